@@ -1,9 +1,9 @@
-// Flushes and merges everything in a data directory, as the daemon left it: what its files take at
-// their smallest.
+// Flushes and merges everything in a data directory that a daemon has filled, to measure the
+// smallest size of its files.
 //
 //   compact_store FOLDER
 //
-// Last line: seconds of processor that the merges took, and bytes of all files of runs.
+// The last line has the CPU seconds that the merges took and the bytes of all part files.
 
 #include <CLI/CLI.hpp>
 #include <cstdio>

@@ -9,13 +9,13 @@ from pathlib import Path
 import servers
 from questions import METRICS
 
-TAGS = ("datacenter", "hostname", "rack", "region")  # sorted, as `tsdb export` has them
+TAGS = ("datacenter", "hostname", "rack", "region")  # in the order in which `tsdb export` writes them
 REGIONS = ("eu-west-1", "eu-central-1", "us-east-1", "us-west-2")
 HEAD = ",".join(("metric", "time", "value", *TAGS)) + "\n"
 
 
 class Tables:
-    """Files of a metric each, by time, then host: random walks with two decimals, which go on from file to file."""
+    """Writes one file per metric, sorted by time and then by host: random walks with two decimals that continue from file to file."""
 
     def __init__(self, folder, hosts):
         self.folder = Path(folder)
@@ -25,7 +25,7 @@ class Tables:
         self.random = random.Random(1)
 
     def write(self, begin, steps, step_s):
-        """Their paths; each has a first row that names the columns."""
+        """Writes the files and returns their paths; the first row of each names the columns."""
         step_of = self.random.gauss
         files = []
         for metric, walk in self.walks.items():
@@ -39,13 +39,13 @@ class Tables:
 
 
 def cpu_s(pid):
-    """Of the processor, that a process has had."""
+    """The processor time, in seconds, that a process has used."""
     words = Path("/proc", str(pid), "stat").read_text().rsplit(")", 1)[1].split()
     return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def measured(server, work, points):
-    """work() -> seconds of the processor that others than the server took for it."""
+    """Measures work(), which returns the processor seconds used by processes other than the server."""
     before, began = cpu_s(server.pid), time.monotonic()
     beside = work()
     took = time.monotonic() - began
@@ -53,7 +53,7 @@ def measured(server, work, points):
 
 
 def run_tool(server, *words, **options):
-    """One of Hourglass' tools beside its daemon; the seconds of the processor that it took."""
+    """Runs one of Hourglass' tools while its daemon runs; returns the processor seconds that the tool used."""
     process = server.tool(*words, **options)
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
@@ -63,8 +63,8 @@ def run_tool(server, *words, **options):
 
 
 def import_to(server, files, points):
-    """{"rate", "cpu_ns"}: Hourglass by `tsdb import --csv` beside the daemon, VictoriaMetrics over HTTP, a file after the other."""
-    if server.name == "Hourglass":
+    """Imports the files one after the other: Hourglass by `tsdb import --csv` with a running daemon, VictoriaMetrics over HTTP."""
+    if server.product == "Hourglass":
         with open(files[0].parent / "import.log", "ab") as log:
             return measured(server, lambda: run_tool(server, "import", "--csv", *files, stderr=log), points)
     return measured(server, lambda: send_files(server, files), points)
@@ -89,6 +89,15 @@ def export_words(metric, begin, end):
     return "export", str(begin), str(end), "none", metric
 
 
+def export_from(server, metric, begin, end, file):
+    """Writes an export to the file; returns the processor seconds used by processes other than the server."""
+    if server.product == "Hourglass":
+        with open(file, "wb") as out:
+            return run_tool(server, *export_words(metric, begin, end), stdout=out)
+    file.write_bytes(HEAD.encode() + servers.get(server.query_port, export_path(metric, begin, end)))
+    return 0
+
+
 def export_path(metric, begin, end):
     form = ",".join(("__name__", "__timestamp__:unix_s", "__value__", *TAGS))
     return "/api/v1/export/csv?" + urllib.parse.urlencode(
@@ -96,7 +105,7 @@ def export_path(metric, begin, end):
 
 
 def rows_of(text):
-    """{(metric, time, tags): value} of an export without its first row."""
+    """Returns {(metric, time, tags): value} for the rows of an export, without its header row."""
     rows = {}
     for line in text.splitlines():
         metric, at, value, tags = line.split(",", 3)
@@ -105,13 +114,16 @@ def rows_of(text):
 
 
 def compare_exports(ours, peer, metric, begin, end, file):
-    """The rows that both exports have: all, or it raises."""
-    with open(file, "wb") as out:
-        run_tool(ours, *export_words(metric, begin, end), stdout=out)
-    head, _, text = file.read_text().partition("\n")
-    here = rows_of(text)
-    there = rows_of(servers.get(peer.query_port, export_path(metric, begin, end)).decode()) if peer else here
-    if head + "\n" != HEAD or here != there:
-        raise RuntimeError(f"exports differ: {head}; {len(here)} rows here, {len(there)} in {peer and peer.name}, "
+    """Returns the number of rows if both exports hold the same rows; raises an error otherwise."""
+    tables = []
+    for server in filter(None, (ours, peer)):
+        export_from(server, metric, begin, end, file)
+        head, _, text = file.read_text().partition("\n")
+        if head + "\n" != HEAD:
+            raise RuntimeError(f"the export of {server.name} begins with {head!r}")
+        tables.append(rows_of(text))
+    here, there = tables[0], tables[-1]
+    if here != there:
+        raise RuntimeError(f"exports differ: {len(here)} rows here, {len(there)} in {peer.name}, "
                            f"such as {list(here.items() ^ there.items())[:3]}")
     return len(here)

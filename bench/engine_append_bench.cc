@@ -1,9 +1,8 @@
-// What Append costs: ns per point of the calling thread, log included, and bytes of memory per
-// series.
+// Measures the cost of Append: ns per point on the calling thread, including the log, and bytes of
+// memory per series.
 //
 //   engine_append_bench [series=10000] [batch=5000] [points_per_series=60] [threads=1]
-//   [durability=logged] [step_s=60]
-//                       [memory_mib=8192]
+//       [durability=logged] [step_s=60] [memory_mib=8192]
 
 #include <atomic>
 #include <chrono>
@@ -30,7 +29,7 @@ double Seconds(Clock::time_point from) {
 }
 
 hg::Bytes Tsuid(uint64_t series) {
-  // Ten metrics a host, four tags, one of them the host.
+  // Each host has ten metrics and four tags. One of the tags is the name of the host.
   hg::Bytes tsuid;
   hg::AppendBig(&tsuid, 1 + series % 10, 3);
   for (uint64_t tag = 1; tag <= 4; ++tag) {
@@ -78,7 +77,7 @@ int main(int argc, char** argv) {
   std::printf("register: %.0f ns a series, %.1f B a series\n",
               Seconds(start) / double(series) * 1e9, double(registry_bytes) / double(series));
 
-  // Batches are made before the clock runs; each thread has its share of the series.
+  // Batches are created before the measurement starts. Each thread has its share of the series.
   std::vector<double> busy(threads, 0);
   std::vector<std::thread> workers;
   std::atomic<uint64_t> refused{0};

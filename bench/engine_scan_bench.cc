@@ -1,10 +1,10 @@
-// What a scan costs: ns of processor per point, over the same points in memory, in files, and in
-// both.
+// Measures the cost of a scan in ns of CPU time per point. The same points are in memory, then in
+// files, then in both.
 //
 //   engine_scan_bench [series=1000] [hours=24] [step_s=10] [rounds=5]
 //
-// Points arrive as agents send them: all series at each instant. Even series hold integers, odd
-// ones two decimals.
+// Points arrive as agents send them: all series at each instant. Even series have integers, odd
+// series numbers with two decimals.
 
 #include <algorithm>
 #include <cstdio>
@@ -61,7 +61,7 @@ class Bench {
     store_->points().Commit(position, [](hg::Status status) { DieUnlessOk(status); });
   }
 
-  // Median of the rounds.
+  // Returns the median of the rounds.
   void Scan(const char* where, uint64_t hours, uint64_t rounds) {
     std::vector<double> costs;
     uint64_t points = 0;
@@ -118,7 +118,8 @@ int main(int argc, char** argv) {
   auto store = std::move(*opened);
   {
     Bench bench(store.get(), series, step);
-    // The last flush falls into the middle of an hour: its rows stand in two places.
+    // The last flush is in the middle of an hour, so the rows of this hour are in memory and in a
+    // file.
     const uint64_t half = hours / 2 * 3600 + 1800;
     bench.Write(0, half);
     bench.Scan("the first half, in memory", hours / 2, rounds);

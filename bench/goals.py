@@ -1,4 +1,4 @@
-"""The goals of ../shared/spec/performance.md §6 ("Must") and what a run says about them."""
+"""The goals of performance.md §6 ("Must"), and whether a run meets them."""
 import math
 
 
@@ -10,7 +10,7 @@ class Goal:
         self.text, self.measured, self.at_least, self.at_most, self.unit = text, measured, at_least, at_most, unit
 
     def judge(self, data):
-        """(what was measured, "met", "missed" or "not run")."""
+        """Returns (what was measured, verdict), where the verdict is "met", "missed" or "not run"."""
         try:
             value = self.measured(data)
         except (KeyError, IndexError, TypeError):
@@ -22,7 +22,7 @@ class Goal:
 
 
 def number(value):
-    """Three digits that count, no more."""
+    """The number as text with three significant digits."""
     if value == 0:
         return "0"
     digits = max(0, 2 - math.floor(math.log10(abs(value))))
@@ -30,7 +30,7 @@ def number(value):
 
 
 def judged(parts, result_of):
-    """(goal, what was measured, verdict, part) of each; parts: {name: module}; result_of(name) -> what was kept or None."""
+    """Returns (goal, measurement, verdict, part) for each goal; parts: {name: module}; result_of(name): the stored result or None."""
     for name, module in parts.items():
         result = result_of(name)
         for goal in module.GOALS:
@@ -47,7 +47,7 @@ def table(parts, result_of):
 
 
 def read_reasons(text):
-    """[(beginnings of goals' texts, why)] of reasons.md: each heading names the goals, the text below it says why."""
+    """Reads docs/internals/missed-goals.md into [(beginnings of the goals' texts, reason)]: each heading names goals, the text below it explains them."""
     reasons = []
     for part in text.split("\n## ")[1:]:
         heading, _, why = part.partition("\n")
@@ -56,7 +56,7 @@ def read_reasons(text):
 
 
 def why_missed(parts, result_of, reasons):
-    """What is known of each goal that is missed now, one paragraph for those that share a reason."""
+    """The known reason for each goal that is missed now; goals with the same reason share a paragraph."""
     missed = [(goal.text, measured) for goal, measured, verdict, _ in judged(parts, result_of) if verdict == "**missed**"]
     lines = []
     for begins, why in reasons:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What points and rows cost over HBase: rates, and processor time of the daemon, the gateway and HBase for each.
+"""Measures the cost of points and rows over HBase: rates, and the processor time of the daemon, the gateway and HBase.
 
     tests/testbed/testbed run --heap 1g -- bench/hbase_rates.py [--points 1000000] [--daemons 3]
 
@@ -20,14 +20,14 @@ import bed  # noqa: E402
 
 BUILD = HERE.parent / "build/release"
 START = 1699999200
-METRICS = ["user", "system", "idle", "nice", "iowait", "irq", "softirq", "steal", "guest", "guest_nice"]  # of put_client
+METRICS = ["user", "system", "idle", "nice", "iowait", "irq", "softirq", "steal", "guest", "guest_nice"]  # the metrics that put_client writes
 STEPS, STEP_S = 60, 60
 SERIES_HOSTS = 10_000
 
 
 def processes():
-    """{part of the test bed: pid}"""
-    # Its exit status is 1 where a part was stopped.
+    """Returns {name of the process in the test bed: its process id}."""
+    # The exit status is 1 if one of the processes was stopped; that is not an error here.
     rows = [line.split("\t") for line in bed.testbed("status", may_fail=True).splitlines()]
     return {row[0]: int(row[1].split()[1]) for row in rows if row[1].startswith("pid")}
 
@@ -38,7 +38,7 @@ def processor_s(pid):
 
 
 class Meter:
-    """Processor seconds of the daemons, the gateway and HBase while it is open."""
+    """Measures the processor seconds of the daemons, the gateway and HBase between entry and exit of a with-statement."""
 
     def __init__(self, daemons):
         parts = processes()
@@ -65,7 +65,7 @@ def report(what, daemons, count, unit, meter):
 
 
 def disk_bytes():
-    """Of the data table's files, everything written to them."""
+    """The size of the data table's files, after everything has been written to them."""
     bed.admin("flush", "tsdb-r")
     folder = Path(os.environ["TESTBED_DIR"], "data/root/data/default/tsdb-r")
     return sum(path.stat().st_size for path in folder.rglob("*") if path.parent.name == "t" and path.is_file())
@@ -100,7 +100,7 @@ def main():
     for daemon in daemons:
         daemon.start()
     try:
-        for seed in (100, 101):  # names get their ids, Java its compiled code
+        for seed in (100, 101):  # the names get their ids, and Java compiles the code that is used often
             put(daemons[:1], args.points, 1000, seed)
         for batch, share in ((1000, 1), (200, 2), (50, 5)):
             with Meter(daemons) as meter:
@@ -112,7 +112,7 @@ def main():
         rows = 0
         with Meter(daemons) as meter:
             for metric in METRICS:
-                # The hour that the first client has written.
+                # The hour of data that the first client has written.
                 for series in daemons[0].query(START + 3_600_000, f"sum:1h-count:cpu.usage_{metric}",
                                                START + 3_603_599):
                     rows += int(sum(series["dps"].values())) // STEPS

@@ -1,6 +1,6 @@
 #pragma once
-// Durations counted in buckets of equal relative width: as many as one likes in constant memory,
-// quantiles within 0.4 %.
+// A histogram of durations with buckets of equal relative width. It counts any number of durations
+// in constant memory. Quantiles are exact within 0.4 %.
 
 #include <bit>
 #include <cstddef>
@@ -23,8 +23,8 @@ class Histogram {
   [[nodiscard]] uint64_t count() const { return count_; }
   [[nodiscard]] uint64_t max() const { return max_; }
 
-  /// The least value that at least the share q (0 ... 1) of all does not exceed, as the middle of
-  /// its bucket; 0 of none.
+  /// The smallest value that at least the share q (0 to 1) of all values does not exceed, as the
+  /// middle of its bucket. 0 if there are no values.
   [[nodiscard]] uint64_t Quantile(double q) const {
     const auto wanted = static_cast<uint64_t>(q * static_cast<double>(count_ - 1)) + 1;
     uint64_t seen = 0;
@@ -37,7 +37,7 @@ class Histogram {
     return 0;
   }
 
-  /// Calls visit(least, count) for each bucket that has something, in order.
+  /// Calls visit(least, count) for each bucket that is not empty, in ascending order.
   template <typename Visit>
   void Each(Visit visit) const {
     for (size_t b = 0; b < kBuckets; ++b) {
@@ -46,7 +46,7 @@ class Histogram {
   }
 
  private:
-  // 128 buckets for each power of two; below 256 ns each value has its own.
+  // 128 buckets for each power of two. Below 256 ns, each value has its own bucket.
   static constexpr unsigned kBits = 7;
   static constexpr size_t kBuckets = (65 - kBits) << kBits;
 

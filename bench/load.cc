@@ -20,7 +20,8 @@ namespace hg::bench {
 namespace {
 
 constexpr int kGzipLevel = 6;
-constexpr uint32_t kScaledDecimalsMax = 15;  // more: a double as it is
+// Values with more decimals are printed as exact doubles.
+constexpr uint32_t kScaledDecimalsMax = 15;
 
 void AppendValue(std::string* out, double value, uint32_t decimals) {
   std::array<char, 32> text;
@@ -65,7 +66,8 @@ uint32_t Load::StartOfPass() const {
 }
 
 size_t Load::StampDigits() const {
-  if (shape_.wire == Wire::kInflux || shape_.wire == Wire::kOtlpJson) return 19;  // nanoseconds
+  // Times in nanoseconds.
+  if (shape_.wire == Wire::kInflux || shape_.wire == Wire::kOtlpJson) return 19;
   return shape_.milliseconds ? 13 : 10;
 }
 
@@ -78,7 +80,7 @@ void Load::WriteStamp(char* to, uint32_t seconds) const {
 
 void Load::AppendStamp(uint32_t seconds, Draft* draft) const {
   draft->stamps.push_back(static_cast<uint32_t>(draft->body.size()));
-  draft->body.append(StampDigits(), '0');  // what is finer than a second stays 0
+  draft->body.append(StampDigits(), '0');  // digits below a second are always 0
   WriteStamp(draft->body.data() + draft->stamps.back(), seconds);
 }
 
@@ -203,7 +205,7 @@ std::string Load::Head(size_t body_bytes) const {
 }
 
 void Load::Finish(Draft* draft) {
-  size_t moved = 0;  // by what comes in front of the points
+  size_t moved = 0;  // number of bytes inserted before the points
   switch (shape_.wire) {
     case Wire::kPut:
       draft->body.back() = ']';

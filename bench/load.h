@@ -1,6 +1,7 @@
 #pragma once
-// The load that the ingest measurements send: the TSBS "cpu" shape in several wire formats, whole
-// in memory before the clock starts, so that the client costs little beyond its system calls.
+// The load of the ingest measurements: the TSBS "cpu" data set in several wire formats. All
+// requests are prepared in memory before the measurement, so the client mostly spends time in
+// system calls.
 
 #include <cstddef>
 #include <cstdint>
@@ -10,74 +11,74 @@
 
 namespace hg::bench {
 
-/// What the values do from one point of a series to the next.
+/// How the values of a series change from point to point.
 enum class Values {
   kWalk,      // a random walk N(0,1) clamped to 0...100
-  kCounter,   // an integer that grows by N(500,100) each time
-  kConstant,  // an integer below 100 that stays
+  kCounter,   // an integer that grows by N(500,100) at each step
+  kConstant,  // a constant integer below 100
 };
 
 enum class Wire {
   kPut,       // POST /api/put, OpenTSDB's JSON
   kTelnet,    // "put ..." lines without HTTP
-  kInflux,    // POST /write, InfluxDB's line protocol: the metrics of a host are fields of one line
+  kInflux,    // POST /write, InfluxDB's line protocol: the metrics of a host are fields of a line
   kGraphite,  // plaintext lines with tags, without HTTP
-  kPickle,    // the same points as frames of Graphite's pickles, as carbon's relay sends them
-  kRemote,  // POST /api/v1/write, Prometheus' remote write: a series and its sample for each point
-  kOtlp,    // POST /v1/metrics, OpenTelemetry's protobuf: a gauge for each point
-  kOtlpJson,  // the same in its JSON form
+  kPickle,  // the same points as frames of Graphite's pickle protocol, as carbon's relay sends them
+  kRemote,  // POST /api/v1/write, Prometheus' remote write: one series with one sample per point
+  kOtlp,    // POST /v1/metrics, OpenTelemetry's protobuf: one gauge per point
+  kOtlpJson,  // the same as JSON
 };
 
-/// Not HTTP's: bytes on a connection, which nobody answers.
+/// Whether the format is not HTTP: bytes on a connection, without responses.
 constexpr bool IsUnanswered(Wire wire) {
   return wire == Wire::kTelnet || wire == Wire::kGraphite || wire == Wire::kPickle;
 }
-/// Of a request whose points were all taken.
+/// The response to a request whose points were all accepted.
 constexpr int StatusOfSuccess(Wire wire) {
   return wire == Wire::kOtlp || wire == Wire::kOtlpJson ? 200 : 204;
 }
 
 struct LoadShape {
   Wire wire = Wire::kPut;
-  std::string path;  // where requests go; empty: where they usually do
+  std::string path;  // path of the requests; empty: the default of the format
   Values values = Values::kWalk;
   uint32_t hosts = 1000;
-  uint32_t metrics = 10;  // of each host, at most kMetricsMax
-  uint32_t tags = 4;      // of each host, at most kTagsMax
-  uint32_t steps = 200;   // points of each series in the prepared load
+  uint32_t metrics = 10;  // metrics per host, at most kMetricsMax
+  uint32_t tags = 4;      // tags per host, at most kTagsMax
+  uint32_t steps = 200;   // points per series in the prepared load
   uint32_t step_s = 10;
-  uint32_t batch = 5000;          // points a request
+  uint32_t batch = 5000;          // points per request
   uint32_t start_s = 1700000000;  // time of the first step
   bool milliseconds = false;      // JSON and telnet: times in milliseconds, not seconds
-  uint32_t decimals = 2;          // of walks; 0 = integers, 16 = full doubles
+  // Decimal digits of random walks; 0 = integers, 16 = doubles with all digits.
+  uint32_t decimals = 2;
   uint64_t seed = 1;
-  bool gzip = false;  // bodies compressed, at the level that clients take by default (6); remote
-                      // write's are always, by snappy
+  bool gzip = false;  // compress bodies at level 6; remote write always uses snappy
 };
 inline constexpr uint32_t kMetricsMax = 10;
 inline constexpr uint32_t kTagsMax = 10;
 
-/// Requests of `batch` points each (the last one may have fewer), ordered by time, then host, then
-/// metric. One thread at a time.
+/// Requests with `batch` points each; the last one may have fewer. Points are ordered by time, then
+/// host, then metric. One thread at a time.
 class Load {
  public:
-  /// `host_header` is HTTP's ("127.0.0.1:4242").
+  /// `host_header` is the value for HTTP ("127.0.0.1:4242").
   Load(const LoadShape& shape, const std::string& host_header);
 
-  /// Ready to be sent.
+  /// The complete requests, ready to be sent.
   [[nodiscard]] const std::vector<std::string>& requests() const {
     return packs() ? packed_ : requests_;
   }
   [[nodiscard]] uint64_t points() const { return points_; }
 
-  /// Moves every timestamp by the time that the whole load covers, so that the same requests can be
-  /// sent once more as the time that follows.
+  /// Moves every timestamp forward by the duration of the whole load, so that the same requests can
+  /// be sent again as the following period.
   void MoveOn();
-  /// Makes the requests of the time that follows, with values that go on.
+  /// Generates requests for the following period, with values that continue the series.
   void GoOn();
 
  private:
-  /// A request while it is made: its body, and where timestamps stand in it.
+  /// A request under construction: its body, and the positions of the timestamps in it.
   struct Draft {
     std::string body;
     std::vector<uint32_t> stamps;
@@ -86,7 +87,7 @@ class Load {
 
   void Generate();
   [[nodiscard]] bool packs() const { return shape_.gzip || shape_.wire == Wire::kRemote; }
-  /// 0: integers.
+  /// 0 means integers.
   [[nodiscard]] uint32_t decimals() const {
     return shape_.values == Values::kWalk ? shape_.decimals : 0;
   }
@@ -99,25 +100,25 @@ class Load {
   void AppendPickled(uint32_t series, uint32_t seconds, Draft* draft);
   void AppendHost(uint32_t host, uint32_t seconds, Draft* draft);
   [[nodiscard]] double NextValue(uint32_t series);
-  /// As many decimals as the shape has.
+  /// Rounded to the number of decimals of the load.
   [[nodiscard]] double NextRounded(uint32_t series);
   void AppendNextValue(uint32_t series, std::string* body);
   void Finish(Draft* draft);
-  /// What stands before a body of that size, if it is HTTP's.
+  /// The HTTP head for a body of that size; empty for formats without HTTP.
   [[nodiscard]] std::string Head(size_t body_bytes) const;
   void Pack();
 
   const LoadShape shape_;
-  std::vector<std::string> metrics_;  // their names
-  std::vector<std::string> tags_;     // by host
+  std::vector<std::string> metrics_;  // names of the metrics
+  std::vector<std::string> tags_;     // indexed by host
   const std::string host_header_;
   std::mt19937_64 random_;
   std::normal_distribution<double> move_;
-  std::vector<double> values_;  // the last of each series
+  std::vector<double> values_;  // last value of each series
   std::vector<std::string> requests_;
-  std::vector<size_t> heads_;                  // bytes of each request before its body
-  std::vector<std::string> packed_;            // the same compressed, if wanted
-  std::vector<std::vector<uint32_t>> stamps_;  // where each timestamp begins, by request
+  std::vector<size_t> heads_;                  // size of the head of each request
+  std::vector<std::string> packed_;            // compressed requests, if compression is on
+  std::vector<std::vector<uint32_t>> stamps_;  // positions of the timestamps in each request
   uint32_t passes_ = 0;
   uint64_t points_ = 0;
 };

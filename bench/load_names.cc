@@ -24,7 +24,7 @@ constexpr std::array<const char*, 2> kArchitectures = {"x64", "x86"};
 constexpr std::array<const char*, 4> kTeams = {"SF", "NYC", "LON", "CHI"};
 constexpr std::array<const char*, 3> kEnvironments = {"production", "staging", "test"};
 
-/// Picks by the number of the host, without two tags that always change together.
+/// Returns a text chosen by the number of the host. No two tags always change together.
 template <size_t N>
 const char* Pick(const std::array<const char*, N>& from, uint32_t number) {
   return from[number % N];
@@ -48,7 +48,7 @@ std::array<std::string, kTagsMax> TagValues(uint32_t host) {
 
 std::string Tags(uint32_t host, uint32_t count, Wire wire) {
   const auto values = TagValues(host);
-  std::map<std::string, std::string> sorted;  // as remote write wants its labels
+  std::map<std::string, std::string> sorted;  // sorted by name, as remote write requires
   for (size_t i = 0; i < count; ++i) sorted[kTagNames[i]] = values[i];
   std::string text = wire == Wire::kPut ? R"("tags":{)" : "";
   for (size_t i = 0; i < count; ++i) {

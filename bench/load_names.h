@@ -1,5 +1,5 @@
 #pragma once
-// What the series of a load are called in each wire format, and where its requests go.
+// Names of the load's series in each wire format, and the paths of its requests.
 
 #include <cstdint>
 #include <string>
@@ -9,15 +9,15 @@
 
 namespace hg::bench {
 
-/// "cpu.usage_user", ...; Prometheus knows no dots in names.
+/// "cpu.usage_user", ...; without dots in Prometheus' format.
 std::string MetricName(uint32_t metric, Wire wire);
-/// Its name as a field of the measurement "cpu".
+/// The metric as a field of the measurement "cpu".
 std::string FieldName(uint32_t metric);
 
-/// The tags of a host as the wire format has them: in JSON with what closes a point behind them.
+/// The tags of a host in the wire format. In JSON, with the closing characters of the point.
 std::string Tags(uint32_t host, uint32_t count, Wire wire);
 
-/// Of requests, for the formats that are HTTP's.
+/// Path and content type of requests, for formats that use HTTP.
 std::pair<const char*, const char*> PathAndType(Wire wire);
 
 }  // namespace hg::bench

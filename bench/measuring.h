@@ -1,5 +1,5 @@
 #pragma once
-// What the measuring programs share: processor time, and an end at the first failure.
+// Shared by the measuring programs: processor time, and an exit at the first failure.
 
 #include <time.h>
 
@@ -9,21 +9,21 @@
 
 namespace hg::bench {
 
-/// Seconds of processor that a clock has counted.
+/// Seconds of processor time that a clock has counted.
 inline double CpuSeconds(clockid_t clock) {
   timespec now{};
   if (clock_gettime(clock, &now) != 0) return 0;
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
-/// Of the calling thread: what others do on the machine does not count.
+/// Seconds of processor time of the calling thread, independent of other load on the machine.
 inline double ThreadCpuSeconds() { return CpuSeconds(CLOCK_THREAD_CPUTIME_ID); }
 
-/// Says what is wrong on standard error and exits.
+/// Prints the message to standard error and exits.
 [[noreturn]] inline void Die(const std::string& what) {
   std::fprintf(stderr, "%s\n", what.c_str());
   std::exit(1);
 }
-/// Returns if the status (hg::Status) is good.
+/// Exits unless the status (hg::Status) is ok.
 template <typename Status>
 void DieUnlessOk(const Status& status) {
   if (!status.ok()) Die(status.ToString());

@@ -1,4 +1,4 @@
-"""One measurement run: the programs that were built, how much to measure, and where results go."""
+"""One measurement run: the programs, the amount of data, and the folder for results."""
 import contextlib
 import datetime
 import json
@@ -10,19 +10,22 @@ import time
 import servers
 import support
 
-START = 1_700_006_400  # a whole day's start
+START = 1_700_006_400  # the start of a day in UTC
+OURS, OLD = "Hourglass", "Hourglass before"  # the build of this checkout, and the build that --against compares it with
 
 
 class Bench:
     """size: "full", "quick" (fewer points, as many rounds) or "tiny" (only tries that everything works). For a quick look
-    at queries: `only`, parts of their names; `hosts` and `hours` of their data."""
+    at queries: `only`, parts of their names; `hosts` and `hours` of their data. With `old`, a tsdb program, that build is measured
+    in place of all peers."""
 
-    def __init__(self, size, rounds, skip=(), only=(), hosts=None, hours=None):
+    def __init__(self, size, rounds, skip=(), only=(), hosts=None, hours=None, old=None):
         self.size, self.rounds, self.skip, self.only = size, rounds, set(skip), only
-        self.hosts, self.hours = hosts, hours
+        self.hosts, self.hours, self.old = hosts, hours, old
         self.programs = support.PROGRAMS
         looks_only = size == "tiny" or only or hosts or hours
-        self.results = (support.ROOT / "build" / "bench-look" if looks_only else support.ROOT / "bench") / "results"
+        place = "build/bench-against" if old else "build/bench-look" if looks_only else "bench"
+        self.results = support.ROOT / place / "results"
         self.results.mkdir(parents=True, exist_ok=True)
         self.page = self.results.parent / "RESULTS.md"
 
@@ -35,30 +38,41 @@ class Bench:
     def say(self, text):
         print(text, flush=True)
 
-    # The servers, by name.
+    # Starting and choosing servers.
 
     def start(self, name, folder, **options):
-        if name == "Hourglass":
-            return servers.Hourglass(self.programs / "tsdb", folder, **options)
+        if name in (OURS, OLD):
+            return servers.Hourglass(self.programs / "tsdb" if name == OURS else self.old, folder, name=name, **options)
         return {"VictoriaMetrics": servers.VictoriaMetrics, "InfluxDB": servers.InfluxDB,
                 "OpenTSDB": servers.OpenTSDB, "Prometheus": servers.Prometheus}[name](folder)
 
     def available(self, name):
+        if self.old:
+            return name in (OURS, OLD)
         return name not in self.skip and (name != "OpenTSDB" or servers.OpenTSDB.is_here())
+
+    def sides(self, *names):
+        """The servers of the given names that are available; when an old build is compared, only the old and the new Hourglass."""
+        found = [name for name in names if self.available(name)]
+        return [*found, OLD] if self.old and OURS in found else found
+
+    def turn(self, running, number):
+        """The order of the servers in a round: when two builds are compared, they take turns at going first."""
+        return running[::-1] if self.old and number % 2 else running
 
     @contextlib.contextmanager
     def running(self, *names, **options):
-        """The servers of these names, each in a folder of its own that goes away with it; options are Hourglass's."""
+        """Starts the servers of these names, each in its own folder, which is removed at the end; the options are for Hourglass."""
         with support.scratch() as folder, contextlib.ExitStack() as stack:
             started = []
             for name in names:
                 if self.available(name):
-                    server = self.start(name, folder, **(options if name == "Hourglass" else {}))
+                    server = self.start(name, folder, **(options if name in (OURS, OLD) else {}))
                     stack.callback(server.stop)
                     started.append(server)
             yield started
 
-    # The clients. Options are theirs: put(server, wire="telnet", batch=500, gzip=True).
+    # Running the clients. The options are passed on to them: put(server, wire="telnet", batch=500, gzip=True).
 
     def put(self, server, **options):
         return support.finish(self.start_put(server, **options))
@@ -74,17 +88,24 @@ class Bench:
         return support.start_client(self.programs / "query_client", "--port", server.query_port, "--pid", server.pids,
                                     "--paths", file, *as_words(options))
 
-    def compact(self, data):
-        """Flushes and merges a data directory that no daemon uses."""
-        return support.client(self.programs / "compact_store", data)
+    def stop_merged(self, server):
+        """Stops the Hourglass daemon and has its whole data directory flushed and merged; what compact_store says of it.
+        An old build merges by itself: its files may have another format."""
+        if self.old:
+            for call in ("flush", "compact"):
+                server.daemon.ask("POST", "/api/admin/" + call, None, servers.PATIENCE_S)
+            server.stop()
+            return None
+        server.stop()
+        return support.client(self.programs / "compact_store", server.data)
 
-    # The results.
+    # Storing the results.
 
     def file_of(self, part):
         return self.results / f"{part}.json"
 
     def measure(self, part, module):
-        """Runs a part and keeps what it measured."""
+        """Runs a part and stores what it measured."""
         load_before, began = os.getloadavg()[0], time.monotonic()
         data = module.measure(self)
         self.file_of(part).write_text(json.dumps({
@@ -94,7 +115,7 @@ class Bench:
             "data": data}, indent=1) + "\n")
 
     def result(self, part):
-        """What was kept of a part; None if it has not run."""
+        """The stored result of a part; None if it has not run."""
         file = self.file_of(part)
         return json.loads(file.read_text()) if file.exists() else None
 
@@ -110,7 +131,7 @@ def as_words(options):
 
 
 def check_count(server, metric, start, end, expected, patience_s=60):
-    """Every point that was sent can be counted, or the figures are worth nothing. Some servers take their time."""
+    """Checks that every point that was sent can be counted; otherwise the figures would be worthless. Waits, because some servers need time."""
     found = None
     for _ in range(patience_s):
         found = server.count(metric, start, end)
@@ -125,6 +146,6 @@ def ratio(above, below):
 
 
 def spread(rows, field):
-    """Median, least and greatest of the rounds."""
+    """Returns the median, the smallest and the largest value of a field over the rounds."""
     values = [row[field] for row in rows]
     return statistics.median(values), min(values), max(values)

@@ -9,7 +9,7 @@ namespace {
 
 constexpr size_t kLengthBytes = 4;
 constexpr size_t kDoubleBytes = 8;
-// Opcodes.
+// Opcodes of the pickle protocol.
 constexpr char kProto = '\x80', kEmptyList = ']', kMark = '(', kText = 'X', kFloat = 'G';
 constexpr char kTuple2 = '\x86', kPut = 'q', kLongPut = 'r', kAppends = 'e', kStop = '.';
 
@@ -17,7 +17,7 @@ void AppendLittle32(uint32_t number, std::string* out) {
   for (int i = 0; i < 4; ++i, number >>= 8) out->push_back(static_cast<char>(number));
 }
 
-/// Remembers what was made last: Python does so with all that could be named again.
+/// Memoizes the last object, as Python does for every object that could be referenced again.
 void AppendPut(uint32_t number, std::string* out) {
   out->push_back(number < 256 ? kPut : kLongPut);
   if (number < 256) {

@@ -1,7 +1,7 @@
 #pragma once
-// Points in frames of Graphite's pickle protocol, byte for byte as Python's pickle (protocol 2)
-// writes [(path, (time, value)), …] with times and values that are floats: what carbon's relay
-// sends. Only times are rewritten, in place.
+// Points in frames of Graphite's pickle protocol, as carbon's relay sends them. They are byte for
+// byte what Python's pickle (protocol 2) writes for [(path, (time, value)), …] with floats as times
+// and values. Only the times are rewritten, in place.
 
 #include <cstddef>
 #include <cstdint>
@@ -10,15 +10,16 @@
 
 namespace hg::bench {
 
-/// What a frame begins with, its length left open. The points follow, then FinishPickle.
+/// The beginning of a frame, with a placeholder for its length. The points follow, then
+/// FinishPickle.
 std::string PickleHead();
 
-/// The point number `number` of its frame, from 0. Returns where the time begins, to be written by
+/// Appends point `number` of its frame, counted from 0. Returns the position of the time for
 /// WritePickledTime.
 size_t AppendPickledPoint(std::string_view path, double value, uint32_t number, std::string* out);
 void WritePickledTime(char* to, uint32_t seconds);
 
-/// The end of a frame, and its length.
+/// Appends the end of a frame and fills in its length.
 void FinishPickle(std::string* frame);
 
 }  // namespace hg::bench

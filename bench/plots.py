@@ -3,7 +3,7 @@
 
 def draw(file, title, x, y, lines, log_y=False):
     """lines: {name: [(x, y)]}; the x axis is logarithmic."""
-    # Not before it is needed: bench/run installs it, and is itself read on a machine that has it not yet.
+    # Imported only where it is needed: bench/run installs this package and must itself run on machines that do not have it.
     import matplotlib  # pylint: disable=import-outside-toplevel
 
     matplotlib.use("Agg")

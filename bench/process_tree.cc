@@ -14,7 +14,7 @@
 namespace hg::bench {
 namespace {
 
-/// (process, parent) of everything that runs.
+/// Returns (process, parent) for all running processes.
 std::vector<std::pair<int, int>> Parents() {
   std::vector<std::pair<int, int>> out;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
@@ -24,9 +24,9 @@ std::vector<std::pair<int, int>> Parents() {
     std::ifstream in(entry.path() / "stat");
     std::string text;
     std::getline(in, text);
-    // "12 (any name) S 1 ...": a name may have parentheses and spaces itself.
+    // "12 (any name) S 1 ...": the name may contain spaces and parentheses.
     const size_t behind_name = text.rfind(')');
-    if (behind_name == std::string::npos) continue;  // gone meanwhile
+    if (behind_name == std::string::npos) continue;  // the process has ended meanwhile
     std::istringstream rest(text.substr(behind_name + 1));
     std::string state;
     int parent = 0;

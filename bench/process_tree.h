@@ -1,5 +1,6 @@
 #pragma once
-// What the processes of a server use: a peer may be several processes, and each may have children.
+// Resource use of a server's processes. A compared system may consist of several processes, each
+// with child processes.
 
 #include <cstdint>
 #include <string>
@@ -9,15 +10,15 @@ namespace hg::bench {
 
 class ProcessTree {
  public:
-  /// Of these processes and all their descendants.
+  /// Measures these processes and all their descendants.
   explicit ProcessTree(std::vector<int> roots) : roots_(std::move(roots)) {}
-  /// "12,34"; no number at all means no process.
+  /// Parses process ids such as "12,34". An empty string means no process.
   static ProcessTree Parse(const std::string& list);
 
-  /// Seconds of processor so far, user and system, all threads; of those that live now. A process
-  /// that cannot be read ends the measurement.
+  /// Seconds of processor time so far, user and system, of all threads of the processes that exist
+  /// now. Exits if a process cannot be read.
   [[nodiscard]] double CpuSeconds() const;
-  /// Resident memory now. Pages that several processes share count for each.
+  /// Resident memory now. Pages shared by several processes count once for each.
   [[nodiscard]] uint64_t ResidentBytes() const;
 
  private:

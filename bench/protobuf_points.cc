@@ -10,7 +10,7 @@ namespace {
 
 enum WireType : uint8_t { kVarint = 0, kFixed64 = 1, kBytes = 2 };
 
-constexpr size_t kRemoteTimeBytes = 6;  // milliseconds from 1971 to 2109
+constexpr size_t kRemoteTimeBytes = 6;  // bytes of a varint of milliseconds from 1971 to 2109
 constexpr size_t kFixed64Bytes = 8;
 
 void AppendKey(uint8_t field, WireType type, std::string* out) {

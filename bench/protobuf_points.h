@@ -1,7 +1,7 @@
 #pragma once
-// Points in the two languages of the load that are protobuf: Prometheus' remote write and OTLP.
-// Fields of the outermost message that are appended one after the other; only times are rewritten,
-// in place.
+// Points in the two protobuf formats of the load: Prometheus' remote write and OTLP. Each point is
+// a field of the outermost message, so points can be appended one after the other. Only the times
+// are rewritten, in place.
 
 #include <cstddef>
 #include <cstdint>
@@ -10,25 +10,27 @@
 
 namespace hg::bench {
 
-/// A field "labels" of prometheus.TimeSeries. The caller has them in the order of their names.
+/// A field "labels" of prometheus.TimeSeries. The caller must pass labels in the order of their
+/// names.
 void AppendRemoteLabel(std::string_view name, std::string_view value, std::string* out);
 
-/// A field "timeseries" of prometheus.WriteRequest with one sample. `labels`: encoded, without the
-/// name. Returns where the time begins, to be written by WriteRemoteTime.
+/// A field "timeseries" of prometheus.WriteRequest with one sample. `labels` are encoded, without
+/// the metric name. Returns the position of the time for WriteRemoteTime.
 size_t AppendRemoteSeries(std::string_view metric, std::string_view labels, double value,
                           std::string* out);
 void WriteRemoteTime(char* to, uint32_t seconds);
 
-/// A field "attributes" of a data point of OpenTelemetry.
+/// A field "attributes" of an OpenTelemetry data point.
 void AppendOtlpAttribute(std::string_view key, std::string_view value, std::string* out);
 
-/// A field "metrics" of ScopeMetrics: a gauge with one data point. Returns where the time begins,
-/// to be written by WriteOtlpTime.
+/// A field "metrics" of ScopeMetrics: a gauge with one data point. Returns the position of the time
+/// for WriteOtlpTime.
 size_t AppendOtlpMetric(std::string_view metric, std::string_view attributes, double value,
                         std::string* out);
 void WriteOtlpTime(char* to, uint32_t seconds);
 
-/// What stands before so many bytes of metrics to make an ExportMetricsServiceRequest of them.
+/// The bytes before a given number of bytes of metrics that make them an
+/// ExportMetricsServiceRequest.
 std::string OtlpHead(size_t metrics_bytes);
 
 }  // namespace hg::bench

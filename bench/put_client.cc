@@ -1,19 +1,19 @@
-// put_client: sends a prepared load of points (bench/load.h) over N keep-alive connections and says
-// how fast it was accepted and what it cost the server.
+// put_client: sends a prepared load of points (bench/load.h) over N keep-alive connections. It
+// reports how fast the server accepted the load, and how much CPU time and memory the server used.
 //
 //   put_client --port 4242 --pid PID[,PID...] [--wire put] [--batch 5000] [--connections 4] ...
 //
-// --wire telnet, graphite and pickle have no acknowledgement, so a pass ends when the server has
-// closed every connection after the client had closed its side: everything is read and parsed by
-// then.
+// --wire telnet, graphite and pickle have no acknowledgement. A pass then ends when the server has
+// closed every connection after the client has closed its side, because everything is read and
+// parsed by then.
 //
-// With --each and --rate the passes are one schedule: what falls due while the server stalls waits,
-// and counts.
+// With --each and --rate all passes follow one schedule: requests that are due while the server
+// stalls are sent later, and their waiting time counts.
 //
-// Last line: points, seconds, points/s, processor nanoseconds per point of the processes during the
-// sending and with what they did afterwards (flush, merge) until --settle seconds had passed,
-// latencies of a request in microseconds, requests that were refused (503) and sent again, and the
-// processes' resident memory at the end.
+// The last line has: points, seconds, points/s, CPU nanoseconds per point of the processes while
+// sending and including the work until --settle seconds later (flush, merge), latencies of requests
+// in microseconds, requests that were refused (503) and sent again, and the resident memory of the
+// processes at the end.
 
 #include <sys/socket.h>
 #include <unistd.h>
@@ -41,8 +41,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Sends lines over blocking connections, a thread each, and waits until the server has closed them
-/// all. Seconds it took. Any answer is an objection to a line and ends the measurement.
+/// Sends lines over blocking connections, one thread each, and waits until the server has closed
+/// all of them. Returns the seconds that this took. A reply means that a line was refused and ends
+/// the measurement.
 double SendLines(uint16_t port, size_t connections, const std::vector<std::string>& requests) {
   const auto began = Clock::now();
   std::vector<std::thread> threads;
@@ -92,7 +93,7 @@ void Run(const Options& options) {
   double seconds = 0;
   double cpu_sending = 0;
   double points = 0;
-  // With --each: a pass falls due when the one before should have come to its end.
+  // With --each, a pass is due when the previous one should have ended.
   const auto began = Clock::now();
   double due_s = 0;
   for (uint32_t pass = 0; options.seconds > 0 ? Clock::now() < until : pass < options.passes;

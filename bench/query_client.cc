@@ -1,12 +1,13 @@
-// query_client: sends requests from a file over keep-alive connections and says how long an answer
-// took. A line is a path, asked with GET, or a path, a tab and a JSON body, sent with POST; with
-// --snappy the body is hexadecimal: protobuf that is packed already. The whole answer is read; it
-// is not parsed.
+// query_client: sends requests from a file over keep-alive connections and measures the time until
+// the response. A line of the file is a path, which is requested with GET, or a path, a tab and a
+// JSON body, which are sent with POST. With --snappy the body is hexadecimal: packed protobuf. The
+// whole response is read but not parsed.
 //
 //   query_client --port 4242 --paths FILE [--passes 3] [--pid PID] [--connections 1] [--rate 0]
 //
-// Last line: answers, answers/s, latencies in microseconds, bytes of the median body, microseconds
-// of processor that the processes took for an answer. An answer other than 200 ends it.
+// The last line has: responses, responses/s, latencies in microseconds, bytes of the median body,
+// and CPU microseconds of the processes per response. A response other than 200 ends the
+// measurement.
 
 #include <CLI/CLI.hpp>
 #include <chrono>
@@ -34,7 +35,7 @@ std::string BytesOfHex(const std::string& hex) {
   return bytes;
 }
 
-/// The request of a line of the file.
+/// Returns the request for a line of the file.
 std::string Request(const std::string& line, const std::string& host, bool snappy) {
   const size_t tab = line.find('\t');
   const std::string path = line.substr(0, tab);

@@ -1,4 +1,4 @@
-"""The TSBS "cpu" queries (spec performance.md §7) in the words of each server, and what their answers say.
+"""The TSBS "cpu" queries (performance.md §7) in the query language of each server, and how to read their answers.
 
 Data: ten metrics of some hosts with four tags, a point each 10 s. Random choices are the same for every server.
 """
@@ -32,7 +32,7 @@ class Words:
         self.asked = {"Hourglass": [], "OpenTSDB": [], "VictoriaMetrics": [], "InfluxDB": []}
 
     def opentsdb(self, start, end, metrics, aggregator, downsample, filters, values=None):
-        """For Hourglass and OpenTSDB; `values` ("> 90") is an extension of Hourglass, which OpenTSDB is not asked for."""
+        """The request for Hourglass and OpenTSDB; `values` ("> 90") is an extension of Hourglass, so OpenTSDB does not get these queries."""
         queries = [{"metric": metric, "aggregator": aggregator, "filters": filters,
                     **({"downsample": downsample} if downsample else {}),
                     **({"valueFilter": values} if values else {})} for metric in metrics]
@@ -42,7 +42,7 @@ class Words:
             self.asked["OpenTSDB"].append(request)
 
     def promql(self, start, end, interval, expression):
-        # A window ends at its step, a bucket begins there: the last point of a bucket is the step's.
+        # PromQL's windows include their end, buckets include their start: the last point of each bucket is the one at the step.
         late = interval - STEP
         self.asked["VictoriaMetrics"].append("/api/v1/query_range?" + urllib.parse.urlencode(
             {"start": start + late, "end": end + late, "step": interval, "query": expression, "nocache": 1}))
@@ -52,7 +52,7 @@ class Words:
             {"time": now, "query": expression, "nocache": 1}))
 
     def influxql(self, start, end, fields, hosts=(), group="", where=""):
-        """end is the first second that does not count any more."""
+        """The query in InfluxQL; `end` is exclusive, in seconds."""
         chosen = " OR ".join(f"hostname = '{host}'" for host in hosts)
         text = (f"SELECT {fields} FROM cpu WHERE time >= {start}s AND time < {end}s" + (f" AND ({chosen})" if hosts else "") +
                 where + (f" GROUP BY {group}" if group else "") + (" fill(none)" if "time(" in group else ""))
@@ -78,7 +78,7 @@ def fields(function, count):
 
 
 class Questions:
-    """count_max: the most random requests of one question."""
+    """Creates the TSBS queries; count_max is the largest number of random requests per query."""
 
     def __init__(self, hosts, hours, start, now, count_max=300):
         self.hosts_max, self.hours, self.start, self.end, self.now = hosts, hours, start, start + hours * 3600, now
@@ -95,7 +95,7 @@ class Questions:
         return self.start + self.chance.randrange((self.hours * 3600 - seconds) // unit + 1) * unit
 
     def maxima(self, name, metrics, hosts, hours, interval, count):
-        """max over some hosts of the maximum of each interval, metric by metric."""
+        """For some hosts, the maximum of each interval, for each metric."""
         words = Words()
         text = f"{interval // 60}m-max" if interval < 3600 else "1h-max"
         for _ in self.times(count):
@@ -139,7 +139,7 @@ class Questions:
         return words.question("one series, one hour, every point", interval=STEP)
 
     def high_cpu(self, name, hosts, hours, count):
-        """Every point above 90 of some hosts, or of all."""
+        """Every point above 90 of the given number of hosts, or of all hosts."""
         words = Words()
         for _ in self.times(count):
             at, chosen = self.moment(hours * 3600, 60), self.hosts(hosts)
@@ -171,7 +171,7 @@ class Questions:
         asked += [self.high_cpu("high-cpu-1", 1, hours, 100), self.high_cpu("high-cpu-all", 0, hours, 1)]
         asked += [self.last_points("lastpoint (peer looks back 24 h)", "24h"),
                   self.last_points("lastpoint (peer looks back 5 min)", "5m")]
-        unique = {question.name: question for question in asked}  # of one hour's data, 1-1-12 is 1-1-1
+        unique = {question.name: question for question in asked}  # with one hour of data, 1-1-12 is the same query as 1-1-1
         return list(unique.values())
 
 
@@ -190,13 +190,13 @@ def fetch(port, line):
 
 
 def as_table(server, question):
-    """The answer to the first request: {(metric, host): {second: value}}; host is None where the answer has none."""
-    answer = fetch(server.query_port, question.asked[server.name][0])
-    if server.name == "VictoriaMetrics":
+    """The answer to the first request as {(metric, host): {second: value}}; host is None if the answer does not name one."""
+    answer = fetch(server.query_port, question.asked[server.product][0])
+    if server.product == "VictoriaMetrics":
         late = question.interval - STEP
         return {(series["metric"].get("__name__"), series["metric"].get("hostname")):
                 {int(t) - late: float(v) for t, v in series["values"]} for series in answer["data"]["result"]}
-    if server.name == "InfluxDB":
+    if server.product == "InfluxDB":
         return {(metric, series.get("tags", {}).get("hostname")): {row[0]: float(row[i + 1]) for row in series["values"]}
                 for series in answer["results"][0].get("series", [])
                 for i, metric in enumerate(METRICS[:len(series["columns"]) - 1])}

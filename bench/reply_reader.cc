@@ -18,7 +18,8 @@ void ReplyReader::TakeHead() {
   static constexpr std::string_view kLength = "\r\ncontent-length:";
   const std::string head = LowerCase(line_);
   text_ = line_;
-  status_ = head.size() > 12 ? std::atoi(head.c_str() + 9) : 0;  // "http/1.1 204 ..."
+  // The line begins like "http/1.1 204 ...".
+  status_ = head.size() > 12 ? std::atoi(head.c_str() + 9) : 0;
   closes_ = head.find("\r\nconnection: close\r\n") != std::string::npos;
   line_.clear();
   if (status_ == 204) {
@@ -40,7 +41,7 @@ void ReplyReader::TakeLine() {
     size_t size = 0;
     std::from_chars(line_.data(), line_.data() + line_.size(), size, 16);
     body_bytes_ += size;
-    wanted_ = size + 2;  // with the line end behind it
+    wanted_ = size + 2;  // includes the line end after the chunk
     at_ = size > 0 ? At::kChunk : At::kTrailer;
   }
   line_.clear();
@@ -63,7 +64,7 @@ bool ReplyReader::Feed(std::string_view piece) {
     }
     const bool head = at_ == At::kHead;
     const std::string_view end = head ? "\r\n\r\n" : "\r\n";
-    // The end may stand on both sides of a seam between two pieces.
+    // The end of the line may be split between two pieces.
     const size_t before = line_.size();
     line_.append(piece);
     const size_t found = line_.find(end, before > end.size() ? before - end.size() : 0);

@@ -1,5 +1,5 @@
 #pragma once
-// Reads HTTP answers piece by piece without keeping them: an answer may have many megabytes.
+// Reads HTTP responses in pieces without keeping them, because a response may have many megabytes.
 
 #include <cstddef>
 #include <cstdint>
@@ -8,20 +8,20 @@
 
 namespace hg::bench {
 
-/// Of one connection that answers one request at a time. After an answer, Reset. One thread at a
+/// For one connection with one request at a time. Call Reset after each response. One thread at a
 /// time.
 class ReplyReader {
  public:
-  /// Takes what has arrived. True once the whole answer is there. An answer whose end cannot be
-  /// known ends the measurement.
+  /// Processes received bytes. Returns true once the response is complete. Exits if the end of a
+  /// response cannot be determined.
   bool Feed(std::string_view piece);
   void Reset() { *this = ReplyReader(); }
 
   [[nodiscard]] int status() const { return status_; }
   [[nodiscard]] size_t body_bytes() const { return body_bytes_; }
-  /// The server closes the connection behind this answer.
+  /// Whether the server closes the connection after this response.
   [[nodiscard]] bool closes() const { return closes_; }
-  /// Head and the first 2,000 bytes of the body, to show.
+  /// Head and first 2,000 bytes of the body, for messages.
   [[nodiscard]] const std::string& text() const { return text_; }
 
  private:
@@ -32,8 +32,8 @@ class ReplyReader {
   void TakeBytes(std::string_view* piece);
 
   At at_ = At::kHead;
-  std::string line_;   // the head, or the line of a chunk, so far
-  size_t wanted_ = 0;  // bytes of the body or of the chunk that are still to come
+  std::string line_;   // the part of the head, or of a chunk's line, received so far
+  size_t wanted_ = 0;  // bytes of the body or chunk still expected
   size_t body_bytes_ = 0;
   int status_ = 0;
   bool closes_ = false;

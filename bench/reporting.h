@@ -1,5 +1,5 @@
 #pragma once
-// The last line of a client: words and numbers in turn, which scripts read.
+// The last line of a client's output: alternating names and numbers, which scripts parse.
 
 #include <cstdio>
 #include <fstream>
@@ -19,7 +19,7 @@ inline void PrintLatencies(const Histogram& latencies) {
               Micros(latencies.Quantile(0.999)), Micros(latencies.max()));
 }
 
-/// A line "microseconds count" for each bucket.
+/// Writes a line "microseconds count" for each bucket.
 inline void WriteHistogram(const Histogram& latencies, const std::string& file) {
   std::ofstream out(file);
   latencies.Each(

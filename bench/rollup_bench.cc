@@ -1,9 +1,9 @@
-// What rollups of our own making cost: an hour of some series rolled up, from memory and from
-// files, and what the points that come meanwhile pay for it.
+// Measures automatic rollups: the time to roll up an hour of some series, from memory and from
+// files, and how much longer points take that are written meanwhile.
 //
 //   rollup_bench [series=10000] [points=360] [rounds=5] [metrics=10]
 //
-// `points` of each series in an hour. Medians of the rounds.
+// `points` is the number of points of each series in an hour. Results are medians of the rounds.
 
 #include <algorithm>
 #include <atomic>
@@ -80,7 +80,7 @@ class Bench {
   Bench(const Bench&) = delete;
   Bench& operator=(const Bench&) = delete;
 
-  /// All points of an hour, one of each series after the other.
+  /// Writes all points of an hour, one of each series after the other.
   Cost Append(uint64_t hour) {
     std::mt19937_64 random(hour);
     std::vector<hg::PointEntry> entries;
@@ -112,7 +112,7 @@ class Bench {
     return cost;
   }
 
-  /// Rolls an hour up. `share`: of a core; 1: without pauses.
+  /// Rolls up an hour. `share` is the part of a core that it may use; 1 = no pauses.
   Cost Roll(uint64_t hour, double share) {
     Cost cost;
     auto start = Clock::now();

@@ -20,7 +20,7 @@
 namespace hg::bench {
 namespace {
 
-constexpr int kNoAnswerMax_s = 900;  // the slowest peers' heaviest queries take minutes
+constexpr int kNoAnswerMax_s = 900;  // the slowest queries of the compared systems take minutes
 constexpr auto kAfterRefusal = std::chrono::milliseconds(5);
 
 }  // namespace
@@ -142,7 +142,7 @@ void Sender::Read(Connection& connection) {
   const ssize_t n = recv(connection.fd, buffer.data(), buffer.size(), 0);
   if (n < 0 && errno == EAGAIN) return;
   if (n <= 0) {
-    // A server may close a connection that rests.
+    // A server may close an idle connection.
     if (connection.request == nullptr) return Open(connection);
     Die("the server closed the connection before its answer was whole: " + connection.reply.text());
   }

@@ -1,6 +1,6 @@
 #pragma once
-// Sends prepared HTTP requests over keep-alive connections of the loopback interface: one thread
-// and epoll, because it shares the machine with the server that it measures.
+// Sends prepared HTTP requests over keep-alive connections to the loopback interface. It uses one
+// thread and epoll, because it shares the machine with the server that it measures.
 
 #include <chrono>
 #include <cstddef>
@@ -15,11 +15,11 @@
 
 namespace hg::bench {
 
-/// Connected to 127.0.0.1, without Nagle's delay; blocking. A failure ends the measurement.
+/// Returns a blocking socket connected to 127.0.0.1, with TCP_NODELAY. Exits on failure.
 int Connect(uint16_t port);
 
-/// Whatever answers otherwise than expected ends the measurement; a 503 to a put is back-pressure:
-/// the request is sent again. One thread at a time.
+/// An unexpected response ends the measurement. A 503 for a put is back-pressure: the request is
+/// sent again. One thread at a time.
 class Sender {
  public:
   Sender(uint16_t port, size_t connections, int expected_status);
@@ -27,20 +27,21 @@ class Sender {
   Sender(const Sender&) = delete;
   Sender& operator=(const Sender&) = delete;
 
-  /// Sends all requests, each once, and waits for every answer; seconds that it took.
+  /// Sends each request once and waits for all responses. Returns the seconds that it took.
   ///
-  /// `rate` 0, the closed loop: each connection sends its next request when it has an answer; a
-  /// latency counts from the sending. Above 0, the open loop: so many requests fall due a second,
-  /// whatever the server does, and wait for a free connection; a latency counts from when the
-  /// request was due, so that a stalled server is charged with all that it made wait (no
-  /// coordinated omission).
+  /// `rate` 0 is the closed loop: each connection sends its next request after the previous
+  /// response. Latency counts from sending.
   ///
-  /// `first_due`, of the open loop: when the first request fell due; now if it is not said.
+  /// A `rate` above 0 is the open loop: this many requests become due per second and wait for a
+  /// free connection. Latency counts from the due time, so a stalled server is charged for all
+  /// delayed requests (no coordinated omission).
+  ///
+  /// `first_due` is the time at which the first request of the open loop was due; by default now.
   double SendAll(const std::vector<std::string>& requests, double rate = 0,
                  std::optional<std::chrono::steady_clock::time_point> first_due = {});
 
   [[nodiscard]] const Histogram& latencies() const { return latencies_; }
-  /// Of what was sent since they were taken last.
+  /// Latencies of the requests since the last call.
   Histogram TakeLatencies() { return std::exchange(latencies_, Histogram()); }
   [[nodiscard]] const Histogram& body_bytes() const { return body_bytes_; }
   [[nodiscard]] uint64_t refused() const { return refused_; }

@@ -1,7 +1,8 @@
 """The servers that are measured: each starts on free ports with its data in a folder, says which processes are its own,
 counts what it holds, and goes away again.
 
-All have: name, durability (what an acknowledgement means), pids (for --pid), port(wire), stop(), count(metric, start, end).
+All have: product, name (of the side: two builds of one product have different names), durability (what an acknowledgement means),
+pids (for --pid), port(wire), stop(), count(metric, start, end).
 """
 import json
 import os
@@ -24,7 +25,7 @@ PATIENCE_S = 900
 
 
 def wait_until(answers, what, patience_s=60, pause_s=0.05):
-    """Polls until answers() is true; exceptions of a connection mean not yet."""
+    """Calls answers() until it is true; a connection error means that the server is not ready yet."""
     until = time.monotonic() + patience_s
     while time.monotonic() < until:
         try:
@@ -42,7 +43,7 @@ def get(port, path, timeout=PATIENCE_S):
 
 
 def tree_bytes(folder):
-    """Of all files below, without the part that was only reserved; one that goes away meanwhile does not count."""
+    """The bytes of all files below the folder, without reserved but unused space; a file that vanishes meanwhile is skipped."""
     total = 0
     for parent, _, names in os.walk(folder):
         for name in names:
@@ -55,7 +56,7 @@ def tree_bytes(folder):
 
 
 def count_opentsdb(port, metric, start, end):
-    """Points of all series, by a query that OpenTSDB knows, too."""
+    """Counts the points of all series by a query that OpenTSDB supports, too."""
     words = urllib.parse.urlencode({"start": start, "end": end, "m": f"sum:0all-count:{metric}"})
     return sum(sum(series["dps"].values()) for series in json.loads(get(port, "/api/query?" + words)))
 
@@ -89,22 +90,24 @@ class Program:
 
 
 class Hourglass:
-    name = "Hourglass"
+    product = name = "Hourglass"
 
-    def __init__(self, tsdb, folder, durability="logged", settings=None):
-        folder = Path(folder, "hourglass")
+    def __init__(self, tsdb, folder, durability="logged", settings=None, name=product):
+        self.name = name
+        folder = Path(folder, name.lower().replace(" ", "-"))
         folder.mkdir()
         self.durability = f"`{durability}`"
         self.graphite_port, self.pickle_port = free_port(), free_port()
-        # What is kept of earlier queries is off here as it is in the peer (-search.disableCache).
+        # The cache of query results is off here, as it is in the peer (-search.disableCache).
         self.daemon = Daemon(tsdb, folder, {"tsd.storage.durability": durability, "tsd.graphite.port": self.graphite_port,
                                             "tsd.graphite.pickle.port": self.pickle_port, "tsd.query.cache.bytes": 0,
                                             **(settings or {})})
+        self.daemon.turn_cpu_ms_max = 0  # off, because reading the thread's clock costs a little time
         self.data = folder / "data"
         self.start()
 
     def start(self, patience_s=60):
-        """Seconds until it answered."""
+        """Starts the daemon; returns the seconds until it answered."""
         took = self.daemon.start(patience_s)
         self.query_port = self.daemon.port
         self.pid = self.daemon.process.pid
@@ -121,7 +124,7 @@ class Hourglass:
         self.daemon.kill()
 
     def restart(self, settings):
-        """With settings beside those that it had."""
+        """Restarts the daemon with these settings in addition to the earlier ones."""
         self.stop()
         self.daemon.settings.update(settings)
         self.start()
@@ -130,13 +133,13 @@ class Hourglass:
         return count_opentsdb(self.query_port, metric, start, end)
 
     def tool(self, *words, **options):
-        """Starts another of its tools beside it."""
+        """Runs another of the program's tools while the daemon runs."""
         return subprocess.Popen([self.daemon.tsdb, *words[:1], f"--config={self.daemon.folder}/tsd.conf", *words[1:]],
                                 stdin=subprocess.DEVNULL, **options)
 
 
 def count_prometheus(port, metric, start, end):
-    # As an expression the dot stands for the underscore of names that came as InfluxDB's lines, too.
+    # The name is a regular expression; the dot also matches the underscore in names that came as InfluxDB's lines.
     query = f'sum(count_over_time({{__name__=~"{metric}"}}[{end - start + 1}s]))'
     answer = json.loads(get(port, "/api/v1/query?" + urllib.parse.urlencode({"query": query, "time": end, "nocache": 1})))
     result = answer["data"]["result"]
@@ -144,7 +147,7 @@ def count_prometheus(port, metric, start, end):
 
 
 class VictoriaMetrics(Program):
-    name = "VictoriaMetrics"
+    product = name = "VictoriaMetrics"
     durability = "acknowledged from memory, in files some 7 s later at most; no log"
 
     def __init__(self, folder):
@@ -154,7 +157,7 @@ class VictoriaMetrics(Program):
         self.start()
 
     def start(self):
-        """Seconds until it answered."""
+        """Starts the server; returns the seconds until it answered."""
         began = time.monotonic()
         self.spawn(self.folder, "victoria-metrics", f"-storageDataPath={self.folder}/data", "-retentionPeriod=100y",
                    f"-httpListenAddr=127.0.0.1:{self.query_port}", f"-opentsdbHTTPListenAddr=127.0.0.1:{self.put_port}",
@@ -168,7 +171,7 @@ class VictoriaMetrics(Program):
         return {"put": self.put_port, "telnet": self.lines_port, "graphite": self.graphite_port}.get(wire, self.query_port)
 
     def restart(self, settings):
-        """What a restart is for, this server needs none for."""
+        """Does nothing: this server needs no restart to change what `settings` says."""
 
     def get(self, path):
         return get(self.query_port, path)
@@ -178,7 +181,7 @@ class VictoriaMetrics(Program):
         return count_prometheus(self.query_port, metric, start, end)
 
     def settled_bytes(self):
-        """Of its files once all is merged: parts that were merged away go a little later."""
+        """The bytes of its files once all parts are merged; merged parts are removed a little later."""
         self.get("/internal/force_merge")
         sizes = []
         while len(sizes) < 8 or self.merging() or len(set(sizes[-6:])) > 1:
@@ -193,8 +196,8 @@ class VictoriaMetrics(Program):
 
 
 class Prometheus(Program):
-    """Takes remote write, of one connection: samples of a series must come in their order."""
-    name = "Prometheus"
+    """Prometheus as a receiver of remote write, over one connection: the samples of a series must arrive in order."""
+    product = name = "Prometheus"
     durability = "log written before the acknowledgement"
 
     def __init__(self, folder):
@@ -216,7 +219,7 @@ class Prometheus(Program):
 
 
 class InfluxDB(Program):
-    name = "InfluxDB"
+    product = name = "InfluxDB"
     durability = "log written and synced before the acknowledgement (`wal-fsync-delay` 0)"
     CONFIG = """reporting-disabled = true
 bind-address = "127.0.0.1:{rpc}"
@@ -255,14 +258,14 @@ bind-address = "127.0.0.1:{rpc}"
         config.write_text(self.CONFIG.format(folder=self.folder, rpc=free_port(), http=self.query_port, put=self.put_port))
         self.spawn(self.folder, "influxd", "run", "-config", str(config))
         wait_until(lambda: get(self.query_port, "/ping", timeout=5) is not None, "InfluxDB did not start")
-        # Its OpenTSDB listener answers 500 until its database exists.
+        # Its OpenTSDB listener answers 500 until the database exists.
         self.query("CREATE DATABASE opentsdb", method="POST")
 
     def port(self, wire):
         return self.query_port if wire == "influx" else self.put_port
 
     def restart(self, settings):
-        """What a restart is for, this server needs none for."""
+        """Does nothing: this server needs no restart to change what `settings` says."""
 
     def query(self, text, method="GET"):
         words = urllib.parse.urlencode({"db": "opentsdb", "q": text, "epoch": "s"})
@@ -274,7 +277,7 @@ bind-address = "127.0.0.1:{rpc}"
         return result
 
     def count(self, metric, start, end):
-        """Of points written by the OpenTSDB listener, or else by lines, whose measurement is "cpu"."""
+        """Counts points that were written through the OpenTSDB listener, or as lines with the measurement "cpu"."""
         measurement, field = metric, "value"
         if "series" not in self.query(f'SHOW MEASUREMENTS WITH MEASUREMENT = "{metric}"'):
             measurement, field = metric.split(".")
@@ -283,7 +286,7 @@ bind-address = "127.0.0.1:{rpc}"
         return result["series"][0]["values"][0][1] if "series" in result else 0
 
     def settled_bytes(self):
-        """Of its files and its index once the cache is written and nothing changes any more."""
+        """The bytes of its files and its index, once the cache is written and the size no longer changes."""
         sizes = []
         while len(sizes) < 40 or len(set(sizes[-20:])) > 1:
             time.sleep(1)
@@ -292,8 +295,8 @@ bind-address = "127.0.0.1:{rpc}"
 
 
 class OpenTSDB:
-    """OpenTSDB 2.4.1 on HBase 2.6.0, both on this machine (tests/testbed). Its Thrift gateway does not count."""
-    name = "OpenTSDB"
+    """OpenTSDB 2.4.1 on HBase 2.6.0, both on this machine (tests/testbed). HBase's Thrift gateway is not measured."""
+    product = name = "OpenTSDB"
     durability = "acknowledged before it is stored; HBase's log is not synced"
 
     def __init__(self, folder):
@@ -327,18 +330,18 @@ class OpenTSDB:
         self.testbed("down")
 
     def restart(self, settings):
-        """What a restart is for, this server needs none for."""
+        """Does nothing: this server needs no restart to change what `settings` says."""
 
     def count(self, metric, start, end):
         try:
             return count_opentsdb(self.query_port, metric, start, end)
         except urllib.error.HTTPError as error:
-            if error.code == 400:  # no such name yet
+            if error.code == 400:  # the name does not exist yet
                 return 0
             raise
 
     def settled_bytes(self):
-        """Of HBase's files once all is in them: a stop in good order writes what its memory holds."""
+        """The bytes of HBase's files once they hold everything: a regular stop writes the contents of memory to them."""
         self.testbed("stop", "opentsdb")
         self.testbed("stop", "hbase")
         return sum(tree_bytes(path) for path in self.folder.rglob("data/default") if path.is_dir())

@@ -12,7 +12,7 @@ PROGRAMS = ROOT / "build" / "release"
 
 
 def client(program, *arguments):
-    """Runs put_client or query_client; its last line as {name: number}."""
+    """Runs put_client or query_client and returns the last line of its output as {name: number}."""
     return finish(start_client(program, *arguments))
 
 
@@ -34,12 +34,12 @@ def median(rows, field):
 
 
 def medians(rows):
-    """Of each number of the rounds."""
+    """The median of each number over the rounds."""
     return {field: median(rows, field) for field in rows[0]}
 
 
 def memory_of(pids):
-    """Bytes resident and of them anonymous, of processes "12,34"."""
+    """Returns (resident bytes, anonymous bytes) of the processes, given as "12,34"."""
     total = {"resident": 0, "anonymous": 0}
     for pid in pids.split(","):
         status = Path("/proc", pid, "status").read_text()
@@ -60,9 +60,9 @@ def output(*command):
 
 
 def versions():
-    """{server: version} of all that can be measured here."""
+    """Returns {server: version} of all servers that can be measured here."""
     commit = output("git", "rev-parse", "--short", "HEAD") or "unknown"
-    # What the parts before this one have written is no change to what is measured.
+    # Ignores differences that earlier parts of this run have made by writing their own results.
     dirty = "+" if output("git", "status", "--porcelain", "--untracked-files=no", ":!bench/RESULTS.md", ":!bench/results") else ""
     found = {"Hourglass": commit + dirty}
     for name, package in (("VictoriaMetrics", "victoria-metrics"), ("InfluxDB", "influxdb"),
@@ -75,6 +75,6 @@ def versions():
 
 
 def scratch():
-    """A folder on the disk that holds build/, not in a memory file system."""
+    """A new folder on the disk that holds build/, not in a file system in memory."""
     (ROOT / "build").mkdir(exist_ok=True)
     return tempfile.TemporaryDirectory(prefix="bench-", dir=ROOT / "build", ignore_cleanup_errors=True)

@@ -28,7 +28,7 @@ void RowFold::Offer(ByteView key, uint32_t base) {
     return;
   }
   queue_.push_back(owned);
-  // A key that waits and is in no queue would never be taken again.
+  // A key that is in waiting_ but not in queue_ would never be queued again.
   const Status noted = Survive([&] { waiting_.insert(std::move(owned)); });
   if (!noted.ok()) {
     queue_.pop_back();
@@ -79,7 +79,7 @@ void RowFold::Drain() {
   std::unique_lock lock(mutex_);
   while (!queue_.empty() || busy_ > 0) {
     if (FoldNext(&lock).code() != StatusCode::kUnavailable) continue;
-    // Each key more would be waited for as long as this one.
+    // Each further key would wait for the store as long as this one.
     stats_.dropped += queue_.size();
     queue_.clear();
     waiting_.clear();
@@ -129,7 +129,7 @@ Result<bool> RowFold::FoldRow(ByteView key) {
   }
   const Row& row = *got;
   ASSIGN_OR_RETURN(auto changes, points::PlanAppendRepair(row.cells, options_.reconcile));
-  // A row with an append cell is repaired, never folded.
+  // A row with an append cell is repaired, but not compacted.
   if (changes.empty() && options_.enable_compaction) {
     const auto plan = options_.native_points ? points::PlanPointFold : points::PlanFold;
     ASSIGN_OR_RETURN(changes, plan(row.cells, options_.reconcile));

@@ -1,10 +1,10 @@
 #pragma once
-// OpenTSDB's compaction of rows: the cells of an old row become one, values that lost are dropped,
-// old encodings are repaired (spec schema.md §9, §10; engine.md §3 "Row fold"). The same code over
-// every cells door. Scans of the points door name the rows worth it; a worker reads each again,
-// settles it by the rules of storage/points/reconcile.h and writes one mutation: the compacted cell
-// put, or over our own engine the surviving points, all other sources deleted. It never changes
-// what a query answers.
+// OpenTSDB's row compaction: it merges the cells of an old row into one, drops overwritten values
+// and repairs old encodings (opentsdb-schema.md §9, §10). The same code works on every Store. Scans
+// of Points report the rows that need it. A worker thread reads each row again, resolves it by the
+// rules of storage/points/reconcile.h and writes one mutation. The mutation puts the compacted cell
+// (or single points, if the store holds points natively) and deletes all other source cells. Query
+// results never change.
 
 #include <condition_variable>
 #include <cstdint>
@@ -25,58 +25,59 @@ struct RowFoldOptions {
   KeyLayout layout;
   std::string table = "tsdb";
   bool enable_compaction =
-      true;  // tsd.storage.enable_compaction; off: append cells are still repaired
+      true;  // tsd.storage.enable_compaction; if false, only append cells are repaired
   ReconcileOptions reconcile;
-  /// The store holds points natively: survivors stay single points, for joining them is only how
-  /// such a store shows a row (engine.md §3).
+  /// The store holds points natively. Compaction then leaves single points, because such a store
+  /// presents a row as one compacted cell without storing that cell.
   bool native_points = false;
 };
 
 struct RowFoldStats {
-  uint64_t offered = 0;        // keys taken into the queue
-  uint64_t dropped = 0;        // keys turned away: no room or memory, or a drain found no store
-  uint64_t rewritten = 0;      // rows changed
-  uint64_t failed = 0;         // rows that cannot be read or settled, or that the store refused
-  uint64_t failed_reads = 0;   // of these, where the store did not give the row
-  uint64_t failed_writes = 0;  // of these, where it did not take the change
+  uint64_t offered = 0;        // keys that entered the queue
+  uint64_t dropped = 0;        // keys that were refused: queue full, out of memory, or Drain failed
+  uint64_t rewritten = 0;      // rows that were changed
+  uint64_t failed = 0;         // rows that failed: unreadable, not reconcilable, or store error
+  uint64_t failed_reads = 0;   // rows whose cells could not be read; included in `failed`
+  uint64_t failed_writes = 0;  // rows whose changes could not be written; included in `failed`
   uint64_t cells_written = 0;
   uint64_t cells_deleted = 0;
   size_t queued = 0;
 };
 
-/// Thread-safe. The store and the clock outlive it.
+/// Thread-safe. The store and the clock must outlive it.
 class RowFold {
  public:
-  /// Keys waiting at most; a key more is dropped, since the next query that reads the row offers it
-  /// again.
+  /// The most keys in the queue. Further keys are dropped; the next query that reads such a row
+  /// offers it again.
   static constexpr size_t kQueueMax = 10'000;
 
   RowFold(Store* store, RowFoldOptions options, const Clock& clock);
-  /// Stops without working off the queue.
+  /// Stops without processing the queue.
   ~RowFold();
 
-  /// An UnsettledRowListener: takes a row into the queue if it is old enough, once. Never blocks on
-  /// the store.
+  /// An UnsettledRowListener: adds a row to the queue if it is old enough and not in the queue yet.
+  /// Never blocks on the store.
   void Offer(ByteView key, uint32_t base);
-  /// Starts the worker. Without it the queue waits for Drain.
+  /// Starts the worker thread. Without it rows wait for Drain.
   void Start();
-  /// Works off what is queued, on the calling thread too; where the store is Unavailable the rest
-  /// is dropped, as the queue is when it is full. Blocks.
+  /// Processes the queue, also on the calling thread. If the store is Unavailable, the rest of the
+  /// queue is dropped. Blocks.
   void Drain();
-  /// Drain, and end the worker. Idempotent; later offers are dropped.
+  /// Drains the queue and ends the worker thread. Idempotent. Later offers are dropped.
   void Stop();
   [[nodiscard]] RowFoldStats Stats() const;
 
-  /// Rewrites one row now: true if it was changed. False for rows that are too young, settled, or
-  /// changed by someone else in between (the next reader offers them again). InvalidArgument or
-  /// Corruption as Reconcile: such a row stays as it is.
+  /// Compacts one row now. Returns true if the row was changed. Returns false if the row is too
+  /// young, needs no compaction, or was changed by another writer in between (the next reader
+  /// offers it again). InvalidArgument or Corruption, as from Reconcile: the row stays unchanged.
   Result<bool> FoldRow(ByteView key);
 
  private:
   [[nodiscard]] bool OldEnough(uint32_t base) const;
   bool Take(Bytes* key);
   Status FoldCounted(const Bytes& key);
-  /// One key, or else waits for a change; `lock` holds mutex_ before and after. Why it failed.
+  /// Processes one key. If the queue is empty, waits until it changes. The caller holds mutex_
+  /// through `lock`, and holds it again on return. Returns the error of the row.
   Status FoldNext(std::unique_lock<std::mutex>* lock);
   void Count(uint64_t RowFoldStats::*counter, uint64_t by);
   void Work();
@@ -88,9 +89,9 @@ class RowFold {
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<Bytes> queue_;            // guarded by mutex_, as all below
+  std::deque<Bytes> queue_;            // guarded by mutex_, like all members below
   std::unordered_set<Bytes> waiting_;  // the keys in queue_
-  size_t busy_ = 0;                    // rows taken and not finished
+  size_t busy_ = 0;  // keys that were taken from the queue and are still being processed
   bool stopping_ = false;
   RowFoldStats stats_;
 

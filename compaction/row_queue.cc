@@ -34,7 +34,7 @@ size_t RowQueue::Round() {
     if (count_ <= options_.min_flush_threshold) return 0;
     const uint64_t share =
         count_ * static_cast<uint64_t>(options_.flush_interval_s) * options_.flush_speed / 3600;
-    // The fold turns away what is more than its queue holds.
+    // RowFold refuses more rows than its queue can hold.
     const uint64_t budget =
         std::min<uint64_t>({std::max(options_.min_flush_threshold, share),
                             options_.max_concurrent_flushes, RowFold::kQueueMax});
@@ -69,7 +69,7 @@ void RowQueue::Work() {
                       [this] { return stopping_; });
     if (stopping_) return;
     lock.unlock();
-    (void)Survive([this] { (void)Round(); });  // what was thrown, the next one tries again
+    (void)Survive([this] { (void)Round(); });  // after an exception the next round tries again
     lock.lock();
   }
 }

@@ -1,7 +1,7 @@
 #pragma once
-// OpenTSDB's background compaction (CompactionQueue; spec schema.md §9.1, §9.2), for stores whose
-// rows are cells: rows that were written wait until their hour is over, and are then handed to the
-// fold a few at a time, so that they spread over the next hour.
+// OpenTSDB's background compaction (CompactionQueue; opentsdb-schema.md §9.1, §9.2), for stores
+// that keep rows as cells. Rows that were written wait until their hour is over. They are then
+// passed to RowFold a few at a time, so that the work is spread over the next hour.
 
 #include <condition_variable>
 #include <cstdint>
@@ -19,41 +19,43 @@
 namespace hg::compaction {
 
 struct RowQueueOptions {
-  int64_t flush_interval_s = 10;       // between rounds; tsd.storage.compaction.*, as all of these
-  uint64_t min_flush_threshold = 100;  // a round needs more rows than these, and may take as many
-  uint64_t max_concurrent_flushes = 10'000;  // rows of a round at most
-  uint64_t flush_speed = 2;                  // rows of a round: all · interval · speed / 3600
+  int64_t flush_interval_s = 10;  // time between rounds; all settings are tsd.storage.compaction.*
+  // A round runs only if more rows than this wait. A round may always process this many.
+  uint64_t min_flush_threshold = 100;
+  uint64_t max_concurrent_flushes = 10'000;  // maximum number of rows per round
+  uint64_t flush_speed = 2;  // rows per round = waiting rows × interval × speed / 3600
 };
 
 struct RowQueueStats {
-  size_t rows = 0;       // that wait for their hour to end, or for their round
-  uint64_t dropped = 0;  // rows that were not taken, or not handed on: too many, or no memory
+  size_t rows = 0;       // rows that wait for the end of their hour, or for their round
+  uint64_t dropped = 0;  // rows that were not queued or not passed on: too many, or out of memory
 };
 
-/// Thread-safe. The fold and the clock outlive it. What waits is lost with the process; such rows
-/// are folded when a query meets them, if they need it.
+/// Thread-safe. `fold` and `clock` must outlive it. The queue is lost when the process ends; a
+/// query that reads such a row later offers it to RowFold if it needs compaction.
 class RowQueue {
  public:
-  /// Rows waiting at most, of some 100 bytes each; a row more is dropped.
+  /// The most waiting rows, of some 100 bytes each. Further rows are dropped.
   static constexpr size_t kRowsMax = 2'000'000;
 
   RowQueue(RowFold* fold, RowQueueOptions options, const Clock& clock)
       : fold_(fold), options_(options), clock_(clock) {}
-  /// Stops.
+  /// Stops the thread.
   ~RowQueue() { Stop(); }
 
-  /// Points were put into the row. A row that waits is not taken twice.
+  /// Notes that points were written to the row. A row that waits already is not added twice.
   void Written(ByteView key, uint32_t base);
-  /// No rounds while `waits` says that writes which were told here are still on their way to the
-  /// store: a row would be folded without them, and not again. Before Start.
+  /// Skips rounds while `waits` returns true: writes that Written has noted are then still on their
+  /// way to the store. Compacting such a row would miss these writes, and the row would not be
+  /// offered again. Call this function before Start.
   void PauseWhile(std::function<bool()> waits) { waits_ = std::move(waits); }
-  /// Starts a thread that makes rounds.
+  /// Starts a thread that runs a round in each interval.
   void Start();
-  /// Ends it. Idempotent.
+  /// Ends the thread. Idempotent.
   void Stop();
-  /// Hands rows that are old enough to the fold, the oldest hours first, as many as the options
-  /// say; how many. None during a pause, while the fold has not done with those of the round
-  /// before, or could not reach the store for them.
+  /// Passes rows that are old enough to RowFold, the oldest hours first, within the limits of the
+  /// options. Returns their number. Passes none while PauseWhile holds, while RowFold has not
+  /// finished the rows of the previous round, or if it could not reach the store for them.
   size_t Round();
   [[nodiscard]] RowQueueStats Stats() const;
 
@@ -67,11 +69,11 @@ class RowQueue {
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  // Guarded by mutex_.
-  std::map<uint32_t, std::unordered_set<Bytes>> rows_;  // keys by base
+  // The following members are guarded by mutex_.
+  std::map<uint32_t, std::unordered_set<Bytes>> rows_;  // row keys by base
   size_t count_ = 0;
   uint64_t dropped_ = 0;
-  uint64_t failures_ = 0;  // of the fold, when the round before began
+  uint64_t failures_ = 0;  // RowFold's number of failures at the start of the previous round
   bool stopping_ = false;
 
   std::thread worker_;

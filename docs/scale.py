@@ -11,7 +11,7 @@ import argparse
 import json
 import math
 
-# bench/hbase_rates.py on the test bed: processor microseconds.
+# Measured with bench/hbase_rates.py on the test bed, in microseconds of processor time.
 MEASURED = """
 {"what": "put, 1000 points a request", "daemons": 1, "points": 399600, "points_per_s": 29453, "daemon_us": 2.402, "gateway_us": 3.629, "hbase_us": 12.813}
 {"what": "put, 200 points a request", "daemons": 1, "points": 199800, "points_per_s": 12003, "daemon_us": 4.254, "gateway_us": 5.105, "hbase_us": 17.868}
@@ -29,7 +29,7 @@ def lines_of(text):
 
 
 class Costs:
-    """Of a point: a share of its request's cost, and its own. Of a row of 60 cells that a query scans. Of HBase's disk."""
+    """The costs of a point (its share of a request, and its own), of a row of 60 cells that a query scans, and of HBase's disk."""
 
     def __init__(self, lines):
         def of(what):
@@ -51,13 +51,13 @@ class Costs:
 
 
 def size(costs, load):
-    """{what: how much of it}"""
+    """Returns {resource: the amount that the load needs}."""
     points_s = load.series / load.interval
     cores = {part: (points_s * costs.put_us(part, load.batch) + load.rows * costs.row[part]) / 1e6 / load.busy
              for part in PARTS}
     daemons = max(2, math.ceil(cores["daemon"] / load.cores), math.ceil(load.series * costs.series_bytes / load.memory))
     gateways = max(daemons, math.ceil(cores["gateway"] / load.cores))
-    # A write is stored once by its server and sent to the copies: their disks, not their processors.
+    # The server stores a write and sends it to the copies; copies add to the load of disks, not of processors.
     disk = points_s * 86400 * load.retention * costs.disk_bytes * load.copies
     bounds = {"three copies": 3, "processors": math.ceil(cores["hbase"] / load.cores),
               "regions": math.ceil(disk / load.copies / (load.regions * load.region)),
@@ -71,7 +71,7 @@ def size(costs, load):
 
 
 def salt_buckets(servers):
-    """Two regions that are written to on each server; a query asks all of them."""
+    """Two regions that accept writes on each server; a query reads all of them."""
     return min(256, max(4, 2 * servers))
 
 

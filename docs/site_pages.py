@@ -10,11 +10,11 @@ from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).resolve().parents[1]
 ENDINGS = (".md", ".png")
-LEFT_OUT = ("tests/compat/conformance/",)  # recordings, with links of another place
+LEFT_OUT = ("tests/compat/conformance/",)  # recordings, whose links belong to another site
 
 
 def known_files():
-    """Of the repository, those that git has not seen yet, too."""
+    """The files of the repository, including those that are not added to git yet."""
     listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, check=True, capture_output=True, text=True)
     return sorted(name for name in set(listed.stdout.splitlines())
                   if name.endswith(ENDINGS) and not name.startswith(LEFT_OUT) and (ROOT / name).is_file())

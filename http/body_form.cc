@@ -11,7 +11,7 @@ namespace hg::http {
 
 BodyForm FormOfBody(const RequestHead& head, size_t body_bytes) {
   if (body_bytes == 0) return {};
-  return {head.coding, std::string(ForeignCharset(head.Find("content-type")))};
+  return {head.coding, ForeignCharset(head.Find("content-type"))};
 }
 
 Status ReadBody(const BodyForm& form, std::string_view body, uint64_t bytes_max,
@@ -19,10 +19,7 @@ Status ReadBody(const BodyForm& form, std::string_view body, uint64_t bytes_max,
   RequestMemory::Share* const share = RequestMemory::Share::Current();
   const uint64_t held = share != nullptr ? share->held() : 0;
   if (form.coding != ContentCoding::kNone) {
-    const Status unpacked = UnpackBody(form.coding, body, bytes_max, kPutPadding, text);
-    if (unpacked.code() == StatusCode::kInvalidArgument)
-      return Status::Corruption(std::string(unpacked.message()));
-    RETURN_IF_ERROR(unpacked);
+    RETURN_IF_ERROR(UnpackBody(form.coding, body, bytes_max, kPutPadding, text));
     body = *text;
   }
   if (form.charset.empty()) return {};

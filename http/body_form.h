@@ -1,5 +1,5 @@
 #pragma once
-// How the body of a request stands on the wire, and what it is as text.
+// The form of a request body: its content coding and charset, and the decoding into UTF-8 text.
 
 #include <string>
 #include <string_view>
@@ -13,17 +13,18 @@ struct BodyForm {
   ContentCoding coding = ContentCoding::kNone;
   std::string charset;  // "" = UTF-8
 
-  /// The body is its text.
+  /// True if the body needs no decoding.
   [[nodiscard]] bool plain() const { return coding == ContentCoding::kNone && charset.empty(); }
 };
 
-/// What the head says of a body of that many bytes.
+/// Reads the form of a body of `body_bytes` bytes from the request head.
 BodyForm FormOfBody(const RequestHead& head, size_t body_bytes);
 
-/// The text of a body that is not plain; *text has the room behind it that the fast parsers want
-/// where there is no charset. LimitExceeded: more than bytes_max. Corruption: it cannot be
-/// unpacked. InvalidArgument: no such charset. What it takes is asked of this thread's share first
-/// (wire/request_memory.h), which holds it then: as it refuses it.
+/// Decodes a body that is not plain. Without a charset, *text is allocated with kPutPadding unused
+/// bytes behind it for the fast parsers. LimitExceeded: the text is longer than bytes_max.
+/// InvalidArgument: the body is damaged or the charset is unknown. The memory is first taken from
+/// this thread's RequestMemory::Share (wire/request_memory.h); if the share refuses, the result is
+/// its refusal.
 Status ReadBody(const BodyForm& form, std::string_view body, uint64_t bytes_max, std::string* text);
 
 }  // namespace hg::http

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <ctime>
 
-// Given by http/CMakeLists.txt when it is configured inside a git work tree.
+// http/CMakeLists.txt defines these when it is configured inside a git work tree.
 #ifndef HOURGLASS_REVISION
 #define HOURGLASS_REVISION ""
 #define HOURGLASS_STATUS "UNKNOWN"

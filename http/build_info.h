@@ -1,28 +1,29 @@
 #pragma once
-// What this program says about its making: /api/version, telnet `version`, `tsdb version`.
+// Version and build facts for /api/version, the telnet command `version` and `tsdb version`.
 
 #include <string>
 #include <string_view>
 
 namespace hg::http {
 
-/// Lives as long as the process. Nothing of the build machine is told: host, user and repository
-/// are the project's.
+/// All texts live as long as the process. Facts about the build machine are not included: host,
+/// user and repository are fixed names of the project.
 struct BuildInfo {
   std::string_view
-      version;  // the OpenTSDB release that is spoken: clients read its first two numbers
-  std::string_view product_version;  // ours
-  std::string_view revision;  // of the source, in hexadecimal; "" if it was built outside of git
+      version;  // the OpenTSDB release whose API is implemented; clients read its first two numbers
+  std::string_view product_version;  // the version of Hourglass
+  std::string_view revision;         // git revision in hexadecimal; "" if the source was not built
+                                     // inside a git work tree
   std::string_view short_revision;
   std::string_view status;  // MINT, MODIFIED or UNKNOWN
   std::string_view branch;
-  std::string_view timestamp_s;  // of the revision, seconds since the epoch, decimal
+  std::string_view timestamp_s;  // time of the revision: seconds since the epoch, decimal
   std::string_view host, user, repository;
 };
 
 const BuildInfo& ThisBuild();
 
-/// The two lines of `version`, each with its line end.
+/// The two lines of the `version` command, each with its line end.
 std::string BuildText();
 
 }  // namespace hg::http

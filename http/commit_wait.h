@@ -1,5 +1,5 @@
 #pragma once
-// Waiting for the log, on threads that may.
+// Waits for the write-ahead log. Only for threads that may block.
 
 #include <chrono>
 #include <memory>
@@ -9,16 +9,16 @@
 
 namespace hg::http {
 
-/// Makes the points up to `position` durable at the configured level; their Status. Position 0:
-/// nothing to wait for. DeadlineExceeded after timeout_ms, if that is not 0: the points may still
-/// become durable.
+/// Makes the points up to `position` durable at the configured level and returns the Status of the
+/// commit. Position 0 returns OK at once. DeadlineExceeded: timeout_ms has passed (0 = no timeout);
+/// the points may still become durable later.
 inline Status CommitAndWait(PointSink& sink, PointSink::Position position, int64_t timeout_ms = 0) {
   if (position == 0) return {};
   struct Outcome {
     Status status;
     std::binary_semaphore done{0};
   };
-  // Shared: after a timeout, or while release() returns, the other side still needs it.
+  // Shared: the callback needs it after a timeout, and until release() has returned.
   auto outcome = std::make_shared<Outcome>();
   sink.Commit(position, [outcome](const Status& status) {
     outcome->status = status;

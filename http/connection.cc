@@ -10,21 +10,24 @@
 namespace hg::http {
 namespace {
 
-/// Room for the first read of a request; most fit.
+/// The first byte of a TLS connection.
+constexpr char kTlsHandshake = 0x16;
+/// Receive buffer for the first read of a request; most requests fit.
 constexpr size_t kHttpRoom = 64 * 1024;
-/// Lines come in bulk: smaller reads cost 20 % (spec ingest-measurements.md §4).
+/// Telnet lines arrive in bulk: smaller reads cost 20 % (ingest-measurements.md §4).
 constexpr size_t kTelnetRoom = 256 * 1024;
 constexpr int64_t kReleaseAfterS = 10;
-/// A connection's own, beside the memory of all requests: most requests ask for nothing.
+/// Bytes per connection that are not charged to the memory budget of all requests. Most requests
+/// need no more.
 constexpr uint64_t kFreeBodyBytes = 64 * 1024;
-/// What larger bodies needed is given back with the reply.
+/// A receive buffer above this size shrinks after the reply.
 constexpr size_t kKeptBytes = 1 << 20;
 constexpr int64_t kLingerS = 2;
-/// A client that begins TLS must have come to its end by then.
+/// A TLS handshake must be complete within this time.
 constexpr int64_t kHandshakeS = 10;
-/// What was sent of the output is dropped from its front in pieces of this size.
+/// Sent bytes are removed from the front of out_ in pieces of this size.
 constexpr size_t kSentBytesKept = 64 * 1024;
-/// Writers over telnet often never read: after so long their lines go on, and replies are dropped.
+/// Telnet clients often never read. After this time their lines run again, and replies are dropped.
 constexpr int64_t kDeafAfterS = 5;
 
 }  // namespace
@@ -57,6 +60,7 @@ void Connection::Advance() {
     if (gives_way_ && buffer_.size() > 0) {
       gives_way_ = false;
       boost::asio::post(loop_.io(), [self = shared_from_this()] {
+        const Turn turn(self->loop_.turns(), [&] { return self->Doing(); });
         if (self->state_ == State::kReading) self->Advance();
       });
       return;
@@ -65,19 +69,25 @@ void Connection::Advance() {
     if (buffer_.size() > 0) {
       if (protocol_ == Protocol::kUnknown) {
         const char first = buffer_.view()[0];
+        // The client speaks TLS here, perhaps a browser that was made to. An attacker can choose
+        // parts of its bytes, so they must not be read as telnet lines.
+        if (first == kTlsHandshake) {
+          edge_.services.counters.exceptions_unknown.fetch_add(1, std::memory_order_relaxed);
+          return Close();
+        }
         protocol_ = first >= 'A' && first <= 'Z' ? Protocol::kHttp : Protocol::kTelnet;
       }
       if (protocol_ == Protocol::kHttp ? AdvanceHttp() : AdvanceTelnet()) continue;
       if (state_ != State::kReading) break;
     }
-    // What was answered last may still be on its way (OnWritten comes back here).
+    // The last reply may still be pending; OnWritten calls Advance again.
     if (end_of_input_ && write_pending_) return;
     if (end_of_input_ || (stopping() && buffer_.size() == 0)) {
       return Close();
     }
     break;
   }
-  // While a handler works, a client that goes away is noticed.
+  // While a handler works, reading only detects that the client has closed.
   if (state_ == State::kReading || state_ == State::kHandling || state_ == State::kLingering) {
     WaitReadable();
   }
@@ -87,6 +97,7 @@ void Connection::WaitReadable() {
   if (waiting_readable_ || end_of_input_) return;
   waiting_readable_ = true;
   stream_.WaitToReceive([self = shared_from_this()](const boost::system::error_code& error) {
+    const Turn turn(self->loop_.turns(), [&] { return self->Doing(); });
     self->waiting_readable_ = false;
     if (self->state_ == State::kClosed) return;
     if (error) return self->Close();
@@ -107,9 +118,9 @@ void Connection::OnReadable() {
     return WaitReadable();
   }
   if (state_ != State::kHandling) return;
-  // A handler works: the buffer is not ours to touch. Look without taking.
+  // The handler still uses the buffer, so this only looks for received bytes.
   const Transfer seen = stream_.Look();
-  if (seen == Transfer::kSome) return;  // the next request; it may wait in the stream
+  if (seen == Transfer::kSome) return;  // the next request, which stays in the stream
   if (seen == Transfer::kLater) return WaitReadable();
   end_of_input_ = true;
   if (replies_ != nullptr) replies_->Cancel();
@@ -117,8 +128,8 @@ void Connection::OnReadable() {
 }
 
 bool Connection::Receive() {
-  // A body of known length has its room already and comes in as few calls as the kernel allows;
-  // otherwise there is room for one read, doubling as the request grows.
+  // For a body of known length the buffer is already large enough, so few system calls are needed.
+  // Otherwise there is space for one read, which doubles as the request grows.
   const size_t room = protocol_ == Protocol::kTelnet ? kTelnetRoom : kHttpRoom;
   const size_t wanted =
       request_bytes_ > buffer_.size() ? request_bytes_ - buffer_.size() : room / 4;
@@ -164,6 +175,7 @@ void Connection::Transmit(std::string_view bytes) {
 
 void Connection::WaitWritable() {
   stream_.WaitToSend([self = shared_from_this()](const boost::system::error_code& error) {
+    const Turn turn(self->loop_.turns(), [&] { return self->Doing(); });
     if (self->state_ == State::kClosed) return;
     if (error) return self->Close();
     self->OnWritable();
@@ -197,7 +209,7 @@ void Connection::OnWritten() {
 }
 
 void Connection::Linger() {
-  // Closing with unread bytes would reset the connection and take the reply with it.
+  // Closing with unread bytes would reset the connection and lose the reply.
   state_ = State::kLingering;
   linger_until_s_ = loop_.now_s() + kLingerS;
   buffer_.Consume(buffer_.size());
@@ -230,11 +242,11 @@ void Connection::Sweep() {
     return Close();
   }
   const bool replying = protocol_ == Protocol::kHttp && write_pending_;
-  // By what the client has taken, not by what the system has: that takes megabytes, and then
-  // nothing for a while.
+  // The pace is measured by bytes that the client has acknowledged. The kernel's send buffer takes
+  // megabytes at once and then nothing for a while.
   const bool slow =
       reply_pace_.TooSlow(now, write_pending_, write_pending_ ? TakenBytes() : sent_bytes_);
-  // Whoever has begun a request goes on with it; between requests, and between lines, he may idle.
+  // A client must make progress within a request; between requests, and between lines, it may idle.
   const bool sending =
       protocol_ == Protocol::kHttp && state_ == State::kReading && buffer_.size() > 0;
   const bool unfinished = request_pace_.TooSlow(now, sending, received_bytes_);
@@ -253,12 +265,24 @@ uint64_t Connection::TakenBytes() {
 
 void Connection::Close() {
   if (state_ == State::kClosed) return;
-  // The handlers that this wakes hold the connection.
+  // Waking the handlers below can release the last other reference to this connection.
   const auto self = shared_from_this();
   state_ = State::kClosed;
   if (replies_ != nullptr) replies_->Abandon();
   if (retry_timer_ != nullptr) retry_timer_->cancel();
   stream_.Close();
+}
+
+std::string Connection::Doing() const {
+  switch (protocol_) {
+    case Protocol::kHttp:
+      return endpoint_;
+    case Protocol::kTelnet:
+      return "lines of the telnet protocol";
+    case Protocol::kUnknown:
+      break;
+  }
+  return "a new connection";
 }
 
 void Connection::CloseWhenIdle() {

@@ -1,6 +1,7 @@
 #pragma once
-// One client: the first byte decides between HTTP and telnet (spec http-api.md §1). Internal to the
-// server; includes Asio. Reads into its own buffer, serves one request at a time, answers in order.
+// One client connection. Its first byte decides between HTTP and telnet (opentsdb-http-api.md §1).
+// A connection reads into its own buffer, serves one request at a time and answers in order.
+// Internal to the server; includes Asio.
 
 #include <atomic>
 #include <boost/asio/steady_timer.hpp>
@@ -33,42 +34,45 @@ struct Edge;
 struct LinesResult;
 struct Request;
 
-/// Lives as long as an operation on it is under way. Loop thread only, unless said otherwise.
+/// Lives as long as an operation on it is pending. Loop thread only, unless said otherwise.
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
   Connection(Stream stream, Loop& loop);
   ~Connection();
 
   void Start();
-  /// The points that this connection waits for are durable, or not.
+  /// Called when the commit that this connection waits for has succeeded or failed.
   void Committed(const Status& status);
-  /// Every second or so: idle connections, and those that linger.
+  /// Called about once a second: closes connections that were idle, slow or lingering for too long.
   void Sweep();
-  /// Closes now, whatever is under way.
+  /// Closes at once, in any state.
   void Close();
   void CloseWhenIdle();
+  /// Returns a readable description of the current work: method and path of the request, or the
+  /// protocol.
+  [[nodiscard]] std::string Doing() const;
 
  private:
   enum class Protocol : uint8_t { kUnknown, kHttp, kTelnet };
   enum class State : uint8_t {
     kReading,     // waits for bytes
-    kCommitting,  // appended; waits for the log
-    kHandling,    // a pool thread works on it
-    kReplying,    // the rest of a reply is on its way
-    kRetrying,    // telnet: the store took nothing
-    kUnread,      // telnet: the client is to read first
-    kLingering,   // reply sent, reads and drops what comes until the client closes
+    kCommitting,  // points are appended; waits for the log
+    kHandling,    // a pool thread runs the handler
+    kReplying,    // the rest of a reply is being sent
+    kRetrying,    // telnet: the store refused the lines; they are tried again later
+    kUnread,      // telnet: waits until the client reads its replies
+    kLingering,   // the reply is sent; drops incoming bytes until the client closes
     kClosed,
   };
-  /// Where the reading of an HTTP request stands.
+  /// The part of an HTTP request that is read next.
   enum class Part : uint8_t { kHead, kBody };
-  /// How a put that went the fast way is answered.
+  /// The form of the reply to points that were stored on the fast path.
   struct PutReply {
     bool summary = false, details = false;
     size_t points = 0, text_fields = 0;
   };
 
-  // connection.cc: bytes in and out.
+  // Defined in connection.cc: reading and writing bytes.
   void Advance();
   void WaitReadable();
   void OnReadable();
@@ -82,7 +86,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   [[nodiscard]] bool stopping() const;
   void ShutdownSend();
 
-  // connection_http.cc
+  // Defined in connection_http.cc.
   bool AdvanceHttp();
   bool OnHead();
   void HeadAdmitted();
@@ -91,50 +95,54 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool TryPut(std::string_view body);
   bool TryInflux(std::string_view body);
   [[nodiscard]] bool MayGoFast() const;
-  /// What the sink says of points that were tried; false: their series are not all known.
+  /// Handles the result of appending points on the fast path: waits for the commit, or sends the
+  /// error. False: not all series are known, and nothing was stored.
   bool Appended(const Result<PointSink::Appended>& appended, size_t points,
                 std::atomic<uint64_t>* requests);
   void Handle(std::string_view body, BodyForm form = {});
   bool TryOnLoop(Request& request);
   void Pump();
+  /// Answers a malformed request with 400 and then closes the connection.
+  void RefuseMalformed(std::string_view fault);
   void RefuseHead(int status, std::string_view message, bool as_page);
-  /// The reply that `send` makes, to a request whose body is not waited for; then the connection
-  /// ends.
+  /// Sends the reply that `send` makes without reading the request's body, then closes the
+  /// connection.
   void RefuseHead(const Request& request,
                   const std::function<void(const Request&, ResponseWriter&)>& send);
-  /// As body_memory_ has it.
+  /// Answers with the refusal of body_memory_.
   void RefuseBody();
-  /// The memory of a request that is over.
+  /// Gives back the memory of a request that has ended.
   void LetGoBody();
   void ReplyInline(const Request& request, const Status& status);
-  /// All of a reply; the next request is served once the system has taken it.
+  /// Sends a whole reply. The next request is served once the kernel has taken all of it.
   void TransmitReply(std::string_view bytes);
   void PutCommitted(const Status& status);
   void ReplySent();
   /// *escapes_good: whether the query string could be decoded.
   std::unique_ptr<Request> MakeRequest(std::string_view body, bool* escapes_good = nullptr);
 
-  // connection_access.cc: who the client is. Where nobody is asked, all of it is one comparison.
+  // Defined in connection_access.cc: authentication. Without it, each of these functions is one
+  // comparison.
   [[nodiscard]] bool Guarded() const;
   [[nodiscard]] bool May(Role role) const;
   [[nodiscard]] Roles roles() const;
-  /// Whether the request whose head has come may go on now. False: it was refused, or it goes on
-  /// once its password is judged.
+  /// True if the request whose head was read may continue now. False: the request was refused, or
+  /// it continues once its password was checked.
   bool Admit();
   bool AdmitStranger();
   [[nodiscard]] IdentityPtr KnownBy(const Credentials& said) const;
-  /// Keeps of *lines what may be run now. False: the first line was about who the client is, or
-  /// should have been, and is dealt with.
+  /// Cuts *lines down to those that may run now. False: the first line is an `auth` line, or the
+  /// client is not authenticated; the line was handled here.
   bool AdmitLines(std::string_view* lines);
   void AnswerAuth(const IdentityPtr& who);
-  /// False: too many wait for it already.
+  /// False: too many passwords already wait for a check.
   bool JudgePassword(Credentials said);
   void Judged(const IdentityPtr& who);
   void Adopt(IdentityPtr who, uint64_t generation);
-  /// How much the client may write; null = everything.
+  /// The write limits of the client; null = unlimited.
   const std::shared_ptr<Writer>& writer();
 
-  // connection_telnet.cc
+  // Defined in connection_telnet.cc.
   bool AdvanceTelnet();
   bool TryLines(std::string_view lines);
   void LinesCommitted(const Status& status);
@@ -149,48 +157,51 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Loop& loop_;
   Edge& edge_;
   Stream stream_;
-  RequestMemory::Share body_memory_;  // for what buffer_ holds of requests, and for unpacked bodies
+  RequestMemory::Share body_memory_;  // for request bytes in buffer_ and for unpacked bodies
   ReceiveBuffer buffer_;
   Protocol protocol_ = Protocol::kUnknown;
   State state_ = State::kReading;
   bool waiting_readable_ = false;
   bool end_of_input_ = false;
   bool close_after_reply_ = false;
-  bool gives_way_ = false;  // what was answered last took the loop's own time
+  bool gives_way_ = false;  // the loop itself handled the last request; other connections run first
   int64_t active_s_ = 0;
   int64_t linger_until_s_ = 0;
 
-  // Who the client is; null: a stranger.
+  // The authenticated client; null = not authenticated.
   IdentityPtr who_;
-  std::string credentials_;      // HTTP: the field, or the target, that proved it
-  uint64_t who_generation_ = 0;  // of Access, when it was looked at
+  std::string credentials_;      // HTTP: the field, or the target, that proved who_
+  uint64_t who_generation_ = 0;  // Access::generation() when who_ was looked up
   uint64_t judge_generation_ = 0;
-  std::shared_ptr<Writer> writer_;  // null: not asked for yet
+  std::shared_ptr<Writer> writer_;  // null: not looked up yet
 
-  // Output: what the socket did not take at once.
+  // Output that the socket did not take at once.
   std::string out_;
-  size_t out_sent_ = 0;  // of it
+  size_t out_sent_ = 0;  // bytes of out_ that were sent
   bool write_pending_ = false;
-  uint64_t sent_bytes_ = 0;  // that the system took
+  uint64_t sent_bytes_ = 0;  // bytes of output that the kernel has taken
   TransferPace reply_pace_{kSlowReplyBytes};
 
-  // HTTP.
+  // The following members are used for HTTP only.
   uint64_t received_bytes_ = 0;
   TransferPace request_pace_{kSlowRequestBytes};
   Part part_ = Part::kHead;
   RequestHead head_;
+  /// Method and path of the last request; kept because head_ ends with the request.
+  std::string endpoint_;
   size_t head_scanned_ = 0, head_bytes_ = 0;
   ChunkedDecoder chunks_;
-  size_t request_bytes_ = 0;  // of the buffer, given back once answered
+  size_t request_bytes_ = 0;  // bytes of buffer_ that the current request uses
   PutReply put_reply_;
   std::shared_ptr<ReplyQueue> replies_;
 
-  // Telnet.
-  size_t line_bytes_ = 0;                // of the lines being worked on
-  size_t line_points_ = 0;               // of those that a commit is awaited for
-  int retries_ = 0;                      // in a row, of a store that took nothing
-  std::optional<int64_t> gone_since_s_;  // the client, as was noticed while its lines wait
-  bool deaf_ = false;                    // the client does not read: what is said to it is dropped
+  // The following members are used for telnet only.
+  size_t line_bytes_ = 0;   // bytes of the lines that are being handled
+  size_t line_points_ = 0;  // points whose commit is awaited
+  int retries_ = 0;         // refusals by the store in a row
+  /// When the client was seen to have closed while its lines wait.
+  std::optional<int64_t> gone_since_s_;
+  bool deaf_ = false;  // the client does not read; replies to it are dropped
   std::unique_ptr<boost::asio::steady_timer> retry_timer_;
 };
 

@@ -1,6 +1,7 @@
-// Who the client of a connection is (connection.h). Each request says so itself, as behind a proxy
-// one connection serves many users; lines once, by `auth`. What a request says is compared with
-// what the one before it said, so that agents, which say the same each time, cost a comparison.
+// Authentication of a connection's client (connection.h). Over HTTP each request carries
+// credentials, because behind a proxy one connection serves many users. Over telnet the command
+// `auth` sends them once. Credentials are compared with those of the previous request, so that
+// repeated ones cost one comparison.
 
 #include <algorithm>
 
@@ -43,14 +44,14 @@ const std::shared_ptr<Writer>& Connection::writer() {
   if (limits == nullptr || writer_ != nullptr) return writer_;
   if (who_ != nullptr) {
     writer_ = limits->OfUser(who_->name);
-  } else if (!Guarded()) {  // a stranger writes nothing
+  } else if (!Guarded()) {  // a client that is not authenticated cannot write
     const std::string remote = stream_.Remote();
     writer_ = limits->OfAddress(remote.substr(0, remote.rfind(':')));
   }
   return writer_;
 }
 
-/// What the client says of itself goes before what its certificate says.
+/// Credentials in the request take precedence over the client certificate.
 IdentityPtr Connection::KnownBy(const Credentials& said) const {
   Access& access = *edge_.services.access;
   if (said.kind == Credentials::Kind::kNone) return access.ByCertificate(stream_.PeerNames());
@@ -61,7 +62,7 @@ bool Connection::Admit() {
   if (!Guarded()) return true;
   Access& access = *edge_.services.access;
   const std::string_view field = head_.Find("authorization");
-  // InfluxDB 1.x' clients may say it in the target, which is compared whole.
+  // InfluxDB 1.x clients may send credentials in the target, which is compared as a whole.
   const bool in_target = field.empty() && InfluxApiOf(head_.target) != InfluxApi::kNone;
   const std::string_view words = in_target ? head_.target : field;
   const uint64_t generation = access.generation();
@@ -80,16 +81,16 @@ bool Connection::Admit() {
   return false;
 }
 
-/// What needs nobody's password has no body: a stranger cannot make the daemon keep one.
+/// Requests that need no password must not have a body, so that clients without credentials cannot
+/// make the daemon store one.
 bool Connection::AdmitStranger() {
   const std::unique_ptr<Request> request = MakeRequest({});
   const bool bodyless = head_.content_length == 0 && !head_.chunked;
   if (bodyless && request->method == Method::kOptions)
-    return true;  // CORS asks without credentials
+    return true;  // CORS preflight requests have no credentials
   const Endpoint* const endpoint = FindEndpoint(*request, edge_.options);
   if (bodyless && endpoint != nullptr && endpoint->role(*request) == Role::kAnyone) return true;
   RefuseHead(*request, [this](const Request& refused, ResponseWriter& out) {
-    out.AddHeader("Connection", "close");
     AddCorsHeaders(refused, edge_.options, out);
     SendNoAccess(refused, Role::kUser, edge_.services, out);
   });
@@ -105,7 +106,7 @@ bool Connection::AdmitLines(std::string_view* lines) {
   const bool about_him = IsAuthLine(first);
   if (!about_him && who_ == nullptr) Adopt(KnownBy({}), generation);
   if (!about_him && who_ != nullptr) {
-    // Who says who he is among other lines says so in his turn.
+    // Runs the lines before the next `auth` line; that line is handled on its own.
     const size_t next = lines->find("\nauth");
     *lines = lines->substr(0, next == std::string_view::npos ? next : next + 1);
     return true;
@@ -142,7 +143,7 @@ bool Connection::JudgePassword(Credentials said) {
   auto run = [said = std::move(said), lent = LentConnection(shared_from_this(), loop_),
               &access = *edge_.services.access](WorkerPool::Turn&) mutable {
     IdentityPtr who;
-    // No memory for it: as a password that is wrong.
+    // Out of memory: treated as a wrong password.
     (void)Survive([&] { who = access.Judge(said); });
     lent.GiveBack([who](Connection& connection) { connection.Judged(who); });
   };

@@ -1,4 +1,4 @@
-// The HTTP half of a connection (connection.h).
+// The HTTP part of a connection (connection.h).
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
@@ -6,6 +6,7 @@
 #include <exception>
 #include <memory>
 
+#include "http/access/cross_site.h"
 #include "http/connection.h"
 #include "http/errors.h"
 #include "http/influx_target.h"
@@ -25,35 +26,34 @@
 namespace hg::http {
 namespace {
 
-/// Above this a body counts as "chunked" where chunked requests are switched off (spec http-api.md
-/// §2.1).
+/// Above this size a body counts as "chunked" if chunked requests are disabled
+/// (opentsdb-http-api.md §2.1).
 constexpr uint64_t kWholeBodyBytesMax = 8192;
 
-/// The handler of a larger body is not tried on the loop.
+/// Requests with larger bodies are not tried on the loop.
 constexpr size_t kLoopBodyBytesMax = 16384;
-/// A larger body of points is unpacked, parsed and stored on the pool: some 15,000 points, two
-/// milliseconds, for which the loop's other clients wait.
+/// Larger bodies of points are unpacked, parsed and stored on the pool. One of this size has about
+/// 15,000 points and takes about two milliseconds, during which the loop's other clients wait.
 constexpr size_t kLoopPointsBytesMax = 1 << 20;
 
 constexpr size_t kKeptPoints = 100'000;
 
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
-constexpr std::string_view kBareBadRequest = "HTTP/1.1 400 Bad Request\r\n\r\n";
 constexpr std::string_view kPutDone =
-    "HTTP/1.1 204 No Content\r\nContent-Type: application/json; charset=UTF-8\r\nContent-Length: "
-    "0\r\n\r\n";
+    "HTTP/1.1 204 No Content\r\nContent-Type: application/json; charset=UTF-8\r\n"
+    "X-Content-Type-Options: nosniff\r\nContent-Length: 0\r\n\r\n";
 
 std::string TooLarge(uint64_t body_max) {
   return "The request's body is larger than " + std::to_string(body_max) +
          " bytes (tsd.http.request.max_chunk)";
 }
 
-/// Of what a handler makes of a request's body: few bodies are large enough to ask for more.
+/// Bytes of documents that are not charged to the memory budget; few request bodies need more.
 constexpr uint64_t kFreeDocumentBytes = 256 * 1024;
 
-/// Runs the handler and ends its reply; whether the connection may serve another request. Libraries
-/// throw where memory ends: that costs the request, not the daemon. A request that was refused
-/// memory is answered so, whatever its handler made of it.
+/// Runs the handler and finishes its reply. Returns whether the connection may serve another
+/// request. An exception (out of memory) costs only this request. If memory was refused, the
+/// refusal replaces the handler's response.
 bool Answer(Request& request, const BodyForm& form, Edge& edge, Reply& reply) {
   Services& services = edge.services;
   std::string what = "unknown exception";
@@ -70,7 +70,6 @@ bool Answer(Request& request, const BodyForm& form, Edge& edge, Reply& reply) {
         SendStatus(reply, request, share.refusal());
         return reply.Finish();
       }
-      if (read.code() == StatusCode::kCorruption) return reply.Cut(), false;
       if (read.code() == StatusCode::kLimitExceeded) {
         SendError(reply, request, 413, TooLarge(body_max));
         return reply.Finish(), false;
@@ -99,7 +98,7 @@ bool Answer(Request& request, const BodyForm& form, Edge& edge, Reply& reply) {
   }
 }
 
-/// A reply into a string, which outlives it.
+/// Hooks that write the reply to a string, which must outlive them.
 ReplyHooks Into(std::string* bytes) {
   ReplyHooks hooks;
   hooks.send = [bytes](std::string piece) {
@@ -113,9 +112,13 @@ ReplyHooks Into(std::string* bytes) {
 
 bool Connection::AdvanceHttp() {
   if (part_ == Part::kHead) {
-    switch (ParseRequestHead(buffer_.view(), &head_scanned_, &head_, &head_bytes_)) {
+    std::string_view fault;
+    switch (ParseRequestHead(buffer_.view(), &head_scanned_, &head_, &head_bytes_, &fault)) {
       case HeadResult::kIncomplete:
         return false;
+      case HeadResult::kMalformed:
+        RefuseMalformed(fault);
+        return true;
       case HeadResult::kRefused:
         edge_.services.counters.exceptions_unknown.fetch_add(1, std::memory_order_relaxed);
         Close();
@@ -135,8 +138,8 @@ bool Connection::AdvanceHttp() {
   if (head_.chunked) {
     const auto state = chunks_.Feed(buffer_.data() + head_bytes_, buffer_.size() - head_bytes_);
     if (state == ChunkedDecoder::State::kMalformed) {
-      Close();
-      return false;
+      RefuseMalformed("The body breaks the rules of the chunked transfer coding");
+      return true;
     }
     if (chunks_.decoded() > body_max || chunks_.raw() / 2 > body_max) {
       RefuseHead(413, TooLarge(body_max), false);
@@ -155,12 +158,24 @@ bool Connection::AdvanceHttp() {
 }
 
 bool Connection::OnHead() {
+  SetEndpointText(head_.method, head_.target, &endpoint_);
   Counters& counters = edge_.services.counters;
   (IsPluginPath(head_.target) ? counters.rpc_http_plugin : counters.rpc_http)
       .fetch_add(1, std::memory_order_relaxed);
   if (head_.target[0] != '/') {
-    Transmit(kBareBadRequest);
-    if (state_ != State::kClosed) Linger();
+    RefuseMalformed("The target of the request line does not begin with '/'");
+    return false;
+  }
+  if (edge_.checks_hosts && !IsKnownHost(head_.host, edge_.options)) {
+    edge_.services.counters.forbidden_http.fetch_add(1, std::memory_order_relaxed);
+    std::string host(head_.host);
+    ReplaceInvalidUtf8(&host);
+    RefuseHead(403,
+               "Unknown Host '" + host +
+                   "': tsd.http.request.hosts lists the names, besides localhost, by which this "
+                   "daemon may "
+                   "be called",
+               false);
     return false;
   }
   const bool chunked =
@@ -182,6 +197,15 @@ void Connection::HeadAdmitted() {
   if (head_.expects_continue) Transmit(kContinue);
 }
 
+void Connection::RefuseMalformed(std::string_view fault) {
+  edge_.services.counters.exceptions_unknown.fetch_add(1, std::memory_order_relaxed);
+  Request nameless;  // the head cannot be trusted, so the reply uses none of it
+  nameless.api_version = 1;
+  RefuseHead(nameless, [fault](const Request& refused, ResponseWriter& out) {
+    SendError(out, refused, 400, fault);
+  });
+}
+
 void Connection::RefuseHead(int status, std::string_view message, bool as_page) {
   const std::unique_ptr<Request> request = MakeRequest({});
   if (as_page) request->api_version = -1;
@@ -194,6 +218,7 @@ void Connection::RefuseHead(const Request& request,
                             const std::function<void(const Request&, ResponseWriter&)>& send) {
   std::string bytes;
   Reply reply(ReplyForm::Of(head_), Into(&bytes));
+  reply.AddHeader("Connection", "close");
   send(request, reply);
   reply.Finish();
   Transmit(bytes);
@@ -214,7 +239,7 @@ std::unique_ptr<Request> Connection::MakeRequest(std::string_view body, bool* es
   request->headers.reserve(head_.fields.size());
   for (const auto& [name, value] : head_.fields) {
     request->headers.emplace_back(LowerCase(name), value);
-    ReplaceInvalidUtf8(&request->headers.back().second);  // they are shown in JSON
+    ReplaceInvalidUtf8(&request->headers.back().second);  // header values are shown in JSON
   }
   request->body = body;
   request->roles = roles();
@@ -233,7 +258,7 @@ bool Connection::OnBody(std::string_view body) {
   } else if (body.size() > kLoopPointsBytesMax || !(TryPut(body) || TryInflux(body))) {
     Handle(body);
   }
-  // Rare giants do not leave their memory behind.
+  // Frees the memory of rare huge requests.
   if (loop_.points.capacity() > kKeptPoints) std::vector<SpelledPoint>().swap(loop_.points);
   if (loop_.influx.fields.capacity() > kKeptPoints) loop_.influx = InfluxPoints();
   return true;
@@ -241,7 +266,9 @@ bool Connection::OnBody(std::string_view body) {
 
 bool Connection::OnPackedBody(std::string_view body, BodyForm form) {
   const uint64_t body_max = edge_.options.body_bytes_max;
-  if (body.size() > kLoopPointsBytesMax) return Handle(body, std::move(form)), true;
+  // Other charsets never take the fast path, and their tables may be read from disk.
+  if (body.size() > kLoopPointsBytesMax || !form.charset.empty())
+    return Handle(body, std::move(form)), true;
   Status read;
   {
     const RequestMemory::Share::Used used(&body_memory_);
@@ -254,14 +281,11 @@ bool Connection::OnPackedBody(std::string_view body, BodyForm form) {
     case StatusCode::kLimitExceeded:
       if (body_max > kLoopPointsBytesMax) return Handle(body, std::move(form)), true;
       return RefuseHead(413, TooLarge(body_max), false), true;
-    case StatusCode::kCorruption:
-      return Close(), false;
     default:
       return ReplyInline(*MakeRequest({}), read), true;
   }
-  // A charset's text is without the padding that the fast way wants.
   const std::string_view text = loop_.unpacked;
-  if (!form.charset.empty() || !(TryPut(text) || TryInflux(text))) Handle(text);
+  if (!(TryPut(text) || TryInflux(text))) Handle(text);
   return true;
 }
 
@@ -270,9 +294,8 @@ bool Connection::MayGoFast() const {
       !edge_.options.api_enabled || !May(Role::kWrite)) {
     return false;
   }
-  // Browsers get headers of their own with the reply, or are refused.
-  if (!Guarded()) return edge_.options.cors_domains.empty() || head_.Find("origin").empty();
-  return head_.Find("origin").empty() && head_.Find("sec-fetch-site").empty();
+  // Requests of web pages need CORS headers in the reply, or are refused.
+  return !head_.tells_of_page;
 }
 
 bool Connection::TryPut(std::string_view body) {
@@ -327,7 +350,7 @@ void Connection::PutCommitted(const Status& status) {
   } else {
     std::string bytes;
     ReplyForm form = ReplyForm::Of(head_);
-    form.coding = ContentCoding::kNone;  // some thirty bytes
+    form.coding = ContentCoding::kNone;  // the body has about thirty bytes
     Reply reply(form, Into(&bytes));
     if (put_reply_.summary || put_reply_.details) {
       reply.Write("{\"success\":" + std::to_string(put_reply_.points) + ",\"failed\":0" +
@@ -341,8 +364,8 @@ void Connection::PutCommitted(const Status& status) {
   Advance();
 }
 
-// Handing a small request to a thread of the pool, which sleeps, costs more than the request.
-// False: it is not one of those, and nothing has happened.
+// Tries to answer on the loop: waking a pool thread costs more than a small request. False: nothing
+// has happened, and the pool must run the request.
 bool Connection::TryOnLoop(Request& request) {
   if (request.body.size() > kLoopBodyBytesMax || !MayAnswerOnLoop(request, edge_.options))
     return false;
@@ -354,7 +377,7 @@ bool Connection::TryOnLoop(Request& request) {
     if (no_wait.refused()) return false;
     close_after_reply_ |= !more;
   }
-  gives_way_ = true;  // others of this loop come before the next request of this one
+  gives_way_ = true;  // other connections of this loop come before this one's next request
   TransmitReply(bytes);
   return true;
 }
@@ -381,7 +404,7 @@ void Connection::Handle(std::string_view body, BodyForm form) {
                        },
                        [queue] { return queue->cancelled(); }, [this] { turn->GiveWay(); },
                        [queue] { queue->Abandon(); }}) {}
-    WorkerPool::Turn* turn = nullptr;  // while it runs
+    WorkerPool::Turn* turn = nullptr;  // valid while the job runs
     std::unique_ptr<Request> request;
     BodyForm form;
     std::unique_ptr<LeftWork::Work> left;
@@ -402,7 +425,10 @@ void Connection::Handle(std::string_view body, BodyForm form) {
                      (IsPutPath(head_.target) || IsInfluxWritePath(head_.target));
   auto replies = std::make_shared<ReplyQueue>([self = weak_from_this(), &io = loop_.io()] {
     boost::asio::post(io, [self] {
-      if (const auto connection = self.lock(); connection != nullptr) connection->Pump();
+      const auto connection = self.lock();
+      if (connection == nullptr) return;
+      const Turn turn(connection->loop_.turns(), [&] { return connection->Doing(); });
+      connection->Pump();
     });
   });
   auto job = std::make_shared<Job>(ReplyForm::Of(head_), replies);
@@ -413,7 +439,7 @@ void Connection::Handle(std::string_view body, BodyForm form) {
     job->unpacked = std::move(loop_.unpacked);
     job->request->body = job->unpacked;
   }
-  // The connection lives until the job ends: the body is in its buffer.
+  // The body is in the connection's buffer, so the job keeps the connection alive.
   auto run = [job, replies, lent = LentConnection(shared_from_this(), loop_),
               &edge = edge_](WorkerPool::Turn& turn) mutable {
     job->turn = &turn;
@@ -422,7 +448,7 @@ void Connection::Handle(std::string_view body, BodyForm form) {
       LeftWork found(&job->left);
       keep_alive = Answer(*job->request, job->form, edge, job->reply);
     });
-    // What could not be said of the end for want of memory is seen below.
+    // If End failed for lack of memory, Pump detects it below.
     (void)Survive([&] { replies->End(keep_alive); });
     lent.GiveBack([](Connection& connection) { connection.Pump(); });
   };

@@ -1,4 +1,4 @@
-// The telnet half of a connection (connection.h).
+// The telnet part of a connection (connection.h).
 
 #include <algorithm>
 
@@ -13,14 +13,13 @@
 namespace hg::http {
 namespace {
 
-/// Replies that a client leaves unread: its next lines wait until it has read them.
+/// With more unread replies than this, the next lines wait until the client has read.
 constexpr size_t kUnreadBytesMax = 64 * 1024;
-/// A store that takes nothing is asked again after the first, then after twice as long, up to the
-/// second.
+/// Pause before lines are tried again after the store refused them. It doubles up to kBusyPauseMax.
 constexpr auto kBusyPause = std::chrono::milliseconds(20);
 constexpr auto kBusyPauseMax = std::chrono::milliseconds(1000);
-/// The lines of a client that has closed wait no longer: nobody was told that they are stored, and
-/// they keep a place that others want.
+/// After this time the waiting lines of a client that has closed are dropped. They were never
+/// acknowledged, and they occupy a connection.
 constexpr int64_t kGoneS = 60;
 
 }  // namespace
@@ -50,7 +49,7 @@ bool Connection::TryLines(std::string_view lines) {
   const Writer::ActingFor acting(writer().get());
   const auto appended = edge_.services.sink.AppendSpelled(points);
   if (!appended.ok()) {
-    // Other refusals have their texts, a line's each, on the exact way.
+    // The slow path creates error messages per line for other refusals.
     if (!WaitsFor(appended.status())) return false;
     edge_.services.counters.put_writes_blocked.fetch_add(1, std::memory_order_relaxed);
     RetryLater();
@@ -80,8 +79,7 @@ void Connection::LinesCommitted(const Status& status) {
 }
 
 void Connection::RetryLater() {
-  // A client of this dialect cannot be told to come again: its lines wait, and with them its
-  // socket.
+  // The telnet protocol has no "retry later" reply: the lines wait, and the socket is not read.
   state_ = State::kRetrying;
   if (retries_ == 0) gone_since_s_.reset();
   const auto pause = std::min(kBusyPause * (1 << std::min(retries_, 10)), kBusyPauseMax);
@@ -91,6 +89,7 @@ void Connection::RetryLater() {
   retry_timer_->expires_after(pause);
   retry_timer_->async_wait([self = shared_from_this()](const boost::system::error_code& error) {
     if (error || self->state_ != State::kRetrying) return;
+    const Turn turn(self->loop_.turns(), [&] { return self->Doing(); });
     if (self->GoneTooLong()) return self->Close();
     self->state_ = State::kReading;
     self->Advance();
@@ -111,7 +110,7 @@ void Connection::RunLines(std::string_view lines) {
                        .after_busy = retries_ > 0,
                        .roles = roles(),
                        .writer = writer().get()};
-  // Its writer lives as long as the connection keeps it, which works on nothing else meanwhile.
+  // The writer lives as long as the connection, which does no other work meanwhile.
   auto run = [lines, call, lent = LentConnection(shared_from_this(), loop_),
               result = std::make_shared<LinesResult>(),
               &services = edge_.services](WorkerPool::Turn&) mutable {

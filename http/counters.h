@@ -1,7 +1,7 @@
 #pragma once
-// What the edge counts about itself; /api/stats prints them (spec http-api.md §15.1). Relaxed
-// atomics: totals, not a consistent snapshot. Shared by all connections, so nothing here is touched
-// once per point: batches add their size.
+// Counters of the network layer; /api/stats prints them (opentsdb-http-api.md §15.1). They are
+// relaxed atomics: each is a total, and together they are not a consistent snapshot. All
+// connections share them, so code adds once per batch and not once per point.
 
 #include <atomic>
 #include <cstdint>
@@ -21,18 +21,22 @@ struct Counters {
   Counter put_storage_errors{0}, put_invalid_values{0}, put_illegal_arguments{0},
       put_unknown_metrics{0}, put_writes_blocked{0};
 
-  // Without good credentials; with them and without the role.
+  // unauthorized_*: requests without valid credentials. forbidden_*: requests with valid
+  // credentials but without the needed role.
   Counter unauthorized_http{0}, unauthorized_telnet{0}, forbidden_http{0}, forbidden_telnet{0};
 
+  /// Stalls of event loops (http/turn_watch.h): their number and their total time.
+  Counter loop_stalls{0}, loop_stall_ms{0};
+
   Counter graph_requests{0};
-  // Of requests but puts that the loop finished itself, of plots and of drawing them, of queries'
-  // storage.
+  // all_requests: requests that the loop finished itself, without puts. graphs: plots. drawing: the
+  // drawing of plots. scans: reading the store for queries.
   Latency all_requests, graphs, drawing, scans;
 
   Counter query_success{0}, query_invalid{0}, query_exceptions{0};
 
   Counter points_added{0};
-  Counter text_fields{0};  // of InfluxDB's lines, left out
+  Counter text_fields{0};  // text fields of the InfluxDB line protocol that were skipped
 };
 
 }  // namespace hg::http

@@ -47,7 +47,7 @@ uint8_t ModeBit(Mode mode) {
 }  // namespace
 
 std::span<const Endpoint> Endpoints() {
-  // One line per endpoint; the handlers' headers are in http/api.
+  // One line per endpoint; http/api has the handlers' headers.
   static const std::vector<Endpoint> table = {
       {"", Place::kRoot, kAny, kReads, ForReaders, HandleHome},
       {"admin", Place::kApi, kGetPost, kAllModes, ForAdmins, HandleAdmin},
@@ -89,10 +89,13 @@ std::span<const Endpoint> Endpoints() {
       {"write", Place::kApi, kPost, kWrites, ForWriters, HandleRemoteWrite},
 
       {"/api/v1/alerts", Place::kPath, kGet, kReads, ForReaders, HandlePromAlerts},
+      {"/api/v1/otlp/v1/metrics", Place::kPath, kPost, kWrites, ForWriters, HandleOtlpMetrics},
       {"/api/v1/rules", Place::kPath, kGet, kReads, ForReaders, HandlePromRules},
       {"/api/v1/status/buildinfo", Place::kPath, kGet, kReads, ForReaders, HandlePromBuildInfo},
       {"/api/v2/write", Place::kPath, kPost, kWrites, ForWriters, HandleInfluxWrite},
       {"/health", Place::kPath, kGet, kAllModes, ForUsers, HandleInfluxHealth},
+      {"/influx/write", Place::kPath, kPost, kWrites, ForWriters, HandleInfluxWrite},
+      {"/opentelemetry/v1/metrics", Place::kPath, kPost, kWrites, ForWriters, HandleOtlpMetrics},
       {"/ping", Place::kPath, kAny, kAllModes, ForUsers, HandleInfluxPing},
       {"/query", Place::kPath, kGetPost, kWrites, ForWriters, HandleInfluxQuery},
       {"/v1/metrics", Place::kPath, kPost, kWrites, ForWriters, HandleOtlpMetrics},

@@ -1,6 +1,6 @@
 #pragma once
-// The table of endpoints: which paths exist, where, for which verbs and modes (spec http-api.md
-// §3). One line each.
+// The table of endpoints: paths, allowed methods, modes, roles and handlers (opentsdb-http-api.md
+// §3). Each endpoint is one line.
 
 #include <cstdint>
 #include <span>
@@ -11,8 +11,8 @@
 
 namespace hg::http {
 
-/// Sets of verbs. kAny: the handler checks verbs itself (SendMethodNotAllowed in http/errors.h),
-/// HEAD and PATCH too.
+/// Bit set of HTTP methods. With kAny the handler checks the method itself (SendMethodNotAllowed in
+/// http/errors.h), HEAD and PATCH included.
 enum Verbs : uint8_t {
   kGet = 1,
   kPost = 2,
@@ -24,7 +24,7 @@ inline constexpr uint8_t kGetPost = kGet | kPost;
 inline constexpr uint8_t kGetPostDelete = kGet | kPost | kDelete;
 inline constexpr uint8_t kGetPostPutDelete = kGet | kPost | kPut | kDelete;
 
-/// Sets of modes in which the endpoint exists; elsewhere it is a 404.
+/// Bit set of the modes in which an endpoint exists. In other modes its path is answered with 404.
 enum Modes : uint8_t {
   kInReadWrite = 1,
   kInReadOnly = 2,
@@ -34,40 +34,40 @@ inline constexpr uint8_t kReads = kInReadWrite | kInReadOnly;
 inline constexpr uint8_t kWrites = kInReadWrite | kInWriteOnly;
 inline constexpr uint8_t kAllModes = kInReadWrite | kInReadOnly | kInWriteOnly;
 
-/// Where the endpoint lives, and with that which switch it needs.
+/// Which paths the endpoint is looked up by, and which option enables it.
 enum class Place : uint8_t {
-  kApi,    // below /api[/vN]; needs Options::api_enabled
-  kRoot,   // first segment of the path; needs Options::ui_enabled
-  kPath,   // a whole path of another product's API, looked for first; needs Options::api_enabled
-  kWatch,  // first segment of the path; needs no switch: who watches the process asks for it
+  kApi,   // below /api[/vN]; needs Options::api_enabled
+  kRoot,  // first path segment; needs Options::ui_enabled
+  kPath,  // the whole path, for APIs of other products; looked up first; needs Options::api_enabled
+  kWatch,  // first path segment; always enabled, for monitoring of the process
 };
 
-/// Which thread a request is answered on first.
+/// The thread that handles a request first.
 enum class Where : uint8_t {
   kPool,
-  kLoop,  // the loop that read it, under NoWait; on the pool once that refused
+  kLoop,  // the event loop, under NoWait; a pool thread if NoWait refused something
 };
 
 struct Endpoint {
-  /// Lower case; Request::Endpoint(). "" at kRoot = the home page. Of kPath all of the path, as
-  /// sent.
+  /// Request::Endpoint(), in lower case; "" with kRoot is the home page. With kPath: the whole path
+  /// as sent.
   std::string_view name;
   Place place;
-  uint8_t verbs;  // others are answered 405 (unversioned 400)
+  uint8_t verbs;  // other methods get 405, or 400 on unversioned paths
   uint8_t modes;
-  NeededRole role;  // of those whom authentication knows
+  NeededRole role;  // the role that an authenticated user needs
   Handler handler;
   Where where = Where::kPool;
 };
 
-/// All of them, the same for the life of the process.
+/// All endpoints; constant for the life of the process.
 std::span<const Endpoint> Endpoints();
 
-/// The endpoint of a request; nullptr as below.
+/// Finds the endpoint of a request; nullptr as below.
 const Endpoint* FindEndpoint(const Request& request, const Options& options);
 
-/// The endpoint of a name; nullptr if there is none, or none with these modes and switches
-/// ("diediedie" has its own).
+/// Finds an endpoint by name. nullptr: no such name, or it is disabled in this mode or by its
+/// option ("diediedie" has an option of its own).
 const Endpoint* FindEndpoint(std::string_view name, Place place, const Options& options);
 
 }  // namespace hg::http

@@ -11,7 +11,7 @@
 namespace hg::http {
 namespace {
 
-/// Version 0 and paths outside /api get OpenTSDB's pages for people.
+/// Version 0 and paths outside /api use OpenTSDB's HTML pages.
 bool Unversioned(const Request& request) { return request.api_version <= 0; }
 
 void SendJsonError(ResponseWriter& out, const Request& request, int status,
@@ -26,7 +26,8 @@ void SendJsonError(ResponseWriter& out, const Request& request, int status,
   out.Write(std::string(callback) + "(" + body + ")");
 }
 
-/// As InfluxDB's clients read it; a 4xx but 429 makes them drop the points, a 5xx send them again.
+/// The form of InfluxDB's errors. After 4xx, except 429, its clients drop the points; after 5xx
+/// they send them again.
 void SendInfluxError(ResponseWriter& out, InfluxApi api, int status, std::string_view message) {
   std::string body;
   JsonWriter json(&body);
@@ -54,7 +55,8 @@ void SendPage(ResponseWriter& out, const Request& request, int status, std::stri
               std::string_view message) {
   out.SetStatus(status);
   std::string body;
-  if (request.parameters.Has("json")) {
+  const bool as_json = request.parameters.Has("json");
+  if (as_json) {
     JsonWriter json(&body);
     json.BeginObject();
     json.Member("err", message);
@@ -68,21 +70,26 @@ void SendPage(ResponseWriter& out, const Request& request, int status, std::stri
     AppendHtmlEscaped(&body, message);
     body += "</p></body></html>\n";
   }
-  out.SetContentType(GuessContentType(request, body.front()));
+  out.SetContentType(as_json ? "application/json" : "text/html; charset=UTF-8");
   out.Write(body);
+}
+
+/// Seconds, as text.
+const char* RetryAfterS(const Status& status) {
+  return status.code() == StatusCode::kExhausted ? "60" : "1";
 }
 
 }  // namespace
 
 void SendError(ResponseWriter& out, const Request& request, int status, std::string_view message,
                std::string_view details) {
-  if (out.Started()) return;
+  if (out.Started()) return out.Cut();
   out.Reset();
   if (const InfluxApi api = InfluxApiOf(request.target); api != InfluxApi::kNone)
     return SendInfluxError(out, api, status, message);
   if (Unversioned(request)) {
     if (status == 404) return SendPage(out, request, 404, "Page Not Found", message);
-    // Of ours: a browser must see what it is to do.
+    // Statuses that OpenTSDB does not use: a browser must see them to react.
     if (status == 401 || status == 403 || status == 429)
       return SendPage(out, request, status, ReasonPhrase(status), message);
     if (status >= 500) return SendPage(out, request, 500, "Internal Server Error", message);
@@ -102,10 +109,8 @@ void SendError(ResponseWriter& out, const Request& request, int status, std::str
 }
 
 void SendStatus(ResponseWriter& out, const Request& request, const Status& status) {
-  if (out.Started()) return;
-  if (status.code() == StatusCode::kBusy || status.code() == StatusCode::kUnavailable) {
-    out.AddHeader("Retry-After", "1");
-  }
+  if (out.Started()) return out.Cut();
+  if (HttpStatusOf(status.code()) == 503) out.AddHeader("Retry-After", RetryAfterS(status));
   SendError(out, request, HttpStatusOf(status.code()), status.message());
 }
 
@@ -116,18 +121,21 @@ void SendWriteRefusal(ResponseWriter& out, const Request& request, const Status&
 }
 
 int BeginWriteRefusal(ResponseWriter& out, const Status& status) {
-  const int http_status =
-      status.code() == StatusCode::kLimitExceeded ? 429 : HttpStatusOf(status.code());
-  if (http_status == 429 || http_status == 503) out.AddHeader("Retry-After", "1");
+  // The client can send the points of an ended request again.
+  const bool ended = status.code() == StatusCode::kDeadlineExceeded;
+  const int http_status = status.code() == StatusCode::kLimitExceeded ? 429
+                          : ended                                     ? 503
+                                                                      : HttpStatusOf(status.code());
+  if (http_status == 429 || http_status == 503) out.AddHeader("Retry-After", RetryAfterS(status));
   return http_status;
 }
 
 void SendNotFound(ResponseWriter& out, const Request& request) {
   if (Unversioned(request)) return SendError(out, request, 404, "Page Not Found");
-  // The only error reply in which an empty jsonp= counts (§4.2).
-  const std::string* callback = request.parameters.Find("jsonp");
+  // The only error reply that an empty jsonp= affects (opentsdb-http-api.md §4.2).
   std::string body = "{\"error\":{\"code\":404,\"message\":\"Endpoint not found\"}}";
-  if (callback != nullptr) body = *callback + "(" + body + ")";
+  if (request.parameters.Has("jsonp"))
+    body = std::string(JsonpCallback(request)) + "(" + body + ")";
   out.Reset();
   out.SetStatus(404);
   out.SetContentType("application/json; charset=UTF-8");
@@ -153,6 +161,7 @@ int HttpStatusOf(StatusCode code) {
     case StatusCode::kConflict:
       return 400;
     case StatusCode::kBusy:
+    case StatusCode::kExhausted:
     case StatusCode::kUnavailable:
       return 503;
     case StatusCode::kDeadlineExceeded:

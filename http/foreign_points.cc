@@ -16,7 +16,8 @@ Status ForeignPoints::SetTags(std::span<const std::pair<std::string, std::string
     mine.push_back({options_.default_tag_key, options_.default_tag_value});
   } else if (mine.size() == 1 && mine[0].key == options_.default_tag_key &&
              mine[0].value == options_.default_tag_value) {
-    mine[0].key = texts_.emplace_back(MarkedName(mine[0].key));  // as NameSeries: it has a tag
+    // As in NameSeries: the point has a real tag equal to the default.
+    mine[0].key = texts_.emplace_back(MarkedName(mine[0].key));
   }
   bytes_ += sizeof(mine) + mine.capacity() * sizeof(TagText);
   bytes_of_tags_ = bytes_ - before;
@@ -57,12 +58,14 @@ bool CountRefusal(const Status& verdict, Counters* counters) {
       count(&counters->put_unknown_metrics);
       return true;
     case StatusCode::kInvalidArgument:
-    case StatusCode::kConflict:  // a name whose bytes are another one's
+    case StatusCode::kConflict:  // the name's bytes belong to another name
       count(&counters->put_illegal_arguments);
       return true;
     case StatusCode::kBusy:
+    case StatusCode::kDeadlineExceeded:  // the request was ended early
+    case StatusCode::kExhausted:
     case StatusCode::kUnavailable:
-    case StatusCode::kLimitExceeded:  // of a rate
+    case StatusCode::kLimitExceeded:  // a rate limit
       count(&counters->put_writes_blocked);
       return false;
     default:

@@ -1,7 +1,7 @@
 #pragma once
-// Points of other products' languages on their way to the sink: names escaped, the default tag
-// where there is none, another key where that is the only one (docs/languages.md), and the texts
-// that they borrow.
+// Converts points of other products' protocols for the PointSink (docs/ingestion.md). It escapes
+// names, adds the default tag to points without tags, and owns the converted texts. If the default
+// tag is a point's only tag, its key is changed to keep the two apart.
 
 #include <deque>
 #include <span>
@@ -21,19 +21,21 @@ namespace hg::http {
 /// One thread at a time.
 class ForeignPoints {
  public:
-  /// `options` outlive the object.
+  /// `options` must outlive the object.
   explicit ForeignPoints(const Options& options)
       : options_(options), rules_(options.extra_name_characters) {}
 
-  /// The tags of the points that are added from now on, until Clear. InvalidArgument: a text is no
+  /// Sets the tags of the points that are added next, until Clear. InvalidArgument: a text is not
   /// UTF-8.
   Status SetTags(std::span<const std::pair<std::string, std::string>> tags);
-  /// Behind SetTags. `spelling`: the caller's bytes (NamedPoint). InvalidArgument as above.
+  /// Adds a point with the tags of the last SetTags. `spelling`: the raw series key that the client
+  /// sent (NamedPoint). InvalidArgument: a name is not UTF-8.
   Status Add(std::string_view metric, Timestamp time, const PointValue& value,
              Spelling spelling = {});
 
   [[nodiscard]] const std::vector<NamedPoint>& points() const { return points_; }
-  /// What is held until Clear, about, with what the refusals of the points may repeat.
+  /// Approximate memory held until Clear, including texts that error messages of the points may
+  /// repeat.
   [[nodiscard]] size_t bytes() const { return bytes_; }
   void Clear();
 
@@ -43,13 +45,13 @@ class ForeignPoints {
   const Options& options_;
   const NameRules rules_;
   std::vector<NamedPoint> points_;
-  std::deque<std::vector<TagText>> tags_;  // of the points
-  std::deque<std::string> texts_;          // names
-  size_t bytes_ = 0, bytes_of_tags_ = 0;   // of all; of the last tags
+  std::deque<std::vector<TagText>> tags_;  // one element per SetTags
+  std::deque<std::string> texts_;          // escaped names
+  size_t bytes_ = 0, bytes_of_tags_ = 0;   // all memory; memory of the last tags
 };
 
-/// Counts a verdict of AppendNamed that is not ok. True: the point is at fault; false: the store
-/// is, or a rate that was met, so that the client should send it again.
+/// Counts a failed Status that AppendNamed returned for a point. True: the point is invalid. False:
+/// the store failed or a rate limit was reached, and the client should send the point again.
 bool CountRefusal(const Status& verdict, Counters* counters);
 
 }  // namespace hg::http

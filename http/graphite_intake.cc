@@ -13,8 +13,8 @@
 namespace hg::http {
 namespace {
 
-/// Of points that wait to be stored: a frame that names one long path many times must not become as
-/// many copies of it. A point costs more than its names.
+/// Memory of waiting points. A frame that names one long path many times must not become that many
+/// copies of it. kPointBytes: memory per point in addition to its names.
 constexpr size_t kBatchBytesMax = size_t{4} << 20;
 constexpr size_t kPointBytes = 128;
 constexpr auto kBusyPause = std::chrono::milliseconds(20);
@@ -33,7 +33,7 @@ bool OfOneMetric(const std::vector<NamedPoint>& points) {
 }  // namespace
 
 Timestamp GraphiteIntake::Now() const {
-  return TimestampOfMillis(services_.clock.NowMs()).value_or(Timestamp{0});
+  return TimestampOfMillis(services_.clock.NowMs()).value_or(Timestamp{1});
 }
 
 void GraphiteIntake::Add(const GraphitePoint& point) {
@@ -89,11 +89,6 @@ void GraphiteIntake::Drop() {
 }
 
 std::optional<Status> GraphiteIntake::StoreKnown() {
-  // A time of 0 is none that a point of a known spelling may have (point_sink.h).
-  if (std::any_of(batch_.begin(), batch_.end(),
-                  [](const SpelledPoint& point) { return point.time.raw == 0; })) {
-    return {};
-  }
   const auto appended = services_.sink.AppendSpelled(batch_);
   if (!appended.ok()) return appended.status();
   if (!appended->known) return {};
@@ -124,7 +119,8 @@ void GraphiteIntake::Store(std::vector<NamedPoint> left, std::optional<Status> v
       verdicts.assign(left.size(), *verdict);
       verdict.reset();
     } else {
-      position_ = std::max(position_, services_.sink.AppendNamed(left, &verdicts));
+      position_ = std::max(
+          position_, services_.sink.AppendNamed(left, RequestContext::Unlimited(), &verdicts));
     }
     std::vector<NamedPoint> again, limited;
     const bool may_pass = OneRequest::Current()->writer_may() && !OfOneMetric(left);
@@ -149,7 +145,7 @@ void GraphiteIntake::Store(std::vector<NamedPoint> left, std::optional<Status> v
 }
 
 void GraphiteIntake::StoreByMetric(std::vector<NamedPoint> points) {
-  // Of one instant the later point counts: their order stays.
+  // A stable sort: for equal timestamps, the later point counts.
   std::stable_sort(points.begin(), points.end(),
                    [](const NamedPoint& a, const NamedPoint& b) { return a.metric < b.metric; });
   for (auto begin = points.begin(); begin != points.end();) {

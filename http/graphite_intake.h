@@ -1,7 +1,7 @@
 #pragma once
-// What Graphite's ports do with points: they are stored a batch at a time, known paths at one
-// look-up a point, others by their names. What is refused is counted and told to the log, since
-// nobody can be answered.
+// Stores the points of Graphite's ports in batches. Points of known paths need one lookup each;
+// other points are stored by name. Graphite's protocols have no replies, so refused points are
+// counted and logged.
 
 #include <atomic>
 #include <cstdint>
@@ -23,49 +23,52 @@ namespace hg::http {
 /// One thread at a time.
 class GraphiteIntake {
  public:
-  /// All outlive the object. `stopping`: nothing is waited for any more.
+  /// All arguments must outlive the object. Once `stopping` is true, nothing is retried any more.
   GraphiteIntake(const Options& options, Services& services, const std::atomic<bool>& stopping)
       : services_(services), stopping_(stopping), named_(options) {}
 
   [[nodiscard]] int64_t MonotonicMs() const { return services_.clock.MonotonicNs() / 1'000'000; }
   [[nodiscard]] Timestamp Now() const;
 
-  /// On behalf of Writer::Current(), as Flush; may flush. The path is the caller's until Flush, and
-  /// is judged there.
+  /// Adds a point on behalf of Writer::Current(); may call Flush. The path's bytes must live until
+  /// Flush, which also validates the path.
   void Add(const GraphitePoint& point);
-  /// The same of a path that does not live so long.
+  /// As Add, but copies the path.
   void AddCopy(const GraphitePoint& point);
 
-  /// Counts and tells what could not even be read.
+  /// Counts and logs input that could not be parsed.
   void Refuse(const Status& why);
 
-  /// To the log, at most once in some seconds.
+  /// Logs a warning, at most one in ten seconds.
   void Tell(std::string_view why);
 
-  /// Stores what was added; waits while the store is busy, since that passes. What does not pass (a
-  /// name whose stored bytes are damaged) costs its point alone. So does a limit of points a second
-  /// (docs/security.md): who waited for one client's would hold up all others.
+  /// Stores the added points on behalf of Writer::Current(). Busy and Unavailable are retried,
+  /// because they pass. Other errors drop only the points concerned. That includes write rate
+  /// limits (docs/security.md): waiting for one client's limit would block all other clients.
   void Flush();
 
-  /// Forgets what was added and not stored: what it borrows is gone where something was thrown.
+  /// Discards points that were added and not stored. Called after an exception, when the bytes that
+  /// the points borrow are gone.
   void Drop();
 
  private:
-  /// What the store said of the batch as a whole, if its series are all known.
+  /// Stores the batch if all its series are known. Returns the sink's Status for the whole batch;
+  /// nullopt if a series is unknown.
   std::optional<Status> StoreKnown();
   void NamePoints();
-  /// `verdict`: of all, where the store was asked already.
+  /// `verdict`: the Status of all points if the sink was already called.
   void Store(std::vector<NamedPoint> left, std::optional<Status> verdict = {});
-  /// Over its rate only one metric may be; the others' points must not go with its own.
+  /// Stores each metric's points separately, because a rate limit may refuse only one of the
+  /// metrics.
   void StoreByMetric(std::vector<NamedPoint> points);
 
   Services& services_;
   const std::atomic<bool>& stopping_;
   std::vector<SpelledPoint> batch_;
-  std::deque<std::string> paths_;  // of the batch, copies
+  std::deque<std::string> paths_;  // copies of paths of the batch
   size_t batch_bytes_ = 0;
-  ForeignPoints named_;               // of the batch, where its series are not all known
-  PointSink::Position position_ = 0;  // of what was stored of the batch
+  ForeignPoints named_;               // the batch with names, if not all its series are known
+  PointSink::Position position_ = 0;  // log position of the points stored from the batch
   int64_t told_ms_ = 0;
   uint64_t untold_ = 0;
 };

@@ -13,6 +13,7 @@
 #include "http/access/client_limits.h"
 #include "http/graphite_intake.h"
 #include "http/listener.h"
+#include "http/turn_watch.h"
 #include "http/wire/graphite_line.h"
 #include "http/wire/pickle.h"
 #include "storage/base/bytes.h"
@@ -31,15 +32,25 @@ constexpr auto kSweepInterval = std::chrono::seconds(1);
 
 enum class Form : uint8_t { kLines, kPickle };
 
-/// Lives as long as it is read.
+/// True if the first line of a connection is an HTTP request line or the start of a TLS connection.
+/// A web page of any site can make a browser send these, followed by lines of points.
+bool IsAnotherProtocol(std::string_view line) {
+  constexpr char kTlsHandshake = 0x16;
+  if (line.starts_with(kTlsHandshake)) return true;
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line.ends_with(" HTTP/1.1") || line.ends_with(" HTTP/1.0");
+}
+
+/// Lives while a read is pending.
 class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnection> {
  public:
-  /// `writer`: how much the client may write; null = everything.
-  GraphiteConnection(tcp::socket socket, Form form, GraphiteIntake& intake,
+  /// `writer`: write limits of the client; null = unlimited.
+  GraphiteConnection(tcp::socket socket, Form form, GraphiteIntake& intake, TurnWatch& turns,
                      std::shared_ptr<Writer> writer, std::unordered_set<GraphiteConnection*>& all)
       : socket_(std::move(socket)),
         form_(form),
         intake_(intake),
+        turns_(turns),
         writer_(std::move(writer)),
         all_(all) {
     all_.insert(this);
@@ -53,6 +64,7 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
     socket_.async_read_some(
         asio::buffer(bytes_.data() + had, kReadBytes),
         [self = shared_from_this(), had](const boost::system::error_code& error, size_t size) {
+          const Turn turn(self->turns_, [&] { return "a Graphite " + self->What(); });
           self->bytes_.resize(had + size);
           const Writer::ActingFor acting(self->writer_.get());
           const bool good = self->Take();
@@ -64,8 +76,8 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
           if (good && !error) self->Read();
         });
   }
-  /// Nothing came for so long; what the system has got already counts as come: while the store is
-  /// busy nobody reads it.
+  /// True if nothing arrived for that time. Bytes in the kernel's buffer count as arrived, because
+  /// the thread does not read while the store is busy.
   [[nodiscard]] bool IdleFor(int64_t seconds) const {
     boost::system::error_code ignored;
     return intake_.MonotonicMs() - active_ms_ > seconds * 1000 && socket_.available(ignored) == 0;
@@ -78,7 +90,7 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
  private:
   [[nodiscard]] std::string What() const { return form_ == Form::kLines ? "line" : "frame"; }
 
-  /// False: too long, nothing more can be read.
+  /// Handles the complete lines or frames in bytes_. False: one is too long, and reading must stop.
   bool Take() {
     try {
       return form_ == Form::kLines ? TakeLines() : TakeFrames();
@@ -98,11 +110,20 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
       }
       const size_t end = rest.find('\n');
       if (end == std::string_view::npos) break;
+      if (IsAnotherProtocol(rest.substr(0, end))) return Leave();
       TakeOtherLine(rest.substr(0, end), now);
       rest.remove_prefix(end + 1);
     }
     intake_.Flush();
     return Keep(rest, rest.size(), GraphiteServer::kLineBytesMax);
+  }
+
+  /// Refuses the rest of the connection without reading it.
+  bool Leave() {
+    intake_.Refuse(Status::InvalidArgument("a client speaks HTTP or TLS, not lines"));
+    intake_.Flush();
+    bytes_.clear();
+    return false;
   }
 
   void TakeOtherLine(std::string_view line, Timestamp now) {
@@ -113,7 +134,7 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
 
   bool TakeFrames() {
     std::string_view rest = bytes_;
-    size_t size = 0;  // of a frame that is not whole yet
+    size_t size = 0;  // size of an incomplete frame
     while (rest.size() >= kFrameHeadBytes) {
       size = ReadBig32(rest.data());
       if (size > GraphiteServer::kFrameBytesMax || rest.size() - kFrameHeadBytes < size) break;
@@ -145,9 +166,10 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
   tcp::socket socket_;
   const Form form_;
   GraphiteIntake& intake_;
+  TurnWatch& turns_;
   const std::shared_ptr<Writer> writer_;
   std::unordered_set<GraphiteConnection*>& all_;
-  std::string bytes_;  // that were read, and are not whole yet
+  std::string bytes_;  // received bytes of an incomplete line or frame
   int64_t active_ms_ = 0;
 };
 
@@ -156,7 +178,10 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
 class GraphiteServer::Impl {
  public:
   Impl(const Options& options, Services& services)
-      : options_(options), services_(services), intake_(options, services, stopping_) {}
+      : options_(options),
+        services_(services),
+        intake_(options, services, stopping_),
+        turns_(TurnWatch::Measure::kCpuTime, services) {}
   ~Impl() { Stop(); }
 
   Status Start() {
@@ -191,7 +216,7 @@ class GraphiteServer::Impl {
  private:
   static size_t Index(Form form) { return static_cast<size_t>(form); }
 
-  /// What throws (memory ends) costs the connection that it happened on.
+  /// An exception (out of memory) costs only the connection in whose callback it was thrown.
   void Run() {
     for (;;) {
       try {
@@ -219,7 +244,7 @@ class GraphiteServer::Impl {
           Accept(form);
         });
   }
-  /// Out of descriptors, most likely: trying again at once would only burn the core.
+  /// Probably out of file descriptors: retrying at once would only waste CPU time.
   void AcceptLater(Form form) {
     asio::steady_timer& pause = pauses_[Index(form)];
     pause.expires_after(kAcceptPause);
@@ -240,15 +265,16 @@ class GraphiteServer::Impl {
       const auto remote = socket.remote_endpoint(ignored);
       writer = services_.client_limits->OfAddress(remote.address().to_string());
     }
-    std::make_shared<GraphiteConnection>(std::move(socket), form, intake_, std::move(writer),
-                                         connections_)
+    std::make_shared<GraphiteConnection>(std::move(socket), form, intake_, turns_,
+                                         std::move(writer), connections_)
         ->Read();
   }
-  /// Closes connections that nobody uses any more.
+  /// Closes idle connections once per interval.
   void SweepLater() {
     sweep_.expires_after(kSweepInterval);
     sweep_.async_wait([this](const boost::system::error_code& error) {
       if (error || stopping_.load()) return;
+      const Turn turn(turns_, [] { return std::string("the check for idle connections"); });
       SweepLater();
       for (GraphiteConnection* connection : connections_) {
         if (!connection->IdleFor(options_.idle_timeout_s)) continue;
@@ -262,9 +288,10 @@ class GraphiteServer::Impl {
   Services& services_;
   std::atomic<bool> stopping_{false};
   GraphiteIntake intake_;
-  std::unordered_set<GraphiteConnection*> connections_;  // thread_ only
+  TurnWatch turns_;
+  std::unordered_set<GraphiteConnection*> connections_;  // used on thread_ only
   asio::io_context io_{1};
-  tcp::acceptor acceptors_[2] = {tcp::acceptor(io_), tcp::acceptor(io_)};  // by Form
+  tcp::acceptor acceptors_[2] = {tcp::acceptor(io_), tcp::acceptor(io_)};  // indexed by Form
   asio::steady_timer pauses_[2] = {asio::steady_timer(io_), asio::steady_timer(io_)};
   asio::steady_timer sweep_{io_};
   uint16_t ports_[2] = {0, 0};

@@ -1,6 +1,7 @@
 #pragma once
-// Graphite's ports (docs/languages.md): plaintext lines, and pickled points in frames. Nothing is
-// ever answered there: what is refused is counted, and told to the log now and then.
+// The servers of Graphite's two ports (docs/ingestion.md): plaintext lines, and pickled points in
+// frames. Graphite's protocols have no replies, so refused points are counted and logged from time
+// to time.
 
 #include <cstdint>
 #include <memory>
@@ -11,26 +12,28 @@
 
 namespace hg::http {
 
-/// One thread of its own, which waits where the store is busy: then nobody's socket is read. Start,
-/// then Stop, from one thread.
+/// Runs one thread of its own. While the store is busy that thread waits and reads no socket. Call
+/// Start and Stop from one thread.
 class GraphiteServer {
  public:
-  /// Both outlive the object.
+  /// Both arguments must outlive the object.
   GraphiteServer(const Options& options, Services& services);
-  /// Stops.
+  /// Calls Stop.
   ~GraphiteServer();
 
-  /// Listens where the options name a port; IoError names the address if it cannot.
+  /// Listens on each port that the options name. IoError names an address that cannot be listened
+  /// on.
   Status Start();
 
-  /// The ports that are listened on, 0 = none.
+  /// The ports in use; 0 = none.
   [[nodiscard]] uint16_t port() const;
   [[nodiscard]] uint16_t pickle_port() const;
 
-  /// Closes all connections; what was read whole before is stored. Idempotent.
+  /// Closes all connections. Lines and frames that were received whole are stored. Idempotent.
   void Stop();
 
-  /// Of one line without its end, and of one frame; whoever sends more is cut off.
+  /// Size limits of one line without its end, and of one frame. A client that exceeds them is
+  /// disconnected.
   static constexpr size_t kLineBytesMax = 16384;
   static constexpr size_t kFrameBytesMax = 1048576;
   static constexpr size_t kConnectionsMax = 1024;

@@ -9,6 +9,8 @@ namespace hg::http {
 namespace {
 
 constexpr std::string_view kWriteV1 = "/write", kWriteV2 = "/api/v2/write", kQuery = "/query";
+/// VictoriaMetrics' path of version 1.
+constexpr std::string_view kInfluxWrite = "/influx/write";
 
 std::string_view PathOf(std::string_view target) { return target.substr(0, target.find('?')); }
 
@@ -18,19 +20,20 @@ InfluxApi InfluxApiOf(std::string_view target) {
   const std::string_view path = PathOf(target);
   if (path == kWriteV2) return InfluxApi::kV2;
   for (const std::string_view known :
-       {kWriteV1, kQuery, std::string_view("/ping"), std::string_view("/health")})
+       {kWriteV1, kInfluxWrite, kQuery, std::string_view("/ping"), std::string_view("/health")})
     if (path == known) return InfluxApi::kV1;
   return InfluxApi::kNone;
 }
 
 bool IsInfluxWritePath(std::string_view target) {
   const std::string_view path = PathOf(target);
-  return path == kWriteV1 || path == kWriteV2;
+  return path == kWriteV1 || path == kWriteV2 || path == kInfluxWrite;
 }
 
 Credentials InfluxCredentials(std::string_view target) {
   const std::string_view path = PathOf(target);
-  if ((path != kWriteV1 && path != kQuery) || path.size() == target.size()) return {};
+  if ((path != kWriteV1 && path != kInfluxWrite && path != kQuery) || path.size() == target.size())
+    return {};
   Parameters parameters;
   if (!ParseQueryString(target.substr(path.size() + 1), &parameters)) return {};
   const std::string* const name = parameters.Find("u");
@@ -44,7 +47,7 @@ std::optional<InfluxUnit> PlainInfluxUnit(std::string_view target) {
   std::string_view rest = target.substr(PathOf(target).size());
   std::string_view precision;
   while (!rest.empty()) {
-    rest.remove_prefix(1);  // '?' or what stands between pairs
+    rest.remove_prefix(1);  // '?' or the separator between pairs
     const std::string_view pair = rest.substr(0, rest.find_first_of("&;"));
     rest.remove_prefix(pair.size());
     if (pair.find_first_of("%+") != std::string_view::npos) return std::nullopt;

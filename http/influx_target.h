@@ -1,6 +1,6 @@
 #pragma once
-// Which request targets are InfluxDB's, seen without splitting them: the fast way's question about
-// every write, and the form of every refusal.
+// Recognizes request targets of the InfluxDB API without parsing them. Used by the fast path for
+// every write, and to choose the form of errors.
 
 #include <optional>
 #include <string_view>
@@ -10,19 +10,19 @@
 
 namespace hg::http {
 
-/// Whose API a path belongs to. kV1: /write, /query, /ping, /health. kV2: /api/v2/write.
+/// The API version that a path belongs to. kV1: /write, /query, /ping, /health. kV2: /api/v2/write.
 enum class InfluxApi : uint8_t { kNone, kV1, kV2 };
 InfluxApi InfluxApiOf(std::string_view target);
 
-/// True for both paths of lines, whatever their parameters.
+/// True for /write and /api/v2/write, with any parameters.
 bool IsInfluxWritePath(std::string_view target);
 
-/// What InfluxDB 1.x' clients say of themselves in the target of /write and /query, by `u` and `p`;
-/// kNone where there is no `u`, and of other targets.
+/// Reads the credentials that InfluxDB 1.x clients send as `u` and `p` in the target of /write and
+/// /query. kNone: no `u`, or another target.
 Credentials InfluxCredentials(std::string_view target);
 
-/// The unit of times, where the target is one of lines whose parameters hold no escapes and a known
-/// precision.
+/// The unit of timestamps of a write target. nullopt: not a write target, a parameter with
+/// percent-escapes, or an unknown precision.
 std::optional<InfluxUnit> PlainInfluxUnit(std::string_view target);
 
 }  // namespace hg::http

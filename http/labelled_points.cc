@@ -2,18 +2,20 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "http/commit_wait.h"
 #include "storage/model/instant.h"
+#include "storage/model/special_double.h"
 
 namespace hg::http {
 namespace {
 
-/// Points that go to the store together.
+/// Maximum points per batch.
 constexpr size_t kBatchPoints = 8192;
-/// Of their series, which then are stored before more are taken.
+/// Maximum bytes of the series of a batch. Larger batches are stored before more series are added.
 constexpr size_t kBatchBytes = 8 << 20;
-/// Of the sizes of a label's texts, mostly.
+/// Typical bytes for the two lengths of a label.
 constexpr size_t kSizesBytes = 2;
 
 void Count(Counters::Counter& counter, uint64_t n = 1) {
@@ -22,7 +24,26 @@ void Count(Counters::Counter& counter, uint64_t n = 1) {
 
 }  // namespace
 
+bool LabelledPoints::HasTooManyLabels(std::span<const Label> labels) const {
+  if (refused_ == 0 || labels.size() <= tags_max_) return false;
+  size_t tags = 0;  // a label without a value does not count
+  for (const Label& label : labels)
+    if (!label.value.empty() && ++tags > tags_max_) return true;
+  return false;
+}
+
+void LabelledPoints::BeginItem() {
+  ++items_;
+  if (!failure_.ok()) return;
+  constexpr uint64_t kItemSteps = 16;
+  constexpr uint64_t kBytesPerStep = 8;
+  const uint64_t steps = kItemSteps + std::exchange(spelled_bytes_, 0) / kBytesPerStep;
+  if (Status stop = context_.Step(steps); !stop.ok()) failure_ = std::move(stop);
+}
+
 void LabelledPoints::SetSeries(std::string_view metric, std::span<const Label> labels) {
+  too_many_labels_ = HasTooManyLabels(labels);
+  if (too_many_labels_ || !failure_.ok()) labels = {};
   if (!series_.empty() && !borrowed_) {  // it had no points
     series_bytes_ -= series_.back().size();
     series_.pop_back();
@@ -36,16 +57,15 @@ void LabelledPoints::SetSeries(std::string_view metric, std::span<const Label> l
   series.all.append(metric);
   AppendLabels(labels, &series.all);
   series_bytes_ += series.size();
+  spelled_bytes_ += series.size();
 }
 
 void LabelledPoints::Add(int64_t time_ms, PointValue value) {
   if (!failure_.ok()) return;
-  const double number = value.as_double();
-  if (std::isnan(number)) return;
-  if (std::isinf(number)) return Refuse("an infinity cannot be stored");
+  if (too_many_labels_) return Refuse("has too many labels (setting tsd.ingest.max_tags)");
   const std::optional<Timestamp> time = TimestampOfMillis(time_ms);
-  if (!time || time_ms <= 0)
-    return Refuse("the time " + std::to_string(time_ms) + " ms cannot be stored");
+  if (!time) return Refuse(BadInstant(std::to_string(time_ms) + " ms").message());
+  if (std::isnan(value.as_double())) value = StoredNan(value.bits);
   const SeriesBytes& series = series_.back();
   borrowed_ = true;
   points_.push_back({{Dialect::kLabels, series.metric(), series.labels()}, *time, value});
@@ -63,7 +83,7 @@ Status LabelledPoints::Finish() {
   if (!failure_.ok()) return failure_;
   const Status committed = CommitAndWait(services_.sink, position_);
   if (!committed.ok()) Fail(committed);
-  return committed;
+  return committed.ok() ? exhausted_ : committed;
 }
 
 void LabelledPoints::Flush() {
@@ -91,15 +111,15 @@ void LabelledPoints::StoreNamed() {
               .default_key = options.default_tag_key,
               .default_value = options.default_tag_value};
   }
-  std::deque<NamedSeries> names;  // of the points; they do not move
+  std::deque<NamedSeries> names;  // a deque, because the points borrow its elements
   std::deque<std::vector<TagText>> tags;
   std::vector<NamedPoint> named;
-  std::vector<size_t> places;  // of them in points_
-  const char* last = nullptr;  // the series that names.back() is of
+  std::vector<size_t> places;  // index in points_ of each element of `named`
+  const char* last = nullptr;  // address of the series that names.back() was made of
   Status last_fault;
   for (size_t i = 0; i < points_.size(); ++i) {
     const SpelledPoint& point = points_[i];
-    // Points of one series follow each other, and borrow the same bytes.
+    // Points of one series are adjacent and borrow the same bytes.
     if (point.series.metric.data() != last) {
       last = point.series.metric.data();
       const std::vector<Label> labels = ReadLabels(point.series.tags);
@@ -124,7 +144,7 @@ void LabelledPoints::StoreNamed() {
     places.push_back(i);
   }
   std::vector<Status> verdicts;
-  position_ = std::max(position_, services_.sink.AppendNamed(named, &verdicts));
+  position_ = std::max(position_, services_.sink.AppendNamed(named, context_, &verdicts));
   for (size_t i = 0; i < verdicts.size(); ++i) Judge(places[i], verdicts[i]);
 }
 
@@ -139,11 +159,16 @@ void LabelledPoints::Judge(size_t point, const Status& verdict) {
     case StatusCode::kNotFound:
       Count(counters.put_unknown_metrics);
       break;
+    case StatusCode::kExhausted:
+      Count(counters.put_writes_blocked);
+      exhausted_ = verdict;
+      return;
     case StatusCode::kBusy:
+    case StatusCode::kDeadlineExceeded:  // the request was ended early
     case StatusCode::kUnavailable:
     case StatusCode::kLimitExceeded:
       return Fail(verdict);
-    default:  // it does not pass: who was told 5xx would send all of the request for ever
+    default:  // permanent: after 5xx the client would repeat the whole request for ever
       Count(counters.put_storage_errors);
   }
   const Spelling& series = points_[point].series;
@@ -162,9 +187,9 @@ void LabelledPoints::RefuseItem(uint64_t item, std::string_view metric, ByteView
 void LabelledPoints::Fail(const Status& status) {
   if (!failure_.ok()) return;
   failure_ = status;
-  const bool later = status.code() == StatusCode::kBusy ||
-                     status.code() == StatusCode::kUnavailable ||
-                     status.code() == StatusCode::kLimitExceeded;
+  const bool later =
+      status.code() == StatusCode::kBusy || status.code() == StatusCode::kDeadlineExceeded ||
+      status.code() == StatusCode::kUnavailable || status.code() == StatusCode::kLimitExceeded;
   Counters& counters = services_.counters;
   Count(later ? counters.put_writes_blocked : counters.put_storage_errors);
 }

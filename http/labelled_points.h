@@ -1,7 +1,7 @@
 #pragma once
-// Points of series that are named by labels (remote write, OTLP) on their way to the store: known
-// series at one look-up a point, new ones by their names. What can be stored is stored, whatever
-// stands beside it.
+// Stores points of series that are named by labels (remote write, OTLP). Points of known series
+// need one lookup each; new series are stored by name. A point that cannot be stored does not
+// affect the others.
 
 #include <cstdint>
 #include <deque>
@@ -11,37 +11,46 @@
 
 #include "http/services.h"
 #include "http/wire/series_labels.h"
+#include "storage/base/request_context.h"
 #include "storage/model/one_request.h"
 #include "storage/model/point_sink.h"
 
 namespace hg::http {
 
-/// One request's. One thread; blocks: for pool threads.
+/// Serves one request on one thread. Blocks, so it runs on pool threads.
 class LabelledPoints : public LabelledSink {
  public:
-  explicit LabelledPoints(Services& services) : services_(services) {}
+  /// Work is reported to `context`. Once `context` returns an error, nothing more is stored.
+  LabelledPoints(Services& services, RequestContext& context)
+      : services_(services), context_(context), tags_max_(services.sink.tags_max()) {}
 
   void SetSeries(std::string_view metric, std::span<const Label> labels) override;
-  void BeginItem() override { ++items_; }
-  /// A NaN says that there is no value: it is left out. An infinity, and a time that no point can
-  /// have, refuse the item.
+  void BeginItem() override;
+  /// Adds a point to the current item. Infinities, NaN and stale markers are stored, too
+  /// (storage/model/special_double.h). A time outside the valid range refuses the item.
   void Add(int64_t time_ms, PointValue value) override;
   void Refuse(std::string_view reason) override;
 
-  /// Stores what was added, and waits for the log. Not ok: the store takes nothing now (Busy,
-  /// Unavailable), a limit of a rate was met (LimitExceeded), or the log failed; the request may be
-  /// sent again as it was. What another try would not store either is refused.
+  /// Stores the added points and waits for the log. After an error, the client may send the same
+  /// request again:
+  /// - an error of `context`: it ended the request
+  /// - Busy, Unavailable: the store takes nothing now
+  /// - Exhausted: there is no memory for new series; points of known series are stored
+  /// - LimitExceeded: a rate limit was reached
+  /// - other errors: the log failed
+  ///
+  /// Points that a retry would not store either are refused instead.
   Status Finish();
 
-  // What became of it, after Finish.
+  // The following functions return results. They are valid after Finish.
   [[nodiscard]] uint64_t items() const { return items_; }
   [[nodiscard]] uint64_t refused() const { return refused_; }
-  /// Of the first item that was refused: its series, and why.
+  /// Series and reason of the first refused item.
   [[nodiscard]] const std::string& first_refusal() const { return first_refusal_; }
 
  private:
   struct SeriesBytes {
-    std::string all;  // metric, labels as spelled
+    std::string all;  // metric, then labels as AppendLabels writes them
     size_t metric_size;
 
     [[nodiscard]] std::string_view metric() const { return {all.data(), metric_size}; }
@@ -50,23 +59,32 @@ class LabelledPoints : public LabelledSink {
   };
 
   void Flush();
-  /// One point after the other, by name.
+  /// Stores the points by name.
   void StoreNamed();
   void Judge(size_t point, const Status& verdict);
   void RefuseItem(uint64_t item, std::string_view metric, ByteView labels, std::string_view reason);
-  /// The store refused: nothing more is tried.
+  /// Stops storing after an error of the store.
   void Fail(const Status& status);
 
+  /// True if the current series has too many labels and an earlier refusal already has its reason.
+  /// Its points are then refused without reading the labels.
+  [[nodiscard]] bool HasTooManyLabels(std::span<const Label> labels) const;
+
   Services& services_;
+  RequestContext& context_;
+  const size_t tags_max_;
+  uint64_t spelled_bytes_ = 0;    // added since the last report to context_
+  bool too_many_labels_ = false;  // for the current series, whose labels are then not kept
   OneRequest all_batches_{OneRequest::Metrics::kAskedOnce};
-  std::optional<NamingRules> rules_;  // once a name must be made
-  std::deque<SeriesBytes> series_;    // of points_ and of what follows
+  std::optional<NamingRules> rules_;  // set when the first name must be made
+  std::deque<SeriesBytes> series_;    // series of points_, and the current one
   size_t series_bytes_ = 0;
-  bool borrowed_ = false;  // by points_, the last one
+  bool borrowed_ = false;  // the last series has points in points_
   std::vector<SpelledPoint> points_;
-  std::vector<uint64_t> item_of_;  // beside points_, counted from 1
+  std::vector<uint64_t> item_of_;  // item number of each element of points_, from 1
   PointSink::Position position_ = 0;
   Status failure_;
+  Status exhausted_;  // error of points of new series; other points are stored
   uint64_t items_ = 0, refused_ = 0;
   std::vector<bool> item_refused_;
   std::string first_refusal_;

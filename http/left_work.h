@@ -1,31 +1,31 @@
 #pragma once
-// What a handler that was given up on a loop (storage/base/no_wait.h) has done already, for itself
-// when it is called again on the pool.
+// Keeps work between two calls of one handler. NoWait stops the first call, on an event loop
+// (storage/base/no_wait.h). The second call, on a pool thread, continues with the kept work.
 
 #include <memory>
 #include <utility>
 
 namespace hg::http {
 
-/// While one is alive, handlers of one request on its thread leave their work in `place`, and find
-/// there what they left before. Each knows its own kind.
+/// While it exists, handlers on its thread store their work in `place` and find there what an
+/// earlier call stored. All calls must be of one request. Each handler knows the type of its Work.
 class LeftWork {
  public:
   struct Work {
     virtual ~Work() = default;
   };
 
-  /// `place` outlives it; one thread at a time.
+  /// `place` must outlive the object. One thread at a time.
   explicit LeftWork(std::unique_ptr<Work>* place) : outer_(current_) { current_ = place; }
   ~LeftWork() { current_ = outer_; }
   LeftWork(const LeftWork&) = delete;
   LeftWork& operator=(const LeftWork&) = delete;
 
-  /// Leaves it, if anybody will come again.
+  /// Stores the work if a LeftWork exists on this thread; otherwise discards it.
   static void Leave(std::unique_ptr<Work> work) {
     if (current_ != nullptr) *current_ = std::move(work);
   }
-  /// What was left; nullptr: nothing.
+  /// The stored work; nullptr if there is none.
   static std::unique_ptr<Work> Take() {
     return current_ != nullptr ? std::move(*current_) : nullptr;
   }

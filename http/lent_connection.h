@@ -1,8 +1,7 @@
 #pragma once
-// A connection that a thread of a pool works for: it waits for that thread, and is let go on its
-// loop's own. Internal to the server; includes Asio.
+// A reference to a connection for pool threads. It keeps the connection alive and releases it on
+// the thread of the connection's loop. Internal to the server; includes Asio.
 
-#include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <chrono>
 #include <memory>
@@ -15,21 +14,22 @@
 
 namespace hg::http {
 
-/// Made on the loop; given back once, on any thread. Copies are of one loan, for std::function.
+/// Created on the loop; GiveBack is called once, on any thread. Copies share one reference, because
+/// std::function needs copies.
 class LentConnection {
  public:
   LentConnection(std::shared_ptr<Connection> connection, Loop& loop)
-      : io_(loop.io()),
-        lent_(std::make_shared<std::shared_ptr<Connection>>(std::move(connection))) {}
+      : loop_(loop), lent_(std::make_shared<std::shared_ptr<Connection>>(std::move(connection))) {}
 
-  /// Has the loop call `then` with the connection, which it lets go behind that. Where there is no
-  /// memory even for this, it is tried until there is: the client waits for it.
+  /// Makes the loop call `then` with the connection and release it afterwards. If there is no
+  /// memory for the post, retries until there is, because the client waits for the result.
   template <typename Then>
   void GiveBack(const Then& then) {
     constexpr auto kBreath = std::chrono::milliseconds(10);
     const auto post = [&] {
-      boost::asio::post(io_, [lent = lent_, then] {
+      boost::asio::post(loop_.io(), [&loop = loop_, lent = lent_, then] {
         const std::shared_ptr<Connection> connection = std::move(*lent);
+        const Turn turn(loop.turns(), [&] { return connection->Doing(); });
         then(*connection);
       });
     };
@@ -37,7 +37,7 @@ class LentConnection {
   }
 
  private:
-  boost::asio::io_context& io_;
+  Loop& loop_;
   const std::shared_ptr<std::shared_ptr<Connection>> lent_;
 };
 

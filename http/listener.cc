@@ -9,7 +9,7 @@ namespace {
 namespace asio = boost::asio;
 using asio::ip::tcp;
 
-/// An address, or the first one of a host's name, IPv4 before IPv6 as Java has it.
+/// Resolves an address, or the first address of a host name, IPv4 before IPv6, as in Java.
 Result<asio::ip::address> AddressOf(const std::string& bind) {
   boost::system::error_code error;
   const auto address = asio::ip::make_address(bind, error);
@@ -18,7 +18,7 @@ Result<asio::ip::address> AddressOf(const std::string& bind) {
   const auto found = tcp::resolver(io).resolve(bind, "", error);
   if (error || found.empty()) {
     return Status::InvalidArgument("cannot listen on \"" + bind +
-                                   "\": neither an address nor the name of a host");
+                                   "\": not an address or a host name");
   }
   const auto v4 = std::find_if(found.begin(), found.end(), [](const auto& entry) {
     return entry.endpoint().address().is_v4();

@@ -1,5 +1,5 @@
 #pragma once
-// Listening on the address that the settings name. Internal to the servers; includes Asio.
+// Opens listening sockets from the configuration. Internal to the servers; includes Asio.
 
 #include <boost/asio/ip/tcp.hpp>
 #include <string>
@@ -9,8 +9,9 @@
 
 namespace hg::http {
 
-/// Makes *acceptor listen on `bind`, an address or the name of a host; the port, which the system
-/// chose for 0. InvalidArgument, IoError name the address. The rest as of `options`.
+/// Makes *acceptor listen on `bind`, an address or a host name, with the socket options of
+/// `options`. Returns the port; for port 0, the one that the system chose. InvalidArgument and
+/// IoError name the address.
 Result<uint16_t> Listen(const Options& options, const std::string& bind, uint16_t port,
                         boost::asio::ip::tcp::acceptor* acceptor);
 

@@ -1,7 +1,7 @@
 #pragma once
-// The listening socket, apart from who accepts on it: while the store opens that is the waiting
-// room (waiting_room.h), then the server. Connections that come in between wait in the system's
-// queue.
+// The listening socket, separate from the object that accepts on it: the waiting room while the
+// store opens (waiting_room.h), then the server. Connections that arrive in between wait in the
+// kernel's queue.
 
 #include <cstdint>
 #include <optional>
@@ -15,15 +15,16 @@
 namespace hg::http {
 
 inline bool SpeaksTls(const Options& options) { return !options.tls.certificate_file.empty(); }
-/// Whether Options::port is spoken to without TLS.
+/// True if Options::port accepts connections without TLS.
 inline bool SpeaksPlain(const Options& options) { return !SpeaksTls(options) || options.tls.port; }
 
-/// Closes what it listens on at its end, unless that was released.
+/// Owns the socket and closes it in the destructor, unless Release was called.
 class ListeningSocket {
  public:
-  /// Of Options::bind and port; fails as Listen does (listener.h). Only where SpeaksPlain.
+  /// Listens on Options::bind and Options::port. Call only if SpeaksPlain. Errors as Listen
+  /// (listener.h).
   static Result<ListeningSocket> Open(const Options& options);
-  /// The same of the port that speaks TLS. Only where there is one.
+  /// Listens on the TLS port. Call only if SpeaksTls.
   static Result<ListeningSocket> OpenTls(const Options& options);
   ~ListeningSocket();
   ListeningSocket(ListeningSocket&& other) noexcept
@@ -36,10 +37,10 @@ class ListeningSocket {
   }
 
   [[nodiscard]] int fd() const { return fd_; }
-  /// The one that was asked for, or that the system chose for 0.
+  /// The configured port; for 0, the port that the system chose.
   [[nodiscard]] uint16_t port() const { return port_; }
   [[nodiscard]] bool v6() const { return v6_; }
-  /// The caller closes it from now on.
+  /// From now on the caller must close the socket.
   [[nodiscard]] int Release() { return std::exchange(fd_, -1); }
 
  private:
@@ -52,10 +53,11 @@ class ListeningSocket {
   bool v6_;
 };
 
-/// What somebody leaves who has had the ports before the server.
+/// Sockets that were opened before the server started, with the connections accepted on them.
 struct OpenedPorts {
   std::optional<ListeningSocket> plain, tls;
-  std::vector<int> connections;  // of the plain port, accepted; whoever has them closes them
+  /// Accepted on the plain port; the owner of this object must close them.
+  std::vector<int> connections;
 };
 
 }  // namespace hg::http

@@ -10,27 +10,31 @@ namespace hg::http {
 namespace {
 
 constexpr auto kTick = std::chrono::seconds(1);
-/// For others to give memory back.
+/// Pause after an exception, in which other threads may free memory.
 constexpr auto kBreath = std::chrono::milliseconds(10);
 
 }  // namespace
 
-Loop::Loop(Edge& edge) : edge_(edge) {}
+Loop::Loop(Edge& edge) : edge_(edge), turns_(TurnWatch::Measure::kWallTime, edge.services) {}
 
 Loop::~Loop() = default;
 
 void Loop::CommitLater(std::shared_ptr<Connection> connection, PointSink::Position position) {
   position_ = std::max(position_, position);
   waiting_.push_back(std::move(connection));
-  // Posted behind the handlers that are ready now: their points share the write.
-  if (waiting_.size() == 1) boost::asio::post(io_, [this] { Commit(); });
+  // Posted after the handlers that are ready now, so that their points share the commit.
+  if (waiting_.size() > 1) return;
+  boost::asio::post(io_, [this] {
+    const Turn turn(turns_, [] { return std::string("a group commit"); });
+    Commit();
+  });
 }
 
 void Loop::Commit() {
   auto waiting = std::make_shared<Waiting>(std::move(waiting_));
   waiting_ = Waiting();
   waiting_.reserve(waiting->size());
-  // The guard keeps the loop alive until a log thread has answered.
+  // The guard keeps the loop running until a log thread has called back.
   auto guard = boost::asio::make_work_guard(io_);
   edge_.services.sink.Commit(position_, [this, waiting, guard](const Status& status) {
     auto tell = [waiting, status] {
@@ -39,7 +43,13 @@ void Loop::Commit() {
     if (io_.get_executor().running_in_this_thread()) {
       tell();
     } else {
-      boost::asio::post(io_, std::move(tell));
+      boost::asio::post(io_, [this, waiting, tell] {
+        const Turn turn(turns_, [&] {
+          return "the replies to " + std::to_string(waiting->size()) +
+                 " writes, the last of them " + waiting->back()->Doing();
+        });
+        tell();
+      });
     }
   });
 }
@@ -49,7 +59,7 @@ void Loop::Start() { Tick(); }
 void Loop::Run() {
   for (bool again = false;; again = true) {
     try {
-      // A commit that was cut short still has its connections waiting.
+      // After an exception during a commit, its connections still wait in waiting_.
       if (again && !waiting_.empty()) Commit();
       io_.run();
       return;
@@ -65,12 +75,14 @@ void Loop::Tick() {
   if (!edge_.stopping.load(std::memory_order_relaxed)) {
     clock_.expires_after(kTick);
     clock_.async_wait([this](const boost::system::error_code& error) {
-      if (!error) Tick();
+      if (error) return;
+      const Turn turn(turns_, [] { return std::string("the check for idle connections"); });
+      Tick();
     });
   }
   const std::vector<Connection*> all(connections_.begin(), connections_.end());
   for (Connection* connection : all) {
-    // One sweep may close another connection's peer, never another connection.
+    // Sweep may close this connection, but never another one.
     connection->Sweep();
   }
 }

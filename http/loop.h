@@ -1,6 +1,6 @@
 #pragma once
-// One event loop: its thread's sockets, its parser, and the group commit of what its connections
-// appended. Internal to the server; includes Asio.
+// One event loop: a thread, its connections, shared parsers, and the group commit of points that
+// its connections appended. Internal to the server; includes Asio.
 
 #include <atomic>
 #include <boost/asio/io_context.hpp>
@@ -12,6 +12,7 @@
 
 #include "http/options.h"
 #include "http/services.h"
+#include "http/turn_watch.h"
 #include "http/wire/influx_lines.h"
 #include "http/wire/put_json.h"
 #include "http/wire/request_memory.h"
@@ -22,18 +23,21 @@ namespace hg::http {
 
 class Connection;
 
-/// What all connections share. Outlives them.
+/// Objects that all connections share. Must outlive them.
 struct Edge {
   const Options& options;
   Services& services;
-  WorkerPool& requests;   // handlers
-  WorkerPool& writes;     // points on the exact way
-  WorkerPool& passwords;  // that are to be judged
+  WorkerPool& requests;   // runs handlers
+  WorkerPool& writes;     // runs handlers of points on the slow path
+  WorkerPool& passwords;  // checks passwords
   RequestMemory& memory;
+  /// True if the Host of a request must be known (access/cross_site.h). Constant once the server
+  /// has started.
+  bool checks_hosts = false;
   std::atomic<bool> stopping{false};
 };
 
-/// Everything but load() and io() belongs to the loop's thread.
+/// All members except load() and io() may be used on the loop's thread only.
 class Loop {
  public:
   explicit Loop(Edge& edge);
@@ -41,10 +45,12 @@ class Loop {
 
   boost::asio::io_context& io() { return io_; }
   Edge& edge() { return edge_; }
-  /// Open connections; any thread.
+  /// Every callback of the loop's sockets, timers and posts begins a Turn with it.
+  TurnWatch& turns() { return turns_; }
+  /// The number of open connections; any thread.
   std::atomic<size_t>& load() { return load_; }
 
-  // Scratch, used within one step of one connection.
+  // Scratch space, valid within one step of one connection.
   PutJsonParser parser;
   std::vector<SpelledPoint> points;
   InfluxPoints influx;
@@ -53,19 +59,20 @@ class Loop {
   void Add(Connection* connection) { connections_.insert(connection); }
   void Remove(Connection* connection) { connections_.erase(connection); }
 
-  /// Calls connection->Committed once everything up to `position` is durable: one Points::Commit
-  /// per turn of the loop for all that came in it.
+  /// Calls connection->Committed once everything up to `position` is durable. One PointSink::Commit
+  /// serves all connections that appended points in the same turn of the loop.
   void CommitLater(std::shared_ptr<Connection> connection, PointSink::Position position);
 
-  /// Seconds, coarse: for idle connections.
+  /// Coarse monotonic time in seconds, for idle timeouts.
   [[nodiscard]] int64_t now_s() const { return now_s_; }
 
   /// Starts the coarse clock.
   void Start();
-  /// Serves until there is nothing left to wait for. What throws (memory ends) costs the connection
-  /// that it happened on.
+  /// Runs until nothing is left to wait for. An exception (out of memory) costs only the connection
+  /// in whose callback it was thrown.
   void Run();
-  /// Closes connections that wait for a request; the others finish what they do. With `force`, all.
+  /// Closes connections that wait for a request; others finish their current request. `force`:
+  /// closes all at once.
   void CloseConnections(bool force);
 
  private:
@@ -75,9 +82,11 @@ class Loop {
   void Tick();
 
   Edge& edge_;
+  TurnWatch turns_;
   std::atomic<size_t> load_{0};
   std::unordered_set<Connection*> connections_;
-  boost::asio::io_context io_{1};  // behind what the last handlers' connections touch when they go
+  /// Declared after connections_ and load_, which connections use in their destructors.
+  boost::asio::io_context io_{1};
   boost::asio::steady_timer clock_{io_};
   int64_t now_s_ = 0;
   Waiting waiting_;

@@ -3,7 +3,7 @@
 namespace hg::http {
 namespace {
 
-/// Takes the path off *target; false if it is another.
+/// Removes the path from *target. False: it is another path.
 bool TakePath(std::string_view* target) {
   for (std::string_view path : {std::string_view("/api/put"), std::string_view("/api/v1/put")}) {
     if (!target->starts_with(path)) continue;
@@ -33,7 +33,7 @@ PutTarget ParsePutTarget(std::string_view target) {
     } else if (name == "details") {
       result.details = true;
     } else if (name != "sync" && !name.empty()) {
-      return result;  // a sync point is stored when it is acknowledged, as every point here
+      return result;  // nothing to do for "sync": every acknowledged point is stored already
     }
   }
   result.plain = true;

@@ -1,5 +1,6 @@
 #pragma once
-// Bytes received and not yet used, in one piece, with room behind for simdjson's reading ahead.
+// A contiguous buffer of received bytes that were not used yet. kPutPadding bytes behind it are
+// allocated, because simdjson reads ahead.
 
 #include <algorithm>
 #include <cstring>
@@ -18,7 +19,7 @@ class ReceiveBuffer {
   [[nodiscard]] size_t size() const { return end_ - begin_; }
   [[nodiscard]] std::string_view view() const { return {data_.get() + begin_, size()}; }
 
-  /// Makes room for `size` bytes in all, at least; may move what is there.
+  /// Makes the capacity at least `size` bytes in all. May move the contents.
   void Reserve(size_t size) {
     if (begin_ + size <= capacity_) return;
     if (size <= capacity_) {
@@ -33,7 +34,7 @@ class ReceiveBuffer {
     begin_ = 0;
   }
 
-  /// Where bytes may be received, and how many.
+  /// Where bytes can be received, and how many.
   [[nodiscard]] char* room() { return data_.get() + end_; }
   [[nodiscard]] size_t room_size() const { return capacity_ - end_; }
   void Grow(size_t received) { end_ += received; }
@@ -43,15 +44,15 @@ class ReceiveBuffer {
     if (begin_ == end_) begin_ = end_ = 0;
   }
 
-  /// Gives the memory back; only when empty.
+  /// Frees the memory. Only when the buffer is empty.
   void Release() {
     data_.reset();
     capacity_ = begin_ = end_ = 0;
   }
-  /// Gives back most of what is more than `kept` bytes; what is there stays.
+  /// Shrinks a capacity above `kept` bytes to the size of the contents, which stay.
   void Trim(size_t kept) {
-    // Where the half is in use it waits: requests behind each other are not moved at each one's
-    // end.
+    // Does nothing while more than half is in use, so that pipelined requests are not moved after
+    // each request.
     if (capacity_ <= kept || 2 * size() > capacity_) return;
     ReceiveBuffer smaller;
     if (size() > 0) {
@@ -64,8 +65,8 @@ class ReceiveBuffer {
   [[nodiscard]] size_t capacity() const { return capacity_; }
 
  private:
-  std::unique_ptr<char[]> data_;               // capacity_ + kPutPadding
-  size_t capacity_ = 0, begin_ = 0, end_ = 0;  // all 0 without data_
+  std::unique_ptr<char[]> data_;               // capacity_ + kPutPadding bytes
+  size_t capacity_ = 0, begin_ = 0, end_ = 0;  // all 0 if data_ is null
 };
 
 }  // namespace hg::http

@@ -1,50 +1,59 @@
 #include "http/replies.h"
 
+#include <algorithm>
+
+#include "http/access/cross_site.h"
 #include "http/errors.h"
 #include "storage/model/letter_case.h"
 
 namespace hg::http {
 
-std::string_view GuessContentType(const Request& request, char first_byte) {
-  std::string_view path = std::string_view(request.target).substr(0, request.target.find('?'));
-  struct Ending {
-    std::string_view ending, type;
-  };
-  static constexpr Ending kEndings[] = {
-      {".png", "image/png"}, {".html", "text/html; charset=UTF-8"},
-      {".css", "text/css"},  {".js", "text/javascript"},
-      {".gif", "image/gif"}, {".ico", "image/x-icon"},
-  };
-  for (const auto& [ending, type] : kEndings) {
-    if (path.ends_with(ending)) return type;
-  }
-  switch (first_byte) {
-    case '<':
-      return "text/html; charset=UTF-8";
-    case '{':
-    case '[':
-      return "application/json";
-    case '\x89':
-      return "image/png";
-    default:
-      return "text/plain";
-  }
-}
-
 std::string_view JsonContentType(const Request& request) {
-  if (request.api_version <= 0) return GuessContentType(request, '{');
+  if (request.api_version <= 0) return "application/json";
   return "application/json; charset=UTF-8";
-}
-
-std::string_view JsonpCallback(const Request& request) {
-  if (request.api_version < 0) return {};
-  const std::string* callback = request.parameters.Find("jsonp");
-  return callback == nullptr ? std::string_view() : std::string_view(*callback);
 }
 
 namespace {
 
-/// Whether OpenTSDB's handler takes an argument that its printer refuses for the client's mistake.
+/// True for the name of a JavaScript function or member, without any other syntax.
+bool IsCallbackName(std::string_view name) {
+  constexpr size_t kCallbackBytesMax = 128;
+  return !name.empty() && name.size() <= kCallbackBytesMax &&
+         std::all_of(name.begin(), name.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                  c == '_' || c == '.' || c == '$';
+         });
+}
+
+}  // namespace
+
+std::string_view JsonpCallback(const Request& request) {
+  if (request.api_version < 0) return {};
+  const std::string* callback = request.parameters.Find("jsonp");
+  return callback != nullptr && IsCallbackName(*callback) ? std::string_view(*callback)
+                                                          : std::string_view();
+}
+
+std::string_view JsonpContentType(const Request& request) {
+  if (!JsonpCallback(request).empty() && TellsOfPage(request))
+    return "text/javascript; charset=UTF-8";
+  return JsonContentType(request);
+}
+
+bool RefuseCallback(const Request& request, ResponseWriter& out) {
+  if (request.api_version < 0) return false;
+  const std::string* callback = request.parameters.Find("jsonp");
+  if (callback == nullptr || callback->empty() || IsCallbackName(*callback)) return false;
+  SendError(out, request, 400,
+            "Invalid value for 'jsonp': a name of 1 to 128 characters of A-Z, a-z, 0-9, '_', '.' "
+            "and '$' is expected");
+  return true;
+}
+
+namespace {
+
+/// True if OpenTSDB's handler catches the exception of a missing callback name, so that the error
+/// is 400 instead of 500.
 bool ArgumentsAreCaught(const Request& request) {
   const std::string endpoint = request.Endpoint(), part = request.Segment(1);
   if (endpoint == "tree") return true;
@@ -75,7 +84,7 @@ void SendJson(ResponseWriter& out, const Request& request, std::string_view json
   if (!RequireCallbackName(request, out)) return;
   const std::string_view callback = JsonpCallback(request);
   out.SetStatus(status);
-  out.SetContentType(JsonContentType(request));
+  out.SetContentType(JsonpContentType(request));
   if (callback.empty()) {
     out.Write(json);
     return;
@@ -84,6 +93,19 @@ void SendJson(ResponseWriter& out, const Request& request, std::string_view json
   out.Write("(");
   out.Write(json);
   out.Write(")");
+}
+
+void StreamJson(ResponseWriter& out, const Request& request,
+                const std::function<Status(JsonWriter* json)>& write) {
+  if (!RequireCallbackName(request, out)) return;
+  out.SetContentType(JsonpContentType(request));
+  const std::string callback(JsonpCallback(request));
+  JsonWriter json(&out);
+  if (!callback.empty()) json.Text(callback + "(");
+  const Status status = write(&json);
+  if (!status.ok()) return SendStatus(out, request, status);
+  if (!callback.empty()) json.Text(")");
+  json.Finish();
 }
 
 void SendBody(ResponseWriter& out, int status, std::string_view content_type,

@@ -7,10 +7,17 @@
 namespace hg::http {
 namespace {
 
-/// Whether a handler says how it packed its body itself.
+/// True if the handler has packed the body itself.
 bool IsPacked(std::string_view headers) {
   return headers.find("Content-Encoding:") != std::string_view::npos;
 }
+
+/// For pages without a policy of their own, such as error pages: they may load and run nothing.
+constexpr std::string_view kPagePolicy =
+    "Content-Security-Policy: default-src 'none'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'\r\n";
+
+bool IsPage(std::string_view content_type) { return content_type.starts_with("text/html"); }
 
 }  // namespace
 
@@ -81,8 +88,11 @@ Reply::Reply(ReplyForm form, ReplyHooks hooks) : form_(form), hooks_(std::move(h
 
 void Reply::AddHeader(std::string_view name, std::string_view value) {
   headers_.append(name).append(": ");
-  // A value echoed from a request must not end the line.
-  for (char c : value) headers_.push_back(c == '\r' || c == '\n' ? ' ' : c);
+  // Values that come from a request must not end the header line.
+  for (char c : value) {
+    const auto byte = static_cast<unsigned char>(c);
+    headers_.push_back(byte < 0x20 || byte == 0x7F ? ' ' : c);
+  }
   headers_.append("\r\n");
 }
 
@@ -104,6 +114,9 @@ std::string Reply::Head(bool streamed, size_t length) const {
   head.append(std::to_string(status_)).append(" ").append(ReasonPhrase(status_)).append("\r\n");
   head.append(headers_);
   if (!content_type_.empty()) head.append("Content-Type: ").append(content_type_).append("\r\n");
+  head.append(kNoSniff);
+  if (IsPage(content_type_) && headers_.find("Content-Security-Policy:") == std::string::npos)
+    head.append(kPagePolicy);
   if (packer_ != nullptr) {
     head.append("Content-Encoding: ");
     head.append(form_.coding == ContentCoding::kGzip ? "gzip" : "deflate").append("\r\n");

@@ -1,6 +1,6 @@
 #pragma once
-// One reply on its way out: bytes of an HTTP response, made by a handler on a pool thread (or on
-// the loop, for short errors), with Content-Length if it fits a buffer and in chunks otherwise.
+// The bytes of one HTTP response. A handler on a pool thread writes them, or the loop for short
+// replies. A response that fits the buffer has a Content-Length; a longer one is sent in chunks.
 
 #include <atomic>
 #include <condition_variable>
@@ -17,26 +17,26 @@
 
 namespace hg::http {
 
-/// Bytes between the handler's thread, which waits when the client is slow, and the connection's
-/// loop. Thread-safe.
+/// A bounded queue of bytes from the handler's thread to the connection's loop. The handler's
+/// thread waits when the client is slow. Thread-safe.
 class ReplyQueue {
  public:
-  /// `wake` is called, from any thread and without a lock held, when there is something to take.
+  /// `wake` is called when there is something to take: from any thread, without a lock held.
   explicit ReplyQueue(std::function<void()> wake) : wake_(std::move(wake)) {}
 
-  /// Handler's side. Waits while kUnsentBytesMax are waiting; `before_wait` is called then, without
-  /// a lock held. False: the connection is gone.
+  /// Called by the handler. Waits while kUnsentBytesMax bytes are queued; calls `before_wait`
+  /// first, without a lock held. False: the connection is closed.
   bool Push(std::string bytes, const std::function<void()>& before_wait = {});
-  /// The reply is complete.
+  /// Marks the reply as complete.
   void End(bool keep_alive);
 
-  /// Loop's side: the next piece into *bytes; false if there is none now.
+  /// Called by the loop. Moves the next piece into *bytes; false if there is none now.
   bool Take(std::string* bytes);
-  /// True once End was called and all was taken.
+  /// True after End, once everything was taken.
   [[nodiscard]] bool Finished(bool* keep_alive);
-  /// The client does not listen any more; a waiting Push returns.
+  /// The connection is closed; a waiting Push returns false.
   void Abandon();
-  /// The client has closed its end, and may still listen.
+  /// The client closed its sending side; it may still read the reply.
   void Cancel() { cancelled_.store(true, std::memory_order_relaxed); }
   [[nodiscard]] bool cancelled() const { return cancelled_.load(std::memory_order_relaxed); }
 
@@ -53,27 +53,33 @@ class ReplyQueue {
   bool ended_ = false, keep_alive_ = true, gone_ = false;
 };
 
-/// What the request says about the form of its reply.
+/// A header of every response: browsers must use the Content-Type and not guess it from the body.
+inline constexpr std::string_view kNoSniff = "X-Content-Type-Options: nosniff\r\n";
+
+/// The form of a reply, from its request.
 struct ReplyForm {
   bool head_only = false;  // HEAD
-  bool keep_alive =
-      true;  // false: no Content-Length, the end of the connection ends the body (spec §2.3)
+  /// False: no Content-Length; the end of the connection ends the body (opentsdb-http-api.md §2.3).
+  bool keep_alive = true;
   bool chunks = true;  // HTTP/1.1: a long body may be chunked
   ContentCoding coding = ContentCoding::kNone;
 
   static ReplyForm Of(const RequestHead& head);
 };
 
-/// What a reply needs of its connection. All but `send` may be empty, and are called on any thread.
+/// Functions that a reply calls on its connection. All except `send` may be empty. Called on any
+/// thread.
 struct ReplyHooks {
-  /// Takes the bytes in order; false = the client is gone.
+  /// Sends the bytes, in order. False: the client is gone.
   std::function<bool(std::string)> send;
   std::function<bool()> cancelled;
   std::function<void()> takes_long;
   std::function<void()> cut;
 };
 
-/// One thread at a time, where ResponseWriter does not say otherwise.
+/// A response. Adds kNoSniff to each response. An HTML page without a Content-Security-Policy gets
+/// one that forbids it to load and run anything. One thread at a time, unless ResponseWriter says
+/// otherwise.
 class Reply : public ResponseWriter {
  public:
   Reply(ReplyForm form, ReplyHooks hooks);
@@ -94,12 +100,13 @@ class Reply : public ResponseWriter {
     if (hooks_.cut) hooks_.cut();
   }
 
-  /// Sends what is left. Returns whether the connection may serve another request.
+  /// Sends the rest. Returns whether the connection may serve another request.
   bool Finish();
 
  private:
   static constexpr size_t kWholeBytesMax = 256 * 1024;  // larger bodies are streamed
-  // Of a streamed body: less than what the allocator asks the system for each time.
+  // Piece size of a streamed body; smaller than the size for which the allocator calls the system
+  // each time.
   static constexpr size_t kPieceBytes = 128 * 1024;
 
   [[nodiscard]] std::string Head(bool streamed, size_t length) const;
@@ -113,7 +120,7 @@ class Reply : public ResponseWriter {
   std::string headers_;
   std::string body_;
   std::unique_ptr<BodyPacker> packer_;
-  bool started_ = false;
+  std::atomic<bool> started_{false};
   bool alive_ = true;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// A parsed HTTP request as the handlers see it.
+// A parsed HTTP request, as handlers see it.
 
 #include <memory>
 #include <optional>
@@ -12,21 +12,24 @@
 
 namespace hg {
 class Writer;
+namespace query {
+class RunningRequest;
 }
+}  // namespace hg
 
 namespace hg::http {
 
 enum class Method { kGet, kPost, kPut, kDelete, kOptions, kHead, kOther };
 
-/// Query-string parameters in order of appearance, percent-decoded (spec http-api.md §4).
+/// Query-string parameters in order of appearance, percent-decoded (opentsdb-http-api.md §4).
 class Parameters {
  public:
   void Add(std::string name, std::string value) {
     items_.emplace_back(std::move(name), std::move(value));
   }
-  /// Presence is what flags mean, even "=false".
+  /// True if the parameter is present. For flags presence counts, even "=false".
   [[nodiscard]] bool Has(std::string_view name) const { return Find(name) != nullptr; }
-  /// The last one given; nullptr if none.
+  /// The last value of a name; nullptr if there is none.
   [[nodiscard]] const std::string* Find(std::string_view name) const {
     for (auto it = items_.rbegin(); it != items_.rend(); ++it)
       if (it->first == name) return &it->second;
@@ -46,7 +49,7 @@ class Parameters {
   std::vector<std::pair<std::string, std::string>> items_;
 };
 
-/// Owns everything it shows but the body. One request at a time per connection.
+/// Owns all its texts except the body. One request at a time per connection.
 struct Request {
   Method method = Method::kGet;
   std::string method_text;  // as sent
@@ -59,15 +62,19 @@ struct Request {
   size_t endpoint_index = 0;
   Parameters parameters;
   std::vector<std::pair<std::string, std::string>> headers;  // names lower-case
-  std::string_view body;           // decoded (gzip, chunks); lives as long as the handler runs
-  std::string remote;              // "127.0.0.1:51000"
-  std::string user;                // who has proved to be it; "" = nobody, or nobody was asked
-  Roles roles = Roles::All();      // of the user; none of a stranger; all where nobody was asked
-  std::shared_ptr<Writer> writer;  // how much the client may write; null = everything
+  std::string_view body;  // decoded (gzip, chunks); lives as long as the handler runs
+  std::string remote;     // "127.0.0.1:51000"
+  std::string user;  // the authenticated user; "" = not authenticated, or authentication is off
+  /// Roles of the user; none if not authenticated; all if authentication is off.
+  Roles roles = Roles::All();
+  std::shared_ptr<Writer> writer;  // write limits of the client; null = unlimited
+  /// Time and memory limits of the request, and its cancellation. Dispatch sets it while the
+  /// handler runs. Handlers pass it to every call that may take long.
+  query::RunningRequest* running = nullptr;
 
-  /// The endpoint's name in lower case; "" if the path ends before.
+  /// The endpoint's name in lower case; "" if the path has none.
   [[nodiscard]] std::string Endpoint() const { return Segment(0); }
-  /// Segment after the endpoint's name (1 = first after it) in lower case; "" if absent.
+  /// The path segment `after` positions behind the endpoint's name, in lower case; "" if absent.
   [[nodiscard]] std::string Segment(size_t after) const {
     size_t i = endpoint_index + after;
     if (i >= segments.size()) return {};

@@ -2,13 +2,18 @@
 
 #include <algorithm>
 #include <charconv>
+#include <memory>
 #include <string>
 
 #include "http/access/access.h"
+#include "http/access/cross_site.h"
 #include "http/endpoints.h"
 #include "http/errors.h"
 #include "http/replies.h"
 #include "http/wire/percent.h"
+#include "query/engine.h"
+#include "query/running_request.h"
+#include "storage/base/no_wait.h"
 #include "storage/model/letter_case.h"
 #include "storage/model/utf8.h"
 #include "storage/model/writer.h"
@@ -18,13 +23,13 @@ namespace {
 
 constexpr int kApiVersionMax = 1;
 
-/// "v" and a digit: what OpenTSDB takes for a version, well-formed or not.
+/// True for "v" and a digit, which OpenTSDB treats as a version, well-formed or not.
 bool LooksLikeVersion(std::string_view segment) {
   return segment.size() >= 2 && LowerCase(segment[0]) == 'v' && segment[1] >= '0' &&
          segment[1] <= '9';
 }
 
-/// Answers what is wrong with the version segment, if anything.
+/// Sends an error if the version segment is invalid. True: a reply was sent.
 bool RefuseVersion(const Request& request, ResponseWriter& out) {
   if (request.segments.size() < 2 || request.endpoint_index != 2) return false;
   std::string_view digits = std::string_view(request.segments[1]).substr(1);
@@ -65,29 +70,7 @@ uint8_t VerbBit(Method method) {
   }
 }
 
-/// The page of this very server: it may, whatever other domains are let in.
-bool IsOwnOrigin(const Request& request, std::string_view origin) {
-  const std::string* host = request.Header("host");
-  if (host == nullptr) return false;
-  for (std::string_view scheme : {"http://", "https://"}) {
-    if (origin.starts_with(scheme) && EqualIgnoringCase(origin.substr(scheme.size()), *host))
-      return true;
-  }
-  return false;
-}
-
-/// One of tsd.http.request.cors_domains by its name.
-bool IsNamedOrigin(std::string_view origin, const Options& options) {
-  return std::any_of(options.cors_domains.begin(), options.cors_domains.end(),
-                     [&](const std::string& domain) { return EqualIgnoringCase(domain, origin); });
-}
-
-/// The same, or all are let in.
-bool IsListedOrigin(std::string_view origin, const Options& options) {
-  return IsNamedOrigin(origin, options) || IsNamedOrigin("*", options);
-}
-
-/// OPTIONS, and foreign origins: answered whatever the path is. True: answered.
+/// Answers OPTIONS and origins that are not allowed, for any path. True: a reply was sent.
 bool AnswerCors(const Request& request, Services& services, ResponseWriter& out) {
   const std::string* origin = request.Header("origin");
   bool cors = origin != nullptr && !origin->empty() && !services.options.cors_domains.empty() &&
@@ -127,7 +110,7 @@ bool ParseTarget(Request* request) {
   if (!path.empty()) path.remove_prefix(1);
   for (;;) {
     size_t slash = path.find('/');
-    // Errors name what was asked for: what is no UTF-8 would spoil their JSON.
+    // Error messages repeat the path; bytes that are not UTF-8 would make their JSON invalid.
     ReplaceInvalidUtf8(&request->segments.emplace_back(path.substr(0, slash)));
     if (slash == std::string_view::npos) break;
     path.remove_prefix(slash + 1);
@@ -137,7 +120,7 @@ bool ParseTarget(Request* request) {
   if (EqualIgnoringCase(request->segments[0], "api")) {
     bool versioned = request->segments.size() > 1 && LooksLikeVersion(request->segments[1]);
     request->endpoint_index = versioned ? 2 : 1;
-    // A version that cannot be is refused in the newest form.
+    // For an invalid version, errors use the form of the newest version.
     request->api_version =
         versioned && request->segments[1].find_first_not_of('0', 1) == std::string::npos ? 0 : 1;
   }
@@ -152,8 +135,8 @@ bool IsPluginPath(std::string_view target) {
 
 namespace {
 
-/// Whether a browser says who its user is by itself, whatever page asks: by the password that it
-/// keeps, or a certificate. Tokens are sent by scripts that know them.
+/// True if the browser itself adds credentials to the request of any page: a stored password or a
+/// certificate. Tokens are added by scripts.
 bool BrowsersSayIt(const Request& request) {
   constexpr std::string_view kBasic = "basic";
   const std::string* field = request.Header("authorization");
@@ -161,28 +144,36 @@ bool BrowsersSayIt(const Request& request) {
          EqualIgnoringCase(std::string_view(*field).substr(0, kBasic.size()), kBasic);
 }
 
-/// Of what only writers and administrators may ask for by GET: what changes nothing.
+/// True for requests that need a writer or administrator but change nothing; other sites may link
+/// to them.
 bool OnlyShows(const Request& request) {
+  if (request.method != Method::kGet && request.method != Method::kHead) return false;
+  if (request.api_version >= 0) return false;
   const std::string endpoint = request.Endpoint();
-  if (request.api_version >= 0) return endpoint == "admin";
   return endpoint == "query" || (endpoint == "logs" && !request.parameters.Has("level"));
 }
 
-/// A page of another site, which a browser shows to somebody who has given it his password for this
-/// one: it may read what CORS lets it read, and change nothing.
-bool FromAnotherSite(const Request& request, const Options& options) {
-  const std::string* origin = request.Header("origin");
-  if (origin != nullptr && !origin->empty()) {
-    if (IsOwnOrigin(request, *origin) || IsNamedOrigin(*origin, options)) return false;
-    return BrowsersSayIt(request) || !IsListedOrigin(*origin, options);
+/// The reason to refuse a request that a web page sent; "" = allowed, or not from a page.
+std::string RefusalOfPage(const Request& request, Role needed, const Services& services) {
+  const Options& options = services.options;
+  const bool guarded = services.access != nullptr;
+  const bool changes = (needed == Role::kWrite || needed == Role::kAdmin) && !OnlyShows(request);
+  std::string site;
+  if (changes) {
+    // "*" in the list does not allow changes that the browser's own credentials authorize.
+    const bool star = !guarded || !BrowsersSayIt(request);
+    site = ForeignSite(request, options, star ? Star::kOrigins : Star::kNobody);
   }
-  const std::string* site = request.Header("sec-fetch-site");
-  if (site != nullptr) return *site != "same-origin" && *site != "none";
-  // With GET, of an image or a link, browsers name no origin, and nothing else over plain HTTP.
-  if (request.method != Method::kGet && request.method != Method::kHead) return false;
-  const std::string* program = request.Header("user-agent");
-  const bool browser = program != nullptr && program->find("Mozilla/") != std::string::npos;
-  return browser && BrowsersSayIt(request) && !OnlyShows(request);
+  if (site.empty() && !JsonpCallback(request).empty() && !IsListedOrigin("*", options))
+    site = ForeignSite(request, options, Star::kNobody);
+  if (!site.empty()) {
+    return "A page of another site may not send this request (" + site +
+           "); allowed sites are listed in tsd.http.request.cors_domains";
+  }
+  // A page of any site could load the response as a script and read it.
+  if (guarded && request.api_version >= 0 && request.parameters.Has("jsonp"))
+    return "JSONP is disabled, because authentication is enabled";
+  return {};
 }
 
 }  // namespace
@@ -192,18 +183,8 @@ bool RefuseAccess(const Request& request, Role needed, Services& services, Respo
     SendNoAccess(request, needed, services, out);
     return true;
   }
-  if (services.access == nullptr) return false;
-  const char* refusal = nullptr;
-  const bool changes = needed == Role::kWrite || needed == Role::kAdmin;
-  if (changes && FromAnotherSite(request, services.options)) {
-    refusal =
-        "Not for pages of another site, and by GET not for browsers without TLS, as they do not "
-        "tell whose page asks";
-  } else if (request.api_version >= 0 && request.parameters.Has("jsonp")) {
-    // A script of any site may name it as its source, and read what comes.
-    refusal = "No jsonp where users say who they are";
-  }
-  if (refusal == nullptr) return false;
+  const std::string refusal = RefusalOfPage(request, needed, services);
+  if (refusal.empty()) return false;
   services.counters.forbidden_http.fetch_add(1, std::memory_order_relaxed);
   SendError(out, request, 403, refusal);
   return true;
@@ -231,7 +212,7 @@ std::string_view VerbOf(Method method) {
   return "another";
 }
 
-// Who says nothing of himself is asked for it, as browsers are each time.
+// Reports a refusal, except for requests without credentials: browsers start with those.
 void TellOfRefusal(const Request& request, int status, Services& services) {
   if (services.access == nullptr) return;
   if (status == 401 && request.Header("authorization") == nullptr) return;
@@ -246,10 +227,10 @@ void SendNoAccess(const Request& request, Role needed, Services& services, Respo
   TellOfRefusal(request, request.user.empty() ? 401 : 403, services);
   if (request.user.empty()) {
     services.counters.unauthorized_http.fetch_add(1, std::memory_order_relaxed);
-    // Browsers ask for name and password when they see the first, and try no other.
+    // Browsers use the first of these fields only, and ask for name and password.
     out.AddHeader("WWW-Authenticate", "Basic realm=\"Hourglass\", charset=\"UTF-8\"");
     out.AddHeader("WWW-Authenticate", "Bearer realm=\"Hourglass\"");
-    return SendError(out, request, 401, "Name and password, or a token, are needed");
+    return SendError(out, request, 401, "A name and password, or a token, are required");
   }
   services.counters.forbidden_http.fetch_add(1, std::memory_order_relaxed);
   SendError(out, request, 403,
@@ -261,12 +242,42 @@ bool MayAnswerOnLoop(const Request& request, const Options& options) {
   return endpoint != nullptr && endpoint->where == Where::kLoop;
 }
 
-void Dispatch(const Request& request, Services& services, ResponseWriter& out) {
-  // No answer is a script for pages of another site.
-  if (services.access != nullptr && request.api_version >= 0)
-    out.AddHeader("X-Content-Type-Options", "nosniff");
+namespace {
+
+/// Maximum bytes of a path that is shown while its request runs.
+constexpr size_t kShownPathBytesMax = 128;
+/// Maximum work of a request on an event loop: some hundreds of microseconds.
+constexpr uint64_t kStepsOnLoop = 1 << 16;
+/// A write continues for this time after its client has closed the connection.
+constexpr int64_t kWriteGraceMs = 250;
+
+std::unique_ptr<query::RunningRequest> BeginRequest(const Request& request, bool writes,
+                                                    Services& services, ResponseWriter& out) {
+  std::string endpoint(VerbOf(request.method));
+  for (size_t i = 0; i < request.segments.size() && endpoint.size() < kShownPathBytesMax; ++i) {
+    endpoint += i == 0 ? " /" : "/";
+    endpoint.append(request.segments[i], 0, kShownPathBytesMax);
+  }
+  query::RequestClient client;
+  client.remote = request.remote;
+  client.gone = [&out] { return out.Cancelled(); };
+  client.takes_long = [&out] { out.TakesLong(); };
+  // If the response has not started, the handler sends an error instead.
+  client.cut = [&out] {
+    if (out.Started()) out.Cut();
+  };
+  auto running = services.queries.running().Begin(std::move(endpoint), std::move(client));
+  if (NoWait::Current() != nullptr) running->StayBelow(kStepsOnLoop);
+  if (writes) running->OutliveClient(kWriteGraceMs);
+  return running;
+}
+
+}  // namespace
+
+void Dispatch(Request& request, Services& services, ResponseWriter& out) {
+  if (RefuseCallback(request, out)) return;
   const Endpoint* const endpoint = FindEndpoint(request, services.options);
-  // Other products' paths have no versions and serializers.
+  // Paths of other products have no versions and serializers.
   if (endpoint == nullptr || endpoint->place != Place::kPath) {
     if (request.api_version >= 0 && RefuseVersion(request, out)) return;
     if (RefuseSerializer(request, out)) return;
@@ -280,9 +291,16 @@ void Dispatch(const Request& request, Services& services, ResponseWriter& out) {
   if (endpoint->verbs != kAny && (endpoint->verbs & VerbBit(request.method)) == 0) {
     return SendMethodNotAllowed(out, request);
   }
-  if (RefuseAccess(request, endpoint->role(request), services, out)) return;
+  const Role role = endpoint->role(request);
+  if (RefuseAccess(request, role, services, out)) return;
   const Writer::ActingFor acting(request.writer.get());
+  const std::unique_ptr<query::RunningRequest> running =
+      BeginRequest(request, role == Role::kWrite, services, out);
+  request.running = running.get();
   endpoint->handler(request, services, out);
+  request.running = nullptr;
+  if (const NoWait* no_wait = NoWait::Current(); no_wait != nullptr && no_wait->refused())
+    running->Withdraw();
 }
 
 bool AddCorsHeaders(const Request& request, const Options& options, ResponseWriter& out) {

@@ -1,5 +1,6 @@
 #pragma once
-// From a request to its handler (spec http-api.md §3, §7): path, version, serializer, CORS, verb.
+// Routes a request to its handler (opentsdb-http-api.md §3, §7): path, version, serializer, CORS,
+// method.
 
 #include <string_view>
 
@@ -7,32 +8,32 @@
 
 namespace hg::http {
 
-/// The Method of a verb as sent; verbs are case-sensitive.
+/// The Method of a method name as sent; names are case-sensitive.
 Method MethodOf(std::string_view verb);
 
 /// Fills segments, api_version, endpoint_index and parameters from request->target, which begins
 /// with '/'. False: a bad percent escape in the query string (400).
 bool ParseTarget(Request* request);
 
-/// Whether the path of a target is one of OpenTSDB's HTTP plug-ins, "/plugin/…".
+/// True if the target's path belongs to an HTTP plug-in of OpenTSDB, "/plugin/…".
 bool IsPluginPath(std::string_view target);
 
-/// Whether it is worth trying to answer the request on the loop that read it (Where::kLoop).
+/// True if the endpoint may be handled on the loop that read the request (Where::kLoop).
 bool MayAnswerOnLoop(const Request& request, const Options& options);
 
-/// Answers one request, whatever it asks for. Runs on a pool thread, where it may block, or under
-/// NoWait: then what it wrote counts only if nothing was refused.
-void Dispatch(const Request& request, Services& services, ResponseWriter& out);
+/// Answers one request for any path. Runs on a pool thread, where it may block, or under NoWait:
+/// then its output is valid only if NoWait refused nothing. Sets request.running for the handler.
+void Dispatch(Request& request, Services& services, ResponseWriter& out);
 
-/// 401 where nobody said who he is, or not truly; 403 where a user lacks the role.
+/// Sends 401 if the client is not authenticated, 403 if the user lacks the role.
 void SendNoAccess(const Request& request, Role needed, Services& services, ResponseWriter& out);
 
-/// Refuses a user without the role, and where users say who they are what a page of another site
-/// may have made a browser ask for: changes, and jsonp. True: answered.
+/// Refuses users without the role. Refuses changes and JSONP that a page of another site requests
+/// (access/cross_site.h). With authentication, refuses all JSONP. True: a reply was sent.
 bool RefuseAccess(const Request& request, Role needed, Services& services, ResponseWriter& out);
 
-/// Adds the CORS headers that this request's Origin earns (§7); false: the domain is not allowed.
-/// Without CORS, or without Origin: true and nothing added.
+/// Adds the CORS headers for the request's Origin (opentsdb-http-api.md §7). False: the domain is
+/// not allowed. Without CORS or without Origin: true, and no headers are added.
 bool AddCorsHeaders(const Request& request, const Options& options, ResponseWriter& out);
 
 }  // namespace hg::http

@@ -11,6 +11,7 @@
 #include "http/connection.h"
 #include "http/loop.h"
 #include "http/tls/tls_context.h"
+#include "query/engine.h"
 #include "storage/base/worker_pool.h"
 
 namespace hg::http {
@@ -19,9 +20,10 @@ namespace {
 namespace asio = boost::asio;
 using asio::ip::tcp;
 
-/// Requests that wait for a thread; each holds its body.
+/// Maximum requests that wait for a pool thread. Each keeps its body in memory.
 constexpr size_t kRequestQueueMax = 1024;
-/// Each takes 16 MiB and some 10 ms of a core: a flood of wrong ones takes these and no more.
+/// Each check takes 16 MiB and about 10 ms of CPU time, so this bounds the cost of a flood of wrong
+/// passwords.
 constexpr int kPasswordsJudgedAtOnce = 2;
 constexpr size_t kPasswordQueueMax = 64;
 constexpr auto kAcceptPause = std::chrono::milliseconds(100);
@@ -41,7 +43,12 @@ class Server::Impl {
         writes_(options.write_threads, kRequestQueueMax),
         passwords_(kPasswordsJudgedAtOnce, kPasswordQueueMax),
         memory_(options.request_memory_bytes_max),
-        edge_{options, services, requests_, writes_, passwords_, memory_},
+        edge_{.options = options,
+              .services = services,
+              .requests = requests_,
+              .writes = writes_,
+              .passwords = passwords_,
+              .memory = memory_},
         tls_(options.tls),
         loops_(MakeLoops(options, edge_)) {}
 
@@ -61,6 +68,7 @@ class Server::Impl {
       }
       RETURN_IF_ERROR(Adopt(std::move(*ports.tls), &tls_));
     }
+    edge_.checks_hosts = only_loopback_ || !options_.hosts.empty();
     for (auto& listener : listeners_) Accept(*listener);
     for (const int fd : ports.connections) TakeOver(fd);
     for (auto& loop : loops_) {
@@ -98,20 +106,24 @@ class Server::Impl {
       }
     });
     CloseConnections(false);
-    // Cuts off what is still running when the grace is over.
+    // This thread ends requests that still run after kRequestGraceMs. After kStopGraceMs it
+    // disconnects clients that have not taken their responses.
     std::mutex mutex;
     std::condition_variable finished;
     bool done = false;
     std::thread axe([&] {
       std::unique_lock lock(mutex);
-      if (!finished.wait_for(lock, std::chrono::milliseconds(kStopGraceMs), [&] { return done; })) {
-        CloseConnections(true);
-      }
+      const auto finished_within = [&](int ms) {
+        return finished.wait_for(lock, std::chrono::milliseconds(ms), [&] { return done; });
+      };
+      if (finished_within(kRequestGraceMs)) return;
+      edge_.services.queries.running().EndAll();
+      if (!finished_within(kStopGraceMs - kRequestGraceMs)) CloseConnections(true);
     });
     requests_.Join();
     writes_.Join();
     passwords_.Join();
-    // The handlers' last words are posted; the loops end when those are sent.
+    // The handlers' last replies are posted; the loops end when these are sent.
     guards_.clear();
     for (std::thread& thread : threads_) thread.join();
     {
@@ -125,7 +137,7 @@ class Server::Impl {
  private:
   using Loops = std::vector<std::unique_ptr<Loop>>;
 
-  /// Of the first loop's thread, once it runs.
+  /// Used by the first loop's thread once that runs.
   struct Listener {
     Listener(asio::io_context& io, TlsContext* tls_or_null)
         : acceptor(io), pause(io), tls(tls_or_null) {}
@@ -143,7 +155,10 @@ class Server::Impl {
 
   void CloseConnections(bool force) {
     for (auto& loop : loops_) {
-      asio::post(loop->io(), [&loop, force] { loop->CloseConnections(force); });
+      asio::post(loop->io(), [&loop, force] {
+        const Turn turn(loop->turns(), [] { return std::string("the end of all connections"); });
+        loop->CloseConnections(force);
+      });
     }
   }
 
@@ -162,12 +177,13 @@ class Server::Impl {
     const bool asks =
         listener->tls != nullptr && options_.tls.clients == ClientCertificates::kRequired;
     boost::system::error_code error;
-    reached_by_strangers_ |=
-        !asks && !listener->acceptor.local_endpoint(error).address().is_loopback();
+    const bool loopback = listener->acceptor.local_endpoint(error).address().is_loopback();
+    reached_by_strangers_ |= !asks && !loopback;
+    only_loopback_ &= loopback;
     listeners_.push_back(std::move(listener));
   }
 
-  /// Of the plain port, as if it had been accepted now.
+  /// Admits a connection of the plain port that was accepted before the server started.
   void TakeOver(int fd) {
     const bool v6 = listeners_[0]->acceptor.local_endpoint().address().is_v6();
     Loop& loop = *loops_[static_cast<size_t>(fd) % loops_.size()];
@@ -178,9 +194,9 @@ class Server::Impl {
   }
 
   void Accept(Listener& listener) {
-    // One acceptor that hands out, instead of one per loop: the kernel's SO_REUSEPORT spreads by
-    // hash, so that a few busy agents often share one loop, and it would let a second daemon listen
-    // on the same port unnoticed.
+    // One acceptor assigns connections to the loops. With SO_REUSEPORT the kernel would assign them
+    // by hash, so that a few busy agents often share one loop. A second daemon could also listen on
+    // the same port unnoticed.
     Loop& loop = **std::min_element(loops_.begin(), loops_.end(), [](const auto& a, const auto& b) {
       return a->load().load(std::memory_order_relaxed) < b->load().load(std::memory_order_relaxed);
     });
@@ -198,7 +214,7 @@ class Server::Impl {
         });
   }
 
-  /// Out of descriptors, most likely: trying again at once would only burn the core.
+  /// Probably out of file descriptors: retrying at once would only waste CPU time.
   void PauseAccepting(Listener& listener) {
     listener.pause.expires_after(kAcceptPause);
     listener.pause.async_wait([this, &listener](const boost::system::error_code& error) {
@@ -212,7 +228,7 @@ class Server::Impl {
     const uint64_t open = counters.connections_open.load(std::memory_order_relaxed);
     if (options_.connections_max != 0 && open >= options_.connections_max) {
       counters.connections_rejected.fetch_add(1, std::memory_order_relaxed);
-      return;  // closed without a word
+      return;  // closes the connection without a reply
     }
     std::unique_ptr<TlsSession> tls;
     if (listener.tls != nullptr) {
@@ -223,6 +239,7 @@ class Server::Impl {
     loop.load().fetch_add(1, std::memory_order_relaxed);
     counters.connections_open.fetch_add(1, std::memory_order_relaxed);
     asio::post(loop.io(), [&loop, held = std::move(held)] {
+      const Turn turn(loop.turns(), [] { return std::string("a new connection"); });
       std::make_shared<Connection>(std::move(*held), loop)->Start();
     });
   }
@@ -235,10 +252,11 @@ class Server::Impl {
   Edge edge_;
   TlsContext tls_;
   Loops loops_;
-  std::vector<std::unique_ptr<Listener>> listeners_;  // fixed once it has started
+  std::vector<std::unique_ptr<Listener>> listeners_;  // constant after Start
   std::vector<asio::executor_work_guard<asio::io_context::executor_type>> guards_;
   std::vector<std::thread> threads_;
   bool reached_by_strangers_ = false;
+  bool only_loopback_ = true;  // all listeners have loopback addresses
   bool stopped_ = false;
 };
 

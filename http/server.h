@@ -1,6 +1,6 @@
 #pragma once
-// The network edge: one port, HTTP and telnet (spec http-api.md §1), event loops and the threads
-// behind them.
+// The network server: one port for HTTP and telnet (opentsdb-http-api.md §1), event loops and pool
+// threads.
 
 #include <cstdint>
 #include <memory>
@@ -12,35 +12,37 @@
 
 namespace hg::http {
 
-/// Start, then Stop, from one thread.
+/// Call Start and Stop from one thread.
 class Server {
  public:
-  /// Both outlive the object.
+  /// Both arguments must outlive the object.
   Server(const Options& options, Services& services);
-  /// Stops.
+  /// Calls Stop.
   ~Server();
 
-  /// Listens and returns; IoError names the address if it cannot, InvalidArgument a file of TLS.
-  /// `ports`: sockets that somebody has had before (waiting_ports.h), and connections that he
-  /// leaves; this object's from now on. Those that are missing are opened.
+  /// Listens and returns. IoError names an address that cannot be listened on; InvalidArgument
+  /// names a TLS file that cannot be read. `ports`: sockets that are already open (waiting_ports.h)
+  /// and their connections; the server takes ownership. Missing sockets are opened.
   Status Start(OpenedPorts ports = {});
 
-  /// The port that is listened on: Options::port, or the one the system chose for 0.
+  /// The listening port: Options::port, or the port that the system chose for 0.
   [[nodiscard]] uint16_t port() const;
-  /// The one that speaks TLS, which may be the same; 0 = none.
+  /// The TLS port; may be equal to port(). 0 = none.
   [[nodiscard]] uint16_t tls_port() const;
-  /// Reads certificate, key and authorities anew, for connections that begin from now on. On
-  /// failure everything stays as it was. Any thread.
+  /// Reads certificate, key and CA certificates again, for new connections. On failure nothing
+  /// changes. Any thread.
   Status ReloadTls();
 
-  /// Whether other machines may come without a certificate: not to a loopback address, nor to TLS
-  /// that requires one.
+  /// True if clients on other machines can connect without a certificate: a listener has a
+  /// non-loopback address and does not require client certificates.
   [[nodiscard]] bool reached_by_strangers() const;
 
-  /// Listens no more, lets running requests finish (up to kStopGraceMs, then their clients are cut
-  /// off), closes all connections. When it returns no handler runs any more. Idempotent.
+  /// Stops listening and closes all connections. Requests that still run after kRequestGraceMs are
+  /// ended with an error. Clients that have not taken their responses after kStopGraceMs are
+  /// disconnected. No handler runs after it returns. Idempotent.
   void Stop();
 
+  static constexpr int kRequestGraceMs = 500;
   static constexpr int kStopGraceMs = 3000;
 
  private:

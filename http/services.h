@@ -1,5 +1,5 @@
 #pragma once
-// All that a handler may touch, and what a handler is. Everything here outlives every request.
+// The objects that handlers may use, and the type of handlers. All of them outlive every request.
 
 #include <functional>
 #include <map>
@@ -36,7 +36,7 @@ class ClientLimits;
 
 struct Services {
   const Options& options;
-  /// Every effective setting by its OpenTSDB key, defaults included: /api/config prints it.
+  /// Every effective setting by its OpenTSDB key, including defaults; /api/config prints it.
   const std::map<std::string, std::string>& settings;
   const Clock& clock;
   Store& cells;
@@ -45,39 +45,42 @@ struct Services {
   uid::Annotations& annotations;
   uid::Metadata& metadata;
   query::Engine& queries;
-  PointSink& sink;  // where put, telnet and import hand their points (storage/model/point_sink.h)
+  PointSink& sink;  // takes points of put, telnet and import (storage/model/point_sink.h)
   Counters& counters;
-  /// Numbers that other rooms wish to show in stats: name without "tsd.", tags as "k=v k=v", value.
+  /// Reports numbers of other modules for the statistics: name without "tsd.", tags as "k=v k=v",
+  /// value.
   std::function<void(
       const std::function<void(const std::string& name, const std::string& tags, int64_t value)>&)>
       collect_stats;
-  // storage/model/aggregate_sink.h. Histograms: nullptr = the settings do not enable them. Rollups:
-  // never null where put is served; without settings it says so.
+  // See storage/model/aggregate_sink.h. `histograms`: nullptr if the settings do not enable them.
+  // `rollups`: never null where put is served; without settings it returns an error.
   HistogramSink* histograms = nullptr;
   RollupSink* rollups = nullptr;
-  /// The last lines of the process's log, newest first, without line ends. May be empty.
+  /// Returns the last lines of the process log, newest first, without line ends. May be empty.
   std::function<std::vector<std::string>()> recent_log = {};
-  /// Lets through lines of that level ("INFO") and above. False: no such level. May be empty.
+  /// Sets the lowest level ("INFO") that is logged. False: no such level. May be empty.
   std::function<bool(const std::string& level)> set_log_level = {};
-  /// Who may what; nullptr = nobody is asked who he is.
+  /// Authentication and roles; nullptr = authentication is off.
   Access* access = nullptr;
-  /// How much which client may write; nullptr = as much as he likes.
+  /// Write limits of clients; nullptr = unlimited.
   ClientLimits* client_limits = nullptr;
-  /// Copies and checks of the store; nullptr = it has no files of its own.
+  /// Copies and checks of the store; nullptr if the store has no files of its own.
   Maintenance* maintenance = nullptr;
-  /// Where a store on another machine is not asked for them; nullptr: names are.
+  /// Cached highest ids of a store on another machine, which would otherwise need a request.
+  /// nullptr: the highest ids are read through `names`.
   const uid::HighestIds* highest_ids = nullptr;
-  /// Says something to whoever reads the process's log. May be empty.
+  /// Writes a warning to the process log. May be empty.
   std::function<void(const std::string&)> warn = {};
-  /// How long things took in other rooms, for /metrics: names and tags as of collect_stats. May be
+  /// Reports latencies of other modules for /metrics; names and tags as in collect_stats. May be
   /// empty.
   std::function<void(const std::function<void(const std::string& name, const std::string& tags,
                                               const LatencyHistogram&)>&)>
       collect_latencies = {};
 };
 
-/// Answers one request. Runs on a pool thread, may block, must not throw. Errors go through
-/// http/errors.h. Those of Where::kLoop (endpoints.h) are called on loops first, under NoWait.
+/// Answers one request. Runs on a pool thread, may block, must not throw. Sends errors by
+/// http/errors.h. Handlers of Where::kLoop (endpoints.h) are first called on event loops, under
+/// NoWait.
 using Handler = void (*)(const Request&, Services&, ResponseWriter&);
 
 }  // namespace hg::http

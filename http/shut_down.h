@@ -1,5 +1,5 @@
 #pragma once
-// How a client's `diediedie` ends the process.
+// Ends the process for the `diediedie` command.
 
 #include <unistd.h>
 
@@ -7,7 +7,7 @@
 
 namespace hg::http {
 
-/// Asks the process to stop cleanly, the way an operator would. Returns at once.
+/// Asks the process to stop cleanly, by SIGTERM. Returns at once.
 inline void RequestShutDown() { ::kill(::getpid(), SIGTERM); }
 
 }  // namespace hg::http

@@ -48,7 +48,7 @@ Transfer Stream::Look() {
 
 bool Stream::ClientClosed() {
   pollfd polled{socket_.native_handle(), POLLRDHUP, 0};
-  return ::poll(&polled, 1, 0) > 0;  // of what was not asked for it tells errors only
+  return ::poll(&polled, 1, 0) > 0;  // poll always reports errors, too
 }
 
 Transfer Stream::Send(std::string_view bytes, size_t* sent) {
@@ -80,7 +80,7 @@ std::string Stream::Remote() const {
 }
 
 uint64_t Stream::UntakenBytes() {
-  int waiting = 0;  // not sent, or not acknowledged
+  int waiting = 0;  // bytes not sent or not acknowledged
   if (::ioctl(socket_.native_handle(), SIOCOUTQ, &waiting) != 0) return 0;
   return static_cast<uint64_t>(waiting);
 }

@@ -1,6 +1,6 @@
 #pragma once
-// What a connection reads from and writes to: a socket, plain or with TLS over it. Internal to the
-// server; includes Asio. Nothing here waits but the two calls that say so, and those call back.
+// The byte stream of a connection: a socket, plain or with TLS. Functions do not block;
+// WaitToReceive and WaitToSend call back. Internal to the server; includes Asio.
 
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
@@ -22,17 +22,17 @@ class Stream {
   Stream(boost::asio::ip::tcp::socket socket, std::unique_ptr<TlsSession> tls)
       : socket_(std::move(socket)), tls_(std::move(tls)) {}
 
-  /// Takes what has come, up to `size` bytes, into `room`.
+  /// Receives up to `size` available bytes into `room`.
   Transfer Receive(char* room, size_t size, size_t* received);
-  /// Whether something has come, which stays.
+  /// Checks for received bytes without taking them.
   Transfer Look();
-  /// Whether the client has closed, or broken off, whatever of its bytes has not been taken.
+  /// True if the client has closed or reset the connection, even if unread bytes remain.
   [[nodiscard]] bool ClientClosed();
-  /// Hands over the beginning of `bytes`, *sent of them. After less than all, the next call must
-  /// begin with the rest.
+  /// Sends the front of `bytes`; *sent = how many bytes were taken. If fewer than all were taken,
+  /// the next call must begin with the rest.
   Transfer Send(std::string_view bytes, size_t* sent);
 
-  /// Calls back once Receive may find something; with an error once the socket is closed.
+  /// Calls `handler` once Receive may find something; with an error once the socket is closed.
   template <typename Handler>
   void WaitToReceive(Handler handler) {
     using Socket = boost::asio::ip::tcp::socket;
@@ -45,24 +45,24 @@ class Stream {
     socket_.async_wait(tls_->ReceivingWaitsToSend() ? Socket::wait_write : Socket::wait_read,
                        std::move(handler));
   }
-  /// The same for Send.
+  /// Calls `handler` once Send may take bytes; with an error once the socket is closed.
   template <typename Handler>
   void WaitToSend(Handler handler) {
     socket_.async_wait(boost::asio::ip::tcp::socket::wait_write, std::move(handler));
   }
 
   void Prepare(bool no_delay, bool keep_alive);
-  /// Nothing more will be sent.
+  /// Closes the sending side.
   void EndSending();
   void Close();
 
-  /// "127.0.0.1:51000"; "" if it is gone.
+  /// "127.0.0.1:51000"; "" if the client is gone.
   [[nodiscard]] std::string Remote() const;
-  /// Bytes that were sent and that the client has not taken.
+  /// Bytes that were sent and that the client has not acknowledged.
   [[nodiscard]] uint64_t UntakenBytes();
-  /// TLS, of which the handshake is not over.
+  /// True while a TLS handshake is not complete.
   [[nodiscard]] bool InHandshake() const { return tls_ != nullptr && !tls_->Established(); }
-  /// TlsSession::PeerNames; none of a plain stream.
+  /// TlsSession::PeerNames; empty for a plain stream.
   [[nodiscard]] std::vector<std::string> PeerNames() const {
     return tls_ == nullptr ? std::vector<std::string>() : tls_->PeerNames();
   }

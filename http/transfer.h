@@ -1,5 +1,5 @@
 #pragma once
-// How moving bytes to or from a client went, where nothing ever waits.
+// The result of a receive or send that does not block.
 
 #include <cstdint>
 
@@ -7,7 +7,7 @@ namespace hg::http {
 
 enum class Transfer : uint8_t {
   kSome,    // bytes were moved
-  kLater,   // none now; there is something to wait for
+  kLater,   // no bytes now; wait and try again
   kEnd,     // the client sends no more
   kFailed,  // the connection is broken
 };

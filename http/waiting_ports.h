@@ -1,5 +1,5 @@
 #pragma once
-// The ports while the store is opened, the one of TLS as well, each with its waiting room.
+// Opens the ports while the store opens, the TLS port included, each with its waiting room.
 
 #include <cstdint>
 #include <optional>
@@ -14,17 +14,18 @@ namespace hg::http {
 
 class WaitingPorts {
  public:
-  /// `options` outlive Open.
+  /// `options` must outlive Open.
   explicit WaitingPorts(const Options& options) : tls_(options.tls) {}
   WaitingPorts(const WaitingPorts&) = delete;
   WaitingPorts& operator=(const WaitingPorts&) = delete;
 
-  /// Fails as Server::Start does. `connections_max`: of the server that follows, at least 1; the
-  /// waiting rooms together hold no more, but for the few that each can always hear.
+  /// Listens and starts the waiting rooms. Errors as Server::Start. `connections_max`: the limit of
+  /// the server that follows, at least 1. The waiting rooms together keep within it, except that
+  /// each can always hear 16 connections.
   Status Open(const Options& options, uint64_t connections_max);
-  /// Until Close: where they listen.
+  /// The open sockets. Valid until Close.
   [[nodiscard]] const OpenedPorts& ports() const { return ports_; }
-  /// Ends the waiting rooms; what they leave to the server. Once.
+  /// Stops the waiting rooms and returns their sockets and connections for the server. Call once.
   [[nodiscard]] OpenedPorts Close();
 
  private:

@@ -13,6 +13,7 @@
 #include <memory>
 #include <vector>
 
+#include "http/reply.h"
 #include "http/tls/tls_context.h"
 #include "http/tls/tls_session.h"
 #include "storage/base/survive.h"
@@ -20,16 +21,17 @@
 namespace hg::http {
 namespace {
 
-/// That are heard or answered at once; others wait in the system's queue, for kPatience at most.
-/// Those that speak lines are not among them: they stay until the store is open.
+/// Maximum connections that are read or answered at once; others wait in the kernel's queue, for
+/// kPatience at most. Telnet connections are not counted here: they wait until the store is open.
 constexpr size_t kClientsMax = 1024;
-/// However few connections there may be, a silent one does not keep up the next.
+/// A lower bound, so that one silent connection does not block the next one.
 constexpr size_t kClientsMin = 16;
-/// From the first byte to the last, the client's own closing included.
+/// How long a connection may stay open: from its start until the request is answered and the client
+/// has closed it.
 constexpr auto kPatience = std::chrono::seconds(5);
-/// A head is not longer (http/wire/request_head.h); what follows it is read and dropped.
+/// Maximum length of a request head (http/wire/request_head.h); the bytes after it are dropped.
 constexpr size_t kHeadBytesMax = 12 * 1024;
-/// A record of TLS: what was not taken of one the socket does not show.
+/// One TLS record: poll does not report bytes of a record that was read only in part.
 constexpr size_t kBytesAtOnce = 16 * 1024;
 constexpr auto kSweep = std::chrono::milliseconds(500);
 constexpr auto kPause = std::chrono::milliseconds(10);
@@ -37,13 +39,13 @@ constexpr auto kPause = std::chrono::milliseconds(10);
 struct Client {
   int fd;
   std::chrono::steady_clock::time_point until;
-  std::unique_ptr<TlsSession> tls;  // nullptr: plain
+  std::unique_ptr<TlsSession> tls;  // nullptr = plain
   std::string received = {};
   bool answered = false;
 };
 
 void Answer(Client* client, const std::string& answer) {
-  // A new connection's buffer takes so little at once.
+  // The reply fits the send buffer of a new connection.
   if (client->tls != nullptr) {
     size_t sent = 0;
     (void)client->tls->Send(answer, &sent);
@@ -57,13 +59,13 @@ void Answer(Client* client, const std::string& answer) {
 
 enum class Heard {
   kGoesOn,
-  kEnded,  // nothing more is to be said or heard
-  kLines,  // nothing of them was read
+  kEnded,  // the connection must be closed
+  kLines,  // a telnet client; no bytes were read
 };
 
 bool SpeaksLines(char first) { return first < 'A' || first > 'Z'; }
 
-/// Fills in how many bytes have come, none with kGoesOn.
+/// Reads into `room`; *got = number of bytes, which may be 0 with kGoesOn.
 Heard Read(Client* client, char* room, size_t size, size_t* got) {
   *got = 0;
   if (client->tls != nullptr) {
@@ -88,8 +90,9 @@ Heard Hear(Client* client) {
   size_t got = 0;
   if (Read(client, bytes, sizeof(bytes), &got) == Heard::kEnded) return Heard::kEnded;
   if (got == 0) return Heard::kGoesOn;
-  if (is_first && SpeaksLines(bytes[0])) return Heard::kEnded;  // over TLS: they were read
-  // The body is dropped: a close with unread bytes would take the answer.
+  // A telnet client over TLS: its bytes were already read.
+  if (is_first && SpeaksLines(bytes[0])) return Heard::kEnded;
+  // The body is read and dropped: a close with unread bytes would lose the reply.
   if (client->answered) return Heard::kGoesOn;
   client->received.append(bytes, got);
   if (const std::string answer = WaitingRoomAnswer(client->received); !answer.empty()) {
@@ -118,16 +121,18 @@ std::string WaitingRoomAnswer(std::string_view received) {
                                  std::string_view body) {
     std::string text = "HTTP/1.1 ";
     text.append(status).append("\r\nContent-Type: ").append(type);
-    text += "\r\nContent-Length: " + std::to_string(body.size()) + "\r\nConnection: close\r\n\r\n";
+    text += "\r\nContent-Length: " + std::to_string(body.size()) + "\r\nConnection: close\r\n";
+    text += kNoSniff;
+    text += "\r\n";
     if (!received.starts_with("HEAD ")) text += body;
     return text;
   };
   if (is("/healthz")) return answer("200 OK", "text/plain", "ok\n");
   constexpr std::string_view kBusy = "503 Service Unavailable\r\nRetry-After: 1";
-  if (is("/readyz")) return answer(kBusy, "text/plain", "starting: the store is opened\n");
+  if (is("/readyz")) return answer(kBusy, "text/plain", "starting: the store is being opened\n");
   return answer(
       kBusy, "application/json; charset=UTF-8",
-      R"({"error":{"code":503,"message":"The daemon is starting: its store is opened"}})");
+      R"({"error":{"code":503,"message":"The daemon is starting: its store is being opened"}})");
 }
 
 uint64_t WaitingRoom::NotForLines(uint64_t connections_max) {
@@ -176,7 +181,7 @@ struct WaitingRoom::Visit {
   Clock::time_point swept = Clock::now();
 };
 
-// A want of memory costs whom it meets, and nobody else.
+// Running out of memory costs only the connection concerned.
 void WaitingRoom::Run() {
   Visit visit;
   for (bool goes_on = true; goes_on;) {
@@ -208,7 +213,7 @@ bool WaitingRoom::Listen(Visit* visit) {
       ++it;
       continue;
     }
-    // A line client that is closed knows that nothing was taken, and the next is accepted.
+    // A telnet client whose connection is closed knows that no line was taken.
     if (heard == Heard::kLines && lines_.size() < lines_max_) {
       lines_.push_back(it->fd);
     } else {
@@ -224,7 +229,7 @@ void WaitingRoom::Accept(Visit* visit, Clock::time_point now) {
   const int fd = ::accept4(listening_, nullptr, nullptr,
                            tls_ != nullptr ? SOCK_CLOEXEC | SOCK_NONBLOCK : SOCK_CLOEXEC);
   if (fd < 0) {
-    // Out of descriptors, most likely.
+    // Probably out of file descriptors.
     if (errno != EAGAIN && errno != ECONNABORTED) std::this_thread::sleep_for(kPause);
     return;
   }

@@ -1,6 +1,6 @@
 #pragma once
-// Who answers while the store is opened, which takes its time where a log is read again: the
-// process lives, and is not ready. No store and no settings are needed for that.
+// Answers clients while the store opens, which may take long if a log is replayed: the process is
+// alive, but not ready. Needs neither a store nor settings.
 
 #include <chrono>
 #include <cstddef>
@@ -16,28 +16,29 @@ namespace hg::http {
 
 class TlsContext;
 
-/// Accepts on a listener's socket from its construction until Stop. /healthz: 200; any other
-/// request: 503 with Retry-After, one for each connection. Who speaks lines waits, unread: there is
-/// no answer that would have him send them again. So many may wait that others can still be
-/// answered; who comes beyond them is closed, nothing of his read. What comes later, or has not
-/// been accepted, is left to who accepts next. Over TLS, where a connection that was begun cannot
-/// be left to another, lines are closed: who sends them knows that none was answered.
+/// Accepts on a listening socket from construction until Stop. /healthz gets 200; any other HTTP
+/// request gets 503 with Retry-After, one per connection.
+/// Telnet connections are accepted but not read until the store is open, because the protocol has
+/// no "retry later" reply. Their number is limited so that HTTP clients can still be answered;
+/// telnet connections beyond the limit are closed unread. Over TLS a started session cannot be
+/// handed over, so telnet connections are closed; their clients have got no answers.
+/// Connections that were not accepted stay in the kernel's queue for the server.
 class WaitingRoom {
  public:
-  /// Of so many connections those that are not for lines: a quarter, 1,024 at most.
+  /// The number of `connections_max` connections that telnet clients cannot occupy: a quarter, at
+  /// most 1,024.
   static uint64_t NotForLines(uint64_t connections_max);
 
-  /// `listener` outlives the object or its Stop, and so does `tls`, which is loaded; nullptr:
-  /// plain. `connections_max`: those that it may hold, at least 1; however few, 16 can be heard at
-  /// once.
+  /// `listener` and `tls` must outlive the object or its Stop. `tls` is loaded; nullptr = plain.
+  /// `connections_max`: the connections that may be open, at least 1; 16 are always read at once.
   WaitingRoom(const ListeningSocket& listener, uint64_t connections_max, TlsContext* tls = nullptr);
-  /// Stops.
+  /// Stops, and closes the telnet connections.
   ~WaitingRoom();
   WaitingRoom(const WaitingRoom&) = delete;
   WaitingRoom& operator=(const WaitingRoom&) = delete;
 
-  /// Ends what it has begun. The connections of those who speak lines, for the caller to go on with
-  /// or to close. Again: none.
+  /// Stops the thread. Returns the telnet connections that wait; the caller must serve or close
+  /// them. A second call returns none.
   [[nodiscard]] std::vector<int> Stop();
 
  private:
@@ -45,22 +46,22 @@ class WaitingRoom {
   struct Visit;
 
   void Run();
-  /// To all, once; false: it is over.
+  /// Polls all sockets once. False: Stop was called.
   bool Listen(Visit* visit);
   void Accept(Visit* visit, Clock::time_point now);
-  /// Closes those whose clients have broken off.
+  /// Closes telnet connections whose clients have closed.
   void SweepLines();
 
   const int listening_;
   TlsContext* const tls_;
-  const size_t clients_max_;  // those that do not wait
+  const size_t clients_max_;  // connections that are read at once
   const size_t lines_max_;
-  int wake_;                // readable: it is over
-  std::vector<int> lines_;  // of the thread, until it has ended
+  int wake_;                // an eventfd, readable after Stop was called
+  std::vector<int> lines_;  // owned by thread_ until it has ended
   std::thread thread_;
 };
 
-/// The answer to a request that begins so; "" = more is needed, or it is none.
+/// The reply to the request head in `received`; "" if the head is incomplete.
 std::string WaitingRoomAnswer(std::string_view received);
 
 }  // namespace hg::http

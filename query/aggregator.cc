@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "query/java_order.h"
@@ -11,6 +12,8 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+// A function object, so that the compiler can inline it.
+constexpr auto kJavaLess = [](double a, double b) { return JavaLess(a, b); };
 
 constexpr Aggregator kAggregators[] = {
     {"sum", Function::kSum},
@@ -50,10 +53,13 @@ constexpr Aggregator kAggregators[] = {
     {"ep999r7", Function::kPercentile, Interpolation::kLerp, 99.9, Estimation::kR7},
 };
 
-// Sorted values x[0…n-1] stand for x[1]…x[n] of the definition.
-double Percentile(std::span<const double> sorted, double percent, Estimation estimation) {
-  size_t count = sorted.size();
-  if (count == 1) return sorted[0];
+// Returns a percentile. The sorted values x[0…n-1] are x[1]…x[n] of the definition. Only the needed
+// one or two of them are located, because sorting a bucket of millions of values would take
+// seconds.
+template <typename Less>
+double Percentile(std::span<double> values, double percent, Estimation estimation, Less less) {
+  const size_t count = values.size();
+  if (count == 1) return values[0];
   double p = percent / 100;
   double n = static_cast<double>(count);
   double h = 0;
@@ -68,15 +74,16 @@ double Percentile(std::span<const double> sorted, double percent, Estimation est
       h = 1 + (n - 1) * p;
       break;
   }
-  if (h < 1) return sorted[0];
-  if (h >= n) return sorted[count - 1];
-  double floor = std::floor(h);
-  size_t index = static_cast<size_t>(floor);
-  double lower = sorted[index - 1];
-  return lower + (h - floor) * (sorted[index] - lower);
+  if (h < 1) return *std::min_element(values.begin(), values.end(), less);
+  if (h >= n) return *std::max_element(values.begin(), values.end(), less);
+  const double floor = std::floor(h);
+  const auto upper = values.begin() + static_cast<ptrdiff_t>(floor);
+  std::nth_element(values.begin(), upper - 1, values.end(), less);
+  const double lower = *(upper - 1);
+  return lower + (h - floor) * (*std::min_element(upper, values.end(), less) - lower);
 }
 
-// Welford's running deviation; the values must not be empty.
+// Welford's running deviation. `values` is not empty.
 template <typename T>
 double Deviation(std::span<const T> values) {
   double mean = static_cast<double>(values[0]);
@@ -200,9 +207,12 @@ double RunDouble(const Aggregator& aggregator, std::span<const double> values,
   KeepNumbers(values, scratch);
   if (scratch->empty()) return kNan;
   if (aggregator.function == Function::kDev) return Deviation(std::span<const double>(*scratch));
-  std::sort(scratch->begin(), scratch->end(), JavaLess);
-  if (aggregator.function == Function::kMedian) return (*scratch)[scratch->size() / 2];
-  return Percentile(*scratch, aggregator.percent, Estimation::kLegacy);
+  if (aggregator.function == Function::kMedian) {
+    const auto middle = scratch->begin() + static_cast<ptrdiff_t>(scratch->size() / 2);
+    std::nth_element(scratch->begin(), middle, scratch->end(), kJavaLess);
+    return *middle;
+  }
+  return Percentile(*scratch, aggregator.percent, Estimation::kLegacy, kJavaLess);
 }
 
 int64_t RunInt(const Aggregator& aggregator, std::span<const int64_t> values,
@@ -252,8 +262,8 @@ int64_t RunInt(const Aggregator& aggregator, std::span<const int64_t> values,
       break;
   }
   scratch->assign(values.begin(), values.end());
-  std::sort(scratch->begin(), scratch->end());
-  return SaturatingCast(Percentile(*scratch, aggregator.percent, aggregator.estimation));
+  return SaturatingCast(
+      Percentile(*scratch, aggregator.percent, aggregator.estimation, std::less<>()));
 }
 
 }  // namespace hg::query

@@ -1,7 +1,7 @@
 #pragma once
-// The 35 aggregation functions (spec query.md §5): how values of one instant (merging) or of one
-// bucket (downsampling) become one. Exact arithmetic of the JVM: wrapping int64, doubles in the
-// order given.
+// The 35 aggregation functions (opentsdb-queries.md §5). An aggregation function reduces the values
+// of one instant (merging) or of one bucket (downsampling) to one value. The arithmetic is exactly
+// that of the JVM: int64 wraps on overflow, and doubles are added in the order given.
 
 #include <cstdint>
 #include <span>
@@ -10,7 +10,8 @@
 
 namespace hg::query {
 
-/// What stands in for a series that has no point at an instant at which others have one.
+/// The value that a series contributes at an instant at which it has no point but other series have
+/// one.
 enum class Interpolation : uint8_t { kLerp, kZero, kMax, kMin, kPrevious };
 
 enum class Function : uint8_t {
@@ -30,32 +31,32 @@ enum class Function : uint8_t {
   kPercentile,
 };
 
-/// How a percentile finds its position among integers (§5.2). Doubles always use kLegacy (quirk
-/// Q9).
+/// The method by which a percentile finds its position among integers (opentsdb-queries.md §5.2).
+/// Percentiles of doubles always use kLegacy (quirk Q9).
 enum class Estimation : uint8_t { kLegacy, kR3, kR7 };
 
 struct Aggregator {
   std::string_view name;
   Function function = Function::kSum;
   Interpolation interpolation = Interpolation::kLerp;
-  double percent = 0;  // kPercentile
+  double percent = 0;  // only for kPercentile
   Estimation estimation = Estimation::kLegacy;
 };
 
-/// By exact name; nullptr if there is none.
+/// Finds an aggregator by its exact name. Returns nullptr if the name is unknown.
 const Aggregator* FindAggregator(std::string_view name);
-/// All of them, in the order of the reference's table.
+/// Returns all aggregators in the order of OpenTSDB's own table.
 std::span<const Aggregator> Aggregators();
 
-/// The double form; NaNs are treated as the function says. `scratch` is reused by functions that
-/// sort.
+/// Aggregates doubles; `values` is not empty. Each function treats NaN in its own way. Functions
+/// that sort use `scratch` as working memory.
 double RunDouble(const Aggregator& aggregator, std::span<const double> values,
                  std::vector<double>* scratch);
-/// The int64 form; at least one value.
+/// Aggregates integers; `values` is not empty. Functions that sort use `scratch` as working memory.
 int64_t RunInt(const Aggregator& aggregator, std::span<const int64_t> values,
                std::vector<double>* scratch);
 
-/// Java's cast: toward zero, NaN is 0, saturating.
+/// Converts like a Java cast: rounds toward zero, turns NaN into 0 and saturates.
 int64_t SaturatingCast(double value);
 
 }  // namespace hg::query

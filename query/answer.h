@@ -1,5 +1,5 @@
 #pragma once
-// What a query found: groups with their points in columns. Names are UTF-8 (uid/names.h).
+// The result of a query: groups, with their points in columns. Names are UTF-8 (uid/names.h).
 
 #include <cstdint>
 #include <string>
@@ -8,18 +8,19 @@
 #include <vector>
 
 #include "storage/base/bytes.h"
+#include "storage/base/shared_vector.h"
 #include "storage/base/status.h"
 #include "storage/codec/annotation.h"
 
 namespace hg::query {
 
-/// Points of one series or group, ascending. Columns of equal length; kinds is empty when all
-/// points are alike.
+/// Points of one series or group, in ascending time order. The columns have equal length. `kinds`
+/// is empty if all points are integers or all are doubles.
 struct PointColumns {
   std::vector<int64_t> time_ms;
-  std::vector<uint64_t> bits;  // int64, or the bits of a double
-  std::vector<uint8_t> kinds;  // 1 = double; only when ints and doubles mix
-  bool all_double = false;     // meaningful when kinds is empty
+  std::vector<uint64_t> bits;  // an int64, or the bits of a double
+  std::vector<uint8_t> kinds;  // 1 = double; filled only if integers and doubles are mixed
+  bool all_double = false;     // meaningful only if `kinds` is empty
 
   [[nodiscard]] size_t size() const { return time_ms.size(); }
   [[nodiscard]] bool double_at(size_t i) const {
@@ -27,68 +28,74 @@ struct PointColumns {
   }
 };
 
-/// Group::query_index of a group that was computed from several (query/expression/gexp_run.h).
+/// The Group::query_index of a group that was computed from several sub-queries
+/// (query/expression/gexp_run.h).
 inline constexpr size_t kComputedGroup = SIZE_MAX;
 
-/// One output object.
+/// One output object of the response.
 struct Group {
-  size_t query_index = 0;                      // into the request's sub-queries
-  Bytes id;                                    // groups of a sub-query ascend by it
-  Bytes metric;                                // "" for a group made of annotations only
-  std::vector<std::pair<Bytes, Bytes>> tags;   // tag-key UID order
-  std::vector<Bytes> aggregate_tags;           // tag-key UID order
-  std::vector<Bytes> tsuids;                   // bytes, sorted
-  std::vector<codec::Annotation> annotations;  // by start, whatever the range; empty if not wanted
+  size_t query_index = 0;  // index into the request's sub-queries
+  Bytes id;                // the groups of a sub-query are in ascending order of their ids
+  Bytes metric;            // empty for a group that has annotations only
+  // All groups that come from one group of histograms share these lists.
+  SharedVector<std::pair<Bytes, Bytes>> tags;  // in tag-key UID order
+  SharedVector<Bytes> aggregate_tags;          // in tag-key UID order
+  SharedVector<Bytes> tsuids;                  // binary, sorted
+  // Sorted by start time, inside and outside the range; empty if not requested.
+  SharedVector<codec::Annotation> annotations;
   PointColumns points;
-  int64_t aggregate_ns = 0, names_ns = 0;  // what it cost
+  int64_t aggregate_ns = 0, names_ns = 0;  // time spent on this group
 };
 
-/// Measured while running; printed with showStats and showSummary. "Before" and "after": the
-/// filter. Times of groups are those of all of them.
+/// Statistics that are collected while a sub-query runs and printed with showStats and showSummary.
+/// "before" and "after" mean before and after filtering. Times of groups are sums over all groups.
 struct SubQueryStats {
   uint64_t rows_before = 0, rows_after = 0;
   uint64_t points_before = 0, points_after = 0;
   uint64_t emitted_points = 0;
-  uint64_t names_resolved = 0;  // of tag values, to filter
-  int64_t scan_ns = 0;          // storage and filter
-  int64_t filter_ns = 0;        // of that, names for the filter
+  uint64_t names_resolved = 0;  // tag values whose names the filters looked up
+  int64_t scan_ns = 0;          // storage and filtering
+  int64_t filter_ns = 0;        // the part of scan_ns that looked up names for filters
   int64_t group_ns = 0;
   int64_t aggregate_ns = 0;
-  int64_t names_ns = 0;  // names of the groups
-  int64_t print_ns = 0;  // filled while the answer is printed
-  std::string scan;      // which rows were read, for people
+  int64_t names_ns = 0;  // looking up the names of the groups
+  int64_t print_ns = 0;  // measured while the response is printed
+  std::string scan;      // the scanned rows, as readable text
 };
 
-/// Of a whole query.
+/// Statistics of a whole query.
 struct QueryStats {
   std::vector<SubQueryStats> queries;
-  int64_t before_print_ns = 0;  // until the first byte was printed
+  int64_t before_print_ns = 0;  // time until the first byte was printed
 };
 
-/// What becomes of a sub-query that was read but cannot be evaluated.
+/// Decides what happens if a sub-query was read but its evaluation failed.
 enum class OnFailure : unsigned char {
-  kFail,              // the request fails
-  kLeaveNothing,      // no groups, and the failure in its info (expressions, which may not need it)
-  kLeaveWhatPrecedes  // the groups before the failing one, of that the points before an infinite
-                      // one, and the failure in its info (the command line, which prints as it
-                      // goes)
+  kFail,  // The request fails.
+  // Returns no groups and puts the failure into SubQueryInfo. Expressions use this, because they
+  // may not need the sub-query.
+  kLeaveNothing,
+  // Returns the groups before the failing one and puts the failure into SubQueryInfo. Of the
+  // failing group it returns the points before an infinite one. The command line uses this, because
+  // it prints while it evaluates.
+  kLeaveWhatPrecedes
 };
 
-/// SubQueryInfo::rollup_table of what was not read from rollups.
+/// The SubQueryInfo::rollup_table of a sub-query that read raw points.
 inline constexpr std::string_view kRawTable = "raw";
 
-/// One sub-query's part beside its groups.
+/// What the response says about one sub-query in addition to its groups.
 struct SubQueryInfo {
-  Status failure;                       // of its evaluation; see OnFailure
-  std::vector<Bytes> filter_keys;       // UIDs of the filtered tag keys, ascending, each once
-  std::string rollup_table{kRawTable};  // the interval that was read, such as "1h"
+  Status failure;                       // why the evaluation failed; see OnFailure
+  std::vector<Bytes> filter_keys;       // UIDs of the filtered tag keys, ascending, without repeats
+  std::string rollup_table{kRawTable};  // the rollup interval that was read, for example "1h"
   SubQueryStats stats;
 };
 
 struct Answer {
-  std::vector<Group> groups;                          // in output order (spec query.md §9.3)
+  std::vector<Group> groups;                          // in output order (opentsdb-queries.md §9.3)
   std::vector<codec::Annotation> global_annotations;  // in storage order
-  std::vector<SubQueryInfo> queries;                  // one per sub-query
+  std::vector<SubQueryInfo> queries;                  // one entry per sub-query
 };
 
 }  // namespace hg::query

@@ -10,14 +10,16 @@
 namespace hg::query {
 namespace {
 
-// An hour is old when so much time has gone by since its end: points come late by seconds or
-// minutes, and each that comes to an old hour costs the hour's buckets.
+// An hour counts as old when kLateMs milliseconds have passed since its end. Points usually arrive
+// late by seconds or minutes, and each point for an old hour invalidates the cached buckets of the
+// hour.
 constexpr int64_t kLateMs = 15 * 60 * 1000;
-// More hours than this are not looked for one by one.
+// Sub-queries with more hours do not use the cache, because each hour is looked up on its own.
 constexpr uint32_t kHoursMax = 2000;
-// What lists and tables take beside an hour, and beside a shape, roughly.
+// Approximate memory of the lists and tables per hour and per shape.
 constexpr int64_t kHourBytes = 160, kShapeBytes = 192;
-// Of one series, at least, and what one sub-query may keep.
+// The least memory of one series in an hour; and the part of the cache (one in kShare) that one
+// sub-query may hold.
 constexpr int64_t kRowBytes = 64;
 constexpr int64_t kShare = 4;
 
@@ -54,8 +56,8 @@ int64_t BucketCache::share() const { return bytes_max_ / kShare; }
 
 size_t BucketCache::rows_max() const { return static_cast<size_t>(share() / kRowBytes); }
 
-// Nothing that changes from here on goes unnoticed: the horizon is above these hours before their
-// generations are read, and these before the scan.
+// No change goes unnoticed. The horizon is raised above these hours before their generations are
+// read, and the generations are read before the scan.
 BucketCache::OldHours BucketCache::Find(const Bytes& shape, ByteView metric, const RowRange& rows) {
   OldHours out;
   const auto end = static_cast<uint32_t>(std::min<uint64_t>(RaiseHorizon(), rows.end));
@@ -75,13 +77,14 @@ BucketCache::OldHours BucketCache::Find(const Bytes& shape, ByteView metric, con
       const ByUse::iterator kept = hour->second;
       if (kept->generation != out.generations[(base - rows.begin) / kRowSpan]) {
         ++stats_.stale;
-        Erase(kept, &gone);  // and the shape, if it was its last hour
+        Erase(kept, &gone);  // erases the shape as well if this was its last hour
         break;
       }
       used.push_back(kept);
       out.found.push_back(kept->hour);
     }
-    // Later hours are worth nothing without the first one: those go before it.
+    // Later hours are useless without the first one. Moving the hours in reverse order makes the
+    // last one be evicted first.
     for (auto kept = used.rbegin(); kept != used.rend(); ++kept)
       by_use_.splice(by_use_.end(), by_use_, *kept);
     stats_.hits += out.found.size();
@@ -99,7 +102,7 @@ void BucketCache::Keep(const Bytes& shape, uint64_t generation, BucketHour hour)
   const int64_t shape_bytes = 2 * static_cast<int64_t>(shape.size()) + kShapeBytes;
   if (bytes + shape_bytes > bytes_max_ / kShare) return;
   const uint32_t base = hour.base();
-  // Nodes go from list to list: nothing is asked for once the tables have changed.
+  // List nodes are spliced, so nothing is allocated after the tables have changed.
   ByUse added, gone;
   added.push_back(
       {nullptr, generation, bytes, std::make_shared<const BucketHour>(std::move(hour))});
@@ -146,7 +149,7 @@ void BucketCache::Erase(ByUse::iterator kept, ByUse* gone) {
   shapes_.erase(shapes_.find(*shape->name));
 }
 
-// That of two shapes one is taken for the other costs no answer, only time.
+// If two shapes have the same hash, only the running time is affected, not the results.
 void BucketCache::PreferHours(const Bytes& shape) {
   const size_t hash = std::hash<Bytes>()(shape);
   preferred_[hash % preferred_.size()].store(hash, std::memory_order_relaxed);

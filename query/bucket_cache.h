@@ -1,12 +1,12 @@
 #pragma once
-// Old hours of sub-queries, downsampled, kept for the next one of the same shape: dashboards ask
-// the same question every few seconds, and only the newest hour of the answer is new. What is kept
-// is what stands before filling, rates, groups and interpolation, so that answers are the same to
-// the last bit, whatever the range.
+// Caches the downsampled old hours of sub-queries. Dashboards send the same query every few
+// seconds, and only the newest hour of the result is new. The cache holds buckets as they are
+// before filling, rates, grouping and interpolation. So a query gets the same result to the last
+// bit with and without the cache, whatever its range is.
 //
-// An hour is good as long as nobody has changed a row of its metric in it since before it was read:
-// the points' engine tells of such changes (storage/points/watched_points.h) before they are
-// acknowledged.
+// A cached hour is valid as long as no row of its metric in that hour has changed since before it
+// was read. The storage engine reports such changes before it acknowledges them
+// (storage/points/watched_points.h).
 
 #include <array>
 #include <atomic>
@@ -26,47 +26,51 @@
 namespace hg::query {
 
 struct BucketCacheStats {
-  // Old hours of sub-queries: found, and read.
+  // Old hours of sub-queries: `hits` were found in the cache, `misses` had to be read from the
+  // store.
   uint64_t hits = 0, misses = 0;
-  uint64_t stale = 0;    // of those that were read: were kept, but had changed
-  uint64_t evicted = 0;  // hours that went for want of room
-  uint64_t hours = 0;    // that are kept
+  uint64_t stale = 0;    // hours that were cached but had changed since; included in `misses`
+  uint64_t evicted = 0;  // hours that were removed because the cache was full
+  uint64_t hours = 0;    // hours in the cache now
   int64_t bytes = 0, bytes_max = 0;
 };
 
 /// Thread-safe.
 class BucketCache : public ChangeListener {
  public:
-  /// Of one sub-query's hours, from its first one on. One that cannot be kept (it has a row of
-  /// histograms alone, for one) has those behind it read each time, too.
+  /// The old hours of one sub-query, counted from its first hour. `found` ends at the first hour
+  /// that is not in the cache. An hour that can never be cached, for example because it has a row
+  /// with histograms only, makes each query read all later hours.
   struct OldHours {
-    std::vector<std::shared_ptr<const BucketHour>> found;  // without a gap
-    RowRange missing{0, 0};                                // those behind them that may be kept
-    std::vector<uint64_t> generations;                     // of the missing ones, for Keep
+    std::vector<std::shared_ptr<const BucketHour>> found;  // consecutive, from the first hour on
+    RowRange missing{0, 0};  // the old hours after `found`; they may be put into the cache
+    std::vector<uint64_t> generations;  // of the missing hours, one each, for Keep
   };
 
-  /// Listens to `watched`, which outlives it, as the clock does.
+  /// The cache registers itself as listener of `watched`. `watched` and `clock` must outlive the
+  /// cache.
   static std::shared_ptr<BucketCache> Make(int64_t bytes_max, WatchedPoints& watched,
                                            const Clock& clock);
 
-  /// Before the scan of what is missing. `shape`: all that the buckets depend on but the hour.
+  /// Looks up the old hours among `rows`. Call this before the scan that reads the missing hours.
+  /// `shape` encodes everything that the buckets depend on except the hour.
   OldHours Find(const Bytes& shape, ByteView metric, const RowRange& rows);
-  /// An hour of the shape, read since its generation was asked for. Without memory for it: throws
-  /// bad_alloc, and nothing has changed.
+  /// Stores an hour. `generation` is the one that Find returned before the hour was read. Throws
+  /// bad_alloc if memory is exhausted; the cache is then unchanged.
   void Keep(const Bytes& shape, uint64_t generation, BucketHour hour);
-  /// What a kept hour takes.
+  /// The memory that `hour` takes in the cache.
   [[nodiscard]] static int64_t BytesOf(const BucketHour& hour);
-  /// What one sub-query may keep, with what it found: more would drive out too much of what others
-  /// ask for.
+  /// The number of bytes that one sub-query may hold in the cache, hours that it found included.
+  /// The limit keeps one query from evicting the hours of all others.
   [[nodiscard]] int64_t share() const;
-  /// A sub-query of more rows has more than that.
+  /// The number of rows above which a sub-query exceeds its share.
   [[nodiscard]] size_t rows_max() const;
-  /// Of sub-queries that need not read most of their rows hours are not kept; of this shape they
-  /// had to.
+  /// Records that a sub-query of this shape had to read most of its rows although ExtremeFold could
+  /// have let it skip them. The next such query should use the cache instead.
   void PreferHours(const Bytes& shape);
-  /// Whether one of the shape had to lately.
+  /// Returns whether PreferHours was called for this shape recently.
   [[nodiscard]] bool prefers_hours(const Bytes& shape) const;
-  /// False: rows go by themselves (a TTL), and nothing must be kept.
+  /// Returns false if rows expire without notice (a TTL is set). Nothing may be cached then.
   [[nodiscard]] bool usable() const { return !watched_.RowsExpire(); }
 
   void AfterChange(const ChangedRows& rows) override;
@@ -84,20 +88,21 @@ class BucketCache : public ChangeListener {
     int64_t bytes = 0;
     std::shared_ptr<const BucketHour> hour;
   };
-  using ByUse = std::list<Kept>;  // the one that was used longest ago comes first
+  using ByUse = std::list<Kept>;  // least recently used entry first
   struct Shape {
-    const Bytes* name = nullptr;                          // its key
-    int64_t bytes = 0;                                    // without its hours
-    std::unordered_map<uint32_t, ByUse::iterator> hours;  // by base
+    const Bytes* name = nullptr;                          // the shape's key in shapes_
+    int64_t bytes = 0;                                    // memory of the shape without its hours
+    std::unordered_map<uint32_t, ByUse::iterator> hours;  // by row base, in seconds
   };
 
-  // Generations are counted for metric and hour together, by hash, and never forgotten: two that
-  // fall on one counter only cost each other hits.
+  // Each counter belongs to the hash of a metric and an hour, and is never reset. Two pairs with
+  // the same hash only cost each other cache hits.
   static constexpr size_t kGenerations = 1 << 14;
   [[nodiscard]] static size_t SlotOf(ByteView metric, uint32_t base);
-  /// Hours below it are old, and the engine tells of their changes.
+  /// Returns the horizon: hours before it are old, and the engine reports changes to them.
   uint32_t RaiseHorizon();
-  /// With the lock; what is let go of is to be freed without it. Throws nothing.
+  /// The caller holds mutex_. Moves the entry to `gone`, so that the caller can free it after it
+  /// has released the lock. Does not throw.
   void Erase(ByUse::iterator kept, ByUse* gone);
 
   const int64_t bytes_max_;
@@ -105,11 +110,11 @@ class BucketCache : public ChangeListener {
   const Clock& clock_;
   std::array<std::atomic<uint64_t>, kGenerations> generations_{};
 
-  // Hashes of shapes, each where it falls, until another one falls there.
+  // Hash of a preferred shape in each slot. A shape with the same slot overwrites it.
   std::array<std::atomic<size_t>, 1 << 10> preferred_{};
 
   mutable std::mutex mutex_;
-  // Guarded by mutex_.
+  // The following members are guarded by mutex_.
   std::unordered_map<Bytes, Shape> shapes_;
   ByUse by_use_;
   BucketCacheStats stats_;

@@ -17,7 +17,7 @@ int64_t BytesOf(const std::vector<T>& v) {
 }  // namespace
 
 int64_t MemoryBytes(const codec::Annotation& annotation) {
-  constexpr size_t kNodeBytes = 48;  // of a map's entry beside its strings
+  constexpr size_t kNodeBytes = 48;  // a map entry without its strings
   size_t bytes = sizeof(annotation) + annotation.tsuid.size() + annotation.description.size() +
                  annotation.notes.size();
   if (annotation.custom) {
@@ -30,7 +30,7 @@ int64_t MemoryBytes(const codec::Annotation& annotation) {
 void BucketHour::Add(const SeriesHour& series, const PointColumns& columns, size_t begin,
                      size_t end) {
   Part part;
-  AppendBig(&orders_, series.order.size(), 4);  // so that equal bytes are equal orders
+  AppendBig(&orders_, series.order.size(), 4);  // makes equal bytes mean equal orders
   part.order_begin = static_cast<uint32_t>(orders_.size());
   part.order_size = static_cast<uint32_t>(series.order.size());
   orders_.append(series.order);
@@ -90,7 +90,8 @@ int64_t BucketHour::bytes() const {
   return bytes;
 }
 
-// A cell's qualifier may speak of instants behind its hour, and so may open a bucket of the next.
+// The qualifier of a cell may contain an instant after its hour, which would open a bucket of the
+// next hour. Such a cell makes RowRecord give up.
 bool RowRecord::Wants(const RowHour& row) {
   if (gave_up_ || row.base >= end_) return false;
   gave_up_ =

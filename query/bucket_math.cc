@@ -9,8 +9,8 @@ namespace hg::query {
 namespace {
 
 constexpr size_t kLanes = 8;
-// While integers stay below 2^40 and runs below 2^12, no partial sum of a run leaves the 53 bits of
-// a double: every rounding is exact, so the order of addition does not matter.
+// If integers are below 2^40 and runs below 2^12 values, every partial sum of a run fits the 53
+// bits of a double. All additions are exact then, so their order does not matter.
 constexpr uint64_t kSmallInt = uint64_t{1} << 40;
 constexpr size_t kShortRun = size_t{1} << 12;
 constexpr double kExactSum = 4503599627370496.0;  // 2^52
@@ -28,7 +28,7 @@ double BestDouble(double best, std::span<const double> values, Better better) {
   for (double lane : lanes) out = better(lane, out) ? lane : out;
   for (; i < values.size(); ++i) out = better(values[i], out) ? values[i] : out;
   if (out != 0) return out;
-  // 0.0 and -0.0 are equal: only the order tells which one stays.
+  // 0.0 and -0.0 are equal, so the order of the values decides which one is returned.
   out = best;
   for (double v : values) out = better(v, out) ? v : out;
   return out;
@@ -84,7 +84,7 @@ double GreatestOf(double greatest, std::span<const double> values) {
   return BestDouble(greatest, values, kMore);
 }
 
-// Converting keeps the order, so one conversion is enough.
+// Converting integers to doubles keeps their order, so converting only the result is enough.
 double LeastOf(double least, std::span<const int64_t> values) {
   if (values.empty()) return least;
   double v = static_cast<double>(Fastest().least(values));

@@ -1,30 +1,31 @@
 #pragma once
-// Runs of values folded into a bucket's running result. Bit for bit what folding them one by one
-// gives (spec query.md §1), only faster.
+// Adds runs of values to the running result of a bucket. The result is bit for bit that of adding
+// the values one by one (opentsdb-queries.md §1), but is computed faster.
 
 #include <cstdint>
 #include <span>
 
 namespace hg::query {
 
-/// A running sum and how many numbers are in it.
+/// A running sum and the number of values in it.
 struct RunningSum {
   double sum = 0;
   int64_t count = 0;
 };
 
-/// NaNs are skipped.
+/// Adds the values and skips NaN.
 void AddRun(std::span<const double> values, RunningSum* running);
-/// Each integer is converted to double, then added.
+/// Converts each integer to double, then adds it.
 void AddRun(std::span<const int64_t> values, RunningSum* running);
 
-/// Smaller of `least` and all values, the earlier of equal ones; NaNs are skipped.
+/// Returns the minimum (or maximum) of the first argument and all values. If several values compare
+/// equal, the first one is returned. NaN is skipped.
 double LeastOf(double least, std::span<const double> values);
 double LeastOf(double least, std::span<const int64_t> values);
 double GreatestOf(double greatest, std::span<const double> values);
 double GreatestOf(double greatest, std::span<const int64_t> values);
 
-/// Values that are not NaN.
+/// Counts the values that are not NaN.
 int64_t CountNumbers(std::span<const double> values);
 
 }  // namespace hg::query

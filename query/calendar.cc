@@ -1,5 +1,7 @@
 #include "query/calendar.h"
 
+#include <algorithm>
+
 namespace hg::query {
 namespace {
 
@@ -19,14 +21,14 @@ int64_t ElapsedUnit(TimeUnit unit) {
     case TimeUnit::kHour:
       return kHourMs;
     default:
-      return 0;  // days and more are added on the local clock
+      return 0;  // days and longer units are added in local time
   }
 }
 
 }  // namespace
 
-// GregorianCalendar.add(DAY_OF_MONTH): keeps the local time of day; where that does not exist the
-// time moves forward, and stays there on the days after.
+// Like GregorianCalendar.add(DAY_OF_MONTH): keeps the local time of day. A time that does not exist
+// on the new day moves forward and keeps its new time of day on the days after it.
 int64_t Calendar::AddDays(int64_t t, int64_t days) const {
   int64_t offset = zone_.OffsetAt(t);
   int64_t date = FloorDiv(t + offset, kDayMs);
@@ -66,7 +68,7 @@ int64_t Calendar::Anchor(int64_t t) const {
   int64_t local = zone_.ToLocal(t);
   int64_t date = FloorDiv(local, kDayMs);
   CivilDate civil = CivilFromDays(date);
-  // Of an hour that comes twice the second one is meant, as GregorianCalendar.set has it.
+  // If an hour occurs twice, this means the second one, like GregorianCalendar.set.
   auto local_cut = [&](int64_t unit) { return zone_.FromLocal(FloorDiv(local, unit) * unit); };
   auto start_of = [&](int64_t year, int64_t month, int64_t day) {
     return zone_.FromLocal(DaysFromCivil(year, month, day) * kDayMs);
@@ -99,14 +101,34 @@ int64_t Calendar::PreviousBoundary(int64_t t) const {
   int64_t at = Anchor(t);
   if (at == t) return at;
   const int64_t count = interval_.unit == TimeUnit::kWeek ? 1 : interval_.count;
-  if (at > t) return Step(at, -count);  // the second pass of an hour that comes twice
-  if (int64_t unit = ElapsedUnit(interval_.unit) * interval_.count; unit > 0)
+  if (at > t) return Step(at, -count);  // `t` is in the first pass of an hour that occurs twice
+  uint64_t steps = 0;
+  return Walk(at, t, count, &steps);
+}
+
+// Returns the result of repeated steps of `count` from `at`. AddDays adds exact multiples of a day
+// while the offset of the zone does not change, so those steps are skipped at once.
+int64_t Calendar::Walk(int64_t at, int64_t t, int64_t count, uint64_t* steps) const {
+  if (const int64_t unit = ElapsedUnit(interval_.unit) * count; unit > 0) {
+    ++*steps;
     return at + (t - at) / unit * unit;
+  }
+  const bool days = interval_.unit == TimeUnit::kDay || interval_.unit == TimeUnit::kWeek;
+  const int64_t unit = count * kDayMs * (interval_.unit == TimeUnit::kWeek ? 7 : 1);
   for (;;) {
-    int64_t next = Step(at, count);
+    ++*steps;
+    if (days) {
+      const int64_t last = std::min(zone_.NextChange(at) - 1, t);
+      if (last > at) at += (last - at) / unit * unit;
+    }
+    const int64_t next = Step(at, count);
     if (next > t || next <= at) return at;
     at = next;
   }
+}
+
+int64_t Calendar::LastUpTo(int64_t boundary, int64_t t, uint64_t* steps) const {
+  return Walk(boundary, t, interval_.count, steps);
 }
 
 int64_t Calendar::Next(int64_t boundary) const { return Step(boundary, interval_.count); }

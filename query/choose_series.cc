@@ -5,8 +5,9 @@
 namespace hg::query {
 namespace {
 
-// A series that is asked about costs some points' time.
-constexpr uint64_t kSeriesSteps = 8;
+// The cost of listing a series and of looking up cached verdicts about its values. The filter
+// itself reports its work on new values.
+constexpr uint64_t kSeriesSteps = 16;
 
 }  // namespace
 

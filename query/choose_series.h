@@ -1,17 +1,18 @@
 #pragma once
-// Series picked by their names before anything is scanned.
+// Selects series by their names before anything is scanned.
 
 #include "query/series_filter.h"
+#include "storage/base/request_context.h"
 #include "storage/base/status.h"
-#include "storage/base/work_watch.h"
 #include "storage/points/points.h"
 #include "storage/series_matcher.h"
 
 namespace hg::query {
 
-/// The known series of the metric that the filter admits, as a matcher of their TSUIDs; its
-/// `tsuids` are empty if there is none. What it holds is charged to `memory`, whose watch is told
-/// of each series, too. Fails as the watch, the points and the filter do.
+/// Returns the known series of the metric that the filter admits, as a matcher with their TSUIDs.
+/// `tsuids` is empty if no series is admitted. Charges the matcher to `memory` and reports a step
+/// to it for each series. Work on names is reported to the context of the filter's NameMemo. Fails
+/// with errors of `memory`, `points` and `filter`.
 Result<SeriesMatcher> ChooseSeries(Points& points, ByteView metric, SeriesFilter* filter,
                                    MemoryTally* memory);
 

@@ -1,5 +1,5 @@
 #pragma once
-// Points in columns, one at a time.
+// Access to single points in columns.
 
 #include <bit>
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace hg::query {
 
-/// Of a point whose kind is not written beside it.
+/// Memory of a point in columns, without its entry in `kinds`.
 inline constexpr int64_t kPointBytes = sizeof(int64_t) + sizeof(uint64_t);
 
 inline double DoubleAt(const PointColumns& points, size_t i) {

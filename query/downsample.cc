@@ -28,10 +28,10 @@ std::optional<FillPolicy> FillByName(std::string_view name) {
   return std::nullopt;
 }
 
-// 3 million years: sums of times and intervals stay far inside 64 bits.
+// 3 million years. Sums of times and intervals stay far below the limit of 64 bits.
 constexpr int64_t kIntervalMaxMs = 100'000'000'000'000'000;
 
-// Parts between dashes; trailing empty ones do not count, as in Java's String.split.
+// Splits at dashes. Drops empty parts at the end, like Java's String.split.
 std::vector<std::string_view> SplitDashes(std::string_view text) {
   std::vector<std::string_view> out;
   for (size_t at = 0; at <= text.size();) {
@@ -55,7 +55,7 @@ Result<DownsampleSpec> ParseDownsample(std::string_view text) {
   if (parts.size() > 3)
     return Status::InvalidArgument(prefix +
                                    "consist of interval, function, and optional fill policy");
-  // The text of Java's exception; the details of the reply show the specification.
+  // This is the text of Java's exception. The details of the error response show the specification.
   if (parts[0].empty()) return Status::InvalidArgument("String index out of range: -1");
   DownsampleSpec out;
   if (parts[0].find("all") != std::string_view::npos) {
@@ -71,8 +71,8 @@ Result<DownsampleSpec> ParseDownsample(std::string_view text) {
         return Status::InvalidArgument("The interval is too long for a calendar: " +
                                        std::string(text));
       }
-      out.interval = {kIntervalMaxMs,
-                      TimeUnit::kMillis};  // one bucket since the epoch, as any such
+      // One bucket since the epoch, as with any interval of this length.
+      out.interval = {kIntervalMaxMs, TimeUnit::kMillis};
     }
   }
   out.function = FindAggregator(parts[1]);
@@ -97,10 +97,16 @@ int64_t FillBuckets(const DownsampleSpec& spec, const ScanWindow& window) {
   return (window.end_ms() - window.begin_ms()) / spec.interval_ms();
 }
 
-// Values of a bucket on the average: fewer are folded one by one.
+// The cost of finding a calendar boundary: the zone lookup takes as long as reading some points.
+constexpr uint64_t kBoundarySteps = 16;
+// Buckets of a fill policy between two reports to the context.
+constexpr size_t kBucketsPerLook = 1 << 16;
+
+// If buckets have fewer values than this on average, values are added one by one.
 constexpr size_t kShortRun = 24;
 
-// The elements that a vector that grows by doubling has room for while it grows, old and new.
+// The number of elements for which a vector holds memory while it grows by doubling, old and new
+// memory together.
 template <typename T>
 size_t RoomFor(const std::vector<T>& v, size_t more) {
   const size_t size = v.size() + more;
@@ -108,10 +114,11 @@ size_t RoomFor(const std::vector<T>& v, size_t more) {
   return v.capacity() + std::max(size, 2 * v.capacity());
 }
 
-// Buckets of a series that there is room for as soon as there is one.
+// The initial capacity of a series, in buckets.
 size_t FirstRoom(const DownsampleSpec& spec) { return spec.run_all ? 1 : 8; }
 
-// Whether a function needs all values of a bucket at once, and then a copy of them to sort.
+// Returns whether a function needs all values of a bucket at once. It then also needs a copy of
+// them for sorting.
 bool Collects(Function function) {
   switch (function) {
     case Function::kSum:
@@ -127,7 +134,7 @@ bool Collects(Function function) {
   }
 }
 
-// Of a bucket that was not collected.
+// Returns the value of a bucket whose values were not collected.
 double ValueOf(Function function, const RunningSum& running) {
   switch (function) {
     case Function::kAvg:
@@ -148,23 +155,10 @@ double ValueOf(Function function, const RunningSum& running) {
 }
 
 constexpr size_t kCollectedBytes = 2 * sizeof(double);
-// Of the copy; a larger one does not outlive its bucket.
+// Size limit of the reused copy. A larger copy is freed with its bucket.
 constexpr size_t kKeptScratch = 64 << 10;
 
 }  // namespace
-
-int64_t FillBytes(const DownsampleSpec& spec, const ScanWindow& window) {
-  return (FillBuckets(spec, window) + 1) * kPointBytes;
-}
-
-Status CheckFill(const DownsampleSpec& spec, const ScanWindow& window) {
-  const int64_t buckets = FillBuckets(spec, window);
-  if (buckets <= kFillBucketsMax) return {};
-  return Status::LimitExceeded("A fill policy would give " + std::to_string(buckets) +
-                               " buckets for each series, more than " +
-                               std::to_string(kFillBucketsMax) +
-                               ": take a longer interval or a shorter time range");
-}
 
 BucketGrid::BucketGrid(const DownsampleSpec& spec, const ScanWindow& window, int64_t start_ms,
                        int64_t end_ms)
@@ -174,25 +168,47 @@ BucketGrid::BucketGrid(const DownsampleSpec& spec, const ScanWindow& window, int
     end_point_ms_ = end_ms;
     return;
   }
-  bool filled = spec.fill != FillPolicy::kNone;
   if (spec.calendar) {
     calendar_.emplace(spec.interval, spec.zone);
     first_point_ms_ = calendar_->Seek(window.begin_ms());
-    if (!filled) return;
-    int64_t end = calendar_->PreviousBoundary(window.end_ms());
-    int64_t at = calendar_->PreviousBoundary(window.begin_ms());
-    do {
-      fill_grid_.push_back(at);
-      at = calendar_->Next(at);
-    } while (at < end);
     return;
   }
   first_point_ms_ = Align(window.begin_ms() + interval_ms_ - 1, interval_ms_);
-  if (!filled) return;
-  int64_t end = Align(window.end_ms(), interval_ms_);
-  for (int64_t at = Align(window.begin_ms(), interval_ms_); at < end; at += interval_ms_) {
-    fill_grid_.push_back(at);
+}
+
+Status BucketGrid::BuildFillGrid(const ScanWindow& window, MemoryTally* memory) {
+  const int64_t buckets = FillBuckets(spec_, window);
+  if (spec_.run_all || spec_.fill == FillPolicy::kNone) return {};
+  if (buckets > kFillBucketsMax) {
+    return Status::LimitExceeded("A fill policy would give " + std::to_string(buckets) +
+                                 " buckets for each series, more than " +
+                                 std::to_string(kFillBucketsMax) +
+                                 ": take a longer interval or a shorter time range");
   }
+  // Includes the buckets at both ends of the window.
+  const auto room = static_cast<size_t>(buckets) + 2;
+  const uint64_t bucket_steps = calendar_ ? kBoundarySteps : 1;
+  RETURN_IF_ERROR(memory->Step(std::min(room, kBucketsPerLook) * bucket_steps));
+  RETURN_IF_ERROR(memory->Add(static_cast<int64_t>(room * sizeof(int64_t))));
+  fill_grid_.reserve(room);
+  const auto next = [this](int64_t at) {
+    return calendar_ ? calendar_->Next(at) : at + interval_ms_;
+  };
+  int64_t end = Align(window.end_ms(), interval_ms_);
+  int64_t at = Align(window.begin_ms(), interval_ms_);
+  if (calendar_) {
+    end = calendar_->PreviousBoundary(window.end_ms());
+    at = calendar_->PreviousBoundary(window.begin_ms());
+  }
+  while (at < end || (calendar_ && fill_grid_.empty())) {
+    fill_grid_.push_back(at);
+    if (fill_grid_.size() % kBucketsPerLook == 0)
+      RETURN_IF_ERROR(memory->Step(kBucketsPerLook * bucket_steps));
+    const int64_t following = next(at);
+    if (following <= at) break;
+    at = following;
+  }
+  return {};
 }
 
 int64_t BucketGrid::FirstBucket(int64_t t) const {
@@ -205,31 +221,34 @@ int64_t BucketGrid::BucketEnd(int64_t start) const {
   return calendar_ ? calendar_->Next(start) : start + interval_ms_;
 }
 
-// Calendar buckets follow each other from the first one (quirk Q11); fixed ones stand on the epoch.
-int64_t BucketGrid::BucketOf(int64_t t, int64_t open_start, int64_t* end) const {
+// Calendar buckets follow each other from the first one (quirk Q11). Fixed buckets are aligned to
+// the epoch.
+int64_t BucketGrid::BucketOf(int64_t t, int64_t open_start, int64_t* end, uint64_t* steps) const {
   if (!calendar_) {
-    // Mostly the next one, which needs no division.
+    // This is usually the next bucket, which needs no division.
     const int64_t next = open_start + interval_ms_;
     const int64_t start = t >= next && t - next < interval_ms_ ? next : FirstBucket(t);
     *end = BucketEnd(start);
     return start;
   }
-  int64_t start = open_start;
+  *end = BucketEnd(open_start);
+  if (t < *end) return open_start;
+  // This is usually the next bucket. Buckets in between stay empty and are not opened.
+  int64_t start = *end;
   *end = BucketEnd(start);
-  while (t >= *end) {
-    start = *end;
-    *end = BucketEnd(start);
-  }
+  if (t < *end) return start;
+  start = calendar_->LastUpTo(start, t, steps);
+  *end = BucketEnd(start);
   return start;
 }
 
-Downsampler::Bucket Downsampler::NextBucket(int64_t t) const {
+Downsampler::Bucket Downsampler::NextBucket(int64_t t) {
   Bucket next{};
   if (bucket_end_ == std::numeric_limits<int64_t>::min()) {
     next.start = grid_->FirstBucket(t);
     next.end = grid_->BucketEnd(next.start);
   } else {
-    next.start = grid_->BucketOf(t, bucket_start_, &next.end);
+    next.start = grid_->BucketOf(t, bucket_start_, &next.end, &calendar_steps_);
   }
   return next;
 }
@@ -255,7 +274,7 @@ void Downsampler::AddPoints(int64_t base_ms, std::span<const uint32_t> offset_ms
   }
   while (n > i && base_ms + offset_ms[n - 1] >= grid_->end_point_ms()) --n;
   bool short_runs = false;
-  // Room for the buckets of the row at once.
+  // Reserves memory for all buckets of the row at once.
   if (const int64_t interval = grid_->spec().interval_ms(); interval > 0 && i < n) {
     const int64_t buckets = (int64_t{offset_ms[n - 1]} - offset_ms[i]) / interval + 2;
     short_runs = buckets > 2 && n - i < static_cast<size_t>(buckets) * kShortRun;
@@ -283,8 +302,9 @@ void Downsampler::AddPoints(int64_t base_ms, std::span<const uint32_t> offset_ms
   magnitude_ = kInfinity;
 }
 
-// The step of instants that stand on a grid, as machines write them; 0: they do not. (In pieces of
-// a constant size the compiler compares several at once.)
+// Returns the step if all instants have the same distance, as machines usually write them, else 0.
+// The loop works on pieces of a constant size, so that the compiler compares several instants at
+// once.
 static uint32_t StepOf(std::span<const uint32_t> offset_ms) {
   constexpr size_t kPiece = 16;
   if (offset_ms.size() < 2 * kPiece) return 0;
@@ -299,8 +319,9 @@ static uint32_t StepOf(std::span<const uint32_t> offset_ms) {
   return differ == 0 ? step : 0;
 }
 
-// Of instants whose step divides the interval as many fall into each bucket, but for the first and
-// the last. The first value is not of the open bucket. Returns how many it took.
+// Fast path for instants whose step divides the interval: each bucket but the first and the last
+// gets the same number of values. The first value must not belong to the open bucket. Returns the
+// number of values that were added.
 template <typename T, typename Fold>
 size_t Downsampler::FoldWholeBuckets(int64_t base_ms, std::span<const uint32_t> offset_ms,
                                      std::span<const T> values, Fold fold) {
@@ -314,7 +335,7 @@ size_t Downsampler::FoldWholeBuckets(int64_t base_ms, std::span<const uint32_t> 
   const size_t whole = values.size() / count;
   if (whole == 0) return 0;
   Open(next);
-  // All but the last are closed at once.
+  // All buckets but the last are closed at once.
   const Function function = grid_->spec().function->function;
   const size_t closed = times_.size();
   times_.resize(closed + whole - 1);
@@ -339,7 +360,7 @@ template <typename T, typename Fold>
 void Downsampler::FoldShortRuns(int64_t base_ms, std::span<const uint32_t> offset_ms,
                                 std::span<const T> values, Fold fold) {
   RunningSum running = running_;
-  bool whole_buckets = true;  // may follow the first one
+  bool whole_buckets = true;  // whole buckets may follow the first one
   for (size_t i = 0; i < values.size();) {
     if (const int64_t t = base_ms + offset_ms[i]; t >= bucket_end_) {
       running_ = running;
@@ -359,8 +380,8 @@ void Downsampler::FoldShortRuns(int64_t base_ms, std::span<const uint32_t> offse
   running_ = running;
 }
 
-// One by one, as the results are defined; beside a few values the kernels of Accumulate cost more
-// than they save.
+// Adds values one by one, as the results are defined. For buckets with few values the vector code
+// of Accumulate costs more than it saves.
 template <typename T>
 bool Downsampler::AddShortRuns(int64_t base_ms, std::span<const uint32_t> offset_ms,
                                std::span<const T> values) {
@@ -452,7 +473,7 @@ size_t Downsampler::AddStatistics(std::span<const HourStatistics> hours, bool an
   if (!spec.run_all) {
     const int64_t span_ms = int64_t{hours.back().base - hours.front().base} * 1000;
     const auto buckets = static_cast<size_t>(span_ms / spec.interval_ms()) + 2;
-    MakeRoom(std::min(hours.size(), buckets) + 1);  // with the one that is open
+    MakeRoom(std::min(hours.size(), buckets) + 1);  // includes the open bucket
   }
   size_t added = 0;
   for (const HourStatistics& hour : hours) {
@@ -462,7 +483,7 @@ size_t Downsampler::AddStatistics(std::span<const HourStatistics> hours, bool an
   return added;
 }
 
-// Must give what RunDouble gives for the whole bucket: same order, same treatment of NaN.
+// The result must be that of RunDouble for the whole bucket: same order, same treatment of NaN.
 template <typename T>
 void Downsampler::Accumulate(std::span<const T> values) {
   bool first_run = running_.count == 0;
@@ -522,6 +543,10 @@ void Downsampler::MakeRoom(size_t buckets) {
   bits_.reserve(wanted);
 }
 
+uint64_t Downsampler::TakeCalendarSteps() {
+  return std::exchange(calendar_steps_, 0) * kBoundarySteps;
+}
+
 int64_t Downsampler::MemoryBytes() const {
   return static_cast<int64_t>(times_.capacity() * kPointBytes +
                               collected_.capacity() * kCollectedBytes);
@@ -549,7 +574,7 @@ Status Downsampler::Finish(PointColumns* out) {
 
 Status Downsampler::Fill(PointColumns* out) { return FillGaps(*grid_, out); }
 
-// A bucket that is not on the grid is replaced by fill.
+// Fill values replace buckets that are not on the grid.
 Status FillGaps(const BucketGrid& grid, PointColumns* buckets) {
   const FillPolicy fill = grid.spec().fill;
   if (grid.spec().run_all || fill == FillPolicy::kNone) return {};

@@ -1,7 +1,6 @@
 #pragma once
-// Downsampling of one series (spec query.md §7): the specification, and the machine that is fed
-// with points in time order and gives one double per bucket. Nothing raw is kept beyond the open
-// bucket.
+// Downsampling of one series (opentsdb-queries.md §7). Downsampler takes points in time order and
+// produces one double per bucket. It keeps raw values of the open bucket at most.
 
 #include <cstdint>
 #include <limits>
@@ -16,59 +15,65 @@
 #include "query/calendar.h"
 #include "query/duration.h"
 #include "query/plan.h"
+#include "storage/base/request_context.h"
 #include "storage/base/status.h"
-#include "storage/points/hours_ahead.h"
+#include "storage/points/points.h"
 
 namespace hg::query {
 
 enum class FillPolicy : uint8_t { kNone, kNan, kNull, kZero, kScalar };
 
-/// `<interval>-<function>[-<fill>]`.
+/// A downsampling specification: `<interval>-<function>[-<fill>]`.
 struct DownsampleSpec {
   bool run_all = false;
   bool calendar = false;
-  Duration interval;                     // not with run_all
-  const Aggregator* function = nullptr;  // any but "none"
+  Duration interval;                     // unused if run_all is set
+  const Aggregator* function = nullptr;  // any function but "none"
   FillPolicy fill = FillPolicy::kNone;
-  TimeZone zone;  // of calendar buckets
+  TimeZone zone;  // time zone of calendar buckets
 
-  /// Of the scan window; 0 with run_all.
+  /// The interval in milliseconds that widens the scan window; 0 if run_all is set.
   [[nodiscard]] int64_t interval_ms() const { return run_all ? 0 : interval.millis(); }
 };
 
-/// InvalidArgument says which part is wrong.
+/// Parses a specification. InvalidArgument names the invalid part.
 Result<DownsampleSpec> ParseDownsample(std::string_view text);
 
-/// Buckets that a fill policy may give for one series; more is a mistake, and would not fit in
-/// memory.
+/// The largest number of buckets that a fill policy may produce for one series. Queries that need
+/// more are refused.
 inline constexpr int64_t kFillBucketsMax = 50'000'000;
 
-/// LimitExceeded: the fill policy would give more.
-Status CheckFill(const DownsampleSpec& spec, const ScanWindow& window);
-
-/// Bytes of the buckets that a fill policy gives for one series, starts and values; 0 without one.
-int64_t FillBytes(const DownsampleSpec& spec, const ScanWindow& window);
-
-/// Whether statistics of rows may stand for their points (Downsampler::AddStatistics).
+/// Returns whether row statistics may be used instead of the row's points
+/// (Downsampler::AddStatistics).
 bool TakesStatistics(const DownsampleSpec& spec);
 
-/// What all series of a sub-query share: where buckets begin, which are emitted. Immutable.
+/// What all series of a sub-query share: where buckets start and which ones are emitted. Immutable
+/// after BuildFillGrid.
 class BucketGrid {
  public:
+  /// Takes constant time. BuildFillGrid computes the bucket starts that a fill policy emits.
   BucketGrid(const DownsampleSpec& spec, const ScanWindow& window, int64_t start_ms,
              int64_t end_ms);
 
+  /// Computes the bucket starts of the fill policy. Call this function before the first series is
+  /// filled. Charges the starts to `memory` before it allocates them. LimitExceeded: more than
+  /// kFillBucketsMax buckets. Also fails with errors of `memory`.
+  Status BuildFillGrid(const ScanWindow& window, MemoryTally* memory);
+
   [[nodiscard]] const DownsampleSpec& spec() const { return spec_; }
-  /// Points before are ignored.
+  /// Points before this time are ignored.
   [[nodiscard]] int64_t first_point_ms() const { return first_point_ms_; }
-  /// Points at or after are ignored (run-all only).
+  /// Points at or after this time are ignored (run-all only).
   [[nodiscard]] int64_t end_point_ms() const { return end_point_ms_; }
-  /// The bucket that a series' first point opens.
+  /// Returns the start of the bucket for the first point of a series.
   [[nodiscard]] int64_t FirstBucket(int64_t t) const;
-  /// The bucket of a later point, given the open one.
-  [[nodiscard]] int64_t BucketOf(int64_t t, int64_t open_start, int64_t* end) const;
+  /// Returns the start of the bucket for a later point at `t`, given the start of the open bucket.
+  /// Sets `*end` to the end of the returned bucket. `steps` is as in Calendar::LastUpTo.
+  [[nodiscard]] int64_t BucketOf(int64_t t, int64_t open_start, int64_t* end,
+                                 uint64_t* steps) const;
   [[nodiscard]] int64_t BucketEnd(int64_t start) const;
-  /// Bucket starts that a fill policy emits for every series; empty without fill and for run-all.
+  /// The bucket starts that a fill policy emits for every series. Empty without a fill policy, with
+  /// run_all and before BuildFillGrid.
   [[nodiscard]] const std::vector<int64_t>& fill_grid() const { return fill_grid_; }
 
  private:
@@ -81,48 +86,52 @@ class BucketGrid {
   std::vector<int64_t> fill_grid_;
 };
 
-/// One series. One thread at a time.
+/// Downsamples one series. Not thread-safe.
 class Downsampler {
  public:
-  /// The grid outlives the downsampler.
+  /// The grid must outlive the downsampler.
   explicit Downsampler(const BucketGrid* grid) : grid_(grid) {}
 
-  /// Points of one row-hour: ascending, later than all before.
+  /// Adds the points of one row-hour. Times are in milliseconds since `base_ms`, ascending, and
+  /// after all points added before.
   void Add(int64_t base_ms, std::span<const uint32_t> offset_ms, std::span<const double> values) {
     AddPoints(base_ms, offset_ms, values);
   }
   void Add(int64_t base_ms, std::span<const uint32_t> offset_ms, std::span<const int64_t> values) {
     AddPoints(base_ms, offset_ms, values);
   }
-  /// The same of a row-hour's statistics. False, with nothing done: only its points will give what
-  /// adding them one by one does, since they fall into several buckets, or are not the first
-  /// numbers of a bucket whose sum they may round.
-  /// `any_order`: sums may be rounded as they come, and the row may be one of a rollup, which
-  /// stands for its whole time.
+  /// Adds a row-hour by its statistics. Returns false and does nothing if only the points give the
+  /// exact result. This is so if they fall into several buckets, or if adding their sum could round
+  /// otherwise than adding the points one by one.
+  /// `any_order` allows such rounding, and allows rows of a rollup, which cover their whole
+  /// interval.
   bool AddStatistics(int64_t base_ms, const RowStatistics& row, bool any_order = false);
-  /// The same of several row-hours, ascending, up to the first that it does not take: how many it
-  /// took.
+  /// Adds several row-hours by their statistics, in ascending order, up to the first one that
+  /// cannot be added. Returns the number of rows added.
   size_t AddStatistics(std::span<const HourStatistics> hours, bool any_order);
-  /// What it holds, and the most that it will hold after `points` more, or at Finish.
+  /// The memory that the object takes now, the most after `points` more points, and at Finish.
   [[nodiscard]] int64_t MemoryBytes() const;
   [[nodiscard]] int64_t MemoryBytesAfter(size_t points) const;
   [[nodiscard]] int64_t MemoryBytesAtFinish() const;
-  /// Closes the last bucket and gives bucket starts and values, filled as the specification says.
-  /// InvalidArgument: the "scalar" policy met a missing bucket. Once.
+  /// Returns the work, in steps, for calendar boundaries that were passed since the last call.
+  [[nodiscard]] uint64_t TakeCalendarSteps();
+  /// Closes the last bucket and returns bucket starts and values, filled by the fill policy. Call
+  /// this function once. InvalidArgument: the "scalar" policy met a missing bucket.
   Status Finish(PointColumns* out);
 
  private:
   struct Bucket {
     int64_t start, end;
   };
-  /// The one of a point that is not in the open bucket.
-  [[nodiscard]] Bucket NextBucket(int64_t t) const;
+  /// Returns the bucket of a point that does not belong to the open bucket.
+  [[nodiscard]] Bucket NextBucket(int64_t t);
   void Open(const Bucket& bucket);
   template <typename T>
   void AddPoints(int64_t base_ms, std::span<const uint32_t> offset_ms, std::span<const T> values);
   template <typename T>
   void Accumulate(std::span<const T> values);
-  /// The same for points of many buckets with few values each; false: not for this function.
+  /// Like AddPoints, but faster if many buckets get few values each. Returns false if the function
+  /// does not support it.
   template <typename T>
   bool AddShortRuns(int64_t base_ms, std::span<const uint32_t> offset_ms,
                     std::span<const T> values);
@@ -138,10 +147,11 @@ class Downsampler {
 
   const BucketGrid* grid_;
   int64_t bucket_start_ = 0;
-  int64_t bucket_end_ = std::numeric_limits<int64_t>::min();  // min = no bucket is open
-  RunningSum running_;             // sum: also the running minimum, maximum, first or last
-  double magnitude_ = 0;           // no part of an exact sum is larger; infinite: rounded, maybe
-  std::vector<double> collected_;  // for functions that need the whole bucket
+  int64_t bucket_end_ = std::numeric_limits<int64_t>::min();  // INT64_MIN = no bucket is open
+  uint64_t calendar_steps_ = 0;
+  RunningSum running_;    // `sum` also holds the running minimum, maximum, first or last
+  double magnitude_ = 0;  // bound of the parts of an exact sum; infinity = the sum may be rounded
+  std::vector<double> collected_;  // all values of the bucket, for functions that need them
   std::vector<int64_t> times_;
   std::vector<uint64_t> bits_;
 };

@@ -22,23 +22,23 @@ TimeZone DefaultZone(const Options& options) {
   return zone.ok() ? *zone : TimeZone::Local();
 }
 
-// Sub-queries run one after the other until those that are left, if they take as long as those
-// that are done, take this much time; these run side by side: a sleeping thread wakes in 20 to 50
-// µs.
+// The remaining sub-queries run concurrently if they are expected to take at least this time,
+// judging by the ones that have run. A sleeping thread needs 20 to 50 µs to wake up, so shorter
+// ones are not worth it.
 constexpr int64_t kSideBySideFromNs = 150'000;
-// Where the first one's scan lets expect that they all together read so many rows, which takes at
-// least as long, none of them waits for it.
+// All sub-queries run concurrently from the start if the scan of the first one indicates that they
+// read so many rows together.
 constexpr uint64_t kSideBySideFromRows = 64;
 
-// Threads beside those that the queries came on, for all queries together. The answer is read from
-// a file of the system each time.
+// The number of helper threads, which all queries share. hardware_concurrency() reads a system file
+// in each call.
 int HelperCount() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1); }
 constexpr size_t kHelpQueueMax = 1024;
 
 }  // namespace
 
 Engine::Engine(Points& points, uid::Names& names, Store& cells, const Clock& clock, Options options,
-               std::shared_ptr<BucketCache> cache)
+               std::shared_ptr<BucketCache> cache, RolledHoursSource* rolled)
     : points_(points),
       names_(names),
       cells_(cells),
@@ -48,31 +48,42 @@ Engine::Engine(Points& points, uid::Names& names, Store& cells, const Clock& clo
       running_(options_, clock),
       default_zone_(DefaultZone(options_)),
       cache_(std::move(cache)),
+      rolled_(rolled),
       helper_count_(static_cast<size_t>(HelperCount())),
       helpers_(static_cast<int>(helper_count_), kHelpQueueMax) {}
 
-Result<ValidQuery> Engine::Validate(const Request& request, ValidationTrace* trace) const {
+Result<ValidQuery> Engine::Validate(const Request& request, ValidationTrace* trace,
+                                    RequestContext& context, FilterSet* filters) const {
+  return ValidateRequest(request, clock_.NowMs(), default_zone_, layout().metric_width, trace,
+                         context, filters);
+}
+
+Result<ValidQuery> Engine::Validate(const Request& request, RequestContext& context,
+                                    FilterSet* filters) const {
   ValidationTrace unwanted;
-  return ValidateRequest(request, clock_.NowMs(), default_zone_, layout().metric_width,
-                         trace != nullptr ? trace : &unwanted);
+  return Validate(request, &unwanted, context, filters);
 }
 
 Result<Answer> Engine::Run(const ValidQuery& query, const RunOptions& run) {
-  std::unique_ptr<RunningQuery> own;
-  if (run.query == nullptr) {
-    ASSIGN_OR_RETURN(own, running_.Begin(query.request, {}));
+  std::unique_ptr<RunningRequest> own;
+  if (run.request == nullptr) {
+    own = running_.Begin("", {});
+    RETURN_IF_ERROR(own->BecomeQuery(query.request, {}));
   }
-  RunningQuery& running = run.query != nullptr ? *run.query : *own;
-  RETURN_IF_ERROR(running.Look());
-  if (query.request.delete_rows) RETURN_IF_ERROR(NoWait::MayWait());
+  RunningRequest& running = run.request != nullptr ? *run.request : *own;
+  RETURN_IF_ERROR(running.Check());
+  // The number of global annotations is not known in advance.
+  if (query.request.delete_rows || query.request.global_annotations)
+    RETURN_IF_ERROR(NoWait::MayWait());
   ResolvedFilters filters;
-  RunContext context{query,        options_,      points_,        names_,      clock_,
-                     limits_file_, run.trim,      run.on_failure, running,     cells_,
-                     helpers_,     helper_count_, filters,        cache_.get()};
+  RunContext context{query,        options_,      points_,        names_,       clock_,
+                     limits_file_, run.trim,      run.on_failure, running,      cells_,
+                     helpers_,     helper_count_, filters,        cache_.get(), rolled_};
   std::deque<SubQueryRun> runs;
   for (size_t i = 0; i < query.queries.size(); ++i) runs.emplace_back(context, i);
   RETURN_IF_ERROR(RunAll(&runs));
-  // Only now, so that no sub-query misses what another one deletes, and nothing goes if one fails.
+  // Deletes only after all sub-queries have succeeded. So no sub-query misses rows that another one
+  // deletes, and a failed query deletes nothing.
   if (query.request.delete_rows) {
     for (SubQueryRun& r : runs) RETURN_IF_ERROR(r.DeleteRows());
   }
@@ -92,12 +103,12 @@ Result<Answer> Engine::Run(const ValidQuery& query, const RunOptions& run) {
   if (query.request.global_annotations) {
     uid::Annotations annotations(cells_, {options_.data_table, layout(), false});
     ASSIGN_OR_RETURN(answer.global_annotations,
-                     annotations.Globals(query.start_ms / 1000, query.end_ms / 1000));
+                     annotations.Globals(query.start_ms / 1000, query.end_ms / 1000, running));
   }
   return answer;
 }
 
-Result<std::vector<LastPoint>> Engine::Last(const LastPointQuery& query, WorkWatch* watch) {
+Result<std::vector<LastPoint>> Engine::Last(const LastPointQuery& query, RequestContext* watch) {
   NameMemo names(names_, watch);
   return FindLastPoints(query, options_, clock_.NowMs(), &points_, &cells_, &names, side_by_side(),
                         watch);
@@ -109,7 +120,7 @@ SideBySide Engine::side_by_side() {
   };
 }
 
-// The first failure in order of the request is the answer.
+// If several sub-queries fail, the first one in the order of the request determines the error.
 Status Engine::RunAll(std::deque<SubQueryRun>* runs) {
   size_t done = 0;
   const int64_t started_ns = clock_.MonotonicNs();

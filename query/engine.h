@@ -1,6 +1,6 @@
 #pragma once
-// The read path's front: validated queries in, groups of points out (spec query.md §2.1). Used by
-// http/api/query* and by the command line's query tool.
+// Entry point of the read path: takes validated queries and returns groups of points
+// (opentsdb-queries.md §2.1). Used by http/api/query* and by the command line's query tool.
 
 #include <deque>
 #include <functional>
@@ -13,7 +13,8 @@
 #include "query/limits_file.h"
 #include "query/options.h"
 #include "query/request.h"
-#include "query/running.h"
+#include "query/rolled_hours.h"
+#include "query/running_requests.h"
 #include "query/side_by_side.h"
 #include "query/time_zone.h"
 #include "storage/base/clock.h"
@@ -25,63 +26,74 @@
 
 namespace hg::query {
 
+class FilterSet;
 class SubQueryRun;
 struct ValidQuery;       // query/validate.h
 struct ValidationTrace;  // query/validate.h
 struct LastPointQuery;   // query/last_point.h
 struct LastPoint;        // query/last_point.h
 
-/// How one call differs from another.
+/// Options of one call to Engine::Run.
 struct RunOptions {
-  /// False: every point of the scanned hours is given (the command line, expressions). True: only
-  /// [start, end].
+  /// True: returns only points in [start, end]. False: returns every point of the scanned hours, as
+  /// the command line and expressions need it.
   bool trim = true;
   OnFailure on_failure = OnFailure::kFail;
-  /// The query that the work and the answer belong to, begun by running(); it outlives the answer.
-  /// nullptr: one of nobody, that ends with the call.
-  RunningQuery* query = nullptr;
+  /// The request that work and result are charged to, created by running().Begin. It must outlive
+  /// the result. nullptr: Run creates a request that ends with the call.
+  RunningRequest* request = nullptr;
 };
 
-/// Thread-safe: any number of queries at once. Blocks on storage; call it from a pool.
+/// Thread-safe; any number of queries may run at once. Calls block on storage, so make them from a
+/// pool thread.
 class Engine {
  public:
-  /// All outlive the engine. Without a cache old hours are read anew each time.
+  /// All arguments must outlive the engine. Without a cache every query reads its old hours again.
+  /// `rolled` is the state of the rollups that this process makes. If it is nullptr, rollup tables
+  /// are read as OpenTSDB reads them.
   Engine(Points& points, uid::Names& names, Store& cells, const Clock& clock, Options options,
-         std::shared_ptr<BucketCache> cache = nullptr);
+         std::shared_ptr<BucketCache> cache = nullptr, RolledHoursSource* rolled = nullptr);
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  /// Checks a request and reads its times against the clock (query/validate.h). InvalidArgument
-  /// says what is wrong; Unsupported marks the user errors that OpenTSDB answers with 500. `trace`,
-  /// if given, tells how far it came.
-  Result<ValidQuery> Validate(const Request& request, ValidationTrace* trace = nullptr) const;
+  /// Validates a request and resolves its times against the clock (query/validate.h). Sets `*trace`
+  /// to how far validation came. Charges the result to `context`, where it stays charged.
+  /// InvalidArgument says what is wrong. Unsupported: a user error that OpenTSDB answers with 500.
+  /// Also fails with errors of `context`. `filters` is as in ValidateRequest.
+  Result<ValidQuery> Validate(const Request& request, ValidationTrace* trace,
+                              RequestContext& context, FilterSet* filters = nullptr) const;
+  Result<ValidQuery> Validate(const Request& request, RequestContext& context,
+                              FilterSet* filters = nullptr) const;
 
-  /// Runs all sub-queries, all or nothing. NotFound: an unknown name. InvalidArgument: duplicate
-  /// instants, infinity and other failures of the data. LimitExceeded, DeadlineExceeded: a limit of
-  /// the options, or nobody waits any more. Busy: too much runs already. Others from storage.
+  /// Runs all sub-queries; an error in one is the result of the query. NotFound: an unknown name.
+  /// InvalidArgument: an error in the data, for example duplicate instants or infinity.
+  /// LimitExceeded or DeadlineExceeded: a limit of the options was reached, or the client has gone.
+  /// Busy: too many queries run already. Also fails with errors of storage.
   Result<Answer> Run(const ValidQuery& query, const RunOptions& run);
 
-  /// Newest points (spec query.md §10.2), in the order of the request. NotFound: an unknown name.
-  /// `watch` as in Run, nullptr for none.
-  Result<std::vector<LastPoint>> Last(const LastPointQuery& query, WorkWatch* watch);
+  /// Returns newest points (opentsdb-queries.md §10.2) in the order of the request. NotFound: an
+  /// unknown name. `watch` is the request context to charge; it may be nullptr.
+  Result<std::vector<LastPoint>> Last(const LastPointQuery& query, RequestContext* watch);
 
-  /// Threads that one query may keep busy, its own included.
+  /// The number of threads that one query may use, the caller's included.
   [[nodiscard]] size_t threads() const { return helper_count_ + 1; }
-  /// On the caller's thread and on those that help all queries; the engine outlives it.
+  /// Returns a function that runs tasks on the caller's thread and on the engine's helper threads.
+  /// The engine must outlive it.
   [[nodiscard]] SideBySide side_by_side();
 
-  /// Where queries are begun, listed and ended.
-  [[nodiscard]] RunningQueries& running() { return running_; }
+  /// Creates, lists and ends requests.
+  [[nodiscard]] RunningRequests& running() { return running_; }
 
-  /// nullptr: none.
+  /// nullptr if there is no cache.
   [[nodiscard]] const BucketCache* cache() const { return cache_.get(); }
 
   [[nodiscard]] const Options& options() const { return options_; }
   [[nodiscard]] const KeyLayout& layout() const { return points_.layout(); }
 
-  // What is read, for who reads otherwise than by Run. They outlive the engine.
+  // The storage interfaces, for callers that do not read through Run. They outlive the engine.
   [[nodiscard]] Points& points() { return points_; }
   [[nodiscard]] Store& cells() { return cells_; }
+  [[nodiscard]] RolledHoursSource* rolled() { return rolled_; }
 
  private:
   Status RunAll(std::deque<SubQueryRun>* runs);
@@ -92,11 +104,12 @@ class Engine {
   const Clock& clock_;
   const Options options_;
   LimitsFile limits_file_;
-  RunningQueries running_;
+  RunningRequests running_;
   const TimeZone default_zone_;
-  const std::shared_ptr<BucketCache> cache_;  // null: none
+  const std::shared_ptr<BucketCache> cache_;  // null = no cache
+  RolledHoursSource* const rolled_;           // nullptr = this process does not make rollups
   const size_t helper_count_;
-  WorkerPool helpers_;  // run sub-queries side by side
+  WorkerPool helpers_;  // run parts of queries concurrently
 };
 
 }  // namespace hg::query

@@ -36,7 +36,7 @@ int64_t ExtremeFold::BytesOf(int64_t buckets) {
   return buckets * static_cast<int64_t>(sizeof(double) + sizeof(uint8_t) + kPointBytes);
 }
 
-// Hours of which no bucket is shown need nothing.
+// Rows of hours without a bucket in the result are never needed.
 bool ExtremeFold::Needs(int64_t base_ms, const RowStatistics& row) const {
   if (base_ms + kHourMs <= first_ms_ || base_ms > last_ms_) return false;
   const double best = sign_ > 0 ? row.most : -row.least;
@@ -44,15 +44,16 @@ bool ExtremeFold::Needs(int64_t base_ms, const RowStatistics& row) const {
   return !(best <= floors_[hour].load(std::memory_order_relaxed));
 }
 
-// A floor rises only where the buckets that stand on it do, which not every row can raise: looking
-// at all of an hour's buckets for each row would cost more than reading short rows.
-void ExtremeFold::Take(const PointColumns& buckets) {
+// A floor can only rise if the bucket that determines it rises, which few rows achieve. Examining
+// all buckets of the hour for every row would cost more than reading short rows.
+size_t ExtremeFold::Take(const PointColumns& buckets) {
   std::lock_guard lock(mutex_);
   size_t hour = SIZE_MAX;
-  double floor = 0;  // of the hour
+  double floor = 0;  // of the current hour
   bool may_rise = false;
+  size_t looked_at = 0;
   const auto end_hour = [&] {
-    if (may_rise && unfilled_[hour] == 0) RaiseFloor(hour);
+    if (may_rise && unfilled_[hour] == 0) looked_at += RaiseFloor(hour);
     may_rise = false;
   };
   for (size_t i = 0; i < buckets.size(); ++i) {
@@ -74,6 +75,7 @@ void ExtremeFold::Take(const PointColumns& buckets) {
     }
   }
   end_hour();
+  return looked_at;
 }
 
 ExtremeFold::Places ExtremeFold::PlacesOf(size_t hour) const {
@@ -82,11 +84,12 @@ ExtremeFold::Places ExtremeFold::PlacesOf(size_t hour) const {
           PlaceOf(std::min(hour_ms + kHourMs - interval_ms_, last_ms_)) + 1};
 }
 
-void ExtremeFold::RaiseFloor(size_t hour) {
+size_t ExtremeFold::RaiseFloor(size_t hour) {
   const Places places = PlacesOf(hour);
   const auto at = [&](size_t place) { return values_.begin() + static_cast<ptrdiff_t>(place); };
   floors_[hour].store(*std::min_element(at(places.begin), at(places.end)),
                       std::memory_order_relaxed);
+  return places.end - places.begin;
 }
 
 std::vector<PointColumns> ExtremeFold::Runs() const {

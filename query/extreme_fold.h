@@ -1,12 +1,12 @@
 #pragma once
-// The greatest of many series, of buckets that are the greatest of their points (or the least of
-// the least). To that most rows of most series add nothing, and their statistics say so: what has
-// nothing above what all of its buckets have already need not be read.
+// Computes the maximum over many series of buckets that are themselves maxima (or the minimum of
+// minima). Most rows cannot change such a result, and their statistics show it. A row whose maximum
+// is not above what all buckets of its hour already have need not be read.
 //
-// What is kept is one number for each bucket of the answer, not the series. So only series without
-// a gap between their buckets may be taken: where OpenTSDB interpolates it needs the series'
-// own ones. Zeros must have one sign only, since which of 0.0 and -0.0 is the answer depends on the
-// order of the series. SeriesSet sees to both.
+// ExtremeFold keeps one number per bucket of the result instead of the series. So it takes only
+// series without a gap between their buckets: OpenTSDB interpolates in gaps and needs the series'
+// own buckets there. It also takes no -0.0, because the choice between 0.0 and -0.0 depends on the
+// order of the series. SeriesSet checks both conditions.
 
 #include <atomic>
 #include <cstdint>
@@ -20,34 +20,37 @@
 
 namespace hg::query {
 
-/// Thread-safe: parts of a scan tell each other what need not be read.
+/// Thread-safe. Parts of a scan share one object, so each part can skip rows that another part made
+/// unnecessary.
 class ExtremeFold {
  public:
-  /// `function`: kMax or kMin. Of buckets that divide an hour, those that begin in [first_ms,
-  /// last_ms], of the rows in that time.
+  /// `function` is kMax or kMin. The result has the buckets that start in [first_ms, last_ms]. The
+  /// interval must divide an hour.
   ExtremeFold(Function function, int64_t interval_ms, int64_t first_ms, int64_t last_ms);
 
-  /// Bytes that so many buckets take.
+  /// The memory that `buckets` buckets take.
   [[nodiscard]] static int64_t BytesOf(int64_t buckets);
   [[nodiscard]] int64_t interval_ms() const { return interval_ms_; }
-  /// Starts of the first and the last bucket that are shown.
+  /// Starts of the first and the last bucket of the result.
   [[nodiscard]] int64_t first_ms() const { return first_ms_; }
   [[nodiscard]] int64_t last_ms() const { return last_ms_; }
   [[nodiscard]] bool shows(int64_t bucket_ms) const {
     return bucket_ms >= first_ms_ && bucket_ms <= last_ms_;
   }
 
-  /// Whether the points of a row may change an answer. Its base begins an hour.
+  /// Returns whether the points of a row may change the result. The row's base must be the begin of
+  /// an hour.
   [[nodiscard]] bool Needs(int64_t base_ms, const RowStatistics& row) const;
-  /// Takes the buckets of a row: their starts and values.
-  void Take(const PointColumns& buckets);
+  /// Adds the buckets of a row: their starts and values. Returns the number of other buckets that
+  /// it had to compare.
+  size_t Take(const PointColumns& buckets);
 
-  /// What all came to, when all have been taken: buckets that follow each other without a gap stand
-  /// together.
+  /// Returns the result. Call this function after the last Take. Consecutive buckets without a gap
+  /// form one element.
   [[nodiscard]] std::vector<PointColumns> Runs() const;
 
  private:
-  /// Those of its buckets that are shown, by place.
+  /// The range of an hour's buckets in values_.
   struct Places {
     size_t begin, end;
   };
@@ -58,20 +61,22 @@ class ExtremeFold {
   [[nodiscard]] size_t PlaceOf(int64_t bucket_ms) const {
     return static_cast<size_t>((bucket_ms - first_ms_) / interval_ms_);
   }
-  void RaiseFloor(size_t hour);
+  /// Sets the floor of the hour to the minimum of its buckets. Returns the number of buckets in the
+  /// hour.
+  size_t RaiseFloor(size_t hour);
 
   static constexpr int64_t kHourMs = int64_t{kRowSpan} * 1000;
 
-  const double sign_;  // of a least one the negative number is the greatest
+  const double sign_;  // -1 for minima: values are negated, so that the code only computes maxima
   const int64_t interval_ms_;
-  const int64_t first_ms_, last_ms_;         // starts of buckets
-  std::vector<std::atomic<double>> floors_;  // by hour: all its buckets have at least that
+  const int64_t first_ms_, last_ms_;         // bucket starts
+  std::vector<std::atomic<double>> floors_;  // by hour: all of its buckets are at least this
 
   std::mutex mutex_;
-  // Guarded by mutex_ while rows are read.
-  std::vector<double> values_;    // by bucket, with the sign
-  std::vector<uint8_t> filled_;   // by bucket: some series has it
-  std::vector<size_t> unfilled_;  // by hour: how many of its buckets no series has
+  // The following members are guarded by mutex_ while rows are read.
+  std::vector<double> values_;    // by bucket, multiplied by sign_
+  std::vector<uint8_t> filled_;   // by bucket: 1 if some series has a value there
+  std::vector<size_t> unfilled_;  // by hour: number of buckets without a value
 };
 
 }  // namespace hg::query

@@ -1,5 +1,5 @@
 #pragma once
-// Fill policies by themselves: of buckets that are there already (spec query.md §7.5).
+// Applies a fill policy to buckets that were computed before (opentsdb-queries.md §7.5).
 
 #include "query/answer.h"
 #include "query/downsample.h"
@@ -7,8 +7,9 @@
 
 namespace hg::query {
 
-/// Gives one series' buckets, ascending, those that the grid's fill policy adds, and no others than
-/// the grid's. InvalidArgument: the "scalar" policy met a missing bucket.
+/// Adds the buckets that the grid's fill policy demands to one series' ascending buckets, and
+/// removes those that are not on the grid. InvalidArgument: the "scalar" policy met a missing
+/// bucket.
 Status FillGaps(const BucketGrid& grid, PointColumns* buckets);
 
 }  // namespace hg::query

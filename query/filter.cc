@@ -10,8 +10,11 @@
 namespace hg::query {
 namespace {
 
-// More of them take a while to be read.
+// Longer lists of literals take a while to parse.
 constexpr size_t kFewLiterals = 64;
+// Steps per filter or part of a filter, and bytes of text per step.
+constexpr uint64_t kStepsPerFilter = 4;
+constexpr size_t kBytesPerStep = 4;
 
 struct NamedKind {
   std::string_view name;
@@ -39,7 +42,7 @@ bool AnyCase(const NamedKind& kind, const FilterSpec& spec) {
   return kind.any_case || spec.ignore_case;
 }
 
-// Items between bars; trailing empty ones do not count, as in Java's String.split.
+// Splits at bars. Drops empty items at the end, like Java's String.split.
 std::vector<std::string> SplitBars(std::string_view text) {
   std::vector<std::string> out;
   out.reserve(static_cast<size_t>(std::count(text.begin(), text.end(), '|')) + 1);
@@ -76,7 +79,7 @@ Bytes FilterIdentity(const FilterSpec& spec) {
   AppendSized(&out, spec.tagk);
   const NamedKind* kind = FindKind(spec.type);
   out.push_back(kind == nullptr ? '\0' : '\1');
-  if (kind == nullptr) {  // to be refused
+  if (kind == nullptr) {  // an unknown type, which Compile refuses
     AppendSized(&out, spec.type);
     AppendSized(&out, spec.filter);
     out += {spec.group_by ? '\1' : '\0', spec.ignore_case ? '\1' : '\0'};
@@ -110,7 +113,8 @@ std::string LowerUtf8(std::string_view text) {
     if (c >= 'A' && c <= 'Z') {
       out[i] = static_cast<char>(c + 32);
     } else if (c == 0xC3 && i + 1 < out.size()) {
-      // U+00C0…U+00DE but U+00D7 (the multiplication sign) have their lower case 0x20 above.
+      // U+00C0…U+00DE have their lower case letters 0x20 above, except U+00D7 (the multiplication
+      // sign).
       unsigned char second = static_cast<unsigned char>(out[++i]);
       if (second >= 0x80 && second <= 0x9E && second != 0x97)
         out[i] = static_cast<char>(second + 0x20);
@@ -119,13 +123,25 @@ std::string LowerUtf8(std::string_view text) {
   return out;
 }
 
-Result<std::shared_ptr<const TagFilter>> TagFilter::Compile(const FilterSpec& spec) {
+Result<std::shared_ptr<const TagFilter>> TagFilter::Compile(const FilterSpec& spec,
+                                                            RequestContext& context) {
   const NamedKind* named = FindKind(spec.type);
   if (named == nullptr) {
     return Status::InvalidArgument("Could not find a tag value filter of the type: " + spec.type);
   }
   if (spec.tagk.empty()) return Status::InvalidArgument("Filter must have a tagk");
   if (spec.filter.empty()) return Status::InvalidArgument("Filter cannot be null or empty");
+  // Memory of a part: its text, and its entries in vectors and sets.
+  constexpr int64_t kBytesPerPart = 128;
+  const char separator = named->kind == FilterKind::kWildcard ? '*' : '|';
+  const bool in_parts = named->kind != FilterKind::kRegexp;
+  const int64_t parts =
+      in_parts ? 1 + std::count(spec.filter.begin(), spec.filter.end(), separator) : 1;
+  RETURN_IF_ERROR(context.Step(kStepsPerFilter + spec.filter.size() / kBytesPerStep +
+                               kStepsPerFilter * static_cast<uint64_t>(parts)));
+  RETURN_IF_ERROR(context.Charge(static_cast<int64_t>(sizeof(TagFilter) + spec.type.size() +
+                                                      spec.tagk.size() + 2 * spec.filter.size()) +
+                                 parts * kBytesPerPart));
   std::shared_ptr<TagFilter> out(new TagFilter(spec));
   out->kind_ = named->kind;
   out->any_case_ = AnyCase(*named, spec);
@@ -149,15 +165,17 @@ Result<std::shared_ptr<const TagFilter>> TagFilter::Compile(const FilterSpec& sp
       break;
     case FilterKind::kRegexp: {
       RETURN_IF_ERROR(NoWait::MayWait());
-      ASSIGN_OR_RETURN(out->regexp_, uid::JavaPattern::Compile(spec.filter));
+      ASSIGN_OR_RETURN(out->regexp_, uid::JavaPattern::Compile(spec.filter, context));
       break;
     }
   }
   return std::shared_ptr<const TagFilter>(std::move(out));
 }
 
-bool TagFilter::Matches(std::string_view value) const {
+Result<bool> TagFilter::Matches(std::string_view value, RequestContext& context) const {
   if (matches_all_) return true;
+  const uint64_t more = kind_ == FilterKind::kWildcard ? wildcard_->StepsFor(value) : 0;
+  RETURN_IF_ERROR(context.Step(kStepsPerFilter + value.size() / kBytesPerStep + more));
   std::string lowered;
   if (any_case_) {
     lowered = LowerUtf8(value);
@@ -173,7 +191,7 @@ bool TagFilter::Matches(std::string_view value) const {
     case FilterKind::kWildcard:
       return wildcard_->Matches(value);
     case FilterKind::kRegexp:
-      return regexp_->Search(value);
+      return regexp_->Search(value, context);
   }
   return false;
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Tag filters, compiled from their texts (spec query.md §4.1). Which series they admit is decided
-// in query/series_filter.
+// Tag filters, compiled from their texts (opentsdb-queries.md §4.1). query/series_filter decides
+// which series they admit.
 
 #include <memory>
 #include <optional>
@@ -11,6 +11,7 @@
 
 #include "query/request.h"
 #include "query/wildcard.h"
+#include "storage/base/request_context.h"
 #include "storage/base/status.h"
 #include "uid/java_pattern.h"
 
@@ -28,22 +29,28 @@ enum class FilterKind : uint8_t {
 /// Immutable and thread-safe.
 class TagFilter {
  public:
-  /// Unknown type, empty key or text, bad pattern: InvalidArgument. What takes long to match (a
-  /// pattern, more than a few literals) counts as waiting (storage/base/no_wait.h).
-  static Result<std::shared_ptr<const TagFilter>> Compile(const FilterSpec& spec);
+  /// Compiles a filter. InvalidArgument: unknown type, empty key or text, or a bad pattern.
+  /// Patterns and long literal lists take long to compile, so NoWait refuses them
+  /// (storage/base/no_wait.h). Work and memory are reported to `context`; the memory stays charged
+  /// until the request ends. Also fails with errors of `context`. Use FilterSet to compile each
+  /// filter of a request only once.
+  static Result<std::shared_ptr<const TagFilter>> Compile(
+      const FilterSpec& spec, RequestContext& context = RequestContext::Unlimited());
 
   [[nodiscard]] const FilterSpec& spec() const { return spec_; }
   [[nodiscard]] FilterKind kind() const { return kind_; }
-  /// The alternatives of the literal kinds, unique, in order of the text; lower case for the
-  /// AnyCase kinds.
+  /// The alternatives of the literal kinds, without repeats, in the order of the text. They are in
+  /// lower case for the AnyCase kinds.
   [[nodiscard]] const std::vector<std::string>& literals() const { return literals_; }
-  /// True for a wildcard of stars only: having the key is enough.
+  /// True for a wildcard of stars only: every series with the tag key matches.
   [[nodiscard]] bool matches_all() const { return matches_all_; }
 
-  /// Whether a tag value (UTF-8) passes.
-  [[nodiscard]] bool Matches(std::string_view value) const;
+  /// Returns whether the filter admits a tag value (UTF-8). Reports the work to `context`.
+  /// LimitExceeded: a regular expression took too many steps (uid/java_pattern.h). Also fails with
+  /// errors of `context`.
+  Result<bool> Matches(std::string_view value, RequestContext& context) const;
 
-  TagFilter(const TagFilter&) = delete;  // known_ points into it
+  TagFilter(const TagFilter&) = delete;  // known_ has views into literals_
   TagFilter& operator=(const TagFilter&) = delete;
 
  private:
@@ -52,22 +59,24 @@ class TagFilter {
   FilterSpec spec_;
   FilterKind kind_ = FilterKind::kLiteralOr;
   std::vector<std::string> literals_;
-  std::unordered_set<std::string_view> known_;  // the same
+  std::unordered_set<std::string_view> known_;  // views of literals_, for lookups
   bool any_case_ = false;
   bool matches_all_ = false;
   std::optional<Wildcard> wildcard_;
   std::shared_ptr<const uid::JavaPattern> regexp_;
 };
 
-/// The filter of a legacy tag `key=text` (§4.3): "*", "type(text)", text with a star, or literals.
+/// Parses the filter of a legacy tag `key=text` (opentsdb-queries.md §4.3). The text is "*",
+/// "type(text)", text with a star, or literals.
 Result<FilterSpec> LegacyFilter(std::string_view key, std::string_view text, bool group_by);
 
-/// Whether OpenTSDB takes two filters for one: where it drops repeated sub-queries, and where the
-/// braces of the URI form say one twice. Grouping does not count, nor the order of literals, nor
-/// the stars at either end of a wildcard (recorded; TagVFilter's subclasses' equals).
+/// Returns whether OpenTSDB treats two filters as equal: when it drops repeated sub-queries, and
+/// when the braces of the URI form name a filter twice. Grouping, the order of literals and stars
+/// at either end of a wildcard do not count (recorded; equals of TagVFilter's subclasses).
 bool SameFilter(const FilterSpec& a, const FilterSpec& b);
 
-/// Lower case of ASCII and Latin-1 letters in UTF-8 text: all that tag values consist of.
+/// Converts ASCII and Latin-1 letters of UTF-8 text to lower case. Tag values contain no other
+/// letters.
 std::string LowerUtf8(std::string_view text);
 
 }  // namespace hg::query

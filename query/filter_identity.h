@@ -1,13 +1,13 @@
 #pragma once
-// Which filters are one.
+// Equality of filters as a byte string.
 
 #include "query/filter.h"
 #include "storage/base/bytes.h"
 
 namespace hg::query {
 
-/// Bytes that are equal for two filters if and only if they are one (SameFilter): for who compares
-/// each of many with all.
+/// Returns bytes that are equal for two filters if and only if SameFilter is true. Use them to
+/// compare many filters with each other.
 Bytes FilterIdentity(const FilterSpec& spec);
 
 }  // namespace hg::query

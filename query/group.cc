@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "storage/codec/row_key.h"
 #include "storage/model/timestamp.h"
@@ -9,8 +10,12 @@
 namespace hg::query {
 namespace {
 
-/// A time as OpenTSDB's SpanGroup takes it where it admits series: milliseconds of the first seven
-/// weeks of 1970 look like seconds there, those of points and those of the window.
+// Approximate memory for finding a group by its id.
+constexpr size_t kPlaceBytes = 128;
+constexpr uint64_t kPairsPerStep = 4, kStepsAtOnce = 4096;
+
+/// Interprets a time like OpenTSDB's SpanGroup when it admits series. Milliseconds in the first
+/// seven weeks of 1970 look like seconds there. This applies to times of points and of the window.
 int64_t AsSpanGroupReads(int64_t time_ms) {
   return time_ms <= int64_t{UINT32_MAX} ? time_ms * 1000 : time_ms;
 }
@@ -20,7 +25,7 @@ void Join(const Series& series, const ScanWindow& window, SeriesGroup* group) {
     for (const codec::Annotation& a : series.annotations) {
       int64_t start = Timestamp{a.start_time}.millis();
       int64_t end = a.end_time == 0 ? start : Timestamp{a.end_time}.millis();
-      if (end >= window.begin_ms() && start <= window.end_ms()) group->annotations.push_back(a);
+      if (end >= window.begin_ms() && start <= window.end_ms()) group->annotations.push_back(&a);
     }
     return;
   }
@@ -28,8 +33,7 @@ void Join(const Series& series, const ScanWindow& window, SeriesGroup* group) {
       AsSpanGroupReads(series.last_point_ms) < AsSpanGroupReads(window.begin_ms()))
     return;
   group->members.push_back(&series);
-  group->annotations.insert(group->annotations.end(), series.annotations.begin(),
-                            series.annotations.end());
+  for (const codec::Annotation& a : series.annotations) group->annotations.push_back(&a);
 }
 
 Bytes GroupId(const KeyLayout& layout, ByteView tsuid, std::span<const Bytes> group_by) {
@@ -42,13 +46,13 @@ Bytes GroupId(const KeyLayout& layout, ByteView tsuid, std::span<const Bytes> gr
   return id;
 }
 
-/// What the series of a group have of a tag key.
+/// A tag key and its value in the series of a group.
 struct Tag {
   ByteView key, value;
-  bool differs = false;  // some have another value
+  bool differs = false;  // some series have another value
 };
 
-// Series of a group mostly have the same keys, in the same order.
+// Series of a group usually have the same keys in the same order.
 void AddTags(const KeyLayout& layout, ByteView tsuid, std::vector<Tag>* tags) {
   auto at = tags->begin();
   codec::ForEachPair(layout, tsuid, [&](ByteView tagk, ByteView tagv) {
@@ -64,13 +68,25 @@ void AddTags(const KeyLayout& layout, ByteView tsuid, std::vector<Tag>* tags) {
 
 }  // namespace
 
-std::vector<SeriesGroup> FormGroups(const KeyLayout& layout, const std::vector<Series>& series,
-                                    bool each_alone, std::span<const Bytes> group_by,
-                                    const ScanWindow& window) {
+Result<std::vector<SeriesGroup>> FormGroups(const KeyLayout& layout,
+                                            const std::vector<Series>& series, bool each_alone,
+                                            std::span<const Bytes> group_by,
+                                            const ScanWindow& window, MemoryTally* memory) {
   std::vector<SeriesGroup> out;
   if (series.empty()) return out;
+  size_t annotations = 0;
+  for (const Series& s : series) annotations += s.annotations.size();
+  // The vectors grow by doubling. Each series may become a group, which is looked up by its id.
+  const bool many = each_alone || !group_by.empty();
+  const size_t each = 2 * sizeof(void*) + (many ? 2 * sizeof(SeriesGroup) + kPlaceBytes : 0);
+  RETURN_IF_ERROR(
+      memory->Add(static_cast<int64_t>(series.size() * each + annotations * 2 * sizeof(void*))));
+  // Each pair of a series is compared with each group-by key.
+  const auto pairs = series[0].tsuid.size() / static_cast<size_t>(layout.pair_width());
+  const uint64_t steps_each = 1 + (each_alone ? 0 : group_by.size() * pairs / kPairsPerStep);
   if (each_alone) {
     out.resize(series.size());
+    RETURN_IF_ERROR(memory->Step(series.size()));
     for (size_t i = 0; i < series.size(); ++i) {
       out[i].id = series[i].order;
       Join(series[i], window, &out[i]);
@@ -79,13 +95,17 @@ std::vector<SeriesGroup> FormGroups(const KeyLayout& layout, const std::vector<S
   }
   if (group_by.empty()) {
     out.resize(1);
+    RETURN_IF_ERROR(memory->Step(series.size()));
     out[0].members.reserve(series.size());
     for (const Series& s : series) Join(s, window, &out[0]);
     return out;
   }
-  // Mostly they come in order.
-  std::map<Bytes, size_t> places;  // in `out`, of all groups once one has come out of order
+  // Groups usually come in ascending order.
+  std::map<Bytes, size_t> places;  // id → index in `out`; filled once a group came out of order
+  uint64_t steps = 0;
   for (const Series& s : series) {
+    if ((steps += steps_each) >= kStepsAtOnce)
+      RETURN_IF_ERROR(memory->Step(std::exchange(steps, 0)));
     Bytes id = GroupId(layout, s.tsuid, group_by);
     size_t place = out.size();
     if (places.empty() && (out.empty() || out.back().id <= id)) {
@@ -106,38 +126,47 @@ std::vector<SeriesGroup> FormGroups(const KeyLayout& layout, const std::vector<S
   return out;
 }
 
-// A key with one value wherever it occurs is a tag, even where some series lack it (quirk Q8).
+// A key that has one value wherever it occurs is a tag, even if some series lack it (quirk Q8).
 Status Describe(const KeyLayout& layout, const SeriesGroup& group, NameMemo* names, Group* out) {
   out->id = group.id;
-  out->annotations = group.annotations;
-  std::stable_sort(out->annotations.begin(), out->annotations.end(),
+  std::vector<codec::Annotation> annotations;
+  annotations.reserve(group.annotations.size());
+  for (const codec::Annotation* a : group.annotations) annotations.push_back(*a);
+  std::stable_sort(annotations.begin(), annotations.end(),
                    [](const codec::Annotation& a, const codec::Annotation& b) {
                      return a.start_time < b.start_time;
                    });
+  out->annotations = std::move(annotations);
   if (group.members.empty()) return {};
   ByteView metric =
       ByteView(group.members[0]->tsuid).substr(0, static_cast<size_t>(layout.metric_width));
   ASSIGN_OR_RETURN(const Bytes* metric_name, names->NameOf(UidKind::kMetric, metric));
   out->metric = *metric_name;
 
-  std::vector<Tag> tags;  // by key
+  std::vector<Tag> tags;  // sorted by key
   tags.reserve(group.members[0]->tsuid.size() / static_cast<size_t>(layout.pair_width()));
-  out->tsuids.reserve(group.members.size());
+  std::vector<Bytes> tsuids;
+  tsuids.reserve(group.members.size());
   for (const Series* s : group.members) {
     AddTags(layout, s->tsuid, &tags);
-    out->tsuids.push_back(s->tsuid);
+    tsuids.push_back(s->tsuid);
   }
-  std::sort(out->tsuids.begin(), out->tsuids.end());
-  out->tags.reserve(tags.size());
+  std::sort(tsuids.begin(), tsuids.end());
+  out->tsuids = std::move(tsuids);
+  std::vector<std::pair<Bytes, Bytes>> alike;
+  std::vector<Bytes> differing;
+  alike.reserve(tags.size());
   for (const Tag& tag : tags) {
     ASSIGN_OR_RETURN(const Bytes* key, names->NameOf(UidKind::kTagk, tag.key));
     if (tag.differs) {
-      out->aggregate_tags.push_back(*key);
+      differing.push_back(*key);
       continue;
     }
     ASSIGN_OR_RETURN(const Bytes* value, names->NameOf(UidKind::kTagv, tag.value));
-    out->tags.emplace_back(*key, *value);
+    alike.emplace_back(*key, *value);
   }
+  out->tags = std::move(alike);
+  out->aggregate_tags = std::move(differing);
   return {};
 }
 

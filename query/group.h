@@ -1,5 +1,6 @@
 #pragma once
-// Which series form an output together, and the tags it shows (spec query.md §4.3, §4.6, §9.3).
+// Decides which series form an output together, and which tags the output shows
+// (opentsdb-queries.md §4.3, §4.6, §9.3).
 
 #include <cstdint>
 #include <span>
@@ -9,24 +10,29 @@
 #include "query/name_memo.h"
 #include "query/plan.h"
 #include "query/series_set.h"
+#include "storage/base/request_context.h"
 #include "storage/base/status.h"
 
 namespace hg::query {
 
-/// One output to be: its members in order, borrowed.
+/// One output before it is computed. It borrows its members, which are in series order.
 struct SeriesGroup {
-  Bytes id;  // values of the keys that group, or the series' order if each stands alone
+  Bytes id;  // tag values of the group-by keys, or Series::order if each series is a group
   std::vector<const Series*> members;
-  std::vector<codec::Annotation> annotations;
+  std::vector<const codec::Annotation*> annotations;
 };
 
-/// `series` sorted by Series::order. `each_alone`: the aggregator "none". Groups come in output
-/// order. Series outside the window give their group an output, but are no members of it.
-std::vector<SeriesGroup> FormGroups(const KeyLayout& layout, const std::vector<Series>& series,
-                                    bool each_alone, std::span<const Bytes> group_by,
-                                    const ScanWindow& window);
+/// Groups series, which must be sorted by Series::order. Returns groups in output order.
+/// `each_alone` (aggregator "none") makes each series a group. A series outside the window creates
+/// its group but does not become a member. Charges the groups to `memory`, which must outlive them.
+/// Fails with errors of `memory`.
+Result<std::vector<SeriesGroup>> FormGroups(const KeyLayout& layout,
+                                            const std::vector<Series>& series, bool each_alone,
+                                            std::span<const Bytes> group_by,
+                                            const ScanWindow& window, MemoryTally* memory);
 
-/// Fills metric, tags, aggregate tags, TSUIDs and annotations. NotFound: a UID without a name.
+/// Fills metric, tags, aggregate tags, TSUIDs and annotations of `*out`. NotFound: a UID has no
+/// name.
 Status Describe(const KeyLayout& layout, const SeriesGroup& group, NameMemo* names, Group* out);
 
 }  // namespace hg::query

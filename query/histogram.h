@@ -1,5 +1,6 @@
 #pragma once
-// Histograms on the read path (spec query.md §13): added up, never interpolated. Pure.
+// Histograms on the read path (opentsdb-queries.md §13). Histograms are added up and never
+// interpolated. All functions are free of I/O.
 
 #include <cstdint>
 #include <span>
@@ -8,6 +9,8 @@
 
 #include "query/answer.h"
 #include "query/downsample.h"
+#include "storage/base/request_context.h"
+#include "storage/base/status.h"
 #include "storage/codec/histogram.h"
 
 namespace hg::query {
@@ -17,37 +20,62 @@ struct TimedHistogram {
   codec::SimpleHistogram histogram;
 };
 
-/// Of one series, in the order of its cells (a time in milliseconds may stand before earlier ones
-/// in seconds), or of a group.
+/// Histograms of one series or of a group. A series has them in the order of its cells, where a
+/// time in milliseconds may precede earlier times in seconds.
 using HistogramColumn = std::vector<TimedHistogram>;
 
-/// Memory of a histogram as it stands in a column, and of a column's histograms.
+/// The memory of one histogram in a column, and of all histograms of a column.
 int64_t HistogramBytes(const codec::SimpleHistogram& histogram);
 int64_t HistogramBytes(const HistogramColumn& histograms);
 
-/// Adds counts bucket by bucket; buckets stay sorted.
-void AddHistogram(const codec::SimpleHistogram& from, codec::SimpleHistogram* to);
+/// Adds histograms. Takes n log n steps for n buckets, whatever their bounds are.
+class HistogramSum {
+ public:
+  /// Charges the sum to `memory`, which must outlive the object. The memory stays charged. Add and
+  /// Take fail with errors of `memory`.
+  explicit HistogramSum(MemoryTally* memory) : memory_(*memory) {}
 
-/// The middle of the bucket that holds the percentile, as OpenTSDB finds it: −1 for p outside
-/// [1, 100], 0 without counts.
-double Percentile(const codec::SimpleHistogram& histogram, double p);
+  Status Add(const codec::SimpleHistogram& histogram);
+  /// Returns the sum with sorted buckets. Call this function once, after at least one Add.
+  Result<codec::SimpleHistogram> Take();
 
-/// The histograms of each bucket added up; whatever fills is not heeded. Run-all gives none.
-HistogramColumn Downsampled(const HistogramColumn& histograms, const BucketGrid& grid);
+ private:
+  Status JoinLastTwo();
 
-/// Histograms of equal instants added up, each column giving at most one to a sum. A column ends at
-/// the instant 0.
-HistogramColumn Merged(std::span<const HistogramColumn* const> columns);
+  MemoryTally& memory_;
+  // Each part is the sum of some added histograms. Most parts have at most half as many buckets as
+  // the part before, so that merging all parts takes few steps.
+  std::vector<codec::SimpleHistogram> parts_;
+};
 
-/// One output of a group: its metric's suffix and its points.
+/// Returns the middle of the bucket that holds each percentile, as OpenTSDB finds it. `ascending`
+/// lists the percentiles. The result is −1 for percentiles outside [1, 100], and 0 if the histogram
+/// has no counts.
+std::vector<double> Percentiles(const codec::SimpleHistogram& histogram,
+                                std::span<const double> ascending);
+
+/// Adds up the histograms of each bucket. Ignores the fill policy. With run_all the result is
+/// empty. Charges the result to `memory`, where it stays charged.
+Result<HistogramColumn> Downsampled(const HistogramColumn& histograms, const BucketGrid& grid,
+                                    MemoryTally* memory);
+
+/// Adds up histograms of equal instants. Each column gives at most one histogram to a sum. A column
+/// ends at the instant 0. Charges the result to `memory`, where it stays charged.
+Result<HistogramColumn> Merged(std::span<const HistogramColumn* const> columns,
+                               MemoryTally* memory);
+
+/// One output of a group: a suffix of the metric name, and points.
 struct HistogramOutput {
   std::string suffix;
   PointColumns points;
 };
 
-/// Percentiles ascending, then the buckets of `shape`, unless that is null.
-std::vector<HistogramOutput> HistogramOutputs(const HistogramColumn& histograms,
-                                              std::vector<double> percentiles,
-                                              const codec::SimpleHistogram* shape);
+/// Returns an output for each percentile in ascending order. If `shape` is not null, outputs for
+/// underflow, each bucket of `shape` and overflow follow. Charges the outputs to `context`, where
+/// they stay charged.
+Result<std::vector<HistogramOutput>> HistogramOutputs(const HistogramColumn& histograms,
+                                                      std::vector<double> percentiles,
+                                                      const codec::SimpleHistogram* shape,
+                                                      RequestContext& context);
 
 }  // namespace hg::query

@@ -1,6 +1,6 @@
 #pragma once
-// Integers of a bucket folded by the widest registers that the processor has. All ways give the
-// same.
+// Operations on the integers of a bucket that use the widest registers of the processor. All
+// implementations give the same results.
 
 #include <cstdint>
 #include <span>
@@ -8,7 +8,8 @@
 
 namespace hg::query {
 
-/// The sum, wrapping, and the bits above the sign of any value.
+/// The wrapping sum, and the OR of v ^ (v << 1) over all values v. The OR bounds the magnitude of
+/// the values.
 struct IntTotal {
   uint64_t sum = 0;
   uint64_t bits = 0;
@@ -18,11 +19,11 @@ struct IntTotal {
 
 struct IntKernels {
   IntTotal (*total)(std::span<const int64_t> values);
-  int64_t (*least)(std::span<const int64_t> values);  // at least one value, as the next
+  int64_t (*least)(std::span<const int64_t> values);  // least and greatest need at least one value
   int64_t (*greatest)(std::span<const int64_t> values);
 };
 
-/// Those that this processor can run: the plain way first, the one to be taken last.
+/// Returns the implementations that this processor can run, from the plain one to the fastest.
 std::vector<IntKernels> UsableIntKernels();
 
 }  // namespace hg::query

@@ -1,5 +1,5 @@
 #pragma once
-// Doubles as Java compares them (Double.compare): -0.0 before 0.0, NaN after everything.
+// The order of doubles in Java (Double.compare): -0.0 before 0.0, NaN after everything.
 
 #include <cmath>
 

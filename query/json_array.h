@@ -1,5 +1,5 @@
 #pragma once
-// Settings whose text is a JSON array.
+// Settings that are written as a JSON array.
 
 #include <rapidjson/document.h>
 
@@ -9,8 +9,8 @@
 
 namespace hg::query {
 
-/// Reads `json` into the document. InvalidArgument: it is no JSON, with the byte, or no array, of
-/// whose items `what` is the name.
+/// Parses `json` into the document. `what` names the items of the array in error messages.
+/// InvalidArgument: the text is not JSON (the message has the byte offset), or not an array.
 Status ParseJsonArray(std::string_view json, std::string_view what, rapidjson::Document* document);
 
 }  // namespace hg::query

@@ -18,14 +18,14 @@ struct Interval {
   [[nodiscard]] uint32_t end_s() const { return begin_s + statistics.last_offset_ms / 1000 + 1; }
 };
 
-/// Of one series: what is not given yet begins at `next`.
+/// The rollup intervals of one series. `next` is the first one that was not returned yet.
 struct Rolled {
   std::vector<Interval> intervals;  // ascending
   size_t next = 0;
   uint32_t given_before_s = 0;
 };
 
-/// Of the row's points those that rollups count.
+/// Returns the number of points of the row that rollups count. Rollups do not count NaN.
 uint64_t Counted(const RowHour& row) {
   uint64_t count = row.value.size();
   for (size_t i = 0; i < row.value.size(); ++i)
@@ -70,8 +70,8 @@ class KeptScan : public PointScan {
   }
 
  private:
-  // The scan of raw points sees those that were there when it began: what goes meanwhile is in it,
-  // or in the rollups, which stand.
+  // Opens the scan of raw points before the rollups are read. Points that retention deletes in
+  // between are still visible in this scan or are in the rollups.
   Status Open() {
     ASSIGN_OR_RETURN(raw_, sources_.points->Scan(spec_, options_));
     const auto scan = ScanPieces(sources_, pieces_, spec_, options_, function_);
@@ -90,7 +90,7 @@ class KeptScan : public PointScan {
     }
   }
 
-  /// The next interval of the series at hand that begins before.
+  /// Returns the next interval of the current series if it begins before `base`.
   bool GivesBefore(uint32_t base, RowHour* out) {
     Rolled& rolled = at_->second;
     if (rolled.next == rolled.intervals.size() || rolled.intervals[rolled.next].begin_s >= base)
@@ -104,8 +104,8 @@ class KeptScan : public PointScan {
     return true;
   }
 
-  /// The row at hand has all points of the intervals that begin in its hour, which are passed over
-  /// then.
+  /// Returns whether the row still has all points of the intervals that begin in its hour. If so,
+  /// these intervals are skipped.
   bool IsWhole() {
     if (at_ == rolled_.end()) return true;
     Rolled& rolled = at_->second;
@@ -131,9 +131,9 @@ class KeptScan : public PointScan {
   std::map<Bytes, Rolled, std::less<>> rolled_;  // by TSUID
   std::unique_ptr<PointScan> raw_;
   RowHour row_;
-  bool held_ = false, raw_ended_ = false;  // row_ is not given yet
-  decltype(rolled_)::iterator at_;         // of the row at hand, or end()
-  decltype(rolled_)::iterator left_;       // behind the last row
+  bool held_ = false, raw_ended_ = false;  // held_: row_ was read but not returned yet
+  decltype(rolled_)::iterator at_;         // series of row_, or end()
+  decltype(rolled_)::iterator left_;       // first series whose intervals remain after the last row
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 #pragma once
-// Hours whose raw points may have been deleted for their age, while rollups of our own making stay.
+// Reads hours whose raw points may have been deleted by retention while automatic rollups are still
+// stored.
 
 #include <memory>
 #include <vector>
@@ -11,12 +12,13 @@
 
 namespace hg::query {
 
-/// The rows of `spec` by their points where all that rollups tell of are there (a rule of retention
-/// was for other series), and intervals of the pieces, which all have a level, by their statistics
-/// (ScanPieces) where they are not: nothing is told twice. Points that came after the others of
-/// their hour went are left out, as by queries that read rollups. Of a series times ascend; series
-/// interleave. What the intervals take is charged to the watch of `spec`, all of them at once. Load
-/// is of no use: `spec` does not ask for statistics. Fails as ScanPieces does.
+/// Scans the rows of `spec`. A row is returned with its points if it still has all points that the
+/// rollups count. Otherwise the intervals of `pieces` are returned by their statistics (see
+/// ScanPieces), so no point is counted twice. Points that were written to an hour after its other
+/// points had been deleted are left out, as in queries that read rollups.
+/// Every piece must have a level. Times of a series ascend; different series interleave. All
+/// intervals are held in memory and charged to `spec.watch`. Do not call Load: `spec` must not ask
+/// for statistics. Fails like ScanPieces.
 std::unique_ptr<PointScan> ScanKept(const RolledSources& sources, std::vector<HoursPiece> pieces,
                                     const PointScanSpec& spec, const ReconcileOptions& options,
                                     Function function);

@@ -12,16 +12,17 @@
 namespace hg::query {
 namespace {
 
-// More are not looked up on a loop.
+// On an event loop, more texts than this are not looked up.
 constexpr size_t kFewTexts = 64;
-// What looking up one costs, in steps of a watch.
+// The cost of looking up one text, in steps of a RequestContext.
 constexpr uint64_t kStepsPerText = 64;
 
 }  // namespace
 
 bool MayBeHalfEscaped(std::string_view text) {
   const NameRules fewest;
-  bool always = text.find("_x") != std::string_view::npos;  // an escape is itself escaped
+  // An escape sequence in the text is itself escaped.
+  bool always = text.find("_x") != std::string_view::npos;
   std::set<char32_t> sometimes;
   for (bool valid = true; !text.empty() && valid;) {
     const std::string_view rest = text;
@@ -38,7 +39,7 @@ bool MayBeHalfEscaped(std::string_view text) {
 LabelNames::LabelNames(const LabelNaming& naming, const KeyLayout& layout, NameMemo* names)
     : naming_(naming), layout_(layout), names_(*names), rules_(naming.extra_name_characters) {}
 
-// Series that were written before the setting was changed have the mark of the preset.
+// Series that were written before the setting was changed have the mark of the default tag key.
 bool LabelNames::MayBeMarked(std::string_view key) const {
   return key == naming_.default_tag_key || key == LabelNaming().default_tag_key;
 }
@@ -67,7 +68,7 @@ Result<std::vector<Bytes>> LabelNames::IdsOf(UidKind kind, std::string_view text
 }
 
 Result<std::vector<Bytes>> LabelNames::IdsOfAll(UidKind kind, std::span<const std::string> texts,
-                                                WorkWatch* watch) {
+                                                RequestContext* watch) {
   if (texts.size() > kFewTexts) RETURN_IF_ERROR(NoWait::MayWait());
   std::vector<Bytes> all;
   for (const std::string& text : texts) {

@@ -1,7 +1,7 @@
 #pragma once
-// Series as Prometheus names them: labels instead of a metric and tags. The way back from what the
-// writers of other languages made of them (docs/languages.md): names are read without their
-// escapes, and the tag that series without labels were given is none.
+// Series under Prometheus names: labels instead of a metric and tags. Reverses what the writers of
+// other ingestion protocols did (docs/ingestion.md). It removes the escapes from names, and hides
+// the default tag that such writers add to series without labels.
 
 #include <span>
 #include <string>
@@ -10,48 +10,49 @@
 
 #include "query/name_memo.h"
 #include "query/promql/labels.h"
+#include "storage/base/request_context.h"
 #include "storage/base/status.h"
-#include "storage/base/work_watch.h"
 #include "storage/model/escaped_name.h"
 #include "storage/model/key_layout.h"
 
 namespace hg::query {
 
-/// How series of other languages were named when they were written. Names that were stored under
-/// other rules are found as they are.
+/// How writers of other ingestion protocols named series. Names that were stored under earlier
+/// settings are found as well.
 struct LabelNaming {
-  std::string extra_name_characters;  // beyond those that every name may have, UTF-8
+  // UTF-8 characters that names may have in addition to the default ones.
+  std::string extra_name_characters;
   std::string default_tag_key = "source", default_tag_value = "unknown";
 };
 
-/// True if there may be rules under which some of its characters would be stored escaped and others
-/// as they are: a series is then not surely found by looking the text up. UTF-8.
+/// Returns true if there may be naming rules under which some special characters of `text` (UTF-8)
+/// are stored escaped and others unescaped. A lookup of the text may then miss the series.
 bool MayBeHalfEscaped(std::string_view text);
 
-/// One thread at a time.
+/// Not thread-safe.
 class LabelNames {
  public:
-  /// The layout and the memo outlive the object.
+  /// The layout and the memo must outlive the object.
   LabelNames(const LabelNaming& naming, const KeyLayout& layout, NameMemo* names);
 
-  /// The ids under which a text may be stored: escaped under these rules or others, or as it is.
-  /// Sorted; none: no series has it.
+  /// Returns the sorted ids under which a text may be stored: escaped by the current or default
+  /// rules, or unescaped. An empty result means that no series has the text.
   Result<std::vector<Bytes>> IdsOf(UidKind kind, std::string_view text);
-  /// The same of any of these texts; also fails as the watch does.
+  /// Returns the ids for any of the texts. Also fails with errors of `watch`.
   Result<std::vector<Bytes>> IdsOfAll(UidKind kind, std::span<const std::string> texts,
-                                      WorkWatch* watch);
-  /// The text of an id. NotFound: it has no name.
+                                      RequestContext* watch);
+  /// Returns the text of an id without escapes. NotFound: the id has no name.
   Result<std::string> TextOf(UidKind kind, ByteView id);
-  /// All labels of a series, the metric's name among them. NotFound: an id without a name.
+  /// Returns all labels of a series, including the metric name. NotFound: an id has no name.
   Result<promql::Labels> LabelsOf(ByteView tsuid);
-  /// Whether its only tag is the one that stands for none.
+  /// Returns whether the series' only tag is the default tag, so the series has no labels.
   Result<bool> IsUntagged(ByteView tsuid);
 
   [[nodiscard]] const LabelNaming& naming() const { return naming_; }
   [[nodiscard]] const KeyLayout& layout() const { return layout_; }
 
  private:
-  /// Whether writers may have stored a label of this name under its MarkedName.
+  /// Returns whether writers may have stored a label of this name under its MarkedName.
   [[nodiscard]] bool MayBeMarked(std::string_view key) const;
   Result<bool> Is(UidKind kind, ByteView id, std::string_view name);
 

@@ -13,7 +13,7 @@ using promql::MatchKind;
 
 namespace {
 
-/// Whether what the matcher lists is found by looking it up.
+/// Returns whether the values that the matcher lists can be found by lookups.
 bool IsLookedUp(const Matcher& matcher) {
   const auto choices = matcher.Choices();
   if (matcher.kind == MatchKind::kEqual) return true;
@@ -23,21 +23,23 @@ bool IsLookedUp(const Matcher& matcher) {
 }  // namespace
 
 Result<LabelSelector> LabelSelector::Resolve(const promql::Matchers& matchers, Points& points,
-                                             LabelNames* names, WorkWatch* watch) {
+                                             LabelNames* names, RequestContext* watch) {
   LabelSelector selector(names, watch);
+  constexpr uint64_t kStepsPerMatcher = 256;
+  constexpr int64_t kBytesPerMatcher = 512;  // a clause or a Check
   for (const Matcher& matcher : matchers) {
+    RETURN_IF_ERROR(watch->Step(kStepsPerMatcher));
+    RETURN_IF_ERROR(selector.memory_->Add(kBytesPerMatcher));
     if (matcher.label != promql::kNameLabel) RETURN_IF_ERROR(selector.Add(matcher));
   }
-  auto& clauses = selector.matcher_.clauses;
-  std::stable_sort(clauses.begin(), clauses.end(),
-                   [](const TagClause& a, const TagClause& b) { return a.tagk < b.tagk; });
+  selector.MergeClauses();
   if (!selector.nothing_) RETURN_IF_ERROR(selector.FindMetrics(matchers, points));
   return selector;
 }
 
 Status LabelSelector::Add(const Matcher& matcher) {
   ASSIGN_OR_RETURN(std::vector<Bytes> tagks, names_->IdsOf(UidKind::kTagk, matcher.label));
-  const bool admits_absent = matcher.Admits("");
+  ASSIGN_OR_RETURN(const bool admits_absent, matcher.Admits("", *watch_));
   if (tagks.empty()) {
     nothing_ |= !admits_absent;
     return {};
@@ -51,6 +53,8 @@ Status LabelSelector::Add(const Matcher& matcher) {
       clause.kind = TagClause::Kind::kOneOf;
       ASSIGN_OR_RETURN(clause.values, names_->IdsOfAll(UidKind::kTagv, matcher.Choices(), watch_));
       nothing_ |= clause.values.empty();
+      for (const Bytes& value : clause.values)
+        RETURN_IF_ERROR(memory_->Add(static_cast<int64_t>(sizeof(Bytes) + value.size())));
     } else if (matcher.kind == MatchKind::kEqual) {
       clause.kind = TagClause::Kind::kAbsent;
     }
@@ -59,8 +63,36 @@ Status LabelSelector::Add(const Matcher& matcher) {
     if (all || !admits_absent) matcher_.clauses.push_back(std::move(clause));
     if (all) return {};
   }
-  checks_.push_back({&matcher, std::move(tagks), of_default_tag, {}});
+  // Matchers with equal labels have equal tag keys.
+  const auto [number, fresh] = check_of_.try_emplace(matcher.label, checks_.size());
+  if (fresh) checks_.push_back({{}, std::move(tagks), of_default_tag, {}});
+  checks_[number->second].matchers.push_back(&matcher);
   return {};
+}
+
+void LabelSelector::MergeClauses() {
+  auto& clauses = matcher_.clauses;
+  std::stable_sort(clauses.begin(), clauses.end(),
+                   [](const TagClause& a, const TagClause& b) { return a.tagk < b.tagk; });
+  std::vector<TagClause> merged;
+  for (TagClause& clause : clauses) {
+    if (merged.empty() || merged.back().tagk != clause.tagk) {
+      merged.push_back(std::move(clause));
+      continue;
+    }
+    using Kind = TagClause::Kind;
+    TagClause& into = merged.back();
+    nothing_ |= (into.kind == Kind::kAbsent) != (clause.kind == Kind::kAbsent);
+    if (into.kind == Kind::kOneOf && clause.kind == Kind::kOneOf) {
+      std::erase_if(into.values, [&](const Bytes& value) {
+        return !std::binary_search(clause.values.begin(), clause.values.end(), value);
+      });
+      nothing_ |= into.values.empty();
+    } else if (into.kind == Kind::kAny) {
+      into = std::move(clause);
+    }
+  }
+  clauses = std::move(merged);
 }
 
 Status LabelSelector::FindMetrics(const promql::Matchers& matchers, Points& points) {
@@ -78,9 +110,15 @@ Status LabelSelector::FindMetrics(const promql::Matchers& matchers, Points& poin
   std::set<Bytes> ids;
   Status failed;
   const auto width = static_cast<size_t>(names_->layout().metric_width);
+  constexpr uint64_t kStepsPerSeries = 8;
+  constexpr int64_t kBytesPerMetric = 192;  // here and in metrics_
+  const auto take = [&](ByteView tsuid) -> Status {
+    RETURN_IF_ERROR(watch_->Step(kStepsPerSeries));
+    if (!ids.emplace(tsuid.substr(0, width)).second) return {};
+    return memory_->Add(kBytesPerMetric);
+  };
   RETURN_IF_ERROR(points.ListSeries({}, matcher_, [&](ByteView tsuid) {
-    failed = watch_->Step(1);
-    ids.emplace(tsuid.substr(0, width));
+    failed = take(tsuid);
     return failed.ok();
   }));
   RETURN_IF_ERROR(failed);
@@ -91,10 +129,23 @@ Status LabelSelector::FindMetrics(const promql::Matchers& matchers, Points& poin
 Status LabelSelector::AddMetric(ByteView id, const std::vector<const Matcher*>& conditions) {
   ASSIGN_OR_RETURN(const std::string text, names_->TextOf(UidKind::kMetric, id));
   for (const Matcher* condition : conditions) {
-    if (!condition->Admits(text)) return {};
+    ASSIGN_OR_RETURN(const bool admitted, condition->Admits(text, *watch_));
+    if (!admitted) return {};
   }
   metrics_.emplace(id, text);
   return {};
+}
+
+Result<bool> LabelSelector::Decide(const Check& check, ByteView value) {
+  std::string text;
+  if (!value.empty()) {
+    ASSIGN_OR_RETURN(text, names_->TextOf(UidKind::kTagv, value));
+  }
+  for (const Matcher* matcher : check.matchers) {
+    ASSIGN_OR_RETURN(const bool admitted, matcher->Admits(text, *watch_));
+    if (!admitted) return false;
+  }
+  return true;
 }
 
 Result<bool> LabelSelector::Admits(ByteView tsuid) {
@@ -109,11 +160,10 @@ Result<bool> LabelSelector::Admits(ByteView tsuid) {
     }
     auto known = check.verdicts.find(Bytes(value));
     if (known == check.verdicts.end()) {
-      std::string text;
-      if (!value.empty()) {
-        ASSIGN_OR_RETURN(text, names_->TextOf(UidKind::kTagv, value));
-      }
-      known = check.verdicts.emplace(value, check.matcher->Admits(text)).first;
+      ASSIGN_OR_RETURN(const bool admitted, Decide(check, value));
+      constexpr int64_t kVerdictBytes = 96;
+      RETURN_IF_ERROR(memory_->Add(kVerdictBytes));
+      known = check.verdicts.emplace(value, admitted).first;
     }
     if (!known->second) return false;
   }

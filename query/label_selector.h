@@ -1,54 +1,66 @@
 #pragma once
-// Which series matchers of labels select, split into what a scan decides and what is decided here,
-// by the names of values.
+// Selects series by label matchers. Some matchers become conditions of the scan. The others are
+// decided here, by the names of tag values.
 
 #include <map>
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "query/label_names.h"
 #include "query/promql/matcher.h"
-#include "storage/base/work_watch.h"
+#include "storage/base/request_context.h"
 #include "storage/points/points.h"
 
 namespace hg::query {
 
-/// One thread at a time (it remembers verdicts).
+/// Not thread-safe, because it caches verdicts.
 class LabelSelector {
  public:
-  /// What no series can match selects nothing, and is no error. All that is passed outlives the
-  /// selector.
+  /// Resolves the matchers. If no series can match, the selector selects nothing; this is no error.
+  /// All arguments must outlive the selector.
   static Result<LabelSelector> Resolve(const promql::Matchers& matchers, Points& points,
-                                       LabelNames* names, WorkWatch* watch);
+                                       LabelNames* names, RequestContext* watch);
 
-  /// The metrics to scan, each with its text; in the order of their ids.
+  /// The metrics to scan with their names, in the order of their ids.
   [[nodiscard]] const std::map<Bytes, Bytes>& metrics() const { return metrics_; }
-  /// What to ask of the scan.
+  /// The condition to pass to the scan.
   [[nodiscard]] const SeriesMatcher& matcher() const { return matcher_; }
-  /// True if series that the scan gives must be asked about with Admits.
+  /// True if the caller must check the scanned series with Admits.
   [[nodiscard]] bool decides() const { return !checks_.empty(); }
-  /// NotFound: an id without a name.
+  /// Returns whether the matchers admit a series of the scan. Reports the work to the request
+  /// context and charges cached verdicts to it. NotFound: an id has no name. Also fails with errors
+  /// of Matcher::Admits and of the request context.
   Result<bool> Admits(ByteView tsuid);
 
  private:
+  /// The matchers of one label that are decided by text, in their order, with the joint verdict for
+  /// each value met so far.
   struct Check {
-    const promql::Matcher* matcher = nullptr;
-    std::vector<Bytes> tagks;     // one of them, or none, is a series'
-    bool of_default_tag = false;  // which is not the label of a series that has no other
-    std::unordered_map<Bytes, bool> verdicts;  // by id of the value
+    std::vector<const promql::Matcher*> matchers;
+    std::vector<Bytes> tagks;     // ids of the label's tag key; a series has at most one of them
+    bool of_default_tag = false;  // the default tag key: no label if it is the series' only tag
+    std::unordered_map<Bytes, bool> verdicts;  // by tag value id
   };
 
-  LabelSelector(LabelNames* names, WorkWatch* watch) : names_(names), watch_(watch) {}
+  LabelSelector(LabelNames* names, RequestContext* watch)
+      : names_(names), watch_(watch), memory_(std::make_unique<MemoryTally>(watch)) {}
+  /// Merges the clauses of each tag key in matcher_ into one clause.
+  void MergeClauses();
+  /// Computes the verdict for a value that is not cached; "" means that the series lacks the label.
+  Result<bool> Decide(const Check& check, ByteView value);
   Status Add(const promql::Matcher& matcher);
   Status FindMetrics(const promql::Matchers& matchers, Points& points);
   Status AddMetric(ByteView id, const std::vector<const promql::Matcher*>& conditions);
 
   LabelNames* names_;
-  WorkWatch* watch_;
+  RequestContext* watch_;
+  std::unique_ptr<MemoryTally> memory_;
   bool nothing_ = false;
   SeriesMatcher matcher_;
   std::vector<Check> checks_;
+  std::map<std::string, size_t> check_of_;  // label → index in checks_
   std::map<Bytes, Bytes> metrics_;
 };
 

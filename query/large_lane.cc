@@ -7,7 +7,7 @@
 namespace hg::query {
 namespace {
 
-// How late one that waits notices that its client has gone, or that memory was given back.
+// How often a waiting query checks whether its client has gone or memory was freed.
 constexpr auto kPoll = std::chrono::milliseconds(50);
 
 }  // namespace
@@ -32,7 +32,7 @@ Status LargeLane::Enter(int64_t held, const std::function<Status()>& look) {
   while (status.ok() && (place != waiting_.begin() || !MayStart(held))) {
     moved_.wait_for(lock, kPoll);
     lock.unlock();
-    // Others come behind this place: whatever becomes of the query, it is given up.
+    // Other queries wait behind this place, so it must be given up even if `look` throws.
     status = Survive([&] {
       const Status looked = look();
       const int64_t waited_ms = (clock_.MonotonicNs() - began_ns) / 1'000'000;

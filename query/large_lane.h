@@ -1,7 +1,7 @@
 #pragma once
-// The lane of large queries. Every query starts in the fast lane; one that has read or holds more
-// than a small one ever does must enter this lane before it goes on. Here a bounded number work at
-// once and the others wait in order of arrival, so that small queries never stand behind them.
+// The queue of large queries. Every query starts outside of it. A query that has read or holds more
+// than small queries do must enter LargeLane before it continues. A bounded number of large queries
+// work at once and the others wait in order of arrival, so small queries never wait for large ones.
 
 #include <condition_variable>
 #include <cstdint>
@@ -16,22 +16,24 @@
 namespace hg::query {
 
 struct LargeLaneOptions {
-  size_t width = 0;         // queries that work at once; 0 = any number
-  size_t waiting_max = 64;  // queries that wait; more are refused
+  size_t width = 0;         // queries that work at once; 0 = no limit
+  size_t waiting_max = 64;  // queries that may wait; more are refused
   int64_t wait_max_ms = 60'000;
 };
 
 /// Thread-safe.
 class LargeLane {
  public:
-  /// Both outlive the lane. No query starts while others have taken more than half of `memory`.
+  /// Both references must outlive the object. No large query starts while other requests hold more
+  /// than half of `memory`.
   LargeLane(LargeLaneOptions options, const MemoryBudget& memory, const Clock& clock)
       : options_(options), memory_(memory), clock_(clock) {}
 
-  /// Waits for a place; the query holds `held` bytes of the memory. Busy: too many wait, or it took
-  /// too long. What `look` fails with, polled meanwhile without a lock held, ends the waiting, too.
+  /// Waits for a place. `held` is the memory in bytes that the query itself holds. Busy: too many
+  /// queries wait, or the wait was too long. Calls `look` repeatedly without a lock while it waits,
+  /// and returns its error if it fails.
   Status Enter(int64_t held, const std::function<Status()>& look);
-  /// After an Enter that went well.
+  /// Call this function after a successful Enter.
   void Leave();
 
   [[nodiscard]] size_t working();
@@ -47,7 +49,7 @@ class LargeLane {
   std::mutex mutex_;
   std::condition_variable moved_;
   size_t working_ = 0;      // guarded by mutex_
-  std::list<int> waiting_;  // guarded by mutex_: one node for each that waits, first come first
+  std::list<int> waiting_;  // guarded by mutex_; one node per waiting query, in order of arrival
 };
 
 }  // namespace hg::query

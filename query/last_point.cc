@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "query/special_points.h"
 #include "storage/codec/row_key.h"
 #include "storage/for_each_row.h"
 #include "storage/model/key_layout.h"
@@ -18,43 +19,47 @@ namespace {
 constexpr const char* kMetaFamily = "name";
 constexpr const char* kCounter = "ts_ctr";
 
-/// A series and the hours in which its newest point is looked for.
+/// A series and the hours in which its newest point is searched.
 struct Wanted {
   Bytes tsuid;
   int64_t newest_base = 0;
   int64_t oldest_base = 0;
 };
 
-/// What a sub-query asks for.
+/// The series that a sub-query asks for.
 struct Asked {
-  explicit Asked(WorkWatch* watch) : memory(watch) {}
+  explicit Asked(RequestContext* watch) : memory(watch) {}
   std::vector<Wanted> wanted;
   MemoryTally memory;
-  uint64_t steps = 0;  // not told to the watch yet
+  uint64_t steps = 0;  // not yet reported to the request context
 };
 
-/// Some series of one metric that are looked for in the same hours: one scan finds them all.
+/// Some series of one metric that are searched in the same hours by one scan.
 struct Lookup {
-  std::vector<Bytes> tsuids;  // sorted, each once
+  std::vector<Bytes> tsuids;  // sorted, without repeats
   int64_t newest_base = 0;
   int64_t oldest_base = 0;
-  std::vector<LastPoint> found;  // beside them; without a TSUID: none
-  bool repeats = false;          // some are wanted more than once
+  std::vector<LastPoint> found;  // parallel to `tsuids`; an empty TSUID = no point found
+  bool repeats = false;          // some series were requested more than once
 };
 
-// Series of a scan at most: others may be looked for by other threads.
+// The most series per scan. Other threads may search the rest.
 constexpr size_t kSeriesOfScan = 1024;
-// The watch is one place for all threads: it is told of so many steps at once.
+// All threads of a query share one request context, so each reports this many steps at once.
 constexpr uint64_t kStepsAtOnce = 2048;
+// The length of most TSUIDs.
+constexpr size_t kTsuidBytes = 32;
+// The cost of reading a row of the meta table, in steps (a step is about a point).
+constexpr uint64_t kRowSteps = 16;
 
 int64_t HourOf(int64_t ms) { return ms / 1000 - ms / 1000 % kRowSpan; }
 
-/// Its methods but Run are called by several threads.
+/// Several threads call its methods, except Run.
 class LastPointFinder {
  public:
   LastPointFinder(const LastPointQuery& query, const Options& options, int64_t now_ms,
                   Points* points, Store* cells, NameMemo* names, const SideBySide& side_by_side,
-                  WorkWatch* watch)
+                  RequestContext* watch)
       : query_(query),
         options_(options),
         now_ms_(now_ms),
@@ -65,11 +70,11 @@ class LastPointFinder {
         layout_(points->layout()),
         watch_(watch) {}
 
-  // Failures count in the order of the sub-queries, then of the scans.
+  // If several parts fail, the error is that of the first sub-query, then of the first scan.
   Result<std::vector<LastPoint>> Run() {
     std::deque<Asked> asked;
     for (size_t i = 0; i < query_.queries.size(); ++i) asked.emplace_back(watch_);
-    // Rows of the meta table take their time.
+    // Reading rows of the meta table is slow, so it runs on several threads.
     RETURN_IF_ERROR(ForAll(reads_meta_table(), asked.size(),
                            [&](size_t i) { return Want(query_.queries[i], &asked[i]); }));
     std::vector<Wanted> wanted;
@@ -88,7 +93,8 @@ class LastPointFinder {
     return query_.back_scan_hours == 0 && meta_tracking();
   }
 
-  /// task(i) answers a Status; that of the first one that fails.
+  /// Calls task(i), which returns a Status, for all i. Returns the error of the first task that
+  /// failed.
   template <typename Task>
   Status ForAll(bool side_by_side, size_t count, Task&& task) const {
     if (!side_by_side || count < 2) {
@@ -111,8 +117,8 @@ class LastPointFinder {
   }
 
   Status WantHours(Bytes tsuid, int64_t newest_base, Asked* asked) const {
-    constexpr size_t kCopies = 4;  // wanted, in a scan, found, given
-    if (++asked->steps == kStepsAtOnce)
+    constexpr size_t kCopies = 4;  // in `wanted`, in a scan, in `found`, in the result
+    if (++asked->steps >= kStepsAtOnce)
       RETURN_IF_ERROR(asked->memory.Step(std::exchange(asked->steps, 0)));
     RETURN_IF_ERROR(
         asked->memory.Add(static_cast<int64_t>(kCopies * (sizeof(LastPoint) + tsuid.size()))));
@@ -141,7 +147,7 @@ class LastPointFinder {
       if (row.empty()) return Status::InvalidArgument("No metadata of the TSUID '" + text + "'");
       base = HourOf(row.cells[0].timestamp_ms);
     }
-    // One with half a pair is looked for, and not found.
+    // TSUIDs with an incomplete pair are accepted, but no point is found.
     if (!codec::CheckTsuid(layout_, tsuid).ok()) return {};
     return WantHours(std::move(tsuid), base, asked);
   }
@@ -165,8 +171,8 @@ class LastPointFinder {
     return meta_tracking() ? WantTracked(metric, pairs, asked) : Status();
   }
 
-  // Every series of the metric in the meta table that has all pairs, in the hour it was last
-  // written.
+  // Requests every series of the metric in the meta table that has all pairs, for the hour in which
+  // it was last written.
   Status WantTracked(const Bytes& metric, const std::vector<Bytes>& pairs, Asked* asked) const {
     ScanSpec spec;
     spec.table = options_.meta_table;
@@ -177,7 +183,12 @@ class LastPointFinder {
     spec.family = kMetaFamily;
     spec.qualifiers = {kCounter};
     return ForEachRow(cells_, spec, [&](Row& row) -> Status {
+      asked->steps += kRowSteps + 2 * pairs.size();
+      if (asked->steps >= kStepsAtOnce)
+        RETURN_IF_ERROR(asked->memory.Step(std::exchange(asked->steps, 0)));
       if (row.empty() || !codec::CheckTsuid(layout_, row.key).ok()) return {};
+      const auto pair_width = static_cast<size_t>(layout_.pair_width());
+      if (pairs.size() > row.key.size() / pair_width) return {};
       auto has = [&](const Bytes& pair) {
         bool found = false;
         codec::ForEachPair(layout_, row.key, [&](ByteView k, ByteView v) {
@@ -200,20 +211,26 @@ class LastPointFinder {
   }
 
   Result<std::vector<LastPoint>> Read(std::vector<Wanted>& wanted) const {
-    std::map<LookupKey, std::vector<size_t>> alike;  // places in `wanted`, which has the metrics
-    std::vector<size_t>* as_before = nullptr;        // neighbours mostly are
+    std::map<LookupKey, std::vector<size_t>> alike;  // indices in `wanted`, which owns the metrics
+    std::vector<size_t>* as_before = nullptr;        // neighbors usually have the same key
     for (size_t i = 0; i < wanted.size(); ++i) {
       const LookupKey key = KeyOf(wanted[i]);
       if (as_before == nullptr || KeyOf(wanted[i - 1]) != key) as_before = &alike[key];
       as_before->push_back(i);
     }
     std::deque<Lookup> lookups;
-    std::vector<std::pair<Lookup*, size_t>> found_at(wanted.size());  // and the place in `found`
+    // For each wanted series: its lookup, and its index in Lookup::found.
+    std::vector<std::pair<Lookup*, size_t>> found_at(wanted.size());
     for (auto& [key, places] : alike) MakeLookups(wanted, &places, &lookups, &found_at);
-    // Few series are found sooner than a thread wakes.
+    // Few series are found sooner than another thread wakes up.
     constexpr size_t kSeriesSideBySide = 256;
     RETURN_IF_ERROR(ForAll(wanted.size() >= kSeriesSideBySide, lookups.size(),
                            [&](size_t i) { return Find(&lookups[i]); }));
+    // The result outlives the call. The memory charged during the call is released when it ends.
+    if (watch_ != nullptr) {
+      const size_t bytes = wanted.size() * (sizeof(LastPoint) + kTsuidBytes);
+      RETURN_IF_ERROR(watch_->Charge(static_cast<int64_t>(bytes)));
+    }
     std::vector<LastPoint> out;
     out.reserve(wanted.size());
     for (const auto& [lookup, at] : found_at) {
@@ -228,7 +245,7 @@ class LastPointFinder {
     return out;
   }
 
-  // Takes the TSUIDs.
+  // Moves the TSUIDs out of `wanted`.
   static void MakeLookups(std::vector<Wanted>& wanted, std::vector<size_t>* places,
                           std::deque<Lookup>* lookups,
                           std::vector<std::pair<Lookup*, size_t>>* found_at) {
@@ -262,13 +279,15 @@ class LastPointFinder {
     lookup->found.resize(tsuids.size());
     ASSIGN_OR_RETURN(std::unique_ptr<PointScan> scan, points_.Scan(spec, options_.reconcile));
     RowHour row;
-    size_t at = 0;  // of the last row's series
+    KeptPoints kept;
+    size_t at = 0;  // index of the last row's series
     for (uint64_t steps = 0;;) {
       ASSIGN_OR_RETURN(bool more, scan->Next(&row));
       if (!more) break;
       steps += 1 + row.value.size();
       if (steps >= kStepsAtOnce && watch_ != nullptr)
         RETURN_IF_ERROR(watch_->Step(std::exchange(steps, 0)));
+      PassOverSpecials(&row, &kept);
       if (row.value.empty()) continue;
       if (tsuids[at] != row.tsuid) {
         const size_t place = PlaceOf(tsuids, row.tsuid, at + 1);
@@ -284,7 +303,8 @@ class LastPointFinder {
       point.tsuid.assign(row.tsuid);
     }
     if (!query_.resolve_names) return {};
-    // Others look for theirs meanwhile; most names are those of series of other metrics, too.
+    // Other threads search meanwhile. Most names also belong to series of other metrics, so sharing
+    // the memo saves lookups.
     std::lock_guard lock(names_mutex_);
     for (LastPoint& point : lookup->found) {
       if (!point.tsuid.empty()) RETURN_IF_ERROR(NameSeries(&point));
@@ -292,7 +312,8 @@ class LastPointFinder {
     return {};
   }
 
-  /// `expected`: it may be there. All of them: it is not listed.
+  /// Returns the index of `tsuid`, or tsuids.size() if it is not listed. `expected` is a guess that
+  /// is tried first.
   static size_t PlaceOf(const std::vector<Bytes>& tsuids, ByteView tsuid, size_t expected) {
     if (expected < tsuids.size() && tsuids[expected] == tsuid) return expected;
     const auto at = std::lower_bound(tsuids.begin(), tsuids.end(), tsuid);
@@ -303,6 +324,7 @@ class LastPointFinder {
   Status NameSeries(LastPoint* point) const {
     ASSIGN_OR_RETURN(const Bytes* name, names_.NameOf(UidKind::kMetric, MetricOf(point->tsuid)));
     point->metric = *name;
+    size_t name_bytes = name->size();
     point->tags.reserve(point->tsuid.size() / static_cast<size_t>(layout_.pair_width()));
     Status status;
     codec::ForEachPair(layout_, point->tsuid, [&](ByteView tagk, ByteView tagv) {
@@ -310,9 +332,12 @@ class LastPointFinder {
       Result<const Bytes*> key = names_.NameOf(UidKind::kTagk, tagk);
       Result<const Bytes*> value = names_.NameOf(UidKind::kTagv, tagv);
       status = !key.ok() ? key.status() : value.status();
-      if (status.ok()) point->tags.emplace_back(**key, **value);
+      if (!status.ok()) return;
+      name_bytes += 2 * sizeof(Bytes) + (*key)->size() + (*value)->size();
+      point->tags.emplace_back(**key, **value);
     });
-    return status;
+    RETURN_IF_ERROR(status);
+    return watch_ != nullptr ? watch_->Charge(static_cast<int64_t>(name_bytes)) : Status();
   }
 
   const LastPointQuery& query_;
@@ -320,11 +345,11 @@ class LastPointFinder {
   const int64_t now_ms_;
   Points& points_;
   Store& cells_;
-  NameMemo& names_;  // Find by any thread; else guarded by names_mutex_
+  NameMemo& names_;  // Find may be called by any thread; else guarded by names_mutex_
   mutable std::mutex names_mutex_;
   const SideBySide& side_by_side_;
   const KeyLayout& layout_;
-  WorkWatch* const watch_;
+  RequestContext* const watch_;
 };
 
 }  // namespace
@@ -332,7 +357,7 @@ class LastPointFinder {
 Result<std::vector<LastPoint>> FindLastPoints(const LastPointQuery& query, const Options& options,
                                               int64_t now_ms, Points* points, Store* cells,
                                               NameMemo* names, const SideBySide& side_by_side,
-                                              WorkWatch* watch) {
+                                              RequestContext* watch) {
   return LastPointFinder(query, options, now_ms, points, cells, names, side_by_side, watch).Run();
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Newest points (spec query.md §10.2; OpenTSDB class TSUIDQuery).
+// Newest points of series (opentsdb-queries.md §10.2; OpenTSDB class TSUIDQuery).
 
 #include <cstdint>
 #include <optional>
@@ -17,38 +17,39 @@
 
 namespace hg::query {
 
-/// Texts as the client wrote them, UTF-8.
+/// One sub-query as the client wrote it. Texts are UTF-8.
 struct LastPointSubQuery {
   std::optional<std::string> metric;
   std::vector<std::pair<std::string, std::string>> tags;
-  std::vector<std::string> tsuids;  // hex; not empty: metric and tags are not looked at
+  std::vector<std::string> tsuids;  // hex; if not empty, metric and tags are ignored
 };
 
 struct LastPointQuery {
   std::vector<LastPointSubQuery> queries;
   bool resolve_names = false;
-  int64_t back_scan_hours = 0;  // ≥ 0
+  int64_t back_scan_hours = 0;  // not negative
 };
 
-/// One series' newest point.
+/// The newest point of one series.
 struct LastPoint {
   int64_t time_ms = 0;
   uint64_t bits = 0;
   bool is_double = false;
   Bytes tsuid;
-  // With resolve_names; names are UTF-8.
+  // Filled only if resolve_names is set; names are UTF-8.
   std::optional<Bytes> metric;
   std::vector<std::pair<Bytes, Bytes>> tags;
 };
 
-/// Newest point of each series asked for, in the order of the request; series without one are left
-/// out. `now_ms` decides the hour where the meta table does not. NotFound, InvalidArgument: names,
-/// tags or TSUIDs that cannot be. Metrics and hours of many series are looked through
-/// `side_by_side`. Else what `watch` says, if there is one; memory is charged to it
+/// Returns the newest point of each requested series, in the order of the request. Series without a
+/// point are left out. `now_ms` selects the hour to read where the meta table does not. Searches
+/// many metrics and hours through `side_by_side`, on several threads.
+/// NotFound or InvalidArgument: invalid or unknown names, tags or TSUIDs. Also fails with errors of
+/// `watch`, which may be nullptr. The result stays charged to `watch`; working memory is charged
 /// until the call returns.
 Result<std::vector<LastPoint>> FindLastPoints(const LastPointQuery& query, const Options& options,
                                               int64_t now_ms, Points* points, Store* cells,
                                               NameMemo* names, const SideBySide& side_by_side,
-                                              WorkWatch* watch);
+                                              RequestContext* watch);
 
 }  // namespace hg::query

@@ -8,13 +8,13 @@ namespace {
 
 constexpr const char* kAdvice =
     " Please try filtering using more tags or decrease your time range.";
-// Qualifier, value, timestamp and family of a cell beside its key: OpenTSDB's own figure is an
-// estimate too.
+// Bytes of a cell in addition to its key: qualifier, value, timestamp and family. OpenTSDB's own
+// number is an estimate as well.
 constexpr int64_t kCellBytes = 2 + 8 + 8 + 1;
-// What a row costs beside its points, measured in points.
+// The cost of a row in addition to its points, in steps (a step is about a point).
 constexpr uint64_t kRowSteps = 64;
-constexpr uint64_t kStatisticsSteps = 16;  // of one that is given by its statistics
-// The watch is one place for all threads of a query: it is told of so many steps at once.
+constexpr uint64_t kStatisticsSteps = 16;  // for a row that is read by its statistics
+// All threads of a query share one request context, so each reports this many steps at once.
 constexpr uint64_t kStepsAtOnce = 2048;
 
 }  // namespace

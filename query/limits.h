@@ -1,6 +1,6 @@
 #pragma once
-// Limits of one sub-query (spec query.md §15.1): counted in cells and bytes of storage, looked at
-// between batches, so that one batch always passes.
+// Limits of one sub-query (opentsdb-queries.md §15.1). They count cells and bytes of storage. They
+// are checked between batches of rows, so one batch always passes.
 
 #include <cstdint>
 #include <string>
@@ -8,8 +8,8 @@
 
 #include "query/limits_file.h"
 #include "query/options.h"
+#include "storage/base/request_context.h"
 #include "storage/base/status.h"
-#include "storage/base/work_watch.h"
 #include "storage/points/points.h"
 
 namespace hg::query {
@@ -21,20 +21,22 @@ struct Limits {
   size_t batch_rows = 128;
 };
 
-/// Those of the limits file for that metric, else those of the options; lifted where the request
-/// asks and the options allow. InvalidArgument: the limits file cannot be read.
+/// Returns the limits that the limits file has for the metric, or else those of the options.
+/// `lift_bytes` and `lift_cells` remove a limit if the options allow it. InvalidArgument: the
+/// limits file cannot be read.
 Result<Limits> LimitsFor(const Options& options, LimitsFile* file, std::string_view metric,
                          bool lift_bytes, bool lift_cells);
 
-/// One thread at a time.
+/// Not thread-safe.
 class LimitCounter {
  public:
-  /// `watch` outlives the counter.
-  LimitCounter(const Limits& limits, WorkWatch& watch) : limits_(limits), watch_(watch) {}
+  /// `watch` must outlive the counter.
+  LimitCounter(const Limits& limits, RequestContext& watch) : limits_(limits), watch_(watch) {}
 
-  /// Before a row is used. LimitExceeded, or what the watch says.
+  /// Counts a row before it is used. Fails with LimitExceeded or with errors of the request
+  /// context.
   Status Count(const RowHour& row);
-  /// The same of rows that are given by their statistics. Where there is no limit.
+  /// Counts rows that are read by their statistics. Call this function only if limited() is false.
   Status CountHours(uint64_t rows, uint64_t points);
 
   [[nodiscard]] bool limited() const { return limits_.bytes_max > 0 || limits_.cells_max > 0; }
@@ -45,10 +47,10 @@ class LimitCounter {
   Status Check() const;
 
   const Limits limits_;
-  WorkWatch& watch_;
+  RequestContext& watch_;
   uint64_t rows_ = 0;
   uint64_t points_ = 0;
-  uint64_t steps_ = 0;  // not told to the watch yet
+  uint64_t steps_ = 0;  // not yet reported to watch_
   int64_t bytes_ = 0;
   int64_t cells_ = 0;
 };

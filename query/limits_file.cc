@@ -54,7 +54,7 @@ Status LimitsFile::Reload() {
 Result<bool> LimitsFile::Find(std::string_view metric, int64_t* bytes_max, int64_t* cells_max) {
   if (path_.empty()) return false;
   std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock.owns_lock()) {  // another thread reads the file, perhaps
+  if (!lock.owns_lock()) {  // another thread may be reading the file
     RETURN_IF_ERROR(NoWait::MayWait());
     lock.lock();
   }

@@ -1,6 +1,6 @@
 #pragma once
-// Limits per metric from a JSON file: [{"regex","byteLimit","dataPointsLimit"}]
-// (tsd.query.limits.overrides.config, the file's path or the document itself).
+// Limits per metric from a JSON file: [{"regex","byteLimit","dataPointsLimit"}]. The setting
+// tsd.query.limits.overrides.config has the path of the file, or the document itself.
 
 #include <cstdint>
 #include <memory>
@@ -15,30 +15,31 @@
 
 namespace hg::query {
 
-/// 0 = no limit.
+/// The limits of one entry; 0 = no limit.
 struct MetricLimits {
   std::shared_ptr<const uid::JavaPattern> pattern;
   int64_t bytes_max = 0;
   int64_t cells_max = 0;
 };
 
-/// The entries of such a document. InvalidArgument says what is wrong.
+/// Parses such a document. InvalidArgument says what is wrong.
 Result<std::vector<MetricLimits>> ParseLimitsFile(std::string_view json);
 
-/// Thread-safe. Reads the file on the first question, and again when it was read longer ago than
-/// the interval; a file that can no longer be read leaves the entries as they were.
+/// Thread-safe. The first Find reads the file. Later calls read it again if the interval has passed
+/// since the last read. If the file can no longer be read, the entries stay as they were.
 class LimitsFile {
  public:
-  /// `clock` outlives the object. path "" = no entries; one that begins with '[' is the document.
+  /// `clock` must outlive the object. An empty path means no entries. A path that begins with '['
+  /// is the document itself.
   LimitsFile(std::string path, int64_t interval_s, const Clock& clock)
       : path_(std::move(path)), interval_ns_(interval_s * 1'000'000'000), clock_(clock) {}
 
-  /// Fills the limits of the first entry whose pattern is found in the metric's name; false if
-  /// there is none. InvalidArgument: the file could not be read the first time.
+  /// Returns the limits of the first entry whose pattern is found in the metric name, or false if
+  /// there is none. InvalidArgument: the file could not be read and no entries were read before.
   Result<bool> Find(std::string_view metric, int64_t* bytes_max, int64_t* cells_max);
 
  private:
-  Status Reload();  // with mutex_ held
+  Status Reload();  // requires mutex_
 
   const std::string path_;
   const int64_t interval_ns_;

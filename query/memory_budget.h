@@ -1,5 +1,5 @@
 #pragma once
-// Memory that all running queries may hold together (tsd.query.memory.limit).
+// The memory that all running queries may hold together (tsd.query.memory.limit).
 
 #include <atomic>
 #include <cstdint>
@@ -12,7 +12,8 @@ class MemoryBudget {
   /// 0 = no limit.
   explicit MemoryBudget(int64_t limit_bytes) : limit_(limit_bytes) {}
 
-  /// False: so much is not left, or less than `reserve` would be left after it; nothing was taken.
+  /// Takes memory from the budget. Returns false and takes nothing if less than `reserve` bytes
+  /// would be left.
   bool Take(int64_t bytes, int64_t reserve = 0) {
     const int64_t taken = taken_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
     if (limit_ <= 0 || taken <= limit_ - reserve) return true;
@@ -23,7 +24,8 @@ class MemoryBudget {
 
   [[nodiscard]] int64_t taken() const { return taken_.load(std::memory_order_relaxed); }
   [[nodiscard]] int64_t limit() const { return limit_; }
-  /// Others than who holds `own` have at most half: a large query may start.
+  /// Returns whether a large query may start: requests other than the one that holds `own` bytes
+  /// have at most half of the budget.
   [[nodiscard]] bool roomy(int64_t own) const { return limit_ <= 0 || taken() - own <= limit_ / 2; }
 
  private:

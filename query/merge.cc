@@ -22,10 +22,11 @@ Status Infinite(const MergeOptions& options, double value, int64_t t) {
                                  std::to_string(t));
 }
 
-/// Counts steps towards a watch, in pieces: a look costs more than an instant of few series.
+/// Collects steps and reports them in larger pieces. A report costs more than an instant of few
+/// series.
 class Steps {
  public:
-  explicit Steps(WorkWatch* watch) : watch_(watch) {}
+  explicit Steps(RequestContext* watch) : watch_(watch) {}
   Status Add(uint64_t steps) {
     pending_ += steps;
     if (pending_ < kPiece || watch_ == nullptr) return {};
@@ -34,17 +35,17 @@ class Steps {
 
  private:
   static constexpr uint64_t kPiece = 4096;
-  WorkWatch* const watch_;
+  RequestContext* const watch_;
   uint64_t pending_ = 0;
 };
 
-/// Grows the result, charged before it is taken; `kinds` appears with the first point that differs
-/// in kind.
+/// Builds the result and charges memory before it is allocated. `kinds` is filled from the first
+/// point whose kind differs from the points before.
 class Output {
  public:
-  explicit Output(WorkWatch* watch) : watch_(watch) {}
+  explicit Output(RequestContext* watch) : watch_(watch) {}
 
-  /// Room for `n` points in all.
+  /// Reserves memory for `n` points in total.
   Status Reserve(size_t n) {
     const size_t room = out_.time_ms.capacity();
     if (n <= room) return {};
@@ -72,14 +73,14 @@ class Output {
   PointColumns Take() { return std::move(out_); }
 
  private:
-  WorkWatch* const watch_;
+  RequestContext* const watch_;
   PointColumns out_;
 };
 
 bool Uniform(const PointColumns& p) { return p.kinds.empty(); }
 
-// One series of both kinds never interpolates. A point is an integer if it and the next one are
-// (quirk Q10).
+// A single series with integers and doubles is never interpolated. A point is an integer if it and
+// the next point are integers (quirk Q10).
 Result<PointColumns> MergeOne(const MergeOptions& options, const PointColumns& series) {
   Output out(options.watch);
   Steps steps(options.watch);
@@ -105,8 +106,8 @@ Result<PointColumns> MergeOne(const MergeOptions& options, const PointColumns& s
   return out.Take();
 }
 
-// True if all series have the same instants and none changes between integers and doubles: then
-// nothing is interpolated and the kind is the same throughout.
+// Returns true if all series have the same instants and no series mixes integers and doubles. Then
+// nothing is interpolated and all results have the same kind.
 bool Aligned(std::span<const PointColumns* const> series) {
   for (const PointColumns* s : series) {
     if (!Uniform(*s) || s->time_ms != series[0]->time_ms) return false;
@@ -119,8 +120,10 @@ bool FoldsSeries(Function function) {
          function == Function::kMax;
 }
 
-/// Many instants at once, series by series: for each instant the order of the values is still that
-/// of the series, so the results are those of RunDouble.
+constexpr size_t kFewInstants = 4096;
+
+/// Aggregates many instants at once, series by series. At each instant the values are still in
+/// series order, so the results are those of RunDouble.
 class FoldedInstants {
  public:
   FoldedInstants(Function function, size_t instants)
@@ -129,6 +132,11 @@ class FoldedInstants {
                           : function == Function::kMax ? -kInfinity
                                                        : 0.0) {
     if (sums()) counts_.resize(instants);
+  }
+
+  /// The memory of an object for so many instants.
+  static int64_t BytesOf(size_t instants) {
+    return static_cast<int64_t>(instants * (sizeof(double) + 2 * sizeof(uint64_t)));
   }
 
   void Take(std::span<const uint64_t> bits, bool doubles) {
@@ -191,7 +199,6 @@ Result<PointColumns> MergeAligned(const MergeOptions& options,
     ++end;
 
   Steps steps(options.watch);
-  // The sums and counts below go again soon; they are counted like the result.
   if (options.watch != nullptr) {
     RETURN_IF_ERROR(options.watch->Charge(static_cast<int64_t>(end - begin) * kPointBytes));
   }
@@ -213,6 +220,9 @@ Result<PointColumns> MergeAligned(const MergeOptions& options,
     return out;
   }
   if (!ints && FoldsSeries(function)) {
+    // For few instants the memory is too small to be charged.
+    MemoryTally scratch_memory(end - begin >= kFewInstants ? options.watch : nullptr);
+    RETURN_IF_ERROR(scratch_memory.Add(FoldedInstants::BytesOf(end - begin)));
     FoldedInstants folded(function, end - begin);
     for (const PointColumns* s : series) {
       RETURN_IF_ERROR(steps.Add(end - begin));
@@ -281,8 +291,8 @@ double InterpolateDouble(Interpolation method, int64_t x, int64_t x0, double y0,
   return 0;
 }
 
-/// Walks all series in step. A series has a current element (the latest at or before the instant,
-/// until the series has ended) and a next one.
+/// Walks all series instant by instant. A series has a current element (the latest one at or before
+/// the instant, until the series has ended) and a next one.
 class Walk {
  public:
   Walk(const MergeOptions& options, std::span<const PointColumns* const> series)
@@ -292,8 +302,8 @@ class Walk {
         has_current_(series.size(), 0) {
     for (size_t s = 0; s < series.size(); ++s) {
       if (options.rate) {
-        // The pseudo-rate becomes the current element right away; a series without another one has
-        // ended.
+        // The pseudo-rate becomes the current element immediately. A series without another element
+        // has ended.
         next_[s] = series[s]->size() > 1 ? 1 : series[s]->size();
         has_current_[s] = series[s]->size() > 1;
       }
@@ -302,7 +312,7 @@ class Walk {
     }
   }
 
-  /// Moves to the next instant; false at the end.
+  /// Moves to the next instant. Returns false at the end.
   bool Next() {
     int64_t instant = std::numeric_limits<int64_t>::max();
     for (size_t s = 0; s < series_.size(); ++s) {
@@ -364,13 +374,13 @@ class Walk {
   const MergeOptions& options_;
   std::span<const PointColumns* const> series_;
   std::vector<size_t> next_;          // index of each series' next element
-  std::vector<uint8_t> has_current_;  // then it is the one before next_
-  int64_t doubles_now_ = 0;           // floating-point elements among the current ones,
-  int64_t doubles_ahead_ = 0;         // and among the next ones
+  std::vector<uint8_t> has_current_;  // if set, the current element is the one before next_
+  int64_t doubles_now_ = 0;           // number of doubles among the current elements
+  int64_t doubles_ahead_ = 0;         // number of doubles among the next elements
   int64_t instant_ = 0;
 };
 
-// Calls visit(walk), which answers a Status, at each instant that is wanted.
+// Calls visit(walk), which returns a Status, at each instant within the trim range.
 template <typename Visit>
 Status ForEachInstant(const MergeOptions& options, std::span<const PointColumns* const> series,
                       Visit&& visit) {

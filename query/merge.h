@@ -1,6 +1,7 @@
 #pragma once
-// Merging the series of a group: which instants are emitted, what each series contributes, whether
-// the result is an integer (spec query.md §6; OpenTSDB class AggregationIterator). Pure.
+// Merges the series of a group: computes which instants are emitted, what each series contributes,
+// and whether the result is an integer (opentsdb-queries.md §6; OpenTSDB class
+// AggregationIterator). Free of I/O.
 
 #include <cstdint>
 #include <functional>
@@ -10,39 +11,44 @@
 
 #include "query/aggregator.h"
 #include "query/answer.h"
+#include "storage/base/request_context.h"
 #include "storage/base/status.h"
-#include "storage/base/work_watch.h"
 
 namespace hg::query {
 
 struct MergeOptions {
   const Aggregator* aggregator = nullptr;
-  bool rate = false;  // the columns are rates: no interpolation, their first element is not emitted
+  // The columns are rates: they are not interpolated, and their first element is not emitted.
+  bool rate = false;
   int64_t last_ms =
-      std::numeric_limits<int64_t>::max();  // instants beyond the scan window are not emitted
+      std::numeric_limits<int64_t>::max();  // instants after the scan window are not emitted
   int64_t trim_begin_ms =
-      std::numeric_limits<int64_t>::min();  // nor those outside the query's range, both inclusive
+      std::numeric_limits<int64_t>::min();  // instants outside the query's range are not emitted;
+                                            // both ends are inclusive
   int64_t trim_end_ms = std::numeric_limits<int64_t>::max();
-  /// Where the instant of an infinite result is left, if wanted.
+  /// If not null: set to the instant of an infinite result.
   std::optional<int64_t>* infinite_ms = nullptr;
-  /// Told of the steps; the result is charged to it and stays so. nullptr: nobody watches.
-  WorkWatch* watch = nullptr;
+  /// Counts the steps of work. The result is charged to it and stays charged. May be nullptr.
+  RequestContext* watch = nullptr;
 };
 
-/// The group's points. `series` in group order (§9.3), each ascending. InvalidArgument: a result is
-/// infinite. Else what the watch says.
+/// Returns the points of the group. `series` is in group order (opentsdb-queries.md §9.3); each
+/// series is ascending. InvalidArgument: a result is infinite. Also fails with errors of
+/// `options.watch`.
 Result<PointColumns> MergeSeries(const MergeOptions& options,
                                  std::span<const PointColumns* const> series);
 
-/// What the active series contribute at one emitted instant, in group order; borrowed.
+/// What the active series contribute at one emitted instant, in group order. The spans are
+/// borrowed.
 struct Instant {
   int64_t time_ms = 0;
-  bool is_integer = false;  // which of the spans counts
+  bool is_integer = false;  // selects `ints` or `doubles`
   std::span<const int64_t> ints;
   std::span<const double> doubles;
 };
 
-/// Calls `visit` for every emitted instant, before anything is aggregated. Fails as the watch says.
+/// Calls `visit` for every emitted instant with the values before aggregation. Fails with errors of
+/// `options.watch`.
 Status VisitInstants(const MergeOptions& options, std::span<const PointColumns* const> series,
                      const std::function<void(const Instant&)>& visit);
 

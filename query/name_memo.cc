@@ -21,7 +21,7 @@ Result<const Bytes*> NameMemo::NameOf(UidKind kind, ByteView id) {
     return Status::NotFound("No such unique ID for '" + std::string(UidKindName(kind)) +
                             "': " + ToHexUpper(id));
   }
-  constexpr size_t kEntryBytes = 160;  // both texts' places, and what a filter thinks of it
+  constexpr size_t kEntryBytes = 160;  // entries for both texts in two tables
   RETURN_IF_ERROR(memory_.Add(static_cast<int64_t>(kEntryBytes + id.size() + name->size())));
   return &known.emplace(Bytes(id), std::move(*name)).first->second;
 }

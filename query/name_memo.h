@@ -1,30 +1,37 @@
 #pragma once
-// Names and ids as one query sees them: each is looked up once.
+// Caches names and ids for one query, so that each id is looked up once.
 
 #include <string>
 #include <string_view>
 #include <unordered_map>
 
+#include "storage/base/request_context.h"
 #include "storage/base/status.h"
-#include "storage/base/work_watch.h"
 #include "uid/names.h"
 
 namespace hg::query {
 
-/// One thread at a time.
+/// Not thread-safe.
 class NameMemo {
  public:
-  /// Both outlive the memo; what it holds is charged to `watch`, if there is one.
-  explicit NameMemo(uid::Names& names, WorkWatch* watch = nullptr)
-      : names_(names), memory_(watch) {}
+  /// Both arguments must outlive the memo. The cache is charged to `watch`, which may be nullptr.
+  explicit NameMemo(uid::Names& names, RequestContext* watch = nullptr)
+      : names_(names),
+        context_(watch != nullptr ? *watch : RequestContext::Unlimited()),
+        memory_(watch) {}
 
-  /// UID of a name in UTF-8. NotFound: "No such name for 'tagk': 'X'"; InvalidArgument: it is
-  /// empty.
+  /// Returns the UID of a name in UTF-8. NotFound: "No such name for 'tagk': 'X'". InvalidArgument:
+  /// the name is empty.
   Result<Bytes> Find(UidKind kind, std::string_view name);
-  /// UTF-8 name of a UID. NotFound: there is none, which a query cannot answer around. The
-  /// reference lives as long as the memo.
+  /// Returns the UTF-8 name of a UID. NotFound: the UID has no name, and the query fails. The
+  /// pointer is valid as long as the memo.
   Result<const Bytes*> NameOf(UidKind kind, ByteView id);
-  /// Names of UIDs that were looked up.
+  /// The request context that receives the work on these names. It is an unlimited one if the memo
+  /// was created without a context.
+  [[nodiscard]] RequestContext& context() const { return context_; }
+  /// Charges memory that lives as long as the memo, for example verdicts about its names.
+  Status Hold(int64_t bytes) { return memory_.Add(bytes); }
+  /// The number of UIDs whose names were looked up.
   [[nodiscard]] uint64_t resolved() const {
     return by_id_[0].size() + by_id_[1].size() + by_id_[2].size();
   }
@@ -35,6 +42,7 @@ class NameMemo {
     size_t operator()(std::string_view v) const { return std::hash<std::string_view>()(v); }
   };
   uid::Names& names_;
+  RequestContext& context_;
   MemoryTally memory_;
   std::unordered_map<Bytes, Bytes, Hash, std::equal_to<>> by_id_[3];
 };

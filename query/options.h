@@ -1,6 +1,6 @@
 #pragma once
-// What the read path is told by tsd/config (spec query.md §18); only tsd knows the settings' names.
-// Units are in the field names.
+// Configuration of the read path (opentsdb-queries.md §18). tsd/config fills it; the other folders
+// do not know the names of settings. Units are in the field names.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +19,7 @@ struct Options {
   bool skip_unresolved_tagvs = false;  // tsd.query.skip_unresolved_tagvs
   bool fuzzy_filter = true;            // tsd.query.enable_fuzzy_filter (quirk Q7)
 
-  int64_t timeout_ms = 0;                  // tsd.query.timeout; 0 = none
+  int64_t timeout_ms = 0;                  // tsd.query.timeout, for every request; 0 = no timeout
   int64_t bytes_max = 0;                   // tsd.query.limits.bytes.default; 0 = none
   bool bytes_override_allowed = false;     // tsd.query.limits.bytes.allow_override
   int64_t cells_max = 0;                   // tsd.query.limits.data_points.default; 0 = none
@@ -31,8 +31,8 @@ struct Options {
   int64_t memory_bytes_max = 0;        // tsd.query.memory.limit: of all queries; 0 = none
   int64_t query_memory_bytes_max = 0;  // tsd.query.memory.per_query; 0 = none
   LargeLaneOptions large_lane;         // tsd.query.large.*
-  /// A query that took more steps (points read or merged, a row counts as 64), or holds more, is a
-  /// large one; 0 = never. About 20 ms of one core.
+  /// A query is large if it took more steps (points read or merged; a row counts as 64) or holds
+  /// more memory than this; 0 = never. The default is about 20 ms of one core.
   uint64_t large_steps = 1 << 20;
   int64_t large_bytes = 4 << 20;
 
@@ -42,10 +42,10 @@ struct Options {
   bool tsuid_tracking = false;      // tsd.core.meta.enable_tsuid_tracking
   bool tsuid_incrementing = false;  // tsd.core.meta.enable_tsuid_incrementing
 
-  ReconcileOptions reconcile;  // tsd.storage.fix_duplicates and its kin
+  ReconcileOptions reconcile;  // tsd.storage.fix_duplicates and related settings
   size_t batch_rows =
       128;               // tsd.storage.hbase.scanner.maxNumRows: rows between checks of the limits
-  std::string timezone;  // tsd.core.timezone; "" = the process' zone. For dates, not for buckets
+  std::string timezone;  // tsd.core.timezone, for dates; "" = the zone of the process
 
   std::optional<codec::RollupTables> rollups;  // tsd.rollups.config; none = not enabled
   bool split_rollups = false;                  // tsd.rollups.split_query.enable

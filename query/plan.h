@@ -1,26 +1,27 @@
 #pragma once
-// Which hours a sub-query reads (spec query.md §2.2). Pure.
+// Computes which hours a sub-query reads (opentsdb-queries.md §2.2). Free of I/O.
 
 #include <cstdint>
 
 namespace hg::query {
 
-/// Row bases [begin_s, end_s) are read whole; both are multiples of the row span.
+/// The query reads the rows with bases in [begin_s, end_s) wholly. Both are multiples of the row
+/// span.
 struct ScanWindow {
   int64_t begin_s = 0;
   int64_t end_s = 0;
 
   [[nodiscard]] int64_t begin_ms() const { return begin_s * 1000; }
-  /// OpenTSDB takes seconds beyond 2^32, of the year 2106, for milliseconds of 1970.
+  /// OpenTSDB takes seconds beyond 2^32 (the year 2106) for milliseconds of 1970.
   [[nodiscard]] int64_t end_ms() const {
     return end_s > INT64_C(0xFFFFFFFF) ? end_s : end_s * 1000;
   }
   bool operator==(const ScanWindow&) const = default;
 };
 
-/// `interval_ms`: that of the downsampling (a calendar's nominal length); 0 = none or run-all.
-/// Times below 2^32 are taken for seconds, as OpenTSDB does; quirk Q1 adds a second to every end in
-/// milliseconds.
+/// Computes the window. `interval_ms` is the downsampling interval, for calendars their nominal
+/// length; 0 = none or run-all. Times below 2^32 are taken for seconds, as OpenTSDB does. Quirk Q1
+/// adds a second to every end in milliseconds.
 ScanWindow PlanScan(int64_t start_ms, int64_t end_ms, int64_t interval_ms);
 
 }  // namespace hg::query

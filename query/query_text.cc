@@ -7,7 +7,8 @@ namespace {
 
 constexpr std::string_view kCut = "…";
 
-/// Appends until the text is long enough. Control characters would break a line of the log.
+/// Appends text up to the maximum length. Replaces control characters, which would break a line of
+/// the log.
 class Line {
  public:
   explicit Line(size_t bytes_max) : bytes_max_(bytes_max) {}
@@ -23,7 +24,7 @@ class Line {
 
   std::string Take() {
     if (!cut_) return std::move(text_);
-    // Not in the middle of a character.
+    // Does not cut in the middle of a character.
     while (!text_.empty() && (static_cast<unsigned char>(text_.back()) & 0xC0) == 0x80)
       text_.pop_back();
     if (!text_.empty() && static_cast<unsigned char>(text_.back()) >= 0xC0) text_.pop_back();

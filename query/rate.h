@@ -1,5 +1,5 @@
 #pragma once
-// Rate of one series, per second (spec query.md §8). Pure.
+// Rate of one series, per second (opentsdb-queries.md §8). Free of I/O.
 
 #include "query/answer.h"
 #include "query/request.h"
@@ -7,9 +7,9 @@
 
 namespace hg::query {
 
-/// Replaces the points by their rates. The first element is the pseudo-rate against time zero and
-/// value zero, which merging needs (quirk Q13) and never shows. InvalidArgument: times do not
-/// ascend (a point at time 0 included).
+/// Replaces the points by their rates. The first element is the pseudo-rate from value 0 at time 0;
+/// merging needs it (quirk Q13) and never emits it. InvalidArgument: times do not ascend, or a
+/// point is at time 0.
 Status ApplyRate(const RateOptions& options, PointColumns* points);
 
 }  // namespace hg::query

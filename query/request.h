@@ -1,22 +1,24 @@
 #pragma once
-// A query as a client wrote it: texts, nothing resolved (spec query.md §3). http/wire and the
-// command line fill it, query/validate checks it. Texts are UTF-8.
+// A query as a client wrote it: texts without any resolution (opentsdb-queries.md §3). http/wire
+// and the command line fill it; query/validate checks it. Texts are UTF-8.
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "storage/base/shared_vector.h"
+
 namespace hg::query {
 
-/// One tag filter as written (spec query.md §4.1). `type` is a registered name.
+/// One tag filter as written (opentsdb-queries.md §4.1). `type` is a registered name.
 struct FilterSpec {
   std::string type;
   std::string tagk;
   std::string filter;
   bool group_by = false;
-  /// Set for the legacy form `k=we*b`: matched without case although the type says "wildcard"
-  /// (§4.3).
+  /// Set for the legacy form `k=we*b`: the case is ignored although the type is "wildcard"
+  /// (opentsdb-queries.md §4.3).
   bool ignore_case = false;
 
   bool operator==(const FilterSpec&) const = default;
@@ -34,35 +36,35 @@ struct RateOptions {
 struct SubQuery {
   std::optional<std::string> aggregator;
   std::optional<std::string> metric;
-  std::optional<std::vector<std::string>> tsuids;  // hex; non-empty wins over metric
+  std::optional<SharedVector<std::string>> tsuids;  // hex; used instead of the metric if not empty
   std::optional<std::string> downsample;
   bool rate = false;
   std::optional<RateOptions> rate_options;
-  std::vector<FilterSpec> filters;
-  /// They were given, if only as an empty list: another sub-query than one without for who looks
-  /// for equal ones (TSSubQuery.equals).
+  SharedVector<FilterSpec> filters;
+  /// The request has a list of filters, perhaps an empty one. OpenTSDB treats a sub-query with an
+  /// empty list and one without a list as different (TSSubQuery.equals).
   bool filters_given = false;
   bool explicit_tags = false;
   bool pre_aggregate = false;
   std::optional<std::string> rollup_usage;
   std::optional<std::vector<double>> percentiles;
   bool show_histogram_buckets = false;
-  /// Our extension: which points count (value_filter.h).
+  /// Hourglass extension: which points count, by their values (value_filter.h).
   std::optional<std::string> value_filter;
-  bool use_fuzzy_filter = true;  // echoed only
-  bool use_multi_gets = true;    // echoed only
+  bool use_fuzzy_filter = true;  // repeated in the response, without other effect
+  bool use_multi_gets = true;    // repeated in the response, without other effect
 
   bool operator==(const SubQuery&) const = default;
 };
 
-/// True if histograms are asked for instead of points (spec query.md §13).
+/// True if the sub-query asks for histograms instead of points (opentsdb-queries.md §13).
 inline bool AsksForHistograms(const SubQuery& query) {
   return (query.percentiles && !query.percentiles->empty()) || query.show_histogram_buckets;
 }
 
 struct Request {
   std::string start;
-  std::optional<std::string> end;  // none = now
+  std::optional<std::string> end;  // nullopt = now
   std::optional<std::string> timezone;
   std::vector<SubQuery> queries;
 

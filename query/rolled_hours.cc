@@ -15,7 +15,7 @@ class Cover {
   Cover(std::vector<RolledLevel> levels, const std::vector<uint32_t>& changed)
       : levels_(std::move(levels)), changed_(changed) {}
 
-  /// [begin, end) from the levels at and behind `at`.
+  /// Covers [begin, end) with the levels from index `at` on.
   void Add(size_t at, int64_t begin, int64_t end) {
     if (begin >= end) return;
     if (at == levels_.size()) return Append(nullptr, begin, end);
@@ -53,7 +53,7 @@ class Cover {
     }
   }
 
-  const std::vector<RolledLevel> levels_;  // the best first
+  const std::vector<RolledLevel> levels_;  // best level first
   const std::vector<uint32_t>& changed_;
 };
 
@@ -77,7 +77,7 @@ std::vector<HoursPiece> CoverKept(const RolledHours& rolled, const RowRange& row
   std::stable_sort(levels.begin(), levels.end(), [](const RolledLevel& a, const RolledLevel& b) {
     return a.level->interval.interval_s < b.level->interval.interval_s;
   });
-  const std::vector<uint32_t> unchanged;  // what is kept is final
+  const std::vector<uint32_t> unchanged;  // deleted raw points cannot change any more
   Cover cover(std::move(levels), unchanged);
   cover.Add(0, rows.begin, std::min<int64_t>(static_cast<int64_t>(rows.end), rolled.kept_before_s));
   std::erase_if(cover.pieces, [](const HoursPiece& piece) { return piece.level == nullptr; });

@@ -1,6 +1,6 @@
 #pragma once
-// Rollups that this process makes itself (docs/rollups.md): which hours of raw points stand whole
-// in their tables, and how a range of hours is read then.
+// Automatic rollups (docs/rollups.md): which hours of raw points are completely in the rollup
+// tables, and how a query reads a range of hours from both.
 
 #include <cstdint>
 #include <vector>
@@ -11,8 +11,9 @@
 
 namespace hg::query {
 
-/// Of one level and one metric: each interval within [begin_s, end_s), both multiples of it, has
-/// the cells that its raw points come to, or came to before retention deleted them.
+/// A time range for one rollup level and one metric. Each interval within [begin_s, end_s) has the
+/// cells that were computed from its raw points. Retention may have deleted these points since.
+/// Both ends are multiples of the interval.
 struct RolledLevel {
   const codec::RollupLevel* level = nullptr;
   uint32_t begin_s = 0, end_s = 0;
@@ -20,41 +21,39 @@ struct RolledLevel {
 
 struct RolledHours {
   std::vector<RolledLevel> levels;
-  std::vector<uint32_t> changed;  // row bases whose points may differ from that; ascending
-  uint32_t kept_before_s = 0;     // before it raw points may have been deleted for their age
-  uint64_t times_forgotten = 0;   // another one: what was read meanwhile may be half made anew
+  // Bases of rows that may have changed since their rollups were computed; ascending.
+  std::vector<uint32_t> changed;
+  uint32_t kept_before_s = 0;  // raw points before this time may have been deleted by retention
+  // Changes when rollups are discarded and computed again. Cells that were read before and after a
+  // change do not fit together.
+  uint64_t times_forgotten = 0;
 };
 
-/// Beside the points door of a query engine (RolledHoursOf): rollups are made by this process, and
-/// change no answer. Thread-safe.
+/// The state of the rollups that this process makes itself. They change no query result.
+/// Thread-safe.
 class RolledHoursSource {
  public:
   virtual ~RolledHoursSource() = default;
-  /// Of the metric (UID bytes) and the rows' hours, as of now: who reads the tables afterwards
-  /// finds what every write says that was acknowledged before.
+  /// Returns the present state for a metric (UID bytes) and the hours of `rows`. Rollup tables that
+  /// are read after the call contain every write that was acknowledged before it.
   virtual RolledHours Of(ByteView metric, const RowRange& rows) = 0;
 };
 
-/// nullptr: rollups are others', and read as OpenTSDB does.
-inline RolledHoursSource* RolledHoursOf(Points& points) {
-  return dynamic_cast<RolledHoursSource*>(&points);
-}
-
-/// Some hours, and where they are read.
+/// A range of hours and the table that it is read from.
 struct HoursPiece {
-  const codec::RollupLevel* level = nullptr;  // nullptr: raw points
+  const codec::RollupLevel* level = nullptr;  // nullptr = raw points
   uint32_t begin_s = 0, end_s = 0;
 
   bool operator==(const HoursPiece&) const = default;
 };
 
-/// The rows' hours in their order, from levels whose interval divides `interval_s`, the longest
-/// first; raw points where none is whole. Pure.
+/// Splits `rows` into pieces, in order. Uses levels whose interval divides `interval_s`, the
+/// longest first, and raw points where no level is complete. Free of I/O.
 std::vector<HoursPiece> CoverHours(const RolledHours& rolled, const RowRange& rows,
                                    int64_t interval_s);
 
-/// The rows' hours of which rollups may be all that is left, from the shortest level that has them:
-/// pieces without a level are left out. Pure.
+/// Returns pieces for the hours of `rows` whose raw points may be deleted, from the shortest level
+/// that has them. Hours without a level are left out. Free of I/O.
 std::vector<HoursPiece> CoverKept(const RolledHours& rolled, const RowRange& rows);
 
 }  // namespace hg::query

@@ -11,14 +11,14 @@
 namespace hg::query {
 namespace {
 
-/// What the cells of one interval say.
+/// The values that the cells of one rollup interval have.
 struct Interval {
   uint16_t index = 0;
   bool counted = false, valued = false;
   RowStatistics statistics;
 };
 
-/// One piece of one level.
+/// Scans one piece at one level.
 class LevelScan {
  public:
   LevelScan(points::BucketCursors cursors, const KeyLayout& layout, const HoursPiece& piece,
@@ -52,7 +52,7 @@ class LevelScan {
     return base_ + index * piece_.level->interval.interval_s;
   }
 
-  /// The row's intervals that are wanted.
+  /// Reads the wanted intervals of the row.
   Status Take() {
     intervals_.clear();
     next_ = 0;
@@ -62,7 +62,7 @@ class LevelScan {
     tsuid_ = key->tsuid();
     base_ = key->base();
     size_t at = 0;
-    int id = -1;  // cells ascend by their aggregates' ids, then by index
+    int id = -1;  // cells are sorted by aggregate id, then by index
     for (const Cell& cell : row_.cells) {
       const Result<codec::RollupQualifier> qualifier = codec::DecodeRollupQualifier(cell.qualifier);
       if (!qualifier.ok()) continue;
@@ -125,8 +125,8 @@ class LevelScan {
   Row row_;
   Bytes tsuid_;
   uint32_t base_ = 0;
-  std::vector<Interval> intervals_;  // of the row
-  size_t next_ = 0;                  // the first one not given
+  std::vector<Interval> intervals_;  // of the current row
+  size_t next_ = 0;                  // the first interval that was not returned yet
 };
 
 class PiecesScan : public PointScan {
@@ -198,7 +198,7 @@ class PiecesScan : public PointScan {
   const ReconcileOptions options_;
   const Function function_;
 
-  size_t at_ = 0;  // the open piece
+  size_t at_ = 0;  // index of the open piece
   std::unique_ptr<PointScan> raw_;
   std::optional<LevelScan> level_;
 };

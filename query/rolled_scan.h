@@ -1,5 +1,5 @@
 #pragma once
-// Hours read piece by piece, from rollup tables and from raw points, as one scan.
+// Reads hours piece by piece, from rollup tables and from raw points, as one scan.
 
 #include <memory>
 #include <vector>
@@ -12,18 +12,19 @@
 
 namespace hg::query {
 
-/// Where the pieces stand. All outlive the scans.
+/// Where the pieces are stored. All must outlive the scans.
 struct RolledSources {
   Store* cells = nullptr;
   Points* points = nullptr;
   const codec::RollupTables* tables = nullptr;
 };
 
-/// The pieces ascend and do not overlap. Series and options are those of `spec`, but for its rows.
-/// An interval of a rollup table comes as a row that begins with it, by its statistics: as far as
-/// `function` (sum, avg, count, min, max) needs them, and the sum was added up in pieces. Load of
-/// such a row is a Conflict: there are no points. Next fails as the scans of raw points do, and
-/// with Corruption on cells that cannot be.
+/// Scans the pieces, which must ascend and not overlap. `spec` and `options` select the series; the
+/// rows of `spec` are ignored. An interval of a rollup table is returned as a row that starts with
+/// the interval and has statistics only. The statistics have what `function` (sum, avg, count, min,
+/// max) needs; the sum was computed in parts.
+/// Load of such a row fails with Conflict, because it has no points. Next fails like scans of raw
+/// points, and with Corruption on invalid cells.
 std::unique_ptr<PointScan> ScanPieces(const RolledSources& sources, std::vector<HoursPiece> pieces,
                                       const PointScanSpec& spec, const ReconcileOptions& options,
                                       Function function);

@@ -1,5 +1,5 @@
 #pragma once
-// Which rollup table a sub-query reads (spec query.md §14.2, §14.3). Pure.
+// Selects the rollup table that a sub-query reads (opentsdb-queries.md §14.2, §14.3). Free of I/O.
 
 #include <cstdint>
 #include <string>
@@ -14,32 +14,34 @@
 
 namespace hg::query {
 
-/// What is read in turn, until series are found (§14.5). An empty plan reads raw data as ever.
+/// The tables to read one after the other until one has series (opentsdb-queries.md §14.5). An
+/// empty plan means raw data.
 struct RollupPlan {
-  std::vector<const codec::RollupLevel*> levels;  // never the default one
-  bool then_raw = false;                          // behind the levels
-  /// The stored aggregate, the function over it; avg: sums here, those of `count` beside them.
+  std::vector<const codec::RollupLevel*> levels;  // never contains the default level
+  bool then_raw = false;                          // raw data is read if no level has series
+  /// `stored` is the stored aggregate that is read. For averages it is the sum, and `count` is read
+  /// in addition.
   codec::RollupAggregate stored;
   bool average = false;
   codec::RollupAggregate count;
-  const Aggregator* function = nullptr;      // over stored values
-  const Aggregator* raw_function = nullptr;  // where it falls to raw data
+  const Aggregator* function = nullptr;      // applied to stored values
+  const Aggregator* raw_function = nullptr;  // applied to raw data if the query falls back to it
 };
 
-/// The usage that a text means (§14.5), in OpenTSDB's spelling.
+/// Returns the rollup usage that a text means (opentsdb-queries.md §14.5), as OpenTSDB writes it.
 std::string_view RollupUsageName(const std::string& text);
 
-/// InvalidArgument: no id is configured for the function. Unsupported: an interval below a second,
-/// which OpenTSDB answers with 500. The plan borrows the tables.
+/// Plans the tables. The plan borrows `tables`. InvalidArgument: no id is configured for the
+/// function. Unsupported: an interval below a second, which OpenTSDB answers with 500.
 Result<RollupPlan> PlanRollup(const codec::RollupTables& tables, const SubQuery& text,
                               const DownsampleSpec* downsample);
 
-/// True if a sub-query asks for values that were aggregated over series (§14.6). `raw_value`: of
-/// the aggregate tag.
+/// True if a sub-query asks for values that were aggregated over series (opentsdb-queries.md
+/// §14.6). `raw_value` is the value of the aggregate tag for raw data.
 bool AsksForPreAggregates(const SubQuery& text, std::string_view aggregate_key,
                           std::string_view raw_value);
 
-/// Row bases that are read of a rollup table.
+/// Returns the bases of the rows to read from a rollup table.
 ScanWindow PlanRollupScan(int64_t start_ms, int64_t end_ms, bool rate,
                           const codec::RollupInterval& interval);
 

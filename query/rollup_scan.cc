@@ -14,7 +14,7 @@
 namespace hg::query {
 namespace {
 
-// A year in milliseconds does not fit an offset: rows are given in parts of this length.
+// An offset cannot hold a year in milliseconds, so rows are returned in parts of this length.
 constexpr int64_t kPartMs = int64_t{1} << 31;
 
 struct Value {
@@ -46,7 +46,7 @@ class RollupScan : public PointScan {
   }
 
  private:
-  /// False: not a row of ours.
+  /// Returns false if the row belongs to no wanted series or has no wanted cells.
   Result<bool> Take() {
     values_.clear();
     next_ = 0;
@@ -90,7 +90,7 @@ class RollupScan : public PointScan {
                      {codec::ReadValueBits(cell.value.data(), qualifier->flags), qualifier->flags},
                      cell.timestamp_ms});
     }
-    // Cells of one form ascend as they stand; those of the older form come behind the others.
+    // Cells of one form are stored in ascending order. Cells of the older form follow the others.
     std::stable_sort(all.begin(), all.end(),
                      [](const Value& a, const Value& b) { return a.index < b.index; });
     std::vector<Value> values;
@@ -100,7 +100,9 @@ class RollupScan : public PointScan {
       } else if (!fix_duplicates_) {
         return Status::InvalidArgument("Duplicate rollup of interval " +
                                        std::to_string(value.index) + " in row " +
-                                       ToHexUpper(row_.key));
+                                       ToHexUpper(row_.key) +
+                                       "; set tsd.storage.fix_duplicates = true to use the one "
+                                       "that was written later");
       } else if (value.written_ms > values.back().written_ms) {
         values.back() = value;
       }
@@ -143,8 +145,8 @@ class RollupScan : public PointScan {
   Row row_;
   Bytes tsuid_;
   uint32_t base_ = 0;
-  std::vector<Value> values_;  // of the row
-  size_t next_ = 0;            // the first one not given
+  std::vector<Value> values_;  // of the current row
+  size_t next_ = 0;            // the first value that was not returned yet
   std::vector<uint32_t> offsets_;
   std::vector<uint64_t> bits_;
   std::vector<uint8_t> doubles_;

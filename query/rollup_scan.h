@@ -1,5 +1,5 @@
 #pragma once
-// Rollup and pre-aggregate tables read as points (spec schema.md §13.4, §13.5).
+// Reads rollup and pre-aggregate tables as points (opentsdb-schema.md §13.4, §13.5).
 
 #include <memory>
 #include <optional>
@@ -18,20 +18,20 @@ struct RollupColumn {
   std::string table;
   codec::RollupInterval interval;
   codec::RollupAggregate aggregate;
-  /// Only where this aggregate stands beside it: an average needs sum and count. Rows with either
-  /// are given, if need be without points.
+  /// If set: returns only intervals that have this aggregate as well, because an average needs both
+  /// sum and count. A row that has only one of both is returned without points.
   std::optional<codec::RollupAggregate> beside;
 };
 
-/// Opens the scan; the series and rows are those of `spec`. The store outlives it. A row may be
-/// given in parts, as row-hours. Its Next fails with Corruption on values that do not fit their
-/// flags, with InvalidArgument on two values of one interval, unless duplicates are fixed: then the
-/// newer stays.
+/// Opens a scan of the series and rows of `spec`. The store must outlive it. A row of the table may
+/// be returned in several row-hours. Next fails with Corruption if a value does not fit its flags.
+/// It fails with InvalidArgument if an interval has two values, unless `fix_duplicates` is set:
+/// then the newer value counts.
 Result<std::unique_ptr<PointScan>> ScanRollup(Store* store, const KeyLayout& layout,
                                               RollupColumn column, const PointScanSpec& spec,
                                               bool fix_duplicates);
 
-/// The same of a table that is laid out like the data table.
+/// Opens a scan of a table that has the layout of the data table.
 Result<std::unique_ptr<PointScan>> ScanLikeData(Store* store, const KeyLayout& layout,
                                                 const std::string& table, const PointScanSpec& spec,
                                                 const ReconcileOptions& options);

@@ -10,7 +10,8 @@
 namespace hg::query {
 namespace {
 
-/// A filter whose key and, for few literals, values are known as UIDs.
+/// A filter whose key is resolved to a UID. For short lists of literals the values are resolved as
+/// well.
 struct Resolved {
   std::shared_ptr<const TagFilter> filter;
   Bytes tagk;
@@ -24,6 +25,8 @@ Result<Resolved> ResolveOne(const std::shared_ptr<const TagFilter>& filter, cons
   out.filter = filter;
   if (filter->kind() == FilterKind::kLiteralOr &&
       filter->literals().size() <= options.filter_expansion_limit) {
+    constexpr uint64_t kStepsPerName = 64;
+    RETURN_IF_ERROR(names->context().Step(kStepsPerName * filter->literals().size()));
     for (const std::string& literal : filter->literals()) {
       Result<Bytes> id = names->Find(UidKind::kTagv, literal);
       if (id.ok()) {
@@ -37,8 +40,8 @@ Result<Resolved> ResolveOne(const std::shared_ptr<const TagFilter>& filter, cons
   return out;
 }
 
-/// Beside TSUIDs nothing is resolved: a filter compares names, and no series has an unknown key
-/// (recorded).
+/// For sub-queries by TSUID only the key is resolved. Filters compare names, and an unknown key
+/// means that no series has it (recorded).
 Result<Resolved> ByName(const std::shared_ptr<const TagFilter>& filter, NameMemo* names) {
   Resolved out;
   out.filter = filter;
@@ -51,12 +54,11 @@ Result<Resolved> ByName(const std::shared_ptr<const TagFilter>& filter, NameMemo
   return out;
 }
 
-/// What findGroupBys makes of the filters: keys that a row must have, with the values that are
-/// admitted.
+/// What findGroupBys makes of the filters: the keys that a row must have, with the admitted values.
 using KeyLiterals = std::map<Bytes, std::optional<std::set<Bytes>>>;
 
-/// Filters of the lowest key are taken together, their literals united; those of any other key one
-/// by one, the last one deciding (quirk Q6). `filters` are sorted by key.
+/// Filters of the lowest key are combined, and their literals are united. Filters of any other key
+/// are taken one by one, and the last one decides (quirk Q6). `filters` must be sorted by key.
 KeyLiterals CollectLiterals(std::vector<Resolved>* filters, size_t literals_max,
                             std::vector<Bytes>* group_by) {
   KeyLiterals out;
@@ -95,7 +97,9 @@ Result<SeriesFilter> SeriesFilter::Resolve(const ValidSubQuery& query, const Opt
   SeriesFilter out(layout, names);
   std::vector<Resolved> filters;
   const bool by_tsuid = !query.tsuids.empty();
+  constexpr int64_t kBytesPerFilter = 256;
   for (const auto& filter : query.filters) {
+    RETURN_IF_ERROR(names->Hold(kBytesPerFilter));
     Result<Resolved> resolved =
         by_tsuid ? ByName(filter, names) : ResolveOne(filter, options, names);
     RETURN_IF_ERROR(resolved.status());
@@ -104,7 +108,7 @@ Result<SeriesFilter> SeriesFilter::Resolve(const ValidSubQuery& query, const Opt
   std::stable_sort(filters.begin(), filters.end(),
                    [](const Resolved& a, const Resolved& b) { return a.tagk < b.tagk; });
   for (const Resolved& f : filters) {
-    if (by_tsuid) break;  // OpenTSDB shows none of them
+    if (by_tsuid) break;  // OpenTSDB shows no filter keys for sub-queries by TSUID
     if (out.filtered_keys_.empty() || out.filtered_keys_.back() != f.tagk)
       out.filtered_keys_.push_back(f.tagk);
   }
@@ -132,7 +136,18 @@ Result<SeriesFilter> SeriesFilter::Resolve(const ValidSubQuery& query, const Opt
     if (out.one_differs_.size() < 2) out.one_differs_.clear();
   }
   for (Resolved& f : filters) {
-    if (f.by_name && !f.filter->matches_all()) out.checks_.push_back({f.tagk, f.filter, {}});
+    if (!f.by_name || f.filter->matches_all()) continue;
+    if (out.checks_.empty() || out.checks_.back().tagk != f.tagk) {
+      out.checks_.emplace_back();
+      out.checks_.back().tagk = f.tagk;
+    }
+    Check& check = out.checks_.back();
+    // Only sub-queries by TSUID can meet a series without the key. Negative filters admit such a
+    // series.
+    const FilterKind kind = f.filter->kind();
+    check.admits_missing &=
+        kind == FilterKind::kNotLiteralOr || kind == FilterKind::kNotLiteralOrAnyCase;
+    check.filters.push_back(std::move(f.filter));
   }
   return out;
 }
@@ -145,6 +160,15 @@ ByteView SeriesFilter::ValueOf(ByteView tsuid, ByteView tagk) const {
   return found;
 }
 
+Result<bool> SeriesFilter::Decide(const Check& check, ByteView value) {
+  ASSIGN_OR_RETURN(const Bytes* name, names_->NameOf(UidKind::kTagv, value));
+  for (const auto& filter : check.filters) {
+    ASSIGN_OR_RETURN(const bool admitted, filter->Matches(*name, names_->context()));
+    if (!admitted) return false;
+  }
+  return true;
+}
+
 Result<bool> SeriesFilter::Admits(ByteView tsuid) {
   size_t different = 0;
   for (const LowestLiteral& key : one_differs_)
@@ -153,15 +177,15 @@ Result<bool> SeriesFilter::Admits(ByteView tsuid) {
   for (Check& check : checks_) {
     Bytes value(ValueOf(tsuid, check.tagk));
     if (value.empty()) {
-      // No such key, which is possible beside TSUIDs only: what must not be there is not there.
-      const FilterKind kind = check.filter->kind();
-      if (kind == FilterKind::kNotLiteralOr || kind == FilterKind::kNotLiteralOrAnyCase) continue;
+      if (check.admits_missing) continue;
       return false;
     }
     auto known = check.verdicts.find(value);
     if (known == check.verdicts.end()) {
-      ASSIGN_OR_RETURN(const Bytes* name, names_->NameOf(UidKind::kTagv, value));
-      known = check.verdicts.emplace(value, check.filter->Matches(*name)).first;
+      ASSIGN_OR_RETURN(const bool admitted, Decide(check, value));
+      constexpr int64_t kVerdictBytes = 96;
+      RETURN_IF_ERROR(names_->Hold(kVerdictBytes));
+      known = check.verdicts.emplace(std::move(value), admitted).first;
     }
     if (!known->second) return false;
   }

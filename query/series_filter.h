@@ -1,7 +1,7 @@
 #pragma once
-// Which series a sub-query wants: filters with their names resolved, split into what a scan can
-// decide (SeriesMatcher) and what is decided here, on the names of tag values (spec query.md §4;
-// OpenTSDB TsdbQuery.findGroupBys).
+// Selects the series of a sub-query. Filters whose names were resolved become conditions of the
+// scan (SeriesMatcher). The other filters are decided here, by the names of tag values
+// (opentsdb-queries.md §4; OpenTSDB TsdbQuery.findGroupBys).
 
 #include <memory>
 #include <mutex>
@@ -19,42 +19,48 @@
 
 namespace hg::query {
 
-/// One thread at a time (it remembers verdicts).
+/// Not thread-safe, because it caches verdicts.
 class SeriesFilter {
  public:
-  /// Resolves the names. NotFound / InvalidArgument: an unknown or empty one. The memo outlives the
-  /// filter.
+  /// Resolves the names of the filters. NotFound or InvalidArgument: an unknown or empty name. The
+  /// memo must outlive the filter.
   static Result<SeriesFilter> Resolve(const ValidSubQuery& query, const Options& options,
                                       const KeyLayout& layout, NameMemo* names);
 
-  /// The same for another sub-query with its own memo, before any verdict.
+  /// Returns a copy for another sub-query with its own memo. Call this function before the first
+  /// Admits.
   [[nodiscard]] SeriesFilter With(NameMemo* names) const {
     SeriesFilter out = *this;
     out.names_ = names;
     return out;
   }
 
-  /// What to ask of the scan.
+  /// The condition to pass to the scan.
   [[nodiscard]] const SeriesMatcher& matcher() const { return matcher_; }
-  /// True if series given by the scan must be asked about with Admits.
+  /// True if the caller must check the scanned series with Admits.
   [[nodiscard]] bool decides() const { return !checks_.empty() || !one_differs_.empty(); }
-  /// Whether a series of the scan takes part. NotFound: a tag value without a name.
+  /// Returns whether the filters admit a series of the scan. Work and cached verdicts are charged
+  /// to the memo's context. NotFound: a tag value has no name. Also fails with errors of
+  /// TagFilter::Matches and of the context.
   Result<bool> Admits(ByteView tsuid);
 
-  /// Tag keys that separate groups, ascending; empty = one group.
+  /// Tag keys that separate groups, ascending. Empty = one group.
   [[nodiscard]] const std::vector<Bytes>& group_by() const { return group_by_; }
-  /// UIDs of the filtered tag keys, ascending, each once (echoed with showQuery); none beside
-  /// TSUIDs.
+  /// UIDs of the filtered tag keys, ascending, without repeats; echoed with showQuery. Empty if the
+  /// sub-query selects by TSUID.
   [[nodiscard]] const std::vector<Bytes>& filtered_keys() const { return filtered_keys_; }
-  /// True if the scan must also read the hour that begins at the window's end: what OpenTSDB's
+  /// True if the scan must also read the hour that begins at the end of the window, as OpenTSDB's
   /// fuzzy row filter does.
   [[nodiscard]] bool reads_extra_hour() const { return extra_hour_; }
 
  private:
+  /// The filters of one tag key that are decided by name, in their order, with the joint verdict
+  /// for each value met so far.
   struct Check {
     Bytes tagk;
-    std::shared_ptr<const TagFilter> filter;
-    std::unordered_map<Bytes, bool> verdicts;  // by tag value UID
+    std::vector<std::shared_ptr<const TagFilter>> filters;
+    bool admits_missing = true;                // whether a series without the key is admitted
+    std::unordered_map<Bytes, bool> verdicts;  // by tag value UID; charged to the memo
   };
   /// Quirk Q7: a key with several literals, and the lowest of them.
   struct LowestLiteral {
@@ -64,6 +70,8 @@ class SeriesFilter {
 
   SeriesFilter(const KeyLayout& layout, NameMemo* names) : layout_(&layout), names_(names) {}
   [[nodiscard]] ByteView ValueOf(ByteView tsuid, ByteView tagk) const;
+  /// Computes the verdict for a value that is not cached.
+  Result<bool> Decide(const Check& check, ByteView value);
 
   const KeyLayout* layout_;
   NameMemo* names_;
@@ -75,18 +83,18 @@ class SeriesFilter {
   bool extra_hour_ = false;
 };
 
-/// Filters of one request, resolved once for the sub-queries that have those of the first one.
-/// Thread-safe.
+/// Filters of one request. They are resolved once for all sub-queries with the same filters as the
+/// first one. Thread-safe.
 class ResolvedFilters {
  public:
-  /// As SeriesFilter::Resolve. The sub-queries of the request outlive this.
+  /// Like SeriesFilter::Resolve. The sub-queries must outlive the object.
   Result<SeriesFilter> Resolve(const ValidSubQuery& query, const Options& options,
                                const KeyLayout& layout, NameMemo* names);
 
  private:
   std::mutex mutex_;
   const ValidSubQuery* of_ = nullptr;   // guarded by mutex_
-  std::optional<SeriesFilter> filter_;  // guarded by mutex_: of of_, without verdicts
+  std::optional<SeriesFilter> filter_;  // guarded by mutex_; the filter of *of_, without verdicts
 };
 
 }  // namespace hg::query

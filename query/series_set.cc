@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "query/column_values.h"
+#include "query/special_points.h"
 #include "storage/codec/cell_class.h"
 #include "storage/codec/row_key.h"
 #include "storage/model/key_layout.h"
@@ -14,12 +15,18 @@ namespace hg::query {
 namespace {
 
 constexpr char kAnnotationPrefix = 0x01;
-// What the allocator adds to a piece, and a hash table to an entry, roughly.
+// Approximate overhead of the allocator per piece, and of a hash table per entry.
 constexpr int64_t kPieceBytes = 16, kEntryBytes = 64;
-// Room as soon as there is one.
+// The cost of decoding an annotation or a histogram, in steps (a step is about a point).
+constexpr uint64_t kObjectSteps = 16, kObjectBytesPerStep = 16;
+// Buckets of a fill policy that can be made in the time of a step.
+constexpr uint64_t kFilledPerStep = 4;
+// Buckets of an ExtremeFold that can be compared in the time of a step.
+constexpr uint64_t kFoldedPerStep = 16;
+// Initial capacity.
 constexpr size_t kFirstSeries = 8;
 
-// Appends one row's kinds to columns that may have been uniform so far.
+// Appends the kinds of a row to columns that may have had one kind only.
 void AppendKinds(const RowHour& row, size_t before, PointColumns* points) {
   bool row_uniform = row.is_double.empty();
   if (before == 0 && row_uniform) {
@@ -36,7 +43,7 @@ void AppendKinds(const RowHour& row, size_t before, PointColumns* points) {
   }
 }
 
-// Such a row does not make its series an output of points.
+// A row with histograms only does not make its series an output of points.
 bool HoldsHistogramsOnly(const RowHour& row) {
   return row.points() == 0 && !row.objects.empty() &&
          std::all_of(row.objects.begin(), row.objects.end(), [](const Cell& cell) {
@@ -50,7 +57,7 @@ void NotePoints(int64_t first_ms, int64_t last_ms, uint64_t points, Series* seri
   series->raw_points += points;
 }
 
-// Of what it has of them: they themselves, or their statistics.
+// Notes the row by its points or its statistics, whichever it has.
 void NoteRow(const RowHour& row, Series* series) {
   const int64_t base_ms = int64_t{row.base} * 1000;
   if (row.statistics != nullptr) {
@@ -70,7 +77,7 @@ bool HasNegativeZero(const PointColumns& buckets) {
 
 }  // namespace
 
-// Mostly they are in order.
+// The series are usually sorted already.
 void SortSeries(std::vector<Series>* series) {
   const auto by_order = [](const Series& a, const Series& b) { return a.order < b.order; };
   if (std::is_sorted(series->begin(), series->end(), by_order)) return;
@@ -79,13 +86,18 @@ void SortSeries(std::vector<Series>* series) {
 
 Status SeriesSet::Read(PointScan* scan, LimitCounter* counter) {
   RowHour row;
-  SeriesAgain* const again = fold_ != nullptr ? SeriesAgainOf(*scan) : nullptr;
+  const bool folds = fold_ != nullptr && scan->RepeatsSeries();
   const bool by_row = fold_ != nullptr || record_ != nullptr || values_ != nullptr ||
                       refuses_stray_ || counter->limited();
-  HoursAhead* const ahead = by_row ? nullptr : HoursAheadOf(*scan);
   for (;;) {
     ASSIGN_OR_RETURN(bool more, scan->Next(&row));
     if (!more) return {};
+    if (row.statistics == nullptr && PassOverSpecials(&row, &kept_) && row.value.empty() &&
+        row.objects.empty()) {
+      RETURN_IF_ERROR(counter->Count(row));
+      if (record_ != nullptr) record_->Spoil(row.base);
+      continue;
+    }
     const bool counted = rows_again_ > 0 && row.tsuid == series_[folding_.series].tsuid;
     if (counted) {
       --rows_again_;
@@ -109,13 +121,13 @@ Status SeriesSet::Read(PointScan* scan, LimitCounter* counter) {
       ++rows_admitted_;
       points_admitted_ += row.points();
     }
-    if (again != nullptr) {
-      ASSIGN_OR_RETURN(const bool folded, Fold(scan, again, &row, index));
+    if (folds) {
+      ASSIGN_OR_RETURN(const bool folded, Fold(scan, &row, index));
       if (folded) continue;
     }
     if (row.statistics != nullptr && !histograms_) {
       ASSIGN_OR_RETURN(const bool added, AddStatistics(row, index));
-      if (added && ahead != nullptr) RETURN_IF_ERROR(AddHours(ahead, counter, index));
+      if (added && !by_row) RETURN_IF_ERROR(AddHours(scan, counter, index));
       if (added) continue;
       RETURN_IF_ERROR(memory_.Step(row.points()));
       RETURN_IF_ERROR(scan->Load(&row));
@@ -147,7 +159,7 @@ void SeriesSet::BeginRecord(const RowHour& row, size_t index) {
   recorded_.notes_begin = static_cast<uint32_t>(series_[index].annotations.size());
 }
 
-// The next row begins another bucket, as hours do where their buckets are kept.
+// The next row starts a new bucket, so that the buckets of each hour can be cached separately.
 Status SeriesSet::EndRecord(size_t index) {
   RETURN_IF_ERROR(memory_.Add(2 * static_cast<int64_t>(sizeof(recorded_))));
   RETURN_IF_ERROR(TakeBuckets(index));
@@ -157,11 +169,13 @@ Status SeriesSet::EndRecord(size_t index) {
   return {};
 }
 
-// Behind those that were taken before.
+// Appends the buckets of the downsampler to those taken before.
 Status SeriesSet::TakeBuckets(size_t index) {
   Downsampler& downsampler = downsamplers_[index];
   PointColumns& points = series_[index].points;
   const int64_t before = downsampler.MemoryBytes();
+  const size_t filled = grid_->fill_grid().size();
+  if (filled >= kFilledPerStep) RETURN_IF_ERROR(memory_.Step(filled / kFilledPerStep));
   RETURN_IF_ERROR(memory_.Add(downsampler.MemoryBytesAtFinish() - before));
   if (points.time_ms.empty()) {
     RETURN_IF_ERROR(downsampler.Finish(&points));
@@ -200,7 +214,8 @@ ByteView SeriesSet::HourPart(const RowHour& row) const {
   return row.key.substr(base_end - part, part);
 }
 
-// Scans of an index give series in rising order: then the list is all it takes.
+// Scans of an index return series in ascending order. Then the sorted list is enough and no hash
+// map is needed.
 size_t SeriesSet::PositionOf(ByteView identity) {
   if (rising_) {
     if (seen_.empty() || IdentityOf(seen_.back()) < identity) return seen_.size();
@@ -216,8 +231,8 @@ size_t SeriesSet::PositionOf(ByteView identity) {
   return known != positions_.end() ? known->second : seen_.size();
 }
 
-// Rows of a scan come series by series, or hour by hour in the same order of series: mostly the
-// series is that of the row before, or the one that came after it the last time.
+// A scan returns rows series by series, or hour by hour with the series in the same order. So the
+// series is usually that of the previous row, or the one after it in order of appearance.
 Result<size_t> SeriesSet::IndexOf(const RowHour& row) {
   const ByteView hour_part = HourPart(row);
   ByteView identity = row.tsuid;
@@ -249,7 +264,7 @@ Result<size_t> SeriesSet::IndexOf(const RowHour& row) {
   seen_.push_back({by_series ? Bytes() : Bytes(identity), index});
   if (!rising_) positions_.emplace(identity, position_);
   if (index == kRefused) return index;
-  // Vectors of these grow by doubling.
+  // Charges for twice the size of an element, because vectors grow by doubling.
   const size_t downsampler_bytes = grid_ != nullptr ? sizeof(Downsampler) : 0;
   RETURN_IF_ERROR(
       memory_.Add(static_cast<int64_t>(2 * (sizeof(Series) + downsampler_bytes)) + 2 * name_bytes));
@@ -267,17 +282,18 @@ Result<size_t> SeriesSet::IndexOf(const RowHour& row) {
   return index;
 }
 
-Result<bool> SeriesSet::Fold(PointScan* scan, SeriesAgain* again, RowHour* row, size_t index) {
+Result<bool> SeriesSet::Fold(PointScan* scan, RowHour* row, size_t index) {
   if (index != folding_.series) {
     folding_ = {};
     folding_.series = index;
-    rows_again_ = 0;  // rows that are deleted meanwhile do not come again
+    rows_again_ = 0;  // rows that were deleted meanwhile do not come again
   }
   if (folding_.alone) return false;
   ++folding_.rows;
-  if (row->base % kRowSpan != 0) return FoldNoMore(again);
+  if (row->base % kRowSpan != 0) return FoldNoMore(scan);
   const int64_t base_ms = int64_t{row->base} * 1000, interval = fold_->interval_ms();
-  // A gap of which the answer shows no bucket is none: nothing is interpolated in it.
+  // A gap that ends at or before the first bucket of the result does not count: nothing is
+  // interpolated in it.
   const auto follows = [&](int64_t bucket_ms) {
     return folding_.rows == 1 || bucket_ms == folding_.next_ms || bucket_ms <= fold_->first_ms();
   };
@@ -292,7 +308,7 @@ Result<bool> SeriesSet::Fold(PointScan* scan, SeriesAgain* again, RowHour* row, 
     const RowStatistics& statistics = *row->statistics;
     const int64_t first_ms = base_ms + statistics.first_offset_ms;
     const int64_t last_ms = base_ms + statistics.last_offset_ms;
-    const uint32_t step_ms = again->StepMs();
+    const uint32_t step_ms = scan->StepMs();
     const bool no_gap = step_ms > 0 && step_ms <= interval;
     if (no_gap && follows(first_ms - first_ms % interval) && !fold_->Needs(base_ms, statistics)) {
       folding_.next_ms = last_ms - last_ms % interval + interval;
@@ -304,27 +320,28 @@ Result<bool> SeriesSet::Fold(PointScan* scan, SeriesAgain* again, RowHour* row, 
     RETURN_IF_ERROR(memory_.Step(row->points()));
     RETURN_IF_ERROR(scan->Load(row));
   }
-  if (row->value.empty()) return FoldNoMore(again);
+  if (row->value.empty()) return FoldNoMore(scan);
   RETURN_IF_ERROR(BucketsOf(*row, &buckets_));
   const std::vector<int64_t>& starts = buckets_.time_ms;
   const bool gap =
       starts.empty() || !follows(starts.front()) ||
       starts.back() - starts.front() != interval * static_cast<int64_t>(starts.size() - 1);
-  if (gap) return FoldNoMore(again);
+  if (gap) return FoldNoMore(scan);
   folding_.next_ms = starts.back() + interval;
   NoteRow(*row, &series);
-  fold_->Take(buckets_);
+  if (const size_t looked_at = fold_->Take(buckets_); looked_at >= kFoldedPerStep)
+    RETURN_IF_ERROR(memory_.Step(looked_at / kFoldedPerStep));
   return true;
 }
 
-// What the fold has of it may stay there: these are buckets of the series.
-bool SeriesSet::FoldNoMore(SeriesAgain* again) {
+// Values of this series may stay in ExtremeFold, because they are buckets of the series.
+bool SeriesSet::FoldNoMore(PointScan* scan) {
   folding_.alone = true;
   if (folding_.rows == 1) return false;
   series_[folding_.series].raw_points = 0;
   rows_again_ = folding_.rows;
   rows_spared_ -= folding_.spared;
-  again->GiveSeriesAgain();
+  scan->RepeatSeries();
   return true;
 }
 
@@ -345,15 +362,16 @@ Result<bool> SeriesSet::AddStatistics(const RowHour& row, size_t index) {
   if (most > before) RETURN_IF_ERROR(memory_.Add(most - before));
   const bool added = downsampler.AddStatistics(base_ms, statistics, any_order_);
   if (most > before) memory_.Remove(most - downsampler.MemoryBytes());
+  RETURN_IF_ERROR(StepOverCalendar(&downsampler));
   if (!added) return false;
   NoteRow(row, &series_[index]);
   return true;
 }
 
-Status SeriesSet::AddHours(HoursAhead* ahead, LimitCounter* counter, size_t index) {
+Status SeriesSet::AddHours(PointScan* scan, LimitCounter* counter, size_t index) {
   Downsampler& downsampler = downsamplers_[index];
   for (;;) {
-    const std::span<const HourStatistics> hours = ahead->StatisticsAhead();
+    const std::span<const HourStatistics> hours = scan->StatisticsAhead();
     if (hours.empty()) return {};
     const int64_t before = downsampler.MemoryBytes();
     const int64_t most = downsampler.MemoryBytesAfter(hours.size() + 1);
@@ -369,8 +387,9 @@ Status SeriesSet::AddHours(HoursAhead* ahead, LimitCounter* counter, size_t inde
     }
     rows_admitted_ += added;
     points_admitted_ += points;
-    ahead->Pass(added);
+    scan->Pass(added);
     RETURN_IF_ERROR(counter->CountHours(added, points));
+    RETURN_IF_ERROR(StepOverCalendar(&downsampler));
     if (added < hours.size()) return {};
   }
 }
@@ -415,10 +434,15 @@ Status SeriesSet::Downsample(const RowHour& row, Downsampler* downsampler) {
     downsampler->Add(base_ms, row.offset_ms, doubles_);
   }
   memory_.Remove(most - downsampler->MemoryBytes());
-  return {};
+  return StepOverCalendar(downsampler);
 }
 
-// Charged before it is taken: a long series alone may outgrow a budget by its next doubling.
+Status SeriesSet::StepOverCalendar(Downsampler* downsampler) {
+  const uint64_t steps = downsampler->TakeCalendarSteps();
+  return steps > 0 ? memory_.Step(steps) : Status();
+}
+
+// Charges memory before it is allocated, because doubling a long series may exceed the budget.
 Status SeriesSet::MakeRoom(size_t points, PointColumns* columns) {
   const size_t size = columns->size() + points, room = columns->time_ms.capacity();
   if (size <= room) return {};
@@ -432,6 +456,7 @@ Status SeriesSet::MakeRoom(size_t points, PointColumns* columns) {
 
 Status SeriesSet::AddObjects(const RowHour& row, Series* series) {
   for (const Cell& cell : row.objects) {
+    RETURN_IF_ERROR(memory_.Step(kObjectSteps + cell.value.size() / kObjectBytesPerStep));
     if (cell.qualifier.empty()) continue;
     if (histograms_ && cell.qualifier[0] == codec::kHistogramPrefix)
       RETURN_IF_ERROR(AddHistogram(row, cell, series));

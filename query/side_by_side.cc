@@ -13,7 +13,7 @@
 namespace hg::query {
 namespace {
 
-/// Shared with helpers that may come when all is done; they touch nothing else then.
+/// Shared with helpers. A helper that arrives after the caller has returned accesses nothing else.
 struct Work {
   const std::function<bool(size_t)>* task = nullptr;
   NoWait* no_wait = nullptr;  // the caller's
@@ -23,9 +23,9 @@ struct Work {
 
   std::mutex mutex;
   std::condition_variable ended;
-  bool closed = false;        // guarded by mutex: the caller does not wait for new helpers
+  bool closed = false;        // guarded by mutex; the caller no longer waits for new helpers
   size_t helping = 0;         // guarded by mutex
-  std::exception_ptr thrown;  // guarded by mutex: by the first task that did
+  std::exception_ptr thrown;  // guarded by mutex; the first exception of a task
 
   void Do() {
     try {
@@ -70,7 +70,7 @@ void RunSideBySide(WorkerPool* pool, size_t helpers, size_t count,
     try {
       if (!pool->Post([work](WorkerPool::Turn&) { work->Help(); })) break;
     } catch (const std::exception&) {
-      break;  // no memory for a helper: those that were posted have this frame, and must be awaited
+      break;  // out of memory for a helper; posted helpers reference this frame and must be awaited
     }
   }
   work->Do();
@@ -78,8 +78,8 @@ void RunSideBySide(WorkerPool* pool, size_t helpers, size_t count,
   work->closed = true;
   work->ended.wait(lock, [&] { return work->helping == 0; });
   if (work->thrown != nullptr) {
-    // Out of `work`, which a late helper may be the last to hold: what is thrown goes with the
-    // thread that handles it.
+    // Moved out of `work`, because a late helper may be the last owner of `work`. The exception
+    // must be freed by the thread that handles it.
     std::exception_ptr thrown = std::exchange(work->thrown, nullptr);
     std::rethrow_exception(std::move(thrown));
   }

@@ -1,5 +1,5 @@
 #pragma once
-// Parts of one query on several threads of a shared pool.
+// Runs parts of one query on several threads of a shared pool.
 
 #include <cstddef>
 #include <functional>
@@ -8,13 +8,13 @@
 
 namespace hg::query {
 
-/// RunSideBySide on threads that somebody has chosen.
+/// RunSideBySide with the pool and the number of helpers already chosen.
 using SideBySide = std::function<void(size_t count, const std::function<bool(size_t)>& task)>;
 
 /// Calls task(0), task(1), … task(count − 1), each once, on this thread and on up to `helpers`
-/// threads of the pool, as far as those are free: with none of them free this thread does it all.
-/// Begins no more once a task has returned false or thrown. Returns when all that were begun have
-/// ended, then throws what the first one threw.
+/// threads of the pool. If no pool thread is free, this thread runs all tasks. Starts no more tasks
+/// after one has returned false or thrown. Returns when all started tasks have ended, then rethrows
+/// the first exception.
 void RunSideBySide(WorkerPool* pool, size_t helpers, size_t count,
                    const std::function<bool(size_t)>& task);
 

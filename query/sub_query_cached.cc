@@ -21,11 +21,11 @@ BucketGrid Unfilled(DownsampleSpec spec, const ScanWindow& window, int64_t start
 
 using Hours = std::vector<std::shared_ptr<const BucketHour>>;
 
-/// Where each of an hour's series stands among all of them.
+/// Maps the series of an hour to their indices among all series.
 class Places {
  public:
   explicit Places(const std::vector<ByteView>& orders) : orders_(orders) {}
-  /// Of orders that ascend from call to call.
+  /// Returns the index of `order`. Orders must ascend from call to call.
   size_t Next(ByteView order) {
     while (orders_[at_] != order) ++at_;
     return at_++;
@@ -67,9 +67,9 @@ void Append(Series later, Series* series) {
 
 }  // namespace
 
-// Buckets of whole hours only: then they are the same whatever the query's range. Where statistics
-// of rows stand for their points, reading costs no more than looking here. Where limits count, they
-// count what is read.
+// Only buckets of whole hours are cached, because they do not depend on the query's range. If row
+// statistics replace points, reading is as cheap as the cache. Limits must count what is read, so
+// limited queries do not use the cache.
 bool SubQueryRun::MayCache() const {
   if (context_.cache == nullptr || !grid_) return false;
   constexpr int64_t kHourMs = int64_t{kRowSpan} * 1000;
@@ -82,7 +82,7 @@ bool SubQueryRun::MayCache() const {
          !sub_.values && !context_.query.request.delete_rows && context_.cache->usable();
 }
 
-// What fills them comes later.
+// The shape leaves out the fill policy, which is applied after the cache.
 Bytes SubQueryRun::Shape() const {
   const DownsampleSpec& downsample = grid_->spec();
   const SeriesMatcher& matcher = spec_.matcher;
@@ -117,7 +117,7 @@ size_t SubQueryRun::RowsFound() const {
   return rows;
 }
 
-// An answer does not fail for want of memory to keep something.
+// Caching is optional: the query does not fail if memory is exhausted here.
 void SubQueryRun::KeepRead() {
   try {
     KeepHours();
@@ -127,7 +127,7 @@ void SubQueryRun::KeepRead() {
 
 void SubQueryRun::KeepHours() {
   const RowRange& rows = cached_->old.missing;
-  // What was found then is worth nothing.
+  // Under NoWait the query was refused meanwhile, so its data may be incomplete.
   if (const NoWait* const scope = NoWait::Current(); scope != nullptr && scope->refused()) return;
   for (const RowRecord& record : cached_->records) {
     if (record.gave_up()) return;
@@ -147,7 +147,7 @@ void SubQueryRun::KeepHours() {
       if (base < rows.end) spoiled[hour_of(base)] = true;
     }
   }
-  // The first ones, as queries look for hours from theirs on.
+  // Keeps the first hours, because queries look for hours from their first one on.
   int64_t room = context_.cache->share();
   for (const auto& hour : cached_->old.found) room -= BucketCache::BytesOf(*hour);
   std::vector<BucketHour> kept;
@@ -171,13 +171,14 @@ void SubQueryRun::KeepHours() {
     if (room < 0) break;
     kept.push_back(std::move(hour));
   }
-  for (; !kept.empty(); kept.pop_back()) {  // the first one as the newest
+  // Starts with the last hour, so that the first one becomes the most recently used one.
+  for (; !kept.empty(); kept.pop_back()) {
     const uint64_t generation = cached_->old.generations[hour_of(kept.back().base())];
     context_.cache->Keep(cached_->shape, generation, std::move(kept.back()));
   }
 }
 
-// The sets did not, as the hours that were found come before what they read.
+// The sets did not fill the series, because the cached hours come before what the sets read.
 Status SubQueryRun::FillAll() {
   const auto fill_bytes = static_cast<int64_t>(grid_->fill_grid().size()) * kPointBytes;
   for (Series& s : series_) {
@@ -190,7 +191,7 @@ Status SubQueryRun::FillAll() {
   return {};
 }
 
-/// The orders of all series, each once, ascending.
+/// Returns Series::order of all series, sorted and without repeats.
 Result<std::vector<ByteView>> SubQueryRun::OrdersOfJoined() {
   const Hours& hours = cached_->old.found;
   std::vector<ByteView> orders;
@@ -210,7 +211,7 @@ Result<std::vector<ByteView>> SubQueryRun::OrdersOfJoined() {
   return orders;
 }
 
-// Rows of hours that were found count as read: whether they were is not a matter of the answer.
+// Rows of cached hours count as read, so that statistics do not depend on the cache.
 Status SubQueryRun::JoinCached() {
   const Hours& hours = cached_->old.found;
   if (hours.empty()) return FillAll();

@@ -1,4 +1,4 @@
-// The greatest of the greatest, or the least of the least, of series that need not be read whole.
+// Computes the maximum of maxima, or the minimum of minima, without reading all series completely.
 
 #include <algorithm>
 
@@ -7,21 +7,22 @@
 namespace hg::query {
 namespace {
 
-// More buckets are another question than dashboards ask, and would take much memory for few series.
+// Dashboards do not ask for more buckets. More would take much memory for few series.
 constexpr int64_t kFoldedBucketsMax = 1 << 20;
-// Where so much of the rows had to be read, keeping their hours helps the next one more.
+// If more than one in kReadShare rows had to be read, the next such query is faster with cached
+// hours.
 constexpr uint64_t kReadShare = 4;
-// More buckets for each row than this are far from what rows fill: making them costs more than
-// reading all of the rows.
+// If there are more buckets per row than this, creating them costs more than reading all rows.
 constexpr uint64_t kBucketsPerRowMax = 64;
 constexpr int64_t kDayMs = 24 * int64_t{kRowSpan} * 1000;
-// Buckets that are made, and gone through at the end, while one point is read.
+// Buckets that can be created, and visited at the end, in the time of a step.
 constexpr uint64_t kBucketsPerStep = 8;
 
 }  // namespace
 
-// One group of buckets that divide an hour and that nobody fills; by times that OpenTSDB takes for
-// what they are, so that all series are members. Where limits count they count points.
+// Requires a single group, and buckets that divide an hour, without a fill policy. Times must be in
+// the range that OpenTSDB does not misread, so that all series are members of the group. Limits
+// must count all points, so limited queries do not use ExtremeFold.
 bool SubQueryRun::MayFold() const {
   if (!grid_ || !context_.points.ListsFromIndex()) return false;
   constexpr int64_t kHourMs = int64_t{kRowSpan} * 1000;
@@ -38,7 +39,8 @@ bool SubQueryRun::MayFold() const {
          !sub_.values && filter_->group_by().empty() && !filter_->reads_extra_hour();
 }
 
-// Leaves scan_ and fold_ behind, or neither; or scan_ alone, which is as good as another one.
+// Sets both scan_ and fold_, or neither. It may also set scan_ alone: an opened scan that is usable
+// without an ExtremeFold.
 Status SubQueryRun::OpenFolded() {
   if (!MayFold() || (MayCache() && context_.cache->prefers_hours(Shape()))) return {};
   const int64_t interval_ms = grid_->spec().interval_ms();
@@ -53,13 +55,13 @@ Status SubQueryRun::OpenFolded() {
   PointScanSpec spec = spec_;
   spec.statistics = true;
   ASSIGN_OR_RETURN(auto scan, context_.points.Scan(spec, context_.options.reconcile));
-  // Of a series no more rows are expected than those of a day, however long the range is.
+  // At most the rows of a day are expected per series, however long the range is.
   const int64_t compared = std::min(buckets, kDayMs / interval_ms);
   if (static_cast<uint64_t>(compared) > kBucketsPerRowMax * scan->RowsExpected()) {
     if (!MayCache()) scan_ = std::move(scan);
     return {};
   }
-  if (SeriesAgainOf(*scan) == nullptr) {
+  if (!scan->RepeatsSeries()) {
     if (MayCache()) {
       context_.cache->PreferHours(Shape());
     } else {
@@ -76,7 +78,7 @@ Status SubQueryRun::OpenFolded() {
 
 void SubQueryRun::TakeFolded() {
   folded_ = fold_->Runs();
-  fold_.reset();  // other sub-queries of the query may be long in coming
+  fold_.reset();  // frees memory now; other sub-queries may take long
   uint64_t rows = 0, spared = 0;
   for (const SeriesSet& set : sets_) {
     rows += set.rows_admitted();
@@ -85,7 +87,7 @@ void SubQueryRun::TakeFolded() {
   if (MayCache() && (rows - spared) * kReadShare > rows) context_.cache->PreferHours(Shape());
 }
 
-// Of the group that all series are in.
+// Adds the result of ExtremeFold to the columns of the group, which has all series.
 void SubQueryRun::AddFolded(std::vector<const PointColumns*>* columns) const {
   if (!folded_) return;
   const PointColumns* const first = columns->empty() ? nullptr : columns->front();

@@ -1,4 +1,4 @@
-// The second half of a sub-query: groups of the series that were read, merged and named.
+// The second half of a sub-query: groups the series, merges each group and names it.
 
 #include <algorithm>
 #include <iterator>
@@ -13,15 +13,19 @@
 namespace hg::query {
 namespace {
 
-// What a series or a group costs beside its points, measured in points.
+// The cost of a series or a group in addition to its points, in steps (a step is about a point).
 constexpr uint64_t kSeriesSteps = 8;
 
-// Merging and naming so many groups takes longer by far than waking another thread.
+// Approximate memory of a name and its entry.
+constexpr size_t kNameBytes = 64;
+
+// Merging and naming so many groups takes much longer than waking another thread.
 constexpr size_t kGroupsInParts = 256;
-// More parts than threads, as none should wait for the last one long.
+// There are more parts than threads, so that no thread waits long for the last part.
 constexpr size_t kPartsPerThread = 2;
 
-// A fill policy may give buckets before the scanned hours; merging begins with those.
+// A fill policy may produce buckets before the scanned hours. Merging begins with the scanned
+// hours.
 void DropBefore(int64_t begin_ms, PointColumns* points) {
   auto first = std::lower_bound(points->time_ms.begin(), points->time_ms.end(), begin_ms);
   ptrdiff_t n = first - points->time_ms.begin();
@@ -33,32 +37,43 @@ void DropBefore(int64_t begin_ms, PointColumns* points) {
 
 }  // namespace
 
-// Names are those of the series' own tags: the TSUID's length says how many.
+// Charges an estimate of the names by the number of tags, which follows from the length of the
+// TSUID.
 Status SubQueryRun::ChargeGroup(const SeriesGroup& group) const {
-  constexpr size_t kNameBytes = 64;  // a name and its place, roughly
   size_t bytes = sizeof(Group);
   if (!group.members.empty()) {
     const size_t tsuid = group.members[0]->tsuid.size();
     bytes += group.members.size() * (sizeof(Bytes) + tsuid) + tsuid / 3 * kNameBytes;
   }
-  for (const codec::Annotation& a : group.annotations)
-    bytes += sizeof(a) + a.description.size() + a.notes.size();
+  for (const codec::Annotation* a : group.annotations)
+    bytes += static_cast<size_t>(MemoryBytes(*a)) + sizeof(void*);
   RETURN_IF_ERROR(context_.watch.Step(kSeriesSteps * (1 + group.members.size())));
   return context_.watch.Charge(static_cast<int64_t>(bytes));
 }
 
+// Names are rarely longer than the estimate of ChargeGroup.
+Status SubQueryRun::ChargeLongNames(const Group& group) const {
+  size_t bytes = group.metric.size();
+  for (const auto& [key, value] : group.tags) bytes += key.size() + value.size();
+  for (const Bytes& key : group.aggregate_tags) bytes += key.size();
+  const size_t names = 1 + 2 * group.tags.size() + group.aggregate_tags.size();
+  if (bytes <= names * kNameBytes) return {};
+  return context_.watch.Charge(static_cast<int64_t>(bytes - names * kNameBytes));
+}
+
 Status SubQueryRun::Evaluate() {
   for (Series& s : series_) {
-    if (context_.query.request.delete_rows) tsuids_.push_back(s.tsuid);
+    RETURN_IF_ERROR(NoteDeleted(s));
     RETURN_IF_ERROR(context_.watch.Step(kSeriesSteps + s.points.size()));
     if (sub_.text.rate) {
       RETURN_IF_ERROR(ApplyRate(sub_.text.rate_options.value_or(RateOptions()), &s.points));
     }
     DropBefore(window_.begin_ms(), &s.points);
   }
-  std::vector<SeriesGroup> groups =
-      FormGroups(layout(), series_, sub_.aggregator->function == Function::kNone,
-                 filter_->group_by(), window_);
+  MemoryTally groups_memory(&context_.watch);
+  ASSIGN_OR_RETURN(const std::vector<SeriesGroup> groups,
+                   FormGroups(layout(), series_, sub_.aggregator->function == Function::kNone,
+                              filter_->group_by(), window_, &groups_memory));
   info_.stats.group_ns = Lap();
 
   const bool in_parts = groups.size() >= kGroupsInParts && context_.helper_count > 0;
@@ -71,7 +86,7 @@ Status SubQueryRun::Evaluate() {
                                  in_parts ? &own : &names_, &parts[i]);
     return parts[i].status.ok();
   };
-  // Parts follow each other in the order of the groups: so does what fails first.
+  // Parts are in the order of the groups, so the first failed part has the first error.
   if (in_parts) {
     RunSideBySide(&context_.helpers, context_.helper_count, parts.size(), make);
   } else {
@@ -125,7 +140,7 @@ Status SubQueryRun::MakeGroups(std::span<const SeriesGroup> groups, NameMemo* na
     columns.clear();
     columns.reserve(group.members.size() + 1);
     for (const Series* s : group.members) columns.push_back(&s->points);
-    // Rows that are deleted meanwhile may leave a group without any.
+    // If rows are deleted meanwhile, a group may have no members.
     if (!group.members.empty()) AddFolded(&columns);
     Result<PointColumns> points = MergeSeries(merge, columns);
     const Status failed = points.status();
@@ -136,6 +151,7 @@ Status SubQueryRun::MakeGroups(std::span<const SeriesGroup> groups, NameMemo* na
     ASSIGN_OR_RETURN(out.points, std::move(points));
     out.aggregate_ns = lap();
     RETURN_IF_ERROR(Describe(layout(), group, names, &out));
+    RETURN_IF_ERROR(ChargeLongNames(out));
     out.names_ns = lap();
     part->groups.push_back(std::move(out));
     RETURN_IF_ERROR(failed);
@@ -143,15 +159,25 @@ Status SubQueryRun::MakeGroups(std::span<const SeriesGroup> groups, NameMemo* na
   return {};
 }
 
+Status SubQueryRun::NoteDeleted(const Series& series) {
+  if (!context_.query.request.delete_rows) return {};
+  RETURN_IF_ERROR(
+      chosen_memory_.Add(static_cast<int64_t>(2 * sizeof(Bytes) + series.tsuid.size())));
+  tsuids_.push_back(series.tsuid);
+  return {};
+}
+
 Status SubQueryRun::EvaluateHistograms() {
   for (Series& s : series_) {
-    if (context_.query.request.delete_rows) tsuids_.push_back(s.tsuid);
-    RETURN_IF_ERROR(context_.watch.Step(s.histograms.size()));
-    if (grid_) s.histograms = Downsampled(s.histograms, *grid_);
+    RETURN_IF_ERROR(NoteDeleted(s));
+    RETURN_IF_ERROR(context_.watch.Step(kSeriesSteps));
+    if (!grid_) continue;
+    ASSIGN_OR_RETURN(s.histograms, Downsampled(s.histograms, *grid_, &joined_memory_));
   }
-  const std::vector<SeriesGroup> groups =
-      FormGroups(layout(), series_, sub_.aggregator->function == Function::kNone,
-                 filter_->group_by(), window_);
+  MemoryTally groups_memory(&context_.watch);
+  ASSIGN_OR_RETURN(const std::vector<SeriesGroup> groups,
+                   FormGroups(layout(), series_, sub_.aggregator->function == Function::kNone,
+                              filter_->group_by(), window_, &groups_memory));
   info_.stats.group_ns = Lap();
   std::vector<const HistogramColumn*> columns;
   for (const SeriesGroup& group : groups) {
@@ -159,15 +185,13 @@ Status SubQueryRun::EvaluateHistograms() {
     Group described;
     described.query_index = index_;
     RETURN_IF_ERROR(Describe(layout(), group, &names_, &described));
+    RETURN_IF_ERROR(ChargeLongNames(described));
     columns.clear();
     for (const Series* s : group.members) columns.push_back(&s->histograms);
     MemoryTally merged_memory(&context_.watch);
-    for (const HistogramColumn* column : columns) {
-      RETURN_IF_ERROR(merged_memory.Step(column->size()));
-      RETURN_IF_ERROR(merged_memory.Add(HistogramBytes(*column)));
-    }
-    HistogramColumn merged = Merged(columns);
-    // The buckets shown are those of the first histogram that was read, in range or not.
+    ASSIGN_OR_RETURN(HistogramColumn merged, Merged(columns, &merged_memory));
+    // The shown buckets are those of the first histogram that was read, inside or outside the
+    // range.
     std::optional<codec::SimpleHistogram> shape;
     if (sub_.text.show_histogram_buckets && !merged.empty()) shape = merged.front().histogram;
     if (context_.trim) {
@@ -175,13 +199,14 @@ Status SubQueryRun::EvaluateHistograms() {
         return h.time_ms < context_.query.start_ms || h.time_ms > context_.query.end_ms;
       });
     }
-    for (HistogramOutput& output :
-         HistogramOutputs(merged, sub_.text.percentiles.value_or(std::vector<double>()),
-                          shape ? &*shape : nullptr)) {
+    ASSIGN_OR_RETURN(std::vector<HistogramOutput> outputs,
+                     HistogramOutputs(merged, sub_.text.percentiles.value_or(std::vector<double>()),
+                                      shape ? &*shape : nullptr, context_.watch));
+    const size_t name_bytes = described.metric.size() + described.id.size();
+    RETURN_IF_ERROR(context_.watch.Charge(static_cast<int64_t>(outputs.size() * name_bytes)));
+    for (HistogramOutput& output : outputs) {
       Group out = described;
       out.metric += output.suffix;
-      RETURN_IF_ERROR(context_.watch.Charge(
-          static_cast<int64_t>(output.points.size() * (sizeof(int64_t) + sizeof(uint64_t)))));
       out.points = std::move(output.points);
       info_.stats.emitted_points += out.points.size();
       groups_.push_back(std::move(out));
@@ -189,6 +214,7 @@ Status SubQueryRun::EvaluateHistograms() {
   }
   std::vector<Series>().swap(series_);
   sets_.clear();
+  joined_memory_.Remove(joined_memory_.held());
   info_.stats.aggregate_ns = Lap();
   return {};
 }

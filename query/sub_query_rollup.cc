@@ -25,8 +25,10 @@ Status SubQueryRun::PlanTables() {
   }
   if (sub_.histograms) return {};
   pre_aggregates_ = AsksForPreAggregates(sub_.text, options.aggregate_key, options.raw_aggregate);
-  if (tables_ == Tables::kRaw || sub_.values) return {};  // rollups do not tell single points
-  if (RolledHoursOf(context_.points) != nullptr && !pre_aggregates_) return {};  // sub_query_rolled
+  if (tables_ == Tables::kRaw || sub_.values) return {};  // rollups have no single points
+  if (context_.rolled != nullptr && !pre_aggregates_)
+    // Automatic rollups are handled in sub_query_rolled.cc.
+    return {};
   ASSIGN_OR_RETURN(rollups_, PlanRollup(*options.rollups, sub_.text,
                                         sub_.downsample ? &*sub_.downsample : nullptr));
   if (tables_ == Tables::kAny) PlanSplit();
@@ -40,7 +42,8 @@ Status SubQueryRun::ReadTables() {
   }
   if (!rollups_.levels.empty()) {
     if (!rollups_.then_raw) return {};
-    // Quirk Q25: the buckets are those of the rollups last tried, calendar and zone are lost.
+    // Quirk Q25: buckets have the interval of the last rollup level that was tried; calendar and
+    // zone are ignored.
     DownsampleSpec spec;
     spec.interval = {rollups_.levels.back()->interval.interval_s, TimeUnit::kSecond};
     spec.function = rollups_.raw_function;
@@ -66,11 +69,9 @@ Status SubQueryRun::ReadLevel(const codec::RollupLevel& level) {
   window_ = PlanRollupScan(start_ms_, end_ms_, sub_.text.rate, level.interval);
   DownsampleSpec downsample = *sub_.downsample;
   downsample.function = rollups_.function;
-  RETURN_IF_ERROR(CheckFill(downsample, window_));
-  RETURN_IF_ERROR(context_.watch.Charge(FillBytes(downsample, window_)));
-  grid_.emplace(downsample, window_, start_ms_, end_ms_);
+  RETURN_IF_ERROR(MakeGrid(downsample));
   spec_.rows.begin = static_cast<uint32_t>(window_.begin_s);
-  // The fuzzy row filter's stop key lets the row in that begins where the window ends.
+  // The stop key of the fuzzy row filter includes the row that begins at the end of the window.
   spec_.rows.end = static_cast<uint32_t>(window_.end_s + (filter_->reads_extra_hour() ? 1 : 0));
 
   RollupColumn column;
@@ -88,7 +89,8 @@ Status SubQueryRun::ReadLevel(const codec::RollupLevel& level) {
   SeriesSet counts(layout(), &*grid_, &*filter_, &context_.watch);
   ASSIGN_OR_RETURN(const auto second, ScanRollup(&context_.cells, layout(), column, spec_, fix));
   RETURN_IF_ERROR(ReadInto(second.get(), &counts));
-  // The same series in the same order, unless someone wrote in between: then only what both hold.
+  // Both have the same series in the same order, unless another client wrote in between. Only what
+  // both have is kept.
   std::vector<Series>& sums = series_;
   const std::vector<Series>& divisors = counts.series();
   std::erase_if(sums, [&, at = size_t{0}](const Series& s) mutable {

@@ -12,21 +12,24 @@
 namespace hg::query {
 namespace {
 
-// Reading so many rows takes longer by far than waking another thread. More parts than threads, as
-// none should wait for the last one long. A query of so many does not begin on a loop, where it
-// would be given up half done (README.md).
+// Reading so many rows takes much longer than waking another thread. There are more parts than
+// threads, so that no thread waits long for the last part. A query of so many rows does not start
+// on an event loop, where it would be abandoned half done (README.md).
 constexpr uint64_t kRowsInParts = 256;
 constexpr size_t kPartsPerThread = 2;
-// Rows read by their statistics in the time of one that is read by its points.
+// Rows that can be read by their statistics in the time of one row that is read by its points.
 constexpr uint64_t kStatisticsInRow = 4;
+
+// The longest text that std::string stores without heap memory.
+constexpr size_t kInlineBytes = 15;
 
 Result<Bytes> MetricOf(const ValidSubQuery& query, const KeyLayout& layout, NameMemo* names) {
   if (query.tsuids.empty()) return names->Find(UidKind::kMetric, *query.text.metric);
   return query.tsuids[0].substr(0, static_cast<size_t>(layout.metric_width));
 }
 
-// Row bases have 32 bits in keys, and OpenTSDB cuts the end of a scan to them: an end beyond the
-// year 2106 finds nothing (recorded).
+// Row bases have 32 bits in keys, and OpenTSDB truncates the end of a scan to them. So an end
+// beyond the year 2106 finds nothing (recorded).
 RowRange RangeOf(const ScanWindow& window, bool extra_hour) {
   RowRange out;
   out.begin = static_cast<uint32_t>(window.begin_s);
@@ -63,6 +66,7 @@ Status SubQueryRun::Run() {
   info_.stats.scan = "metric " + ToHexUpper(spec_.metric) + ", rows [" +
                      std::to_string(spec_.rows.begin) + ", " + std::to_string(spec_.rows.end) + ")";
   Status evaluated = sub_.histograms ? EvaluateHistograms() : Evaluate();
+  FreeWorkingMemory();
   if (context_.on_failure == OnFailure::kFail || evaluated.code() != StatusCode::kInvalidArgument)
     return evaluated;
   if (context_.on_failure == OnFailure::kLeaveNothing) groups_.clear();
@@ -70,33 +74,62 @@ Status SubQueryRun::Run() {
   return {};
 }
 
+// Frees memory early, because other sub-queries of the request may take long and need memory, too.
+void SubQueryRun::FreeWorkingMemory() {
+  sets_.clear();
+  grid_.reset();
+  grid_memory_.Remove(grid_memory_.held());
+  if (context_.query.request.delete_rows) return;
+  filter_.reset();
+  spec_ = {};
+  chosen_memory_.Remove(chosen_memory_.held());
+}
+
+// The scan copies its filters, so their memory counts several times.
+Status SubQueryRun::ChargeFilters() {
+  constexpr size_t kFilterBytes = 256, kLiteralBytes = 96, kScanCopies = 3;
+  constexpr uint64_t kNameSteps = 16;  // for a name that is looked up
+  size_t bytes = 0, names = sub_.filters.size();
+  for (const auto& filter : sub_.filters) {
+    bytes += kFilterBytes + kScanCopies * kLiteralBytes * filter->literals().size();
+    names += filter->literals().size();
+  }
+  for (const Bytes& tsuid : sub_.tsuids)
+    bytes += (1 + kScanCopies) * (sizeof(tsuid) + (tsuid.size() > kInlineBytes ? tsuid.size() : 0));
+  RETURN_IF_ERROR(chosen_memory_.Step(names * kNameSteps + sub_.tsuids.size()));
+  return chosen_memory_.Add(static_cast<int64_t>(bytes));
+}
+
 Status SubQueryRun::Resolve() {
   const Request& request = context_.query.request;
   ASSIGN_OR_RETURN(spec_.metric, MetricOf(sub_, layout(), &names_));
+  RETURN_IF_ERROR(ChargeFilters());
   ASSIGN_OR_RETURN(filter_, context_.filters.Resolve(sub_, context_.options, layout(), &names_));
   info_.filter_keys = filter_->filtered_keys();
-  // The limits file cannot speak of a TSUID's metric that has no name.
+  // The limits file cannot apply to the metric of a TSUID if the metric has no name.
   Result<const Bytes*> metric = names_.NameOf(UidKind::kMetric, spec_.metric);
   ASSIGN_OR_RETURN(
       limits_, LimitsFor(context_.options, &context_.limits_file, metric.ok() ? **metric : Bytes(),
                          request.override_byte_limit, request.override_cell_limit));
   spec_.matcher = filter_->matcher();
-  spec_.objects = true;  // a row that holds annotations only still makes an output (§9.1)
+  // A row with annotations only still makes an output (opentsdb-queries.md §9.1).
+  spec_.objects = true;
   spec_.batch_rows = limits_.batch_rows;
   spec_.watch = &context_.watch;
   return PlanRaw(sub_.downsample ? &*sub_.downsample : nullptr);
 }
 
+Status SubQueryRun::MakeGrid(const DownsampleSpec& downsample) {
+  grid_.emplace(downsample, window_, start_ms_, end_ms_);
+  grid_memory_.Remove(grid_memory_.held());
+  if (sub_.histograms) return {};  // histograms are never filled
+  return grid_->BuildFillGrid(window_, &grid_memory_);
+}
+
 Status SubQueryRun::PlanRaw(const DownsampleSpec* downsample) {
   window_ = PlanScan(start_ms_, end_ms_, downsample != nullptr ? downsample->interval_ms() : 0);
-  if (downsample != nullptr) {
-    if (!sub_.histograms) {  // which are never filled
-      RETURN_IF_ERROR(CheckFill(*downsample, window_));
-      RETURN_IF_ERROR(context_.watch.Charge(FillBytes(*downsample, window_)));
-    }
-    grid_.emplace(*downsample, window_, start_ms_, end_ms_);
-  }
-  // Of rows that fall into several buckets only their points would do.
+  if (downsample != nullptr) RETURN_IF_ERROR(MakeGrid(*downsample));
+  // Statistics of rows that fall into several buckets are useless.
   const bool whole_rows = downsample != nullptr && TakesStatistics(*downsample) &&
                           (downsample->run_all || downsample->interval_ms() >= kRowSpan * 1000);
   spec_.statistics = !sub_.histograms && (whole_rows || sub_.values);
@@ -104,7 +137,7 @@ Status SubQueryRun::PlanRaw(const DownsampleSpec* downsample) {
   return {};
 }
 
-// Where limits count, OpenTSDB counts the rows of refused series, too: then they are read.
+// With limits, OpenTSDB also counts rows of series that the filter refuses. So these rows are read.
 Result<bool> SubQueryRun::ChooseSeries() {
   bool counted = limits_.bytes_max > 0 || limits_.cells_max > 0;
   if (!filter_->decides() || counted || !context_.points.ListsFromIndex()) return true;
@@ -133,7 +166,7 @@ SeriesSet& SubQueryRun::AddSet(size_t scans) {
 Status SubQueryRun::OpenScan() {
   cached_.reset();
   fold_.reset();
-  PlanPieces();
+  RETURN_IF_ERROR(PlanPieces());
   if (pieces_.empty()) return OpenRawScan();
   OpenPieces();
   return {};
@@ -150,11 +183,9 @@ Status SubQueryRun::OpenRawScan(bool shorter) {
     if (cached_ && spec.rows.begin >= spec.rows.end) return {};
     ASSIGN_OR_RETURN(scan_, context_.points.Scan(spec, context_.options.reconcile));
   }
-  // The other sub-queries mostly ask for other metrics of the same series.
+  // The other sub-queries usually read the same series of other metrics.
   const uint64_t rows = scan_->RowsExpected() * context_.query.queries.size();
-  const HoursAhead* const ahead = HoursAheadOf(*scan_);
-  const bool statistics =
-      spec_.statistics && !sub_.values && ahead != nullptr && ahead->ExpectsStatistics();
+  const bool statistics = spec_.statistics && !sub_.values && scan_->ExpectsStatistics();
   if (rows >= kRowsInParts * (statistics ? kStatisticsInRow : 1))
     RETURN_IF_ERROR(NoWait::MayWait());
   return {};
@@ -167,10 +198,12 @@ Status SubQueryRun::Read() {
     RETURN_IF_ERROR(OpenRawScan());
   }
   Status read = scan_ != nullptr ? ReadRows() : Status();
-  // SeriesSet::RefuseStrayRows, FoldInto
+  // see SeriesSet::RefuseStrayRows and SeriesSet::FoldInto
   if ((cached_ || fold_) && read.code() == StatusCode::kConflict) {
     sets_.clear();
-    if (fold_ && MayCache()) context_.cache->PreferHours(Shape());  // it would be so each time
+    if (fold_ && MayCache())
+      // ExtremeFold would fail in each query.
+      context_.cache->PreferHours(Shape());
     RETURN_IF_ERROR(OpenRawScan(false));
     read = ReadRows();
   }
@@ -188,8 +221,8 @@ Status SubQueryRun::Read() {
 
 Status SubQueryRun::ReadRows() {
   const std::unique_ptr<PointScan> scan = std::move(scan_);
-  // Where limits count they do so in order; verdicts about names are one thread's; and a loop does
-  // not wait for other threads, however few rows' points it is to read.
+  // Limits must count in order, cached verdicts belong to one thread, and an event loop does not
+  // wait for other threads. In these cases the scan is not divided.
   const bool in_parts = NoWait::Current() == nullptr && limits_.bytes_max == 0 &&
                         limits_.cells_max == 0 && (chosen_ || !filter_->decides()) &&
                         scan->RowsExpected() >= kRowsInParts;
@@ -198,8 +231,8 @@ Status SubQueryRun::ReadRows() {
   return parts.empty() ? ReadInto(scan.get(), &AddSet()) : ReadParts(parts);
 }
 
-// Series are independent of each other until groups are merged, and parts follow each other in the
-// order of the whole scan: so does what fails first.
+// Series are independent until groups are merged. Parts are in the order of the whole scan, so the
+// first failed part has the first error.
 Status SubQueryRun::ReadParts(std::span<const std::unique_ptr<PointScan>> parts) {
   std::deque<LimitCounter> counters;
   for (size_t i = 0; i < parts.size(); ++i) {
@@ -246,7 +279,7 @@ void SubQueryRun::TakeSeries() {
                    std::make_move_iterator(set.series().end()));
     std::vector<Series>().swap(set.series());
   }
-  SortSeries(&series_);  // each set is in order; all are where there is no salt
+  SortSeries(&series_);  // each set is sorted; without salt all series are sorted already
 }
 
 Status SubQueryRun::DeleteRows() {

@@ -1,5 +1,5 @@
 #pragma once
-// One sub-query from names to groups (spec query.md §2.1).
+// Runs one sub-query, from names to groups (opentsdb-queries.md §2.1).
 
 #include <deque>
 #include <memory>
@@ -21,8 +21,8 @@
 #include "query/series_set.h"
 #include "query/validate.h"
 #include "storage/base/clock.h"
+#include "storage/base/request_context.h"
 #include "storage/base/status.h"
-#include "storage/base/work_watch.h"
 #include "storage/base/worker_pool.h"
 #include "storage/points/points.h"
 #include "storage/store.h"
@@ -30,7 +30,7 @@
 
 namespace hg::query {
 
-/// What all sub-queries of one run share; outlives them.
+/// What all sub-queries of one run share. Must outlive them.
 struct RunContext {
   const ValidQuery& query;
   const Options& options;
@@ -40,38 +40,39 @@ struct RunContext {
   LimitsFile& limits_file;
   bool trim = true;
   OnFailure on_failure = OnFailure::kFail;
-  WorkWatch& watch;
+  RequestContext& watch;
   Store& cells;
-  WorkerPool& helpers;  // for parts of the work, side by side
+  WorkerPool& helpers;  // run parts of the work concurrently
   size_t helper_count;
   ResolvedFilters& filters;
-  BucketCache* cache;  // nullptr: none
+  BucketCache* cache;         // nullptr = no cache
+  RolledHoursSource* rolled;  // nullptr = this process does not make rollups
 };
 
-/// One thread; several runs of one query may go side by side.
+/// Not thread-safe. Several runs of one query may work concurrently.
 class SubQueryRun {
  public:
   SubQueryRun(const RunContext& context, size_t index)
       : SubQueryRun(context, index, context.query.start_ms, context.query.end_ms, Tables::kAny) {}
 
-  /// What comes before the first row is read: names, series, the scan. Errors as Engine::Run. Once,
-  /// or left to Run.
+  /// Does what precedes the first row: resolves names, chooses series, opens the scan. Call this
+  /// function at most once; Run calls it if needed. Errors are those of Engine::Run.
   Status Open();
-  /// About how many rows there are to read, where Open could tell.
+  /// An estimate of the rows to read, if Open could make one, else 0.
   [[nodiscard]] uint64_t rows_expected() const {
     return scan_ != nullptr ? scan_->RowsExpected() : 0;
   }
-  /// Errors as Engine::Run. Once.
+  /// Runs the sub-query. Call this function once. Errors are those of Engine::Run.
   Status Run();
-  /// Deletes the rows that were read, whole. After Run.
+  /// Deletes the rows that were read, wholly. Call this function after Run.
   Status DeleteRows();
 
-  // The outcome of a run that went well.
+  // The result of a successful run.
   std::vector<Group>& groups() { return groups_; }
   SubQueryInfo& info() { return info_; }
 
  private:
-  /// What a run may read: a part of a split query reads one kind only.
+  /// Which tables a run may read. Each part of a split query reads one kind only.
   enum class Tables : unsigned char { kAny, kRollups, kRaw };
 
   SubQueryRun(const RunContext& context, size_t index, int64_t start_ms, int64_t end_ms,
@@ -85,79 +86,97 @@ class SubQueryRun {
         names_(context.names, &context.watch),
         chosen_memory_(&context.watch),
         joined_memory_(&context.watch),
+        grid_memory_(&context.watch),
         last_ns_(context.clock.MonotonicNs()) {}
 
   Status Resolve();
-  /// The hours and buckets of raw data; null = not downsampled.
+  /// Charges the memory and work of resolving the filters, before it is done.
+  Status ChargeFilters();
+  /// Plans the hours and buckets of raw data. `downsample` may be null.
   Status PlanRaw(const DownsampleSpec* downsample);
-  /// Lets string filters choose among the known series before the scan; false: none is left.
+  /// Computes the buckets of the window. On an event loop it refuses a fill policy with many
+  /// buckets (storage/base/no_wait.h).
+  Status MakeGrid(const DownsampleSpec& downsample);
+  /// Frees what is not needed once the groups exist.
+  void FreeWorkingMemory();
+  /// Applies string filters to the known series before the scan. Returns false if no series is
+  /// left.
   Result<bool> ChooseSeries();
   Status OpenScan();
   Status Read();
   Status ReadRows();
-  /// `shorter`: by what is kept, or need not be read.
+  /// `shorter` allows the cache and ExtremeFold, which avoid reading rows.
   Status OpenRawScan(bool shorter = true);
-  // sub_query_rolled.cc: whole hours from rollups of our own making, where that changes no answer.
-  void PlanPieces();
+  // sub_query_rolled.cc: reads whole hours from automatic rollups where this does not change the
+  // result.
+  Status PlanPieces();
   void OpenPieces();
-  /// False: the buckets do not begin where the rollups do; nothing is read then.
+  /// Returns false, with nothing read, if buckets do not start at rollup intervals.
   Result<bool> ReadPieces();
-  /// Raw points that were planned to be read may be gone, and rollups be all that is left of them.
+  /// Returns whether retention may have deleted raw points that were planned to be read, so that
+  /// only their rollups are left.
   [[nodiscard]] bool KeptSincePlanned() const;
   /// Reads the parts of a long scan on several threads.
   Status ReadParts(std::span<const std::unique_ptr<PointScan>> parts);
-  /// A set for one more of so many scans.
+  /// Adds a set for one of `scans` scans.
   SeriesSet& AddSet(size_t scans = 1);
-  /// Fills the set and closes it.
+  /// Reads the scan into the set and finishes the set.
   Status ReadInto(PointScan* scan, SeriesSet* set);
   static Status ReadScan(PointScan* scan, LimitCounter* counter, SeriesSet* set);
   void Count(const LimitCounter& counter, const SeriesSet& set);
-  /// Takes the series of all sets.
+  /// Moves the series of all sets into series_.
   void TakeSeries();
-  // sub_query_cached.cc: old hours whose buckets are kept need not be read.
+  // sub_query_cached.cc: old hours whose buckets are cached need not be read.
   struct CachedHours {
     Bytes shape;
     BucketCache::OldHours old;
-    BucketGrid grid;                // the sub-query's, but unfilled
-    std::deque<RowRecord> records;  // beside the sets
+    BucketGrid grid;                // the grid of the sub-query without its fill policy
+    std::deque<RowRecord> records;  // parallel to sets_
   };
   [[nodiscard]] bool MayCache() const;
-  /// Before the scan. Sets cached_ if there are old hours, and leaves to `spec` what is to be read.
+  /// Call this function before the scan. Sets cached_ if there are old hours, and limits `spec` to
+  /// the rows that must be read.
   void FindCached(PointScanSpec* spec);
-  /// Rows of the hours that were found.
+  /// The number of rows in the hours that were found.
   [[nodiscard]] size_t RowsFound() const;
-  /// Of the sets, before their series are taken.
+  /// Puts the old hours that were read into the cache. Call this function before TakeSeries.
   void KeepRead();
   void KeepHours();
-  /// Puts the hours that were found before the series that were read, and fills them all.
+  /// Prepends the cached hours to the series that were read, and fills all series.
   Status JoinCached();
   Result<std::vector<ByteView>> OrdersOfJoined();
   Status FillAll();
-  /// All that the buckets of an hour depend on beside its rows.
+  /// Encodes everything that the buckets of an hour depend on except its rows.
   [[nodiscard]] Bytes Shape() const;
-  // sub_query_folded.cc: the greatest of all series, of which most rows need not be read.
+  // sub_query_folded.cc: the maximum over all series, for which most rows need not be read.
   [[nodiscard]] bool MayFold() const;
   Status OpenFolded();
   void TakeFolded();
   void AddFolded(std::vector<const PointColumns*>* columns) const;
-  // sub_query_rollup.cc: reads the tables of the plan in turn, or the default pre-aggregates.
+  // sub_query_rollup.cc: reads the tables of the plan one after the other, or the default
+  // pre-aggregates.
   Status PlanTables();
   Status ReadTables();
   Status ReadLevel(const codec::RollupLevel& level);
-  // sub_query_split.cc: rollups as far as they must be there, raw data behind (§14.5).
+  // sub_query_split.cc: reads rollups up to the time at which they are complete, and raw data after
+  // it (opentsdb-queries.md §14.5).
   void PlanSplit();
   Status RunParts();
   // sub_query_groups.cc: from series to groups.
   struct GroupsPart {
-    std::vector<Group> groups;  // those before the first failure
+    std::vector<Group> groups;  // the groups before the first failure
     Status status;
   };
   Status Evaluate();
   Status MakeGroups(std::span<const SeriesGroup> groups, NameMemo* names, GroupsPart* part) const;
   Status EvaluateHistograms();
-  /// What a group's description will take, before it is made.
+  /// Charges the description of a group before it is made.
   [[nodiscard]] Status ChargeGroup(const SeriesGroup& group) const;
-  /// Of rollups or pre-aggregates.
+  /// Charges the part of a group's names that ChargeGroup did not cover.
+  [[nodiscard]] Status ChargeLongNames(const Group& group) const;
+  /// Notes the series if its rows are to be deleted.
+  Status NoteDeleted(const Series& series);
+  /// True if the run reads rollups or pre-aggregates.
   [[nodiscard]] bool reads_tables() const { return pre_aggregates_ || !rollups_.levels.empty(); }
   [[nodiscard]] const KeyLayout& layout() const { return context_.points.layout(); }
   int64_t Lap();
@@ -165,12 +184,14 @@ class SubQueryRun {
   const RunContext& context_;
   const ValidSubQuery& sub_;
   const size_t index_;
-  const int64_t start_ms_;  // what is scanned; the answer is trimmed to the query's own range
+  // The scanned range. The result is trimmed to the range of the query.
+  const int64_t start_ms_;
   const int64_t end_ms_;
   const Tables tables_;
   NameMemo names_;
-  MemoryTally chosen_memory_;  // of the series that string filters chose
-  MemoryTally joined_memory_;  // of what series_ holds beside what the sets charge
+  MemoryTally chosen_memory_;  // filters, and the series that they chose
+  MemoryTally joined_memory_;  // what series_ holds in addition to what the sets charge
+  MemoryTally grid_memory_;    // the buckets of the fill policy
   int64_t last_ns_;
 
   Limits limits_;
@@ -180,20 +201,22 @@ class SubQueryRun {
   PointScanSpec spec_;
   RollupPlan rollups_;
   bool pre_aggregates_ = false;
-  std::optional<int64_t> split_ms_;        // rollups before, raw data from here
-  std::vector<HoursPiece> pieces_;         // what scan_ reads; empty: raw points alone
-  std::optional<uint32_t> kept_before_s_;  // as these were planned; none: rollups would not do
-  uint64_t times_forgotten_ = 0;           // the same
+  std::optional<int64_t> split_ms_;  // rollups are read before this time, raw data from it on
+  std::vector<HoursPiece> pieces_;   // what scan_ reads; empty = raw points only
+  // RolledHours::kept_before_s when the pieces were planned; empty = rollups cannot be used.
+  std::optional<uint32_t> kept_before_s_;
+  uint64_t times_forgotten_ = 0;  // RolledHours::times_forgotten at planning
   bool opened_ = false;
-  bool chosen_ = false;              // spec_ names nothing but series that the filter admits
-  std::unique_ptr<PointScan> scan_;  // opened and not read yet; nullptr: there is none to read
+  bool chosen_ = false;              // spec_ selects only series that the filter admits
+  std::unique_ptr<PointScan> scan_;  // opened but not read yet; nullptr = nothing to read
   std::optional<CachedHours> cached_;
-  std::optional<ExtremeFold> fold_;  // what the sets fold their series into while they are read
-  // What it came to: stands for points that series_ lacks. Charged to joined_memory_.
+  std::optional<ExtremeFold> fold_;  // receives the series while the sets are read
+  // The result of fold_: replaces the points that are missing in series_. Charged to
+  // joined_memory_.
   std::optional<std::vector<PointColumns>> folded_;
-  std::deque<SeriesSet> sets_;  // of the scans; what series_ holds is charged by them
-  std::vector<Series> series_;  // by Series::order
-  std::vector<Bytes> tsuids_;   // of the series that were read, if their rows are to be deleted
+  std::deque<SeriesSet> sets_;  // one per scan; they charge the memory of series_
+  std::vector<Series> series_;  // sorted by Series::order
+  std::vector<Bytes> tsuids_;   // series that were read, if their rows are to be deleted
   std::vector<Group> groups_;
   SubQueryInfo info_;
 };

@@ -7,35 +7,37 @@
 namespace hg::query {
 namespace {
 
-/// Behind the points of `out` those of a later part of the query, which may begin before the former
-/// ends: where the scans overlap instants repeat, as OpenTSDB's do.
+/// Appends the points of a later part of the query to `out`. The later part may begin before `out`
+/// ends: where both scans overlap instants are repeated, as in OpenTSDB.
 void Append(Group part, Group* out) {
   if (out->metric.empty()) out->metric = std::move(part.metric);
-  for (auto& tag : part.tags) {
-    const auto known = std::find_if(out->tags.begin(), out->tags.end(),
+  std::vector<std::pair<Bytes, Bytes>>& tags = out->tags.Edit();
+  for (auto& tag : part.tags.Edit()) {
+    const auto known = std::find_if(tags.begin(), tags.end(),
                                     [&](const auto& other) { return other.first == tag.first; });
-    if (known != out->tags.end()) {
+    if (known != tags.end()) {
       known->second = std::move(tag.second);
     } else {
-      out->tags.push_back(std::move(tag));
+      tags.push_back(std::move(tag));
     }
   }
   const auto add = [](auto& from, auto* to) {
     to->insert(to->end(), std::make_move_iterator(from.begin()),
                std::make_move_iterator(from.end()));
   };
-  add(part.aggregate_tags, &out->aggregate_tags);
-  add(part.tsuids, &out->tsuids);
-  std::sort(out->tsuids.begin(), out->tsuids.end());
-  out->tsuids.erase(std::unique(out->tsuids.begin(), out->tsuids.end()), out->tsuids.end());
-  add(part.annotations, &out->annotations);
-  // Downsampled points all are doubles, so neither column tells kinds.
+  add(part.aggregate_tags.Edit(), &out->aggregate_tags.Edit());
+  std::vector<Bytes>& tsuids = out->tsuids.Edit();
+  add(part.tsuids.Edit(), &tsuids);
+  std::sort(tsuids.begin(), tsuids.end());
+  tsuids.erase(std::unique(tsuids.begin(), tsuids.end()), tsuids.end());
+  add(part.annotations.Edit(), &out->annotations.Edit());
+  // Downsampled points are all doubles, so neither column has kinds.
   add(part.points.time_ms, &out->points.time_ms);
   add(part.points.bits, &out->points.bits);
   out->points.all_double |= part.points.all_double;
 }
 
-/// Both ascend by id.
+/// Both lists must ascend by id.
 std::vector<Group> Joined(std::vector<Group> rollups, std::vector<Group> raw) {
   std::vector<Group> out;
   auto later = raw.begin();

@@ -35,11 +35,11 @@ std::optional<int64_t> ParseInt(std::string_view text) {
   return value;
 }
 
-// Digits of a date's field: years beyond would not fit in milliseconds.
+// The most digits in a field of a date. Longer years would not fit milliseconds.
 constexpr size_t kDateDigitsMax = 8;
 
-// Reads up to `width` digits as Java's SimpleDateFormat does for adjacent or delimited fields;
-// false if none.
+// Reads a number with up to kDateDigitsMax digits and an optional sign, like Java's
+// SimpleDateFormat. Returns false if the text does not begin with a number.
 bool TakeNumber(std::string_view* text, int64_t* out) {
   size_t n = 0;
   bool negative = !text->empty() && text->front() == '-';
@@ -100,7 +100,7 @@ Result<int64_t> ParseTime(std::string_view text, int64_t now_ms, const TimeZone&
   if (text.find('/') != std::string_view::npos || text.find(':') != std::string_view::npos) {
     return ParseDate(text, zone);
   }
-  // "1500000000.123": the dot is dropped and the rest taken as it is (quirk Q2).
+  // "1500000000.123": the dot is dropped and the remaining digits are used unchanged (quirk Q2).
   if (text.size() >= 12 && text.size() <= 14 && text[10] == '.' && AllDigits(text.substr(0, 10)) &&
       AllDigits(text.substr(11))) {
     return *ParseInt(std::string(text.substr(0, 10)) + std::string(text.substr(11)));
@@ -109,7 +109,7 @@ Result<int64_t> ParseTime(std::string_view text, int64_t now_ms, const TimeZone&
   if (!value) {
     for (size_t i = 0; i < text.size(); ++i) {
       if (IsDigit(text[i])) continue;
-      size_t n = 1;  // a character of UTF-8 in whole
+      size_t n = 1;  // the length of the whole UTF-8 character
       while (i + n < text.size() && (static_cast<unsigned char>(text[i + n]) & 0xC0) == 0x80) ++n;
       return Status::InvalidArgument("Invalid time: " + std::string(text) +
                                      ". Invalid character '" + std::string(text.substr(i, n)) +

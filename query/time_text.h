@@ -1,6 +1,6 @@
 #pragma once
-// Times of a query: "now", "1h-ago", dates, seconds, milliseconds (spec query.md §3.3; OpenTSDB
-// class DateTime).
+// Times of a query: "now", "1h-ago", dates, seconds, milliseconds (opentsdb-queries.md §3.3;
+// OpenTSDB class DateTime).
 
 #include <cstdint>
 #include <string_view>
@@ -10,8 +10,8 @@
 
 namespace hg::query {
 
-/// Milliseconds since the epoch. Dates are read in `zone`, leniently (month 13 is next January).
-/// InvalidArgument names the text and what is wrong with it.
+/// Returns milliseconds since the epoch. Dates are read in `zone`, leniently (month 13 is next
+/// January). InvalidArgument names the text and what is wrong with it.
 Result<int64_t> ParseTime(std::string_view text, int64_t now_ms, const TimeZone& zone);
 
 }  // namespace hg::query

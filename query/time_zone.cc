@@ -18,7 +18,7 @@ const date::time_zone* Zone(const void* p) { return static_cast<const date::time
 
 int64_t MillisOf(std::chrono::seconds s) { return Millis(s).count(); }
 
-// Ids of Java's own (java.time.ZoneId.SHORT_IDS).
+// Java's own ids (java.time.ZoneId.SHORT_IDS).
 constexpr struct {
   std::string_view id, zone;
 } kJavaIds[] = {
@@ -49,7 +49,7 @@ constexpr struct {
     {"VST", "Asia/Ho_Chi_Minh"},
 };
 
-// What the system's database has and Java does not know.
+// Ids that the system's database has but Java does not know.
 bool IsUnknownToJava(std::string_view id) {
   return id == "GMT+0" || id == "GMT-0" || id == "ROC" || id == "Factory" || id == "localtime" ||
          id == "posixrules" || id.starts_with("posix/") || id.starts_with("right/");
@@ -89,12 +89,19 @@ int64_t TimeZone::OffsetAt(int64_t ms) const {
   return MillisOf(Zone(zone_)->get_info(at).offset);
 }
 
+int64_t TimeZone::NextChange(int64_t ms) const {
+  if (zone_ == nullptr) return INT64_MAX;
+  const date::sys_seconds at{std::chrono::seconds(FloorDiv(ms, 1000))};
+  const int64_t end_s = Zone(zone_)->get_info(at).end.time_since_epoch().count();
+  return end_s > INT64_MAX / 1000 ? INT64_MAX : end_s * 1000;
+}
+
 int64_t TimeZone::FromLocal(int64_t local_ms) const {
   if (zone_ == nullptr) return local_ms;
   date::local_seconds at{std::chrono::seconds(FloorDiv(local_ms, 1000))};
   date::local_info info = Zone(zone_)->get_info(at);
-  // In a gap the offset before it applies, which moves the time forward; where the clock was set
-  // back, the one after.
+  // In a gap the offset before the gap applies, which moves the time forward. If the clock was set
+  // back, the offset after the change applies.
   const date::sys_info& used =
       info.result == date::local_info::ambiguous ? info.second : info.first;
   return local_ms - MillisOf(used.offset);
@@ -103,8 +110,8 @@ int64_t TimeZone::FromLocal(int64_t local_ms) const {
 int64_t DaysFromCivil(int64_t year, int64_t month, int64_t day) {
   year += FloorDiv(month - 1, 12);
   month = month - 1 - FloorDiv(month - 1, 12) * 12 + 1;
-  // Days before a date counted from 0000-03-01, in eras of 400 years (H. Hinnant,
-  // "chrono-Compatible Low-Level Date Algorithms").
+  // Days counted from 0000-03-01 in eras of 400 years (H. Hinnant, "chrono-Compatible Low-Level
+  // Date Algorithms").
   int64_t y = month <= 2 ? year - 1 : year;
   int64_t era = FloorDiv(y, 400);
   int64_t year_of_era = y - era * 400;

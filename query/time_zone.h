@@ -1,7 +1,7 @@
 #pragma once
 // Time zones as the JVM of OpenTSDB knows them: ids of the tz database, offsets, and Java's reading
-// of local times that do not exist or exist twice (java.util.GregorianCalendar). Immutable, cheap
-// to copy.
+// of local times that do not exist or exist twice (java.util.GregorianCalendar). Immutable and
+// cheap to copy.
 
 #include <cstdint>
 #include <string>
@@ -13,29 +13,34 @@ namespace hg::query {
 
 class TimeZone {
  public:
-  /// UTC.
+  /// Creates the zone UTC.
   TimeZone() = default;
-  /// A zone of the system's tz database, links and "EST" included, "GMT+5" not, and Java's own
-  /// three letters ("PST"). InvalidArgument: unknown, also what only some JVMs know ("SystemV/…").
+  /// Finds a zone of the system's tz database, including links and "EST", or one of Java's
+  /// three-letter ids ("PST"). Custom ids such as "GMT+5" are not supported. InvalidArgument: the
+  /// id is unknown; this includes ids that only some JVMs know ("SystemV/…").
   static Result<TimeZone> Find(std::string_view id);
-  /// The process' own zone; UTC if it cannot be told.
+  /// The zone of the process, or UTC if it cannot be determined.
   static TimeZone Local();
 
-  /// Milliseconds to add to UTC at that instant.
+  /// Returns the milliseconds to add to UTC at that instant.
   [[nodiscard]] int64_t OffsetAt(int64_t ms) const;
-  /// The instant of a local time (milliseconds as if it were UTC). In a gap: moved forward by the
-  /// gap's length; twice: the later one (standard time), as Java does.
+  /// Returns the first instant after `ms` at which the offset may change, or INT64_MAX if there is
+  /// none.
+  [[nodiscard]] int64_t NextChange(int64_t ms) const;
+  /// Returns the instant of a local time, given in milliseconds as if it were UTC. A time in a gap
+  /// moves forward by the length of the gap. Of a time that exists twice the later instant
+  /// (standard time) is returned, as in Java.
   [[nodiscard]] int64_t FromLocal(int64_t local_ms) const;
   [[nodiscard]] int64_t ToLocal(int64_t ms) const { return ms + OffsetAt(ms); }
 
  private:
   explicit TimeZone(const void* zone) : zone_(zone) {}
   const void* zone_ =
-      nullptr;  // date::time_zone of the process-wide database, which lives for ever; null = UTC
+      nullptr;  // date::time_zone of the process-wide database, which is never freed; null = UTC
 };
 
-/// Days since 1970-01-01 of a proleptic Gregorian date; month and day may be out of range and roll
-/// over.
+/// Returns days since 1970-01-01 of a proleptic Gregorian date. Month and day may be out of range
+/// and roll over.
 int64_t DaysFromCivil(int64_t year, int64_t month, int64_t day);
 
 struct CivilDate {
@@ -45,7 +50,7 @@ struct CivilDate {
 };
 CivilDate CivilFromDays(int64_t days);
 
-/// a / b rounded toward minus infinity, b > 0.
+/// Returns a / b rounded toward minus infinity; b must be positive.
 constexpr int64_t FloorDiv(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
 
 }  // namespace hg::query

@@ -1,7 +1,9 @@
 #include "query/validate.h"
 
+#include <algorithm>
 #include <bit>
-#include <set>
+#include <map>
+#include <utility>
 
 #include "query/filter_identity.h"
 #include "query/time_text.h"
@@ -14,52 +16,121 @@ namespace {
 
 bool Empty(const std::optional<std::string>& text) { return !text || text->empty(); }
 
-/// Bytes that are equal for two sub-queries if and only if OpenTSDB takes them for one.
-Bytes QuestionOf(const SubQuery& query) {
-  Bytes out;
-  const auto add_flag = [&out](bool flag) { out.push_back(flag ? '\1' : '\0'); };
-  const auto add_text = [&](const std::optional<std::string>& text) {
-    add_flag(text.has_value());
-    if (text) AppendSized(&out, *text);
-  };
-  for (const auto* text :
-       {&query.aggregator, &query.metric, &query.downsample, &query.value_filter})
-    add_text(*text);
-  for (const bool flag : {query.rate, query.filters_given, query.explicit_tags, query.pre_aggregate,
-                          query.show_histogram_buckets})
-    add_flag(flag);
-  add_flag(query.tsuids.has_value());
-  if (query.tsuids) {
-    AppendVarint(&out, query.tsuids->size());
-    for (const std::string& tsuid : *query.tsuids) AppendSized(&out, tsuid);
+// Approximate memory of a text in a vector or a set, and of a compiled filter.
+constexpr size_t kTextBytes = 2 * sizeof(std::string);
+constexpr size_t kFilterBytes = 512;
+// The cost of compiling a filter (in steps; a step is about a point), and bytes of text per step.
+constexpr uint64_t kFilterSteps = 32, kTextBytesPerStep = 8;
+
+/// Finds sub-queries that OpenTSDB treats as equal. Its memory is charged until it is destroyed.
+class Questions {
+ public:
+  explicit Questions(RequestContext& context) : memory_(&context) {}
+
+  /// Returns the index of the first sub-query that OpenTSDB treats as equal, or `next` if there is
+  /// none.
+  Result<size_t> PlaceOf(const SubQuery& query, size_t next) {
+    ASSIGN_OR_RETURN(const size_t filters, NumberOf(query.filters));
+    size_t listed = query.percentiles ? query.percentiles->size() : 0;
+    if (query.tsuids) listed += kTextBytes / sizeof(double) * query.tsuids->size();
+    RETURN_IF_ERROR(memory_.Step(kFilterSteps + listed));
+    RETURN_IF_ERROR(memory_.Add(static_cast<int64_t>(kFilterBytes + listed * 2 * sizeof(double))));
+    return places_.try_emplace(QuestionOf(query, filters), next).first->second;
   }
-  add_flag(query.rate_options.has_value());
-  if (query.rate_options) {
-    add_flag(query.rate_options->counter);
-    add_flag(query.rate_options->drop_resets);
-    AppendVarint(&out, static_cast<uint64_t>(query.rate_options->counter_max));
-    AppendVarint(&out, static_cast<uint64_t>(query.rate_options->reset_value));
+
+ private:
+  /// Returns equal numbers for lists of filters that OpenTSDB treats as equal.
+  Result<size_t> NumberOf(const SharedVector<FilterSpec>& filters) {
+    const auto known = by_vector_.find(filters.identity());
+    if (known != by_vector_.end()) return known->second;
+    size_t bytes = kFilterBytes;
+    for (const FilterSpec& filter : filters)
+      bytes += kTextBytes + filter.tagk.size() + filter.filter.size();
+    RETURN_IF_ERROR(memory_.Step(filters.size() * kFilterSteps + bytes / kTextBytesPerStep));
+    RETURN_IF_ERROR(memory_.Add(static_cast<int64_t>(2 * bytes)));
+    Bytes identity;
+    for (const FilterSpec& filter : filters) AppendSized(&identity, FilterIdentity(filter));
+    const size_t number = numbers_.try_emplace(std::move(identity), numbers_.size()).first->second;
+    by_vector_.emplace(filters.identity(), number);
+    return number;
   }
-  add_flag(query.percentiles.has_value());
-  if (query.percentiles) {
-    AppendVarint(&out, query.percentiles->size());
-    for (const double p : *query.percentiles) AppendVarint(&out, std::bit_cast<uint64_t>(p));
+
+  /// Returns bytes that are equal for two sub-queries if and only if OpenTSDB treats them as equal.
+  static Bytes QuestionOf(const SubQuery& query, size_t filters) {
+    Bytes out;
+    const auto add_flag = [&out](bool flag) { out.push_back(flag ? '\1' : '\0'); };
+    const auto add_text = [&](const std::optional<std::string>& text) {
+      add_flag(text.has_value());
+      if (text) AppendSized(&out, *text);
+    };
+    for (const auto* text :
+         {&query.aggregator, &query.metric, &query.downsample, &query.value_filter})
+      add_text(*text);
+    for (const bool flag : {query.rate, query.filters_given, query.explicit_tags,
+                            query.pre_aggregate, query.show_histogram_buckets})
+      add_flag(flag);
+    add_flag(query.tsuids.has_value());
+    if (query.tsuids) {
+      AppendVarint(&out, query.tsuids->size());
+      for (const std::string& tsuid : *query.tsuids) AppendSized(&out, tsuid);
+    }
+    add_flag(query.rate_options.has_value());
+    if (query.rate_options) {
+      add_flag(query.rate_options->counter);
+      add_flag(query.rate_options->drop_resets);
+      AppendVarint(&out, static_cast<uint64_t>(query.rate_options->counter_max));
+      AppendVarint(&out, static_cast<uint64_t>(query.rate_options->reset_value));
+    }
+    add_flag(query.percentiles.has_value());
+    if (query.percentiles) {
+      AppendVarint(&out, query.percentiles->size());
+      for (const double p : *query.percentiles) AppendVarint(&out, std::bit_cast<uint64_t>(p));
+    }
+    AppendVarint(&out, filters);
+    return out;
   }
-  for (const FilterSpec& filter : query.filters) AppendSized(&out, FilterIdentity(filter));
-  return out;
+
+  MemoryTally memory_;
+  std::map<Bytes, size_t> places_;
+  std::map<Bytes, size_t> numbers_;          // by the identities of the filters
+  std::map<const void*, size_t> by_vector_;  // the same numbers, by the address of a shared vector
+};
+
+Status RemoveRepeats(const std::vector<SubQuery>& asked, RequestContext& context, ValidQuery* out) {
+  if (asked.size() < 2) {
+    out->places.assign(asked.size(), 0);
+    return {};
+  }
+  Questions questions(context);
+  std::vector<SubQuery> once;
+  for (const SubQuery& query : asked) {
+    ASSIGN_OR_RETURN(const size_t place, questions.PlaceOf(query, once.size()));
+    out->places.push_back(place);
+    if (place == once.size()) once.push_back(query);
+  }
+  if (once.size() < asked.size()) out->request.queries = std::move(once);
+  return {};
 }
 
-void RemoveRepeats(std::vector<SubQuery>* queries) {
-  if (queries->size() < 2) return;
-  std::set<Bytes> asked;
-  std::erase_if(*queries, [&asked](const SubQuery& query) {
-    return !asked.insert(QuestionOf(query)).second;
-  });
+/// The memory of a sub-query and its copies, without what they share.
+size_t BytesOf(const SubQuery& query) {
+  // Copies are in the request, the validated query, the running request, and the query text.
+  constexpr size_t kCopies = 4;
+  size_t bytes = sizeof(ValidSubQuery) + kCopies * sizeof(SubQuery);
+  for (const auto* text : {&query.metric, &query.downsample, &query.value_filter})
+    if (*text) bytes += kCopies * (*text)->size();
+  if (query.percentiles) bytes += kCopies * sizeof(double) * query.percentiles->size();
+  return bytes;
 }
 
 Status DecodeTsuids(const std::vector<std::string>& texts, int metric_width,
-                    std::vector<Bytes>* out) {
+                    RequestContext& context, std::vector<Bytes>* out) {
   size_t metric_bytes = static_cast<size_t>(metric_width);
+  size_t bytes = 0;
+  for (const std::string& text : texts) bytes += sizeof(Bytes) + text.size() / 2;
+  RETURN_IF_ERROR(context.Step(texts.size() + bytes / kTextBytesPerStep));
+  RETURN_IF_ERROR(context.Charge(static_cast<int64_t>(bytes)));
+  out->reserve(texts.size());
   for (const std::string& text : texts) {
     if (text.size() < 2 * metric_bytes) {
       return Status::Unsupported("The TSUID '" + text + "' is shorter than a metric UID");
@@ -81,9 +152,9 @@ Status DecodeTsuids(const std::vector<std::string>& texts, int metric_width,
   return {};
 }
 
-// Spec query.md §13.
+// Checks the rules for histograms (opentsdb-queries.md §13).
 Status CheckHistograms(ValidSubQuery* query) {
-  // Only "sum" itself: zimsum and pfsum add as well, but are refused (recorded).
+  // Only "sum" itself is accepted. zimsum and pfsum add values as well, but are refused (recorded).
   if (query->aggregator != FindAggregator("sum") &&
       query->aggregator->function != Function::kNone) {
     return Status::InvalidArgument(
@@ -106,10 +177,38 @@ Status CheckHistograms(ValidSubQuery* query) {
   return {};
 }
 
-// `before`: the sub-query before, whose filters are taken where they are the same; or null.
+/// The compiled filters of one request. A list that sub-queries share is compiled only once.
+class CompiledFilters {
+ public:
+  explicit CompiledFilters(FilterSet* filters) : filters_(*filters) {}
+
+  using Filters = SharedVector<std::shared_ptr<const TagFilter>>;
+
+  Result<Filters> Compile(const SharedVector<FilterSpec>& specs) {
+    if (specs.empty()) return Filters();
+    const auto known = by_vector_.find(specs.identity());
+    if (known != by_vector_.end()) return known->second;
+    std::vector<std::shared_ptr<const TagFilter>> filters;
+    filters.reserve(specs.size());
+    for (const FilterSpec& spec : specs) {
+      ASSIGN_OR_RETURN(std::shared_ptr<const TagFilter> filter, filters_.Get(spec));
+      filters.push_back(std::move(filter));
+    }
+    Filters shared(std::move(filters));
+    by_vector_.emplace(specs.identity(), shared);
+    return shared;
+  }
+
+ private:
+  FilterSet& filters_;
+  std::map<const void*, Filters> by_vector_;
+};
+
 Result<ValidSubQuery> ValidateSubQuery(const SubQuery& text, const Request& request,
-                                       int metric_width, const ValidSubQuery* before,
-                                       ValidationTrace* trace) {
+                                       int metric_width, CompiledFilters* filters,
+                                       ValidationTrace* trace, RequestContext& context) {
+  RETURN_IF_ERROR(context.Step(kFilterSteps));
+  RETURN_IF_ERROR(context.Charge(static_cast<int64_t>(BytesOf(text))));
   ValidSubQuery out;
   out.text = text;
   if (Empty(text.aggregator)) return Status::InvalidArgument("Missing the aggregation function");
@@ -137,16 +236,7 @@ Result<ValidSubQuery> ValidateSubQuery(const SubQuery& text, const Request& requ
   }
   out.histograms = AsksForHistograms(text);
   if (out.histograms) RETURN_IF_ERROR(CheckHistograms(&out));
-  out.filters.reserve(text.filters.size());
-  for (size_t i = 0; i < text.filters.size(); ++i) {
-    const FilterSpec& spec = text.filters[i];
-    if (before != nullptr && i < before->filters.size() && before->filters[i]->spec() == spec) {
-      out.filters.push_back(before->filters[i]);
-      continue;
-    }
-    ASSIGN_OR_RETURN(std::shared_ptr<const TagFilter> filter, TagFilter::Compile(spec));
-    out.filters.push_back(std::move(filter));
-  }
+  ASSIGN_OR_RETURN(out.filters, filters->Compile(text.filters));
   if (text.value_filter) {
     ASSIGN_OR_RETURN(out.values, ValueFilter::Parse(*text.value_filter));
     if (out.histograms) {
@@ -154,19 +244,16 @@ Result<ValidSubQuery> ValidateSubQuery(const SubQuery& text, const Request& requ
                                      "' does not apply to histograms");
     }
   }
-  if (by_tsuid) RETURN_IF_ERROR(DecodeTsuids(*text.tsuids, metric_width, &out.tsuids));
+  if (by_tsuid) RETURN_IF_ERROR(DecodeTsuids(*text.tsuids, metric_width, context, &out.tsuids));
   return out;
 }
 
 }  // namespace
 
-bool SameQuestion(const SubQuery& a, const SubQuery& b) {
-  return a.aggregator == b.aggregator && a.metric == b.metric && QuestionOf(a) == QuestionOf(b);
-}
-
 Result<ValidQuery> ValidateRequest(const Request& request, int64_t now_ms,
                                    const TimeZone& default_zone, int metric_width,
-                                   ValidationTrace* trace) {
+                                   ValidationTrace* trace, RequestContext& context,
+                                   FilterSet* filters) {
   if (request.start.empty()) return Status::InvalidArgument("Missing start time");
   ValidQuery out;
   TimeZone zone = default_zone;
@@ -189,12 +276,13 @@ Result<ValidQuery> ValidateRequest(const Request& request, int64_t now_ms,
   }
   if (request.queries.empty()) return Status::InvalidArgument("Missing queries");
   out.request = request;
-  RemoveRepeats(&out.request.queries);
+  RETURN_IF_ERROR(RemoveRepeats(request.queries, context, &out));
   out.queries.reserve(out.request.queries.size());
+  FilterSet own(context);
+  CompiledFilters lists(filters != nullptr ? filters : &own);
   for (const SubQuery& text : out.request.queries) {
-    const ValidSubQuery* const before = out.queries.empty() ? nullptr : &out.queries.back();
     ASSIGN_OR_RETURN(ValidSubQuery query,
-                     ValidateSubQuery(text, request, metric_width, before, trace));
+                     ValidateSubQuery(text, request, metric_width, &lists, trace, context));
     ++trace->valid_queries;
     out.queries.push_back(std::move(query));
   }

@@ -1,6 +1,6 @@
 #pragma once
-// A request checked as far as that is possible without storage: times, functions, downsampling,
-// filters (spec query.md §3.3, §3.4). Pure but for the clock and the zone.
+// Validates a request as far as this is possible without storage: times, functions, downsampling,
+// filters (opentsdb-queries.md §3.3, §3.4).
 
 #include <cstdint>
 #include <memory>
@@ -11,8 +11,11 @@
 #include "query/aggregator.h"
 #include "query/downsample.h"
 #include "query/filter.h"
+#include "query/filter_set.h"
 #include "query/request.h"
 #include "query/value_filter.h"
+#include "storage/base/request_context.h"
+#include "storage/base/shared_vector.h"
 #include "storage/base/status.h"
 
 namespace hg::query {
@@ -21,32 +24,40 @@ struct ValidSubQuery {
   SubQuery text;
   const Aggregator* aggregator = nullptr;
   std::optional<DownsampleSpec> downsample;
-  std::vector<std::shared_ptr<const TagFilter>> filters;  // as written, same order as text.filters
-  std::optional<ValueFilter> values;                      // that count; none = all
-  std::vector<Bytes> tsuids;                              // decoded; empty = by metric
-  bool histograms = false;                                // of histograms instead of points
+  /// In the order of text.filters. Sub-queries that share their filter texts share the compiled
+  /// filters.
+  SharedVector<std::shared_ptr<const TagFilter>> filters;
+  std::optional<ValueFilter> values;  // which points count, by their values; nullopt = all
+  std::vector<Bytes> tsuids;          // decoded; empty = the sub-query selects by metric
+  bool histograms = false;            // reads histograms instead of points
 };
 
 struct ValidQuery {
-  Request request;  // its sub-queries without repeats
+  Request request;  // repeated sub-queries are removed
   int64_t start_ms = 0;
   int64_t end_ms = 0;
   std::vector<ValidSubQuery> queries;
+  /// For each sub-query as the client wrote it, repeats included: the index in `queries` of the one
+  /// that OpenTSDB treats as equal.
+  std::vector<size_t> places;
 };
 
-/// How far a validation came: for the dump of the request that goes with an error.
+/// How far a validation came. The error response needs it to show the request.
 struct ValidationTrace {
-  std::vector<int64_t> intervals_ms;  // of the sub-queries whose downsampling was read
+  std::vector<int64_t> intervals_ms;  // of the sub-queries whose downsampling was parsed
   size_t valid_queries = 0;
 };
 
-/// Whether OpenTSDB takes two sub-queries for one, of which it runs the first only. The filters are
-/// compared by SameFilter; use_fuzzy_filter, use_multi_gets and rollup_usage do not count.
-bool SameQuestion(const SubQuery& a, const SubQuery& b);
-
-/// InvalidArgument: the client's mistake. Unsupported: one that OpenTSDB answers with 500 (§3.4).
+/// Validates a request. If OpenTSDB treats several sub-queries as equal, only the first one is
+/// kept. Filters are compared with SameFilter; use_fuzzy_filter, use_multi_gets and rollup_usage
+/// are ignored. `filters` has the filters that were compiled while the request was parsed; it may
+/// be nullptr.
+/// Charges the result to `context`, where it stays charged. InvalidArgument: a mistake of the
+/// client. Unsupported: a mistake that OpenTSDB answers with 500 (opentsdb-queries.md §3.4). Also
+/// fails with errors of `context`.
 Result<ValidQuery> ValidateRequest(const Request& request, int64_t now_ms,
                                    const TimeZone& default_zone, int metric_width,
-                                   ValidationTrace* trace);
+                                   ValidationTrace* trace, RequestContext& context,
+                                   FilterSet* filters = nullptr);
 
 }  // namespace hg::query

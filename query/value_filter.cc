@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kBeyondIntegers = 0x1p63;
 
-/// `call` with the function object of a comparison.
+/// Calls `call` with the function object of the comparison.
 template <typename T, typename Comparison, typename Call>
 auto With(Comparison comparison, const Call& call) {
   switch (comparison) {
@@ -40,7 +40,7 @@ bool Compare(Comparison comparison, T value, T number) {
   return With<T>(comparison, [&](auto holds) { return holds(value, number); });
 }
 
-// Points of one kind, without a branch for each of them. Gives their number.
+// For points of one kind: has no branch per point. Returns the number of admitted points.
 template <typename Comparison, typename T>
 size_t KeepAlike(Comparison comparison, T number, const RowHour& row, KeptPoints* kept) {
   return With<T>(comparison, [&](auto holds) {
@@ -54,7 +54,7 @@ size_t KeepAlike(Comparison comparison, T number, const RowHour& row, KeptPoints
   });
 }
 
-// The whole text, or nothing.
+// Parses the whole text, or fails.
 template <typename T>
 bool ReadNumber(std::string_view text, T* out) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *out);
@@ -107,8 +107,8 @@ ValueFilter::Comparison ValueFilter::Opposite(Comparison comparison) {
   return comparison;
 }
 
-// No integer is a number with a fraction, or as large as 2^63: rounding the integer does not carry
-// it past the number, but onto 2^63.
+// No integer has a fraction or is as large as 2^63. Rounding an integer to double does not move it
+// past the number, but may make it 2^63.
 bool ValueFilter::Holds(Comparison comparison, int64_t value) const {
   if (integer_) return Compare(comparison, value, *integer_);
   const double number =
@@ -123,7 +123,8 @@ bool ValueFilter::Holds(Comparison comparison, double value) const {
 bool ValueFilter::Admits(int64_t value) const { return Holds(comparison_, value); }
 bool ValueFilter::Admits(double value) const { return Holds(comparison_, value); }
 
-// For some value from `least` to `most`, both of which occur.
+// Returns whether the comparison holds for some value from `least` to `most`. Both values must
+// occur.
 template <typename T>
 bool ValueFilter::SomeHold(Comparison comparison, T least, T most) const {
   switch (comparison) {

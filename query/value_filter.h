@@ -1,7 +1,6 @@
 #pragma once
-// Which points of a sub-query count by their values: our extension "valueFilter"
-// (docs/extensions.md; OpenTSDB has none). It is applied to raw points, before anything else is
-// done with them.
+// Selects points of a sub-query by their values: the Hourglass extension "valueFilter"
+// (docs/extensions.md). It is applied to raw points before any other step.
 
 #include <cstdint>
 #include <optional>
@@ -13,7 +12,7 @@
 
 namespace hg::query {
 
-/// The points of a row that are left. Room for one row after the other.
+/// Working memory for ValueFilter::Apply: the points of one row that are left.
 struct KeptPoints {
   std::vector<uint32_t> offset_ms;
   std::vector<uint64_t> value;
@@ -21,19 +20,20 @@ struct KeptPoints {
 };
 
 /// A comparison with a number. Integers are compared with an integer exactly, everything else as
-/// doubles: NaN is admitted by "!=" only. Immutable.
+/// doubles. Only "!=" admits NaN. Immutable.
 class ValueFilter {
  public:
-  /// `>`, `>=`, `<`, `<=`, `==` or `!=`, and a number; blanks around both do not count.
+  /// Parses `>`, `>=`, `<`, `<=`, `==` or `!=` and a number. Blanks around both are ignored.
   /// InvalidArgument names the text.
   static Result<ValueFilter> Parse(std::string_view text);
 
   [[nodiscard]] bool Admits(int64_t value) const;
   [[nodiscard]] bool Admits(double value) const;
-  /// Whether some point of a row may be admitted, and whether all are, as its statistics tell.
+  /// Returns whether some point of a row may be admitted, and whether all points are, judging by
+  /// the statistics of the row.
   [[nodiscard]] bool AdmitsSome(const RowStatistics& row) const;
   [[nodiscard]] bool AdmitsAll(const RowStatistics& row) const;
-  /// Leaves the admitted points of a loaded row, which then borrows *kept.
+  /// Removes the points of a loaded row that are not admitted. The row then borrows `*kept`.
   void Apply(RowHour* row, KeptPoints* kept) const;
 
  private:
@@ -54,7 +54,7 @@ class ValueFilter {
 
   Comparison comparison_ = Comparison::kGreater;
   double number_ = 0;
-  std::optional<int64_t> integer_;  // the same number, if it is one
+  std::optional<int64_t> integer_;  // the same number, if it is an integer
 };
 
 }  // namespace hg::query

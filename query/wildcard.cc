@@ -9,6 +9,7 @@ Wildcard::Wildcard(std::string_view pattern) {
   starts_with_star_ = begin > 0;
   ends_with_star_ = end < pattern.size();
   std::string_view inner = pattern.substr(begin, end - begin);
+  parts_bytes_ = inner.size();
   for (size_t at = 0;;) {
     size_t star = inner.find('*', at);
     if (star == std::string_view::npos) {
@@ -27,7 +28,7 @@ bool Wildcard::Matches(std::string_view value) const {
   size_t from = 0;
   for (const std::string& part : parts_) {
     if (from > value.size() || value.find(part, from) == std::string_view::npos) return false;
-    from += part.size();  // by the length only, not to the end of the match
+    from += part.size();  // advances by the length only, not to the end of the match (quirk Q5)
   }
   return true;
 }

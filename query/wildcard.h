@@ -1,6 +1,9 @@
 #pragma once
-// Wildcard matching exactly as OpenTSDB does it, oddities included (spec query.md §4.2, quirk Q5).
+// Wildcard matching exactly as OpenTSDB does it, including its peculiarities (opentsdb-queries.md
+// §4.2, quirk Q5).
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,17 +13,24 @@ namespace hg::query {
 /// Immutable.
 class Wildcard {
  public:
-  /// `pattern` holds at least one '*'. Case is the caller's business.
+  /// `pattern` has at least one '*'. To ignore case, the caller passes lower-case texts.
   explicit Wildcard(std::string_view pattern);
 
   [[nodiscard]] bool Matches(std::string_view value) const;
-  /// The texts between the stars, those at either end left aside.
+  /// Returns an upper bound for the cost of Matches, in steps of a RequestContext. Matches may
+  /// search all of the value for each part.
+  [[nodiscard]] uint64_t StepsFor(std::string_view value) const {
+    constexpr size_t kComparedPerStep = 32;
+    return parts_.size() + value.size() * parts_bytes_ / kComparedPerStep;
+  }
+  /// The texts between the stars, without stars at either end.
   [[nodiscard]] const std::vector<std::string>& parts() const { return parts_; }
 
  private:
   bool starts_with_star_ = false;
   bool ends_with_star_ = false;
-  std::vector<std::string> parts_;  // empty = only stars: everything matches
+  size_t parts_bytes_ = 0;          // total length of all parts
+  std::vector<std::string> parts_;  // empty = stars only, which match everything
 };
 
 }  // namespace hg::query

@@ -1,5 +1,5 @@
 #pragma once
-// Work that is done region by region and then joined (spec region-store.md X2).
+// Runs work on each region of a table and merges the results (region-store.md X2).
 
 #include <algorithm>
 #include <atomic>
@@ -12,14 +12,14 @@
 
 namespace hg {
 
-/// Regions that are worked on side by side.
+/// Number of regions processed concurrently.
 inline constexpr size_t kRegionThreadsMax = 4;
 
-/// Calls `fn(region)` → Result<T> for each region of the table, several at once and from threads of
-/// its own, then `merge(&all, part)` for each result in the order of the regions' keys, on the
-/// caller's thread. The regions are those of the moment of the call: together they hold each key
-/// once, also if they are divided or joined meanwhile. The failure of the first region that failed
-/// is the answer; what was not begun by then is not done. Blocks.
+/// Calls `fn(region)` → Result<T> for each region of the table, concurrently on its own threads.
+/// Then it calls `merge(&all, part)` for each result in key order, on the thread of the caller. The
+/// regions are those at the time of the call. They cover each key once, even if regions are split
+/// or merged meanwhile. If regions fail, it returns the failure of the first of them in key order
+/// and starts no more regions. Blocks.
 template <typename T, typename Fn, typename Merge>
 Result<T> ForEachRegion(Store& store, const std::string& table, T all, const Fn& fn,
                         const Merge& merge) {
@@ -36,7 +36,7 @@ Result<T> ForEachRegion(Store& store, const std::string& table, T all, const Fn&
     }
   };
   std::vector<std::thread> others;
-  // Where no thread is to be had, those that are do the work.
+  // If no threads can be started, the existing ones do the work.
   (void)Survive([&] {
     while (others.size() + 1 < std::min(kRegionThreadsMax, regions.size()))
       others.emplace_back(work);
@@ -58,7 +58,7 @@ struct TableCount {
   bool operator==(const TableCount&) const = default;
 };
 
-/// What a scan of the whole table would give. Blocks; reads all of it.
+/// Returns the counts that a scan of the whole table would give. Reads the whole table. Blocks.
 inline Result<TableCount> CountTable(Store& store, const std::string& table) {
   const auto count = [&](const RegionInfo& region) -> Result<TableCount> {
     ScanSpec spec;

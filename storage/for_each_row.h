@@ -1,5 +1,5 @@
 #pragma once
-// A scan from its beginning to its end.
+// Runs a scan from its beginning to its end.
 
 #include <utility>
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace hg {
 
-/// Calls visit(row), which answers a Status and may take the row apart, for each row of the scan in
-/// its order. The first failure, the store's or the visitor's, ends it.
+/// Calls visit(row) for each row of the scan in order. `visit` returns a Status and may move from
+/// the row. The first failure of the store or of `visit` ends the scan.
 template <typename Visit>
 Status ForEachRow(Store& store, const ScanSpec& spec, Visit&& visit) {
   ASSIGN_OR_RETURN(const auto cursor, store.Scan(spec));

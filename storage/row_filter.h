@@ -1,7 +1,7 @@
 #pragma once
-// Which rows of a scan are given: a closed set of conditions that every engine can evaluate (spec
-// region-store.md §7, §11.3). What is pushed down changes how many rows are looked at, never which
-// are given. Evaluated by storage/points/filter_row.h.
+// Filters for the rows of a scan: a fixed set of conditions that every engine can evaluate
+// (region-store.md §7, §11.3). Pushing a filter down changes how many rows are read, but never the
+// result. storage/points/filter_row.h evaluates filters.
 
 #include <cstdint>
 #include <vector>
@@ -16,20 +16,21 @@ namespace hg {
 struct RowFilter {
   enum class Kind : uint8_t {
     kAll,          // every row passes
-    kCompareKey,   // key `op` operand, by comparator (HBase's RowFilter)
-    kColumnValue,  // the newest chosen value of family:qualifier `op` operand, by comparator
-    kRandom,       // with probability `chance`, the same rows for the same seed
-    kTemplate,     // the key begins like operand wherever mask has a zero byte (fuzzy)
-    kSeries,       // the series of a data table's key passes the matcher
-    kAnd,          // all children
-    kOr,           // one child at least
+    kCompareKey,   // key `op` operand, by comparator (like HBase's RowFilter)
+    kColumnValue,  // newest selected value of family:qualifier `op` operand, by comparator
+    kRandom,       // passes with probability `chance`; the same rows for the same seed
+    kTemplate,     // the key begins with operand at the positions where mask is 0 (fuzzy filter)
+    kSeries,       // the series of a data table key matches `series`
+    kAnd,          // all children pass
+    kOr,           // at least one child passes
   };
   enum class Op : uint8_t { kLess, kLessOrEqual, kEqual, kNotEqual, kGreaterOrEqual, kGreater };
   enum class Comparator : uint8_t {
     kBytes,
-    kPrefix,     // as many of the first bytes as the operand has
-    kSubstring,  // kEqual: it is in there, letters of either case; kNotEqual
-    kBitAnd,  // kEqual: as long as the operand, and bitwise and of both is not all zero; kNotEqual
+    kPrefix,     // compares as many leading bytes as the operand has
+    kSubstring,  // kEqual: contained, ignoring case; kNotEqual: not contained
+    kBitAnd,     // kEqual: same length as the operand, and the bitwise result is not all zero;
+                 // kNotEqual: else
     kBitOr,
     kBitXor,
   };
@@ -38,11 +39,11 @@ struct RowFilter {
   Op op = Op::kEqual;
   Comparator comparator = Comparator::kBytes;
   Bytes operand;
-  Bytes mask;  // kTemplate: as long as operand, 0 = must match, 1 = any byte
+  Bytes mask;  // kTemplate: same length as operand; 0 = must match, 1 = any byte
   Bytes family;
   Bytes qualifier;
-  bool pass_if_missing = true;  // kColumnValue: a row without the column
-  double chance = 1;            // kRandom: ≤ 0 no row, ≥ 1 every row
+  bool pass_if_missing = true;  // kColumnValue: whether a row without the column passes
+  double chance = 1;            // kRandom: ≤ 0 passes no row, ≥ 1 passes every row
   uint64_t seed = 0;
   KeyLayout layout;  // kSeries
   SeriesMatcher series;

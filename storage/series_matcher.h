@@ -1,7 +1,7 @@
 #pragma once
-// Which series a scan wants: the closed set that every engine can evaluate (spec region-store.md
-// §11.3). The embedded engine turns it into bitmaps, HBase into filter bytes; results are the same
-// whatever is pushed down.
+// Selects series for a scan by a fixed set of conditions that every engine can evaluate
+// (region-store.md §11.3). The embedded engine converts them to bitmaps, and HBase gets filter
+// bytes. The results are the same in all cases.
 
 #include <optional>
 #include <string>
@@ -19,13 +19,13 @@ struct TagClause {
   std::vector<Bytes> values;  // kOneOf: sorted, unique
 };
 
-/// Immutable value. All conditions hold together.
+/// Immutable value. All conditions must hold.
 struct SeriesMatcher {
   std::vector<TagClause>
-      clauses;              // sorted by tagk; a key may occur more than once, its clauses are ANDed
-  bool exact_tags = false;  // the series has no key that no clause names
-  /// When not empty: only series whose TSUID (metric ‖ pairs) is listed; sorted. Clauses then
-  /// usually are empty.
+      clauses;  // sorted by tagk; a key may occur several times, and all its clauses must hold
+  bool exact_tags = false;  // the series has no tag keys other than those of the clauses
+  /// If not empty, only series whose TSUID (metric ‖ pairs) is listed match; sorted. Clauses are
+  /// then usually empty.
   std::vector<Bytes> tsuids;
 };
 

@@ -1,12 +1,15 @@
 #pragma once
-// The cells door: tables of ordered rows and cells (spec region-store.md §11). Names and ids,
-// metadata, annotations, trees, dump and load enter here. Implementations: region/embedded_store
-// (ours), tests/support/model_store (oracle), later hbase. Nobody above storage can tell which is
-// behind it.
+// The interface of the cell store: tables of ordered rows and cells (region-store.md §11). It holds
+// names and ids, metadata, annotations and trees, and serves dump and load. Implementations are
+// engine/embedded_store, hbase/hbase_store, local/local_store, and tests/support/model_store for
+// tests. Code above storage/ does not depend on which one is used.
 //
-// Threads: every call is thread-safe and blocks; call it from pools, not from a network loop.
+// Threads: every call is thread-safe and blocks. Call it from thread pools, not from a network
+// loop.
+//
 // Errors: NotFound (table or family), InvalidArgument, Busy, Unavailable, Corruption, IoError,
-// Unsupported. Acknowledged (ok) means durable at the store's level (spec region-store.md §11.4).
+// Unsupported. If a write returns ok, it is durable at the level of the store (region-store.md
+// §11.4).
 
 #include <cstdint>
 #include <limits>
@@ -17,13 +20,16 @@
 #include <vector>
 
 #include "storage/base/bytes.h"
+#include "storage/base/request_context.h"
 #include "storage/base/status.h"
 #include "storage/row_filter.h"
 #include "storage/table_descriptor.h"
 
 namespace hg {
 
-/// One stored value. In results: timestamps as stored (points: their data time in ms).
+class RequestContext;
+
+/// One stored value. In results, timestamps are as stored (points: their own time in ms).
 struct Cell {
   Bytes family;
   Bytes qualifier;
@@ -33,7 +39,8 @@ struct Cell {
   bool operator==(const Cell&) const = default;
 };
 
-/// One row: cells sorted by family, then qualifier bytes; versions of one column newest first.
+/// One row. Cells are sorted by family, then by qualifier bytes. Versions of one column come newest
+/// first.
 struct Row {
   Bytes key;
   std::vector<Cell> cells;
@@ -45,103 +52,112 @@ struct Row {
 struct CellChange {
   enum class Kind {
     kPut,                  // sets family:qualifier := value
-    kDeleteColumn,         // all versions of family:qualifier up to its time; value unused
-    kDeleteFamily,         // all of a family up to its time; qualifier and value unused
-    kDeleteVersion,        // the version of exactly its time; without a time: the newest one
-    kDeleteFamilyVersion,  // the versions of exactly its time of all columns; needs a time
+    kDeleteColumn,         // all versions of family:qualifier up to timestamp_ms; value unused
+    kDeleteFamily,         // all cells of a family up to timestamp_ms; qualifier and value unused
+    kDeleteVersion,        // the version of exactly timestamp_ms; without a time the newest version
+    kDeleteFamilyVersion,  // the versions of exactly timestamp_ms in all columns; needs a time
   };
   Kind kind = Kind::kPut;
   Bytes family;
   Bytes qualifier;
   Bytes value;
-  /// Explicit time; none = the store's clock. Tables of points go by arrival: their deletes have
-  /// none, and none of one version.
+  /// Explicit time; none = the clock of the store. Tables of points order writes by arrival. Their
+  /// deletes have no time, and they do not support kDeleteVersion and kDeleteFamilyVersion.
   std::optional<int64_t> timestamp_ms = {};
-  /// kPut: ms after its time until which it is seen, at most the family's TTL; not in tables of
-  /// points.
+  /// kPut: for how many ms after its time the cell is visible, at most the TTL of the family. Not
+  /// allowed in tables of points.
   std::optional<int64_t> ttl_ms = {};
 };
 
-/// All or nothing, in order, one row.
+/// Changes of one row, applied in order and atomically.
 struct RowMutation {
   Bytes key;
   std::vector<CellChange> changes;
 };
 
-/// What a compare-and-set expects of one column: a value of ≥ 1 bytes, or none = absent (or empty).
+/// The expected value of a column in a compare-and-set: a value of ≥ 1 bytes, or none for an absent
+/// or empty column.
 using Expected = std::optional<Bytes>;
 
-/// Which cells of a row are wanted. A cell must meet all that is asked for.
+/// Selects cells of a row. A cell must satisfy all conditions.
 struct CellSelection {
   Bytes family;                   // "" = all families
   std::vector<Bytes> qualifiers;  // only these columns; empty = all
   std::vector<Bytes> prefixes;    // only columns that begin with one of these; empty = all
   Bytes column_min;               // columns in [min, max) by their bytes
   Bytes column_max;               // "" = no end
-  /// Cell times in [min_ms, max_ms); the greatest max_ms is no bound. Of a time range without the
-  /// newest versions those are given that the family still keeps.
+  /// Cell times in [min_ms, max_ms); the maximum value of max_ms means no bound. A range that
+  /// excludes the newest versions selects among the versions that the family still keeps.
   int64_t min_ms = std::numeric_limits<int64_t>::min();
   int64_t max_ms = std::numeric_limits<int64_t>::max();
-  int32_t max_versions = 1;      // of each column, the newest in the time range
-  bool keys_only = false;        // cells come without values
-  bool first_cell_only = false;  // the first of the chosen cells of each row
+  int32_t max_versions = 1;      // newest versions of each column in the time range
+  bool keys_only = false;        // return cells without values
+  bool first_cell_only = false;  // return only the first selected cell of each row
+  /// The request for which the read is done; nullptr means no limits. The read reports its work to
+  /// it and charges it for the memory of rows before they are copied. The charge ends when the rows
+  /// are returned, or for a scan at the next fetch. A caller that keeps rows must charge them
+  /// itself. If the context fails, the read fails. It must outlive the scan.
+  RequestContext* context = nullptr;
 };
 
 struct ScanSpec : CellSelection {
   std::string table;
-  Bytes start;  // first key; "" = from the beginning
-  Bytes stop;   // first key not given; "" = to the end
-  /// Rows descend: `start` is the greatest key ("" = from the end), `stop` the first one not given.
+  Bytes start;  // first key; "" = first key of the table
+  Bytes stop;   // first key that is not returned; "" = no end
+  /// Rows descend: `start` is the greatest key ("" = last key of the table), and `stop` is the
+  /// first key not returned.
   bool reversed = false;
   size_t batch_rows = 128;           // rows per fetch; ≥ 1
-  size_t batch_bytes = SIZE_MAX;     // a fetch ends with the row that brings it to so many bytes
-  uint64_t limit_rows = UINT64_MAX;  // of the whole scan
-  bool fill_cache = true;            // blocks that are read for it stay in the block cache
-  RowFilter filter;                  // rows that do not pass are not given
+  size_t batch_bytes = SIZE_MAX;     // a fetch ends with the row that reaches this many bytes
+  uint64_t limit_rows = UINT64_MAX;  // maximum number of rows of the whole scan
+  bool fill_cache = true;            // keep the blocks that it reads in the block cache
+  RowFilter filter;                  // only matching rows are returned
 };
 
-/// One reader's position. One thread at a time. Rows ascend by key, or descend; a row comes once,
-/// whole, as of a moment between the scan's start and its delivery. It must end before its store.
+/// The position of one reader. Not thread-safe. Rows ascend by key, or descend if reversed. Each
+/// row is returned once and complete, in its state at some time between the start of the scan and
+/// its delivery. The cursor must be destroyed before its store.
 class ScanCursor {
  public:
   virtual ~ScanCursor() = default;
   /// Fills `rows` with the next rows, at most batch_rows; empty = end.
   virtual Status Next(std::vector<Row>* rows) = 0;
-  /// Rows looked at so far, given or not (spec region-store.md Q24).
+  /// The number of rows examined so far, returned or not (region-store.md Q24).
   [[nodiscard]] virtual uint64_t rows_examined() const { return 0; }
 };
 
-/// What Increment adds to one column.
+/// An increment of one column.
 struct ColumnIncrement {
   Bytes family;
   Bytes qualifier;
   int64_t by = 0;
 };
 
-/// What a store can do; callers ask it, never for the backend's name.
+/// The optional features of a store. Callers check these and not the name of the backend.
 struct StoreCapabilities {
   bool cell_ttl = false;
-  bool seek_filters = false;  // templates jump over rows instead of reading them
-  bool region_admin = false;  // Flush, Compact and sizes of regions
+  bool seek_filters = false;  // templates skip rows instead of reading them
+  bool region_admin = false;  // Flush, Compact, and sizes of regions
   bool reverse_scan = false;
 };
 
-/// The first key behind all that begin with the prefix: its last byte below FF raised, the rest cut
-/// off. "" = there is none (spec region-store.md Q11). A scan of a prefix is [prefix, this).
+/// Returns the first key after all keys with the prefix: it increments the last byte below FF and
+/// cuts off the rest. "" means that there is none (region-store.md Q11). A scan of a prefix is
+/// [prefix, AfterPrefix(prefix)).
 inline Bytes AfterPrefix(Bytes prefix) {
   while (!prefix.empty() && static_cast<uint8_t>(prefix.back()) == 0xFF) prefix.pop_back();
   if (!prefix.empty()) prefix.back() = static_cast<char>(static_cast<uint8_t>(prefix.back()) + 1);
   return prefix;
 }
 
-/// A table's part, for the tools.
+/// A region of a table, for the command-line tools.
 struct RegionInfo {
   Bytes start;
   Bytes stop;  // "" = end of the table
   uint64_t file_bytes = 0;
   uint64_t file_count = 0;
   uint64_t memory_bytes = 0;
-  /// Files, or pairs of files, that other regions have, too, since a split: the next merge rewrites
+  /// Files, or pairs of files, shared with other regions since a split. The next merge rewrites
   /// them.
   uint64_t references = 0;
 };
@@ -150,87 +166,91 @@ class Store {
  public:
   virtual ~Store() = default;
 
-  /// Idempotent: the same descriptor again is ok, another one Conflict. Of a descriptor that asks
-  /// for what cannot be: InvalidArgument or Unsupported.
+  /// Idempotent: creating the table again with the same descriptor succeeds. Returns Conflict if it
+  /// exists with another descriptor, and InvalidArgument or Unsupported for an invalid descriptor.
   virtual Status CreateTable(const TableDescriptor& table) = 0;
-  /// Gives the table the descriptor's families: attributes of known ones change for what is read
-  /// and for files as they are rewritten, new ones are empty, those left out are gone.
+  /// Changes the families of the table to those of the descriptor. Changed attributes apply to
+  /// reads at once, and to files when they are rewritten. New families are empty, and omitted
+  /// families are deleted.
   virtual Status AlterTable(const TableDescriptor& table) = 0;
   virtual Status DropTable(const std::string& table) = 0;
   virtual Result<TableDescriptor> DescribeTable(const std::string& table) = 0;
   virtual Result<std::vector<TableDescriptor>> ListTables() = 0;
 
-  /// A status for each row, in their order (spec region-store.md W18). Each row is atomic and
-  /// stands for itself: one that is refused or fails keeps no other from being written. Of two rows
-  /// with one key the later is applied after the earlier; between keys no order is promised. ok:
-  /// durable at the store's level. Of a row that failed nothing is there, except after Unavailable
-  /// and IoError: then it may be (A9).
+  /// Returns a status for each row, in order (region-store.md W18). Each row is atomic and
+  /// independent: a rejected or failed row does not prevent the others. Two rows with the same key
+  /// are applied in order. There is no order between different keys. ok means durable at the level
+  /// of the store. A failed row has no effect, except that after Unavailable and IoError it may
+  /// have been written (region-store.md A9).
   virtual std::vector<Status> MutateRows(const std::string& table,
                                          const std::vector<RowMutation>& rows) = 0;
-  /// The same where one answer will do: the status of the first row that failed, else ok. The rows
-  /// behind it were tried, too: what must not come without another row takes a call of its own.
+  /// Like MutateRows, but returns only the status of the first failed row, or ok. Later rows are
+  /// written even if an earlier one fails. A row that depends on another row needs a separate call.
   Status Mutate(const std::string& table, const std::vector<RowMutation>& rows);
-  /// Deletes the row with all families.
+  /// Deletes the row in all families.
   virtual Status DeleteRow(const std::string& table, ByteView key) = 0;
-  /// The row's cells; no such row = no cells. family "" = all; qualifiers empty = all.
+  /// Returns the cells of the row. A missing row has no cells. family "" = all families; empty
+  /// qualifiers = all columns.
   virtual Result<Row> Get(const std::string& table, ByteView key, ByteView family = {},
                           const std::vector<Bytes>& qualifiers = {}) = 0;
-  /// The same, of the cells chosen.
+  /// Returns the selected cells of the row.
   virtual Result<Row> GetCells(const std::string& table, ByteView key,
                                const CellSelection& wanted) = 0;
-  /// A row for each key, or why it cannot be had, in their order: as of GetCells. A key may come
+  /// Returns for each key, in order, the row as GetCells does, or its failure. A key may occur
   /// twice.
   virtual std::vector<Result<Row>> GetRows(const std::string& table, const std::vector<Bytes>& keys,
                                            const CellSelection& wanted);
-  /// Adds to an 8-byte big-endian counter (absent = 0); the new value. Another width:
-  /// InvalidArgument.
+  /// Adds to an 8-byte big-endian counter (absent = 0) and returns the new value. Returns
+  /// InvalidArgument if the stored value has another width.
   virtual Result<int64_t> Increment(const std::string& table, ByteView key, ByteView family,
                                     ByteView qualifier, int64_t by) = 0;
-  /// The same for several columns of a row at once; the new values in their order. A column that
-  /// comes twice is added to twice.
+  /// Increments several columns of a row atomically and returns the new values in order. A column
+  /// that occurs twice is incremented twice.
   virtual Result<std::vector<int64_t>> IncrementColumns(
       const std::string& table, ByteView key, const std::vector<ColumnIncrement>& columns) = 0;
-  /// Appends bytes to one cell (absent = empty), atomically. InvalidArgument: they alone, or with
-  /// what is there if the store looks at it, are over a value's limit; a store that keeps what is
-  /// appended beside it until both are read need not look.
+  /// Appends bytes to one cell (absent = empty) atomically. Returns InvalidArgument if the bytes
+  /// exceed the size limit of a value. A store may also check the total length. A store that joins
+  /// appended bytes only when they are read need not check it.
   virtual Status Append(const std::string& table, ByteView key, ByteView family, ByteView qualifier,
                         ByteView value) = 0;
-  /// Applies the mutation iff family:qualifier of that row is as expected; false = it was not.
+  /// Applies the mutation if family:qualifier of that row has the expected value. Returns false if
+  /// it has not.
   virtual Result<bool> CompareAndMutate(ByteView family, ByteView qualifier,
                                         const Expected& expected, const std::string& table,
                                         const RowMutation& mutation) = 0;
-  /// Applies the mutation iff the row's cells of `family` are `cells`, as Get gave them: columns,
-  /// values and times; false = they are not. For a rewrite that rests on the whole row.
+  /// Applies the mutation if the row's cells of `family` equal `cells` as returned by Get: columns,
+  /// values and times. Returns false if they differ. For rewrites that depend on the whole row.
   virtual Result<bool> MutateIfUnchanged(ByteView family, const std::vector<Cell>& cells,
                                          const std::string& table, const RowMutation& mutation) = 0;
   virtual Result<std::unique_ptr<ScanCursor>> Scan(const ScanSpec& spec) = 0;
 
   [[nodiscard]] virtual StoreCapabilities Capabilities() const { return {}; }
   virtual Result<std::vector<RegionInfo>> Regions(const std::string& table) = 0;
-  /// All memory becomes files before it returns. Unsupported over HBase.
+  /// Writes all memory to files before it returns. HBase: Unsupported.
   virtual Status Flush() = 0;
-  /// Merges each region's files into one. Unsupported over HBase.
+  /// Merges the files of each region into one. HBase: Unsupported.
   virtual Status Compact() = 0;
 
-  // Of one table; Unsupported unless an engine has its own regions.
+  // The following calls concern one table. They return Unsupported unless the engine has regions of
+  // its own.
   virtual Status CompactTable(const std::string& table) {
     return Status::Unsupported("the regions of " + table + " are not this store's");
   }
-  /// Divides the region that has this key, at the given key or in the middle of its files. The key
-  /// it was divided at. InvalidArgument: the key is not inside of the region. Conflict: files of an
-  /// earlier split are still shared, or there is nothing to be divided.
+  /// Splits the region that has this key, at the key `at` or in the middle of its files. Returns
+  /// the split key. Returns InvalidArgument if `at` is not inside the region. Returns Conflict if
+  /// files of an earlier split are still shared, or if there is nothing to split.
   virtual Result<Bytes> Split(const std::string& table, ByteView key_of_region,
                               const std::optional<Bytes>& at) {
     (void)key_of_region, (void)at;
     return Status::Unsupported("the regions of " + table + " are not this store's");
   }
-  /// Joins the region that begins with the key and the one before it. InvalidArgument: no region
-  /// does, or they must stay apart.
+  /// Merges the region that begins with the key with the region before it. Returns InvalidArgument
+  /// if no region begins there or the two must stay separate.
   virtual Status MergeRegions(const std::string& table, const Bytes& boundary) {
     (void)boundary;
     return Status::Unsupported("the regions of " + table + " are not this store's");
   }
-  /// Everything acknowledged so far survives a power cut once this returns ok.
+  /// When it returns ok, everything acknowledged before survives a power failure.
   virtual Status Sync() = 0;
 };
 
@@ -239,6 +259,18 @@ inline Status Store::Mutate(const std::string& table, const std::vector<RowMutat
     if (!status.ok()) return std::move(status);
   }
   return {};
+}
+
+/// For stores that learn the size of a row only when they read it: counts the work and charges the
+/// memory of the row.
+inline Status CountRow(const Row& row, MemoryTally* memory) {
+  constexpr uint64_t kStepsPerRow = 64, kStepsPerCell = 32, kBytesPerStep = 64;
+  uint64_t bytes = row.key.size();
+  for (const Cell& cell : row.cells)
+    bytes += sizeof cell + cell.family.size() + cell.qualifier.size() + cell.value.size();
+  RETURN_IF_ERROR(
+      memory->Step(kStepsPerRow + row.cells.size() * kStepsPerCell + bytes / kBytesPerStep));
+  return memory->Add(static_cast<int64_t>(bytes));
 }
 
 inline std::vector<Result<Row>> Store::GetRows(const std::string& table,
@@ -250,7 +282,7 @@ inline std::vector<Result<Row>> Store::GetRows(const std::string& table,
   return rows;
 }
 
-// Convenience over Mutate, for the many callers that touch one cell.
+// Short forms for callers that change one cell.
 inline CellChange PutCell(Bytes family, Bytes qualifier, Bytes value) {
   return {
       CellChange::Kind::kPut, std::move(family), std::move(qualifier), std::move(value), {}, {}};

@@ -24,7 +24,8 @@ void AccessLog::Refused(const http::AccessRefusal& refusal) {
   if (!refusal.path.empty()) fields.emplace_back("path", refusal.path);
   if (!refusal.user.empty()) fields.emplace_back("user", refusal.user);
   if (untold > 0) fields.emplace_back("untold", untold);
-  LogWarning("access", refusal.status == 401 ? "credentials are refused" : "a role is wanting",
+  LogWarning("access",
+             refusal.status == 401 ? "credentials were refused" : "the user lacks the role",
              fields);
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Events of the log about clients whose credentials did not help them.
+// Logs rejected credentials of clients.
 
 #include <cstdint>
 #include <mutex>
@@ -9,11 +9,11 @@
 
 namespace hg::tsd {
 
-/// At most one event a second, which says how many more there were: who tries many passwords does
-/// not fill the disk of the log. Thread-safe.
+/// Logs at most one event per second, with the number of events left out. An attacker who tries
+/// many passwords cannot fill the log's disk. Thread-safe.
 class AccessLog {
  public:
-  /// The clock outlives it.
+  /// The clock must outlive the object.
   explicit AccessLog(const Clock& clock) : clock_(clock) {}
 
   void Refused(const http::AccessRefusal& refusal);
@@ -21,8 +21,8 @@ class AccessLog {
  private:
   const Clock& clock_;
   std::mutex mutex_;
-  int64_t next_ns_ = 0;  // guarded by mutex_: no event before
-  int64_t untold_ = 0;   // guarded by mutex_
+  int64_t next_ns_ = 0;  // guarded by mutex_: no event before this time
+  int64_t untold_ = 0;   // guarded by mutex_: events left out
 };
 
 }  // namespace hg::tsd

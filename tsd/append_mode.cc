@@ -13,8 +13,9 @@ points::PointsOverCellsOptions WriterOptions(const Points& points, const std::st
   return options;
 }
 
-/// Thread-safe. Series numbers are those of the writer; the engine is told of each series as well,
-/// which otherwise learns one by its rows of points: a series of rollups has none.
+/// Thread-safe. Series numbers are those of writer_. Each series is also registered with the
+/// engine. The engine otherwise learns a series from its rows of points, which a series of rollups
+/// does not have.
 class AppendModePoints : public Points {
  public:
   AppendModePoints(Store& cells, Points& points, const std::string& table)
@@ -26,11 +27,11 @@ class AppendModePoints : public Points {
     return writer_.Register(tsuid);
   }
   Result<LogPosition> Append(std::span<const PointEntry> batch) override {
-    // Nothing asks the engine only whether it would take something (daemon.cc).
     return batch.empty() ? points_.Append(batch) : writer_.Append(batch);
   }
   void Commit(LogPosition position, std::function<void(Status)> done) override {
-    writer_.Commit(position, std::move(done));
+    // The writer's points are durable when Append returns. Only an empty batch has a position.
+    points_.Commit(position, std::move(done));
   }
 
   Result<std::unique_ptr<PointScan>> Scan(const PointScanSpec& spec,

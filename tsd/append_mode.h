@@ -1,7 +1,7 @@
 #pragma once
-// tsd.storage.enable_appends over an engine that stores points natively: new points go to the
-// append cell of their row (spec schema.md §10), as OpenTSDB's do; everything else is the engine's.
-// Exact, and slower than the native form.
+// Implements tsd.storage.enable_appends for an engine that stores points natively. New points go to
+// the append cell of their row, as in OpenTSDB (opentsdb-schema.md §10). Everything else is left to
+// the engine. The results are the same, but it is slower than native points.
 
 #include <memory>
 #include <string>
@@ -11,7 +11,8 @@
 
 namespace hg::tsd {
 
-/// The points door of `cells` and `points`, which outlive it, writing to family "t" of `table`.
+/// Returns a point store that writes to family "t" of `table`. `cells` and `points` must outlive
+/// it.
 std::unique_ptr<Points> MakeAppendModePoints(Store& cells, Points& points,
                                              const std::string& table);
 

@@ -1,7 +1,8 @@
 #pragma once
-// A store as the program opens it: both doors (design.md §1) with one life. The program itself
-// cannot tell which engine is behind it; main.cc and tests/support/model_tsdb.cc each bring one.
+// A store as opened by the program: the cell store and the point store with one lifetime. The
+// program does not know which engine it uses. main.cc and tests/support/model_tsdb.cc choose one.
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -17,59 +18,72 @@
 
 namespace hg::tsd {
 
-/// Receives one number for /api/stats: name without "tsd.", tags as "k=v k=v", value.
+/// Receives one number for /api/stats: the name without "tsd.", tags in the form "k=v k=v", and the
+/// value.
 using StatVisitor =
     std::function<void(const std::string& name, const std::string& tags, int64_t value)>;
 
-/// Receives how long something took so far, for /metrics; name and tags alike.
+/// Receives a latency histogram for /metrics, with name and tags in the same form.
 using LatencyVisitor =
     std::function<void(const std::string& name, const std::string& tags, const LatencyHistogram&)>;
 
-/// Owns an open store. The doors are thread-safe.
+/// Owns an open store. The cell store and the point store are thread-safe.
 class Backend {
  public:
   virtual ~Backend() = default;
 
   virtual Store& cells() = 0;
   virtual Points& points() = 0;
-  /// Points are held natively: rows are folded into points, not into cells (compaction/row_fold.h).
+  /// Whether points are stored natively. Row compaction then writes points, not cells
+  /// (compaction/row_fold.h).
   [[nodiscard]] virtual bool native_points() const { return false; }
-  /// It is on another machine: Points::Append waits for it, which no network loop may.
+  /// Whether the store is on another machine. Points::Append then blocks, so network loops must not
+  /// call it.
   [[nodiscard]] virtual bool remote() const { return false; }
-  /// It is the store of a daemon on this machine, which goes on with its own work.
+  /// Whether this is the store of a daemon on this machine. The daemon does its own background
+  /// work.
   [[nodiscard]] virtual bool beside_daemon() const { return false; }
-  /// Rows of points are cells, which the listener may fold once their hour is over: it is told of
-  /// each that points were put into. Other engines ignore it. At most once, before the first write.
+  /// Sets a listener that is called for each row that gets points, if the engine stores points as
+  /// cells. Such rows may be compacted once their hour is over. Other engines ignore it. Call it at
+  /// most once, before the first write.
   virtual void ListenForWrittenRows(std::function<void(ByteView key, uint32_t base)> listener) {
     (void)listener;
   }
-  /// Its engine, if that tells of changes to old rows; nullptr: others may change them, too.
+  /// The counter for the bytes of names that the process holds outside of the store. The store
+  /// rejects new names while memory is short (EmbeddedOptions::name_bytes). nullptr: the store does
+  /// not limit names.
+  [[nodiscard]] virtual std::shared_ptr<std::atomic<uint64_t>> name_bytes() { return nullptr; }
+  /// Whether names with this memory size may get ids, as in Embedded::MayAddSeries. Called before
+  /// ids are assigned. Thread-safe.
+  virtual Status MayAddSeries(uint64_t name_bytes) { return (void)name_bytes, Status(); }
+  /// The engine's interface for changes of old rows. nullptr: the engine has none, because others
+  /// may change rows too.
   virtual WatchedPoints* watched() { return nullptr; }
-  /// The engine's own numbers. Thread-safe, both.
+  /// Statistics of the engine. Both functions are thread-safe.
   virtual void CollectStats(const StatVisitor& visit) { (void)visit; }
   virtual void CollectLatencies(const LatencyVisitor& visit) { (void)visit; }
-  /// The last failure of work behind the scenes, such as a flush; ok if there was none.
-  /// Thread-safe.
+  /// The last failure of background work, such as a flush, or ok. Thread-safe.
   virtual Status Health() { return {}; }
-  /// Copies and checks; nullptr where there are no files.
+  /// Backup, check and repair; nullptr if the store has no files.
   virtual Maintenance* maintenance() { return nullptr; }
-  /// Clean stop: all that was acknowledged is kept. Call once, when nobody uses the doors any more.
+  /// Closes the store cleanly: all acknowledged data is kept. Call it once, when nothing uses the
+  /// store any more.
   virtual Status Close() = 0;
-  /// Whether writes that it acknowledged are kept elsewhere until the store can take them: then
-  /// rows that the listener was told of are not all there yet. Thread-safe.
+  /// Whether acknowledged writes are kept elsewhere until the store accepts them. Rows reported to
+  /// the listener may then be incomplete. Thread-safe.
   [[nodiscard]] virtual bool WritesWait() { return false; }
 };
 
-/// What a store is opened for.
+/// The purpose for which a store is opened.
 enum class StoreUse : uint8_t {
-  kServe,  // by the daemon: as kWork, and writes may be kept until the store can take them
-  kWork,   // it flushes, merges and divides by itself
-  kLook,   // its files stay as they are, but for what is asked of it
+  kServe,  // by the daemon: like kWork, and writes may wait in the spool
+  kWork,   // flushes, merges and splits automatically
+  kLook,   // changes its files only on explicit request
 };
 
-/// Opens the store that the settings name, with all tables of tsd/tables.h. `words` tell others
-/// what this process is. Busy: the data directory is in use; the message says by which process and
-/// shows its words.
+/// Opens the store that the settings name, with all tables of tsd/tables.h. `words` describe this
+/// process to others. Busy: the data directory is in use. The message names the process and its
+/// words.
 using BackendOpener = std::function<Result<std::unique_ptr<Backend>>(
     const Config&, const std::string& words, StoreUse use)>;
 

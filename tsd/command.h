@@ -1,6 +1,6 @@
 #pragma once
-// What a sub-command is, and what it may touch. Standard output holds answers and nothing else
-// (spec cli.md); everything said to the person goes to the error stream.
+// The interface of sub-commands. Standard output contains only results (opentsdb-tools.md). All
+// messages for users go to the error stream.
 
 #include <istream>
 #include <ostream>
@@ -14,47 +14,47 @@
 
 namespace hg::tsd {
 
-/// Exit codes with one meaning everywhere (spec cli.md §1).
+/// Exit codes with the same meaning for all commands (opentsdb-tools.md §1).
 inline constexpr int kExitOk = 0;
 inline constexpr int kExitFailed = 1;
 inline constexpr int kExitUsage = 2;
 
 struct Command;
 
-/// A command's call. Lives as long as the command runs.
+/// A call of a command. It exists while the command runs.
 struct Invocation {
   const Command& command;
   const CommandLine& line;
-  Session& session;  // not open yet: what fails without the store should fail before
+  Session& session;  // not open yet, so that errors that do not need the store are reported first
   const Clock& clock;
   std::istream& in;
   std::ostream& out;
   std::ostream& err;
 
-  /// Says why on the error stream; gives kExitFailed.
+  /// Prints the reason to the error stream and returns kExitFailed.
   int Fail(const Status& status);
-  /// Says why and how the command is called; gives kExitUsage.
+  /// Prints the reason and the usage text, and returns kExitUsage.
   int Misused(std::string_view why);
-  /// Opens the session. A data directory that another process holds is explained with the command's
-  /// own hint.
+  /// Opens the session. If another process uses the data directory, the message includes the hint
+  /// of the command.
   Status Open(StoreUse use = StoreUse::kWork);
 };
 
 /// A sub-command. Static data.
 struct Command {
   std::string_view name;
-  std::string_view words;    // behind the options, for the usage text
+  std::string_view words;    // after the options, for the usage text
   std::string_view summary;  // one line
   std::string_view details;  // more lines of the usage text; may be empty
   std::span<const OptionSpec> options;
-  /// What to ask a running daemon over HTTP instead; empty if nothing corresponds.
+  /// The HTTP call to a running daemon that does the same; empty if there is none.
   std::string_view http_instead;
   int (*run)(Invocation&);
-  /// Options of this command that stand for settings; nullptr if there are none.
+  /// Applies the options of this command that set settings; nullptr if there are none.
   void (*apply_options)(const CommandLine&, Config*) = nullptr;
 };
 
-/// The usage text of a command.
+/// Returns the usage text of a command.
 std::string DescribeCommand(const Command& command);
 
 }  // namespace hg::tsd

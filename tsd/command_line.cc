@@ -21,6 +21,7 @@ Result<CommandLine> CommandLine::Parse(std::span<const OptionSpec> known,
       if (!option->argument.empty()) {
         if (++i == arguments.size()) return Status::InvalidArgument("missing value for " + word);
         value = arguments[i];
+        line.given_.emplace_back(option->name, value);
       }
       line.options_[std::string(option->name)] = std::move(value);
       continue;
@@ -29,6 +30,7 @@ Result<CommandLine> CommandLine::Parse(std::span<const OptionSpec> known,
     if (equal != std::string::npos) {
       if (const OptionSpec* option = FindOption(known, std::string_view(word).substr(0, equal))) {
         line.options_[std::string(option->name)] = word.substr(equal + 1);
+        line.given_.emplace_back(option->name, word.substr(equal + 1));
         continue;
       }
     }

@@ -11,7 +11,7 @@
 namespace hg::tsd {
 namespace {
 
-/// OpenTSDB hands its whole file to HBase's client library.
+/// Whether the key is for HBase's client library, which gets OpenTSDB's whole file.
 bool IsHBaseClientKey(std::string_view key) {
   return key.starts_with("hbase.") || key.starts_with("zookeeper.");
 }
@@ -26,10 +26,21 @@ Result<std::string> ReadFile(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   std::stringstream text;
   if (!in || !(text << in.rdbuf())) {
-    // An empty file sets the fail bit of the insertion, yet it is a good file.
+    // For an empty file the insertion sets the fail bit, although the file is valid.
     if (!in.is_open() || in.bad()) return Status::IoError("cannot read the settings file " + path);
   }
   return std::move(text).str();
+}
+
+/// Whether the name of a setting suggests that its value is a credential. Files written for
+/// OpenTSDB may contain settings of plug-ins that are unknown here.
+bool IsCredential(std::string_view key) {
+  const std::string lower = LowerCase(key);
+  for (const std::string_view word :
+       {"pass", "secret", "token", "credential", "apikey", "api_key", "api.key"}) {
+    if (lower.find(word) != std::string::npos) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -39,7 +50,7 @@ Config::Config() {
 }
 
 const std::vector<std::string>& Config::DefaultPlaces() {
-  // The second one is the package's (setup/debian), the others are OpenTSDB's.
+  // The second one is that of the package (setup/debian). The others are OpenTSDB's.
   static const std::vector<std::string> places = {
       "./opentsdb.conf", "/etc/hourglass/hourglass.conf", "/etc/opentsdb.conf",
       "/etc/opentsdb/opentsdb.conf", "/opt/opentsdb/opentsdb.conf"};
@@ -78,9 +89,10 @@ std::vector<Config::Ineffective> Config::IneffectiveSettings() const {
   for (const std::string& key : set_) {
     const KnownSetting* known = FindSetting(key);
     if (known != nullptr && known->no_effect.empty()) continue;
-    const std::string_view why = known != nullptr        ? known->no_effect
-                                 : IsHBaseClientKey(key) ? "it is for HBase's client library"
-                                                         : "nothing here knows it";
+    const std::string_view why = known != nullptr ? known->no_effect
+                                 : IsHBaseClientKey(key)
+                                     ? "it configures the client library of HBase"
+                                     : "Hourglass does not know this setting";
     out.push_back({key, std::string(why)});
   }
   return out;
@@ -137,8 +149,7 @@ std::vector<std::string> Config::List(std::string_view key) const {
 
 std::map<std::string, std::string> Config::Shown() const {
   std::map<std::string, std::string> out;
-  for (const auto& [key, value] : values_)
-    out[key] = LowerCase(key).find("pass") != std::string::npos ? "********" : value;
+  for (const auto& [key, value] : values_) out[key] = IsCredential(key) ? "********" : value;
   return out;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
-// The settings of a process: OpenTSDB's keys and ours with their defaults, a Java properties file
-// over them, the command line over both (spec schema.md §19; our deviations: design.md §3). Only
-// this folder knows the keys; every other room is handed a plain options struct (tsd/settings.h).
+// The settings of a process. The command line overrides a Java properties file, which overrides the
+// defaults of OpenTSDB's and Hourglass's keys (opentsdb-schema.md §19; known_settings.h). Only this
+// folder knows the keys. Other layers get options structs (tsd/settings.h).
 
 #include <cstdint>
 #include <limits>
@@ -15,47 +15,48 @@
 
 namespace hg::tsd {
 
-/// One thread at a time while it is built; read by many afterwards.
+/// Not thread-safe while it is built. Afterwards any number of threads may read it.
 class Config {
  public:
-  /// Every known key at its default.
+  /// Every known key with its default.
   Config();
 
-  /// The defaults and a file over them. Empty path: the first readable one of the default places,
-  /// or none at all. IoError: a path was given and cannot be read.
+  /// Loads the defaults and a file over them. With an empty path it uses the first readable file of
+  /// the default places, or none. IoError: the given file cannot be read.
   static Result<Config> Load(const std::string& path);
-  /// Where Load looks without a path, first one first.
+  /// The paths that Load tries without a path, in order.
   static const std::vector<std::string>& DefaultPlaces();
 
-  /// The file that was read; empty if there was none.
+  /// The file that was read; empty if none.
   [[nodiscard]] const std::string& file() const { return file_; }
-  /// Also remembers that the key was set, to whatever value.
+  /// Sets a value and remembers that the key was set.
   void Set(std::string_view key, std::string_view value);
 
-  /// The keys that were set and have no effect, and why (tsd/known_settings.h).
+  /// A key that was set but has no effect, with the reason (tsd/known_settings.h).
   struct Ineffective {
     std::string key, why;
     bool operator==(const Ineffective&) const = default;
   };
   [[nodiscard]] std::vector<Ineffective> IneffectiveSettings() const;
 
-  /// Present and not empty.
+  /// Whether the value is present and not empty.
   [[nodiscard]] bool Has(std::string_view key) const { return !String(key).empty(); }
-  /// As written; empty if absent.
+  /// Returns the value as written; empty if absent.
   [[nodiscard]] const std::string& String(std::string_view key) const;
-  /// "1", "true", "yes" in any case, trimmed; everything else is false.
+  /// Returns true for "1", "true" and "yes" in any case after trimming, else false.
   [[nodiscard]] bool Bool(std::string_view key) const;
-  /// A trimmed decimal number of [min, max]; absent or empty = `absent`. InvalidArgument names key
-  /// and value.
+  /// Returns a trimmed decimal number in [min, max], or `absent` if the value is absent or empty.
+  /// InvalidArgument names the key and the value.
   [[nodiscard]] Result<int64_t> Int(std::string_view key, int64_t absent, int64_t min,
                                     int64_t max = std::numeric_limits<int64_t>::max()) const;
-  /// The value, or what is in the file if it names one (".json" at its end). IoError: the file
-  /// cannot be read.
+  /// Returns the value, or the content of the file if it names one (ending in ".json"). IoError:
+  /// the file cannot be read.
   [[nodiscard]] Result<std::string> JsonText(std::string_view key) const;
-  /// Words between commas, trimmed, empty ones left out.
+  /// Returns the comma-separated words, trimmed, without empty ones.
   [[nodiscard]] std::vector<std::string> List(std::string_view key) const;
 
-  /// Every effective setting; values of keys with PASS in them are masked. For /api/config.
+  /// Returns all effective settings for /api/config. Values of keys that name a credential are
+  /// masked.
   [[nodiscard]] std::map<std::string, std::string> Shown() const;
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
-// The cells door, counting what is asked of it: the statistics hbase.rpcs, which OpenTSDB takes
-// from its client library (spec schema.md §20).
+// A cell store that counts the calls to another store, for the statistics hbase.rpcs. OpenTSDB
+// takes them from its client library (opentsdb-schema.md §20).
 
 #include <atomic>
 #include <memory>
@@ -13,18 +13,18 @@
 
 namespace hg::tsd {
 
-/// Totals, by OpenTSDB's kinds of calls.
+/// Totals by OpenTSDB's kinds of calls.
 struct StoreCalls {
   uint64_t get = 0, put = 0, append = 0, remove = 0, increment = 0;
   uint64_t open_scanner = 0, scan = 0;
-  uint64_t batched = 0;  // of the puts, those that went with others in one call
+  uint64_t batched = 0;  // puts that were sent together with others in one call
 };
 
-/// Shows the totals under OpenTSDB's names.
+/// Reports the totals under OpenTSDB's names.
 void ShowStoreCalls(const StoreCalls& calls, const StatVisitor& visit);
 
-/// Hands every call on. A put counts for each cell, also where it is conditional; so does a delete.
-/// Thread-safe.
+/// Forwards every call. Counts one put for each put cell, including conditional ones, and likewise
+/// for deletes. Thread-safe.
 class CountedStore : public Store {
  public:
   /// Borrows the store.
@@ -81,7 +81,7 @@ class CountedStore : public Store {
 
   Store& store_;
   Counter get_{0}, put_{0}, append_{0}, remove_{0}, increment_{0}, open_scanner_{0}, batched_{0};
-  /// Cursors may outlive nothing but this: they count here.
+  /// Cursors count here, so they must not outlive this object.
   Counter scan_{0};
 };
 

@@ -49,10 +49,10 @@
 namespace hg::tsd {
 namespace {
 
-/// What the rooms above the store are told.
+/// The options of the layers above the store.
 struct DaemonOptions {
   http::Options http;
-  std::string users_file;  // "" = nobody is asked who he is
+  std::string users_file;  // "" = no authentication
   WriteLimits limits;
   IngestOptions ingest;
   query::Options query;
@@ -64,12 +64,13 @@ struct DaemonOptions {
   std::optional<RetentionOptions> retention;
   std::optional<RollupIngestOptions> rollups;
   std::optional<size_t> preloaded_rows;
-  int64_t cache_bytes = 0;  // of queries; 0 = none
+  int64_t cache_bytes = 0;  // for the query cache; 0 = none
 };
 
-/// Null: none is wanted, or nobody tells of changes to old hours (append mode, HBase).
+/// Returns null if no cache is configured, or if the store does not report changes of old hours
+/// (append mode, HBase).
 std::shared_ptr<query::BucketCache> MakeCache(Points& points, int64_t bytes, const Clock& clock) {
-  auto* const watched = dynamic_cast<WatchedPoints*>(&points);
+  WatchedPoints* const watched = points.watched();
   if (watched == nullptr || bytes == 0) return nullptr;
   return query::BucketCache::Make(bytes, *watched, clock);
 }
@@ -94,17 +95,17 @@ Result<DaemonOptions> ReadDaemonOptions(const Config& config) {
   return options;
 }
 
-/// How often the store is asked how it is.
+/// Interval of checking the store's health.
 constexpr int64_t kHealthIntervalMs = 10'000;
-/// Writers that wait for a store on another machine: their points go there together.
+/// Number of threads that write to a store on another machine. Their points are sent together.
 constexpr int kRemoteWriteThreads = 64;
 constexpr int kOwnPagesBytesMin = 256 << 10;
 constexpr int kSparePagesBytesMax = 8 << 20;
 
-/// What queries held must come free for others at their end. glibc gives threads up to eight arenas
-/// for each core, and what was freed in one is of no use to the others: under many large queries
-/// the process held three times as much (tests/load/everything.py). An arena keeps a few megabytes
-/// at its end, or each larger query would have its pages given back and taken anew, a fifth of its
+/// Limits the memory that the allocator keeps. glibc uses up to eight arenas per core, and memory
+/// freed in one arena cannot be used by others. Under many large queries the process then held
+/// three times as much memory (tests/load/everything.py). Each arena keeps a few megabytes.
+/// Otherwise larger queries would return and request pages each time, which takes a fifth of their
 /// processor time.
 void KeepHeapSmall() {
   mallopt(M_ARENA_MAX, static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
@@ -112,7 +113,7 @@ void KeepHeapSmall() {
   mallopt(M_TRIM_THRESHOLD, kSparePagesBytesMax);
 }
 
-/// The names that OpenTSDB's logging knows.
+/// Accepts the level names of OpenTSDB's logging.
 bool SetLogLevelByName(const std::string& name) {
   static const std::map<std::string, LogLevel> kLevels = {
       {"ALL", LogLevel::kDebug}, {"TRACE", LogLevel::kDebug},  {"DEBUG", LogLevel::kDebug},
@@ -122,7 +123,7 @@ bool SetLogLevelByName(const std::string& name) {
   return known != kLevels.end();
 }
 
-/// Whether a row of the table of ids may mean other names or ids than before: metadata does not.
+/// Whether a change in the table of ids may change names or ids. Changes of metadata do not.
 bool ChangesNames(const RowMutation& row) {
   const auto of_name = [](const CellChange& change) {
     using Kind = CellChange::Kind;
@@ -133,7 +134,7 @@ bool ChangesNames(const RowMutation& row) {
   return row.changes.empty() || std::any_of(row.changes.begin(), row.changes.end(), of_name);
 }
 
-/// The rooms, built bottom up; each borrows from those before it.
+/// The layers, built from the bottom up. Each uses those before it.
 class Daemon {
  public:
   Daemon(Session& session, const Clock& clock, DaemonOptions options)
@@ -145,14 +146,14 @@ class Daemon {
         ingest_(session.points(), session.names(), options_.ingest,
                 options_.limits.metric.any() ? &metric_limits_ : nullptr),
         tracker_(session.cells(), clock, TrackerOptions()),
-        tracking_ingest_(ingest_, session.names(), tracker_),
+        tracking_ingest_(ingest_, session.points(), session.names(), tracker_),
         histogram_ingest_(ingest_, session.cells(), session.layout(), session.data_table(),
                           tracker_),
         rollup_ingest_(ingest_, session.cells(), session.layout(),
                        options_.rollups.value_or(RollupIngestOptions())),
         no_rollups_(ingest_),
-        queries_(session.read_points(), session.names(), session.cells(), clock, options_.query,
-                 MakeCache(session.points(), options_.cache_bytes, clock)),
+        queries_(session.points(), session.names(), session.cells(), clock, options_.query,
+                 MakeCache(session.points(), options_.cache_bytes, clock), session.rollups()),
         annotations_(session.cells(), options_.annotations),
         metadata_(session.cells(), session.names(), options_.metadata),
         tree_sorter_(session.cells(), metadata_, clock,
@@ -209,10 +210,9 @@ class Daemon {
           return rollups->KeepBefore(metric, end_s);
         };
       } else if (EndedRollups* const ended = session.ended_rollups(); ended != nullptr) {
-        LogInfo(
-            "rollups",
-            "tsd.rollups.automatic is off: of points that are deleted for their age the rollups "
-            "stay that were made of them, and no others are");
+        LogInfo("rollups",
+                "tsd.rollups.automatic is off. When old points are deleted, their existing rollups "
+                "stay, and no new rollups are computed");
         retention.may_delete = [ended](const Bytes& metric, uint32_t end_s) {
           return ended->KeepBefore(metric, end_s);
         };
@@ -236,7 +236,7 @@ class Daemon {
     });
   }
 
-  /// Answers from then on in place of the waiting rooms.
+  /// Starts serving in place of the waiting ports.
   Status Start(http::WaitingPorts* waiting) {
     if (highest_ids_) highest_ids_->Start();
     Status prepared;
@@ -257,9 +257,9 @@ class Daemon {
     ServeTools();
     return {};
   }
-  /// Says at /readyz that it will stop; goes on answering.
+  /// Reports at /readyz that the daemon will stop. Requests are still served.
   void AnnounceStop() { stopping_.store(true, std::memory_order_relaxed); }
-  /// Clients first: what their last queries found is folded still.
+  /// Stops the server first, so that rows found by the last queries are still compacted.
   void Stop() {
     AnnounceStop();
     server_.Stop();
@@ -273,7 +273,7 @@ class Daemon {
     if (highest_ids_) highest_ids_->Stop();
   }
 
-  /// "127.0.0.1:4242", "127.0.0.1:4242 and 0.0.0.0:4243 (TLS)".
+  /// Returns for example "127.0.0.1:4242" or "127.0.0.1:4242 and 0.0.0.0:4243 (TLS)".
   [[nodiscard]] std::string Address() const {
     const http::Options& options = options_.http;
     const std::string plain = Place(options.bind, server_.port());
@@ -282,27 +282,29 @@ class Daemon {
       const std::string& bind = options.tls.bind.empty() ? options.bind : options.tls.bind;
       text = (options.tls.port ? plain + " and " : "") + Place(bind, server_.tls_port()) + " (TLS)";
     }
-    if (graphite_.port() != 0) text += ", Graphite's lines on " + std::to_string(graphite_.port());
+    if (graphite_.port() != 0)
+      text += ", Graphite's plaintext protocol on " + std::to_string(graphite_.port());
     if (graphite_.pickle_port() != 0)
-      text += ", its pickles on " + std::to_string(graphite_.pickle_port());
+      text += ", Graphite's pickle protocol on " + std::to_string(graphite_.pickle_port());
     return text;
   }
 
-  /// Names that another process changed are read again.
+  /// Drops cached names, because another process may have changed them.
   void DropNames() {
     session_.names().DropCaches();
     ingest_.ForgetSpellings();
   }
 
-  /// The same, and users and certificates.
+  /// Drops cached names, and reloads users and certificates.
   void Reload() {
     DropNames();
-    LogInfo("daemon", "cached names dropped");
+    LogInfo("daemon", "dropped the cached names");
     if (const Status loaded = LoadUsers(); !loaded.ok())
-      LogError("access", "users stay as they were",
+      LogError("access", "the file of users cannot be read; the previous users stay valid",
                {{"path", options_.users_file}, LogField(loaded)});
     if (const Status loaded = server_.ReloadTls(); !loaded.ok())
-      LogError("access", "TLS stays as it was", {LogField(loaded)});
+      LogError("access", "the TLS files cannot be read; the previous ones stay in use",
+               {LogField(loaded)});
   }
 
  private:
@@ -320,12 +322,12 @@ class Daemon {
   void WarnIfOpen() const {
     if (!options_.users_file.empty() || !server_.reached_by_strangers()) return;
     LogWarning("access",
-               "whoever reaches this daemon may read, write and delete everything: "
-               "tsd.core.authentication.enable is off",
+               "every client that can reach this daemon may read, write and delete everything, "
+               "because tsd.core.authentication.enable is off",
                {{"address", Address()}});
   }
 
-  /// Series go into the trees as they are first seen, if the settings say so.
+  /// New series are sorted into trees if the settings say so.
   uid::SeriesTrackerOptions TrackerOptions() {
     uid::SeriesTrackerOptions options = ReadSeriesTrackerOptions(session_.config());
     if (session_.config().Bool("tsd.core.tree.enable_processing"))
@@ -333,12 +335,12 @@ class Daemon {
     return options;
   }
 
-  /// Tools on this machine work by way of this process, as it has the data directory. Without that
-  /// it serves its clients all the same.
+  /// Serves tools on this machine, because this process holds the data directory. If that fails,
+  /// the daemon still serves its clients.
   void ServeTools() {
     local::LocalServerOptions options;
     options.maintenance = session_.backend().maintenance();
-    if (options.maintenance == nullptr) return;  // it has no directory
+    if (options.maintenance == nullptr) return;  // the store has no directory
     options.folder = session_.config().String("tsd.storage.path");
     options.layout = session_.layout();
     options.changed = [this](const std::string& table, const std::vector<RowMutation>& rows) {
@@ -352,7 +354,8 @@ class Daemon {
     if (started.ok()) {
       tools_ = std::move(*started);
     } else {
-      LogWarning("daemon", "tools cannot work beside this daemon", {LogField(started.status())});
+      LogWarning("daemon", "tools cannot use the data directory while this daemon runs",
+                 {LogField(started.status())});
     }
   }
 
@@ -392,7 +395,7 @@ class Daemon {
     visit("retention.failures", "", static_cast<int64_t>(retention.failures));
     CollectCacheStats(visit);
     CollectRollupStats(visit);
-    // Points and the scans of queries have a door of their own.
+    // Points and scans of queries do not pass through the cell store.
     const bool appends = session_.config().Bool("tsd.storage.enable_appends");
     StoreCalls calls = session_.store_calls();
     (appends ? calls.append : calls.put) += spellings.points;
@@ -445,12 +448,13 @@ class Daemon {
   const DaemonOptions options_;
   const std::map<std::string, std::string> settings_;
   compaction::RowFold fold_;
-  std::unique_ptr<compaction::RowQueue> row_queue_;  // null: rows wait for queries to meet them
-  std::unique_ptr<Retention> retention_;             // null: points stay
-  std::unique_ptr<RollupMaker> rollup_maker_;        // null: rollups are others' business
+  std::unique_ptr<compaction::RowQueue>
+      row_queue_;                              // null: rows are compacted when queries meet them
+  std::unique_ptr<Retention> retention_;       // null: points are not deleted by age
+  std::unique_ptr<RollupMaker> rollup_maker_;  // null: no automatic rollups
   MetricLimits metric_limits_;
   Ingest ingest_;
-  std::unique_ptr<KeptShapes> kept_shapes_;  // null: no folder, or nothing goes by spellings
+  std::unique_ptr<KeptShapes> kept_shapes_;  // null: no folder, or raw series keys are not used
   uid::SeriesTracker tracker_;
   TrackingIngest tracking_ingest_;
   HistogramIngest histogram_ingest_;
@@ -461,7 +465,7 @@ class Daemon {
   uid::Metadata metadata_;
   uid::TreeSorter tree_sorter_;
   http::Counters counters_;
-  std::unique_ptr<uid::HighestIds> highest_ids_;  // null: they are read as they are asked for
+  std::unique_ptr<uid::HighestIds> highest_ids_;  // null: read on request
   std::atomic<bool> stopping_{false};
   http::Access access_;
   AccessLog access_log_;
@@ -469,12 +473,12 @@ class Daemon {
   http::Services services_;
   http::Server server_;
   http::GraphiteServer graphite_;
-  std::unique_ptr<local::LocalServer> tools_;  // null: they must wait for this process to end
+  std::unique_ptr<local::LocalServer> tools_;  // null: tools must wait until this process ends
 };
 
-/// A store on another machine may come up later than this one, and is waited for. A daemon without
-/// it would be of no use: it knows no id, and could not take a point into its spool. False: told to
-/// stop.
+/// Opens the store. A store on another machine may start later than this process, so it is waited
+/// for. Without it the daemon could do nothing: it knows no ids, so it could not even spool points.
+/// Returns false if the daemon was told to stop.
 Result<bool> OpenPatiently(Invocation& call, const Signals& signals, int64_t patience_ms) {
   constexpr int64_t kPauseMs = 1000;
   const auto give_up = std::chrono::steady_clock::now() + std::chrono::milliseconds(patience_ms);
@@ -484,13 +488,14 @@ Result<bool> OpenPatiently(Invocation& call, const Signals& signals, int64_t pat
     const auto left = give_up - std::chrono::steady_clock::now();
     if (opened.code() != StatusCode::kUnavailable || left <= left.zero()) return opened;
     LogWarning(
-        "daemon", "no start without the store, trying again",
+        "daemon", "the store cannot be reached; trying again",
         {{"left_s", std::chrono::ceil<std::chrono::seconds>(left).count()}, LogField(opened)});
     if (Signals::IsStop(signals.Wait(kPauseMs))) return false;
   }
 }
 
-/// Which series there are only the store of this machine can say quickly.
+/// Checks that limits on the number of series are used only with a local store. Only that can list
+/// series quickly.
 Status CheckLimits(const WriteLimits& limits, bool remote) {
   const bool series = limits.client.new_series_per_hour > 0 || limits.metric.series_max > 0;
   if (!remote || !series) return {};
@@ -539,7 +544,7 @@ Status RunDaemon(Invocation& call) {
       if (health.ok()) {
         LogInfo("store", "the store works again");
       } else {
-        LogError("store", "the store fails at background work", {LogField(health)});
+        LogError("store", "background work of the store failed", {LogField(health)});
       }
     }
     if (Signals::IsStop(signal)) {
@@ -554,14 +559,15 @@ Status RunDaemon(Invocation& call) {
   const int64_t stop_ns = call.clock.MonotonicNs();
   manager.Stopping();
   daemon.AnnounceStop();
-  // Still served, so that who balances load has time to send nobody any more.
+  // Requests are still served, so that load balancers have time to remove this server.
   signals.WaitForStop(call.clock, stop.drain_ms);
   daemon.Stop();
-  // The next start has nothing to replay then. A kill meanwhile, or a full disk, costs nothing
-  // else: what is not in files stays in the log.
+  // Flushing saves the next start from replaying the log. If it fails or is interrupted, no data is
+  // lost, because unflushed data stays in the log.
   const Status flushed = stop.flush ? call.session.cells().Flush() : Status();
   if (!flushed.ok() && flushed.code() != StatusCode::kUnsupported)
-    LogWarning("store", "memory stays in the log", {LogField(flushed)});
+    LogWarning("store", "the memory could not be flushed to files; the next start replays the log",
+               {LogField(flushed)});
   LogInfo("daemon", "stopped", {{"duration_ms", (call.clock.MonotonicNs() - stop_ns) / 1'000'000}});
   return {};
 }

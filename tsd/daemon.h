@@ -1,15 +1,15 @@
 #pragma once
-// The daemon: everything above the store wired together, run until a signal says stop.
+// The daemon: connects all layers above the store and runs until it is told to stop.
 
 #include "storage/base/status.h"
 #include "tsd/command.h"
 
 namespace hg::tsd {
 
-/// Opens the session, serves until SIGTERM, SIGINT or a client's "diediedie", and stops cleanly:
-/// what was acknowledged is durable, the session is left open for the caller to close. Call it on
-/// the main thread before any other thread exists. Fails without having served: a setting is wrong,
-/// the store cannot be opened, the address cannot be bound.
+/// Opens the session and serves until SIGTERM, SIGINT or a client's "diediedie". Then it stops
+/// cleanly: all acknowledged data is durable, and the caller closes the session. Call it on the
+/// main thread before any other thread exists. Fails before serving if a setting is wrong, the
+/// store cannot be opened, or an address cannot be bound.
 Status RunDaemon(Invocation& call);
 
 }  // namespace hg::tsd

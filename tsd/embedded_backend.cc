@@ -6,6 +6,7 @@
 #include "storage/region/region_count.h"
 #include "tsd/append_mode.h"
 #include "tsd/log.h"
+#include "tsd/once_a_minute.h"
 #include "tsd/settings.h"
 #include "tsd/tables.h"
 
@@ -19,7 +20,7 @@ Result<Durability> ReadDurability(const Config& config) {
   if (text == "buffered") return Durability::kBuffered;
   if (text == "none") return Durability::kNone;
   return Status::InvalidArgument("setting tsd.storage.durability = \"" + text +
-                                 "\" is none of synced, logged, buffered, none");
+                                 "\" is not one of synced, logged, buffered, none");
 }
 
 Status ReadSplitPolicy(const Config& config, region::SplitPolicy* policy) {
@@ -37,7 +38,7 @@ Status ReadSplitPolicy(const Config& config, region::SplitPolicy* policy) {
   } else {
     return Status::InvalidArgument(
         "setting tsd.storage.region.split_policy = \"" + text +
-        "\" is none of stepping, constant, increasing, increasing2, none");
+        "\" is not one of stepping, constant, increasing, increasing2, none");
   }
   ASSIGN_OR_RETURN(const int64_t max, config.Int("tsd.storage.region.max_size",
                                                  static_cast<int64_t>(policy->bytes_max), 1));
@@ -56,7 +57,7 @@ Status ReadOffPeak(const std::string& text, region::MergePolicy* policy) {
   if (read != 2 || static_cast<size_t>(length) != text.size() || begin < 0 || begin > 23 ||
       end < 0 || end > 24) {
     return Status::InvalidArgument("setting tsd.storage.merge.off_peak = \"" + text +
-                                   "\" is no range of hours such as 22-6");
+                                   "\" is not a range of hours such as 22-6");
   }
   policy->off_peak_begin = begin;
   policy->off_peak_end = end;
@@ -109,7 +110,7 @@ Result<EmbeddedOptions> ReadOptions(const Config& config, const std::string& wor
   return options;
 }
 
-/// Gives the data table the TTL of the settings, if they name one.
+/// Sets the TTL of the data table to that of the settings, if there is one.
 Status SetTtl(const Config& config, Store& store) {
   if (config.String("tsd.storage.ttl").empty()) return {};
   ASSIGN_OR_RETURN(const int64_t ttl_s, config.Int("tsd.storage.ttl", 0, 0, kTtlForever));
@@ -120,27 +121,39 @@ Status SetTtl(const Config& config, Store& store) {
   return table == before ? Status() : store.AlterTable(table);
 }
 
-/// All families of a row are read and merged together: with many of them, each costs the others
-/// (spec region-store.md D6).
+/// All families of a row are read and merged together, so many families slow down each other
+/// (region-store.md D6).
 void WarnOfFamilies(const TableDescriptor& table) {
   constexpr size_t kFamiliesAdvised = 3;
   if (table.families.size() <= kFamiliesAdvised) return;
   LogWarning("store",
-             "many families of a table slow each other down, as their rows are kept together",
+             "a table with many column families is slow, because the rows of all families are "
+             "read together",
              {{"table", table.name},
               {"families", table.families.size()},
               {"families_advised", kFamiliesAdvised}});
 }
 
-class TableWatcher : public StoreObserver {
+/// Logs events that users should know.
+class LoggingObserver : public StoreObserver {
  public:
+  explicit LoggingObserver(const Clock& clock) : refusals_(clock) {}
+
   void AfterTable(const TableDescriptor& table) override { WarnOfFamilies(table); }
+  void AfterRefusedSeries(const Status& why) override {
+    if (!refusals_.Due()) return;
+    LogWarning("store", "the memory for series and names is exhausted", {LogField(why)});
+  }
+
+ private:
+  OnceAMinute refusals_;
 };
 
 class EmbeddedBackend : public Backend {
  public:
-  EmbeddedBackend(std::unique_ptr<Embedded> store, const Config& config)
-      : store_(std::move(store)) {
+  EmbeddedBackend(std::unique_ptr<Embedded> store, const Config& config,
+                  std::shared_ptr<std::atomic<uint64_t>> name_bytes)
+      : store_(std::move(store)), name_bytes_(std::move(name_bytes)) {
     if (!config.Bool("tsd.storage.enable_appends")) return;
     append_mode_ = MakeAppendModePoints(store_->cells(), store_->points(),
                                         config.String("tsd.storage.hbase.data_table"));
@@ -149,7 +162,9 @@ class EmbeddedBackend : public Backend {
   Store& cells() override { return store_->cells(); }
   Points& points() override { return append_mode_ ? *append_mode_ : store_->points(); }
   [[nodiscard]] bool native_points() const override { return true; }
+  Status MayAddSeries(uint64_t name_bytes) override { return store_->MayAddSeries(name_bytes); }
   WatchedPoints* watched() override { return &store_->watched(); }
+  [[nodiscard]] std::shared_ptr<std::atomic<uint64_t>> name_bytes() override { return name_bytes_; }
 
   void CollectStats(const StatVisitor& visit) override {
     const EmbeddedStats stats = store_->Stats();
@@ -160,8 +175,11 @@ class EmbeddedBackend : public Backend {
     show("memory.bytes", stats.memory_bytes);
     show("memory.limit", stats.memory_limit_bytes);
     show("registry.bytes", stats.registry_bytes);
+    show("names.bytes", stats.name_bytes);
+    show("series.refused", stats.refused_series);
     show("files", stats.file_count);
     show("files.bytes", stats.file_bytes);
+    show("files.memory_bytes", stats.file_memory_bytes);
     show("log.bytes", stats.log_bytes);
     show("flushes", stats.flushes);
     show("merges", stats.merges);
@@ -196,6 +214,7 @@ class EmbeddedBackend : public Backend {
 
  private:
   const std::unique_ptr<Embedded> store_;
+  const std::shared_ptr<std::atomic<uint64_t>> name_bytes_;
   std::unique_ptr<Points> append_mode_;  // null: points are stored natively
 };
 
@@ -210,7 +229,9 @@ Result<std::unique_ptr<Backend>> OpenEmbeddedBackendBy(const Clock& clock, const
                                                        const std::string& words, StoreUse use) {
   ASSIGN_OR_RETURN(EmbeddedOptions options, ReadOptions(config, words));
   options.background = use != StoreUse::kLook;
-  options.observers.push_back(std::make_shared<TableWatcher>());
+  options.observers.push_back(std::make_shared<LoggingObserver>(clock));
+  const auto name_bytes = std::make_shared<std::atomic<uint64_t>>(0);
+  options.name_bytes = name_bytes;
   ASSIGN_OR_RETURN(auto store, Embedded::Open(options, PosixFileSystem(), clock));
   ASSIGN_OR_RETURN(const auto tables, store->cells().ListTables());
   for (const TableDescriptor& table : tables) WarnOfFamilies(table);
@@ -218,10 +239,13 @@ Result<std::unique_ptr<Backend>> OpenEmbeddedBackendBy(const Clock& clock, const
   const EmbeddedStats stats = store->Stats();
   const uint64_t advised = region::RegionsAdvised(stats.memory_limit_bytes);
   if (stats.regions > advised) {
-    LogWarning("store", "with this tsd.memory.limit so many regions make small files, slow merges",
+    LogWarning("store",
+               "there are too many regions for this tsd.memory.limit: files get small "
+               "and merges slow",
                {{"path", options.path}, {"regions", stats.regions}, {"regions_advised", advised}});
   }
-  return std::unique_ptr<Backend>(std::make_unique<EmbeddedBackend>(std::move(store), config));
+  return std::unique_ptr<Backend>(
+      std::make_unique<EmbeddedBackend>(std::move(store), config, name_bytes));
 }
 
 }  // namespace hg::tsd

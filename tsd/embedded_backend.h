@@ -1,16 +1,16 @@
 #pragma once
-// Our own engine as the program's store.
+// The embedded engine as the store of the program.
 
 #include "storage/base/clock.h"
 #include "tsd/backend.h"
 
 namespace hg::tsd {
 
-/// A BackendOpener for tsd.storage.backend = embedded. InvalidArgument: a setting is wrong, or
-/// the directory was made with another layout.
+/// The BackendOpener for tsd.storage.backend = embedded. InvalidArgument: a setting is wrong, or
+/// the directory was created with another key layout.
 Result<std::unique_ptr<Backend>> OpenEmbeddedBackend(const Config& config, const std::string& words,
                                                      StoreUse use = StoreUse::kWork);
-/// The same by another clock than the machine's, which outlives it.
+/// Like OpenEmbeddedBackend, with another clock, which must outlive the backend.
 Result<std::unique_ptr<Backend>> OpenEmbeddedBackendBy(const Clock& clock, const Config& config,
                                                        const std::string& words, StoreUse use);
 

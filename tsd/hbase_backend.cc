@@ -25,8 +25,8 @@ Result<T> OneOf(const Config& config, const char* key,
     if (text == word) return value;
     all += (all.empty() ? "" : ", ") + std::string(word);
   }
-  return Status::InvalidArgument("setting " + std::string(key) + " = \"" + text + "\" is none of " +
-                                 all);
+  return Status::InvalidArgument("setting " + std::string(key) + " = \"" + text +
+                                 "\" is not one of " + all);
 }
 
 Result<std::vector<hbase::Gateway>> ReadGateways(const Config& config) {
@@ -46,7 +46,7 @@ Result<std::vector<hbase::Gateway>> ReadGateways(const Config& config) {
     if (gateway.host.empty() || error != std::errc() || stop != port.end() || gateway.port < 1 ||
         gateway.port > 65535) {
       return Status::InvalidArgument("setting tsd.storage.hbase.thrift = \"" + text + "\": \"" +
-                                     std::string(one) + "\" is no host:port");
+                                     std::string(one) + "\" is not of the form host:port");
     }
     gateways.push_back(std::move(gateway));
   }
@@ -55,7 +55,7 @@ Result<std::vector<hbase::Gateway>> ReadGateways(const Config& config) {
   return gateways;
 }
 
-// OpenTSDB's attributes of a new table; it is not known which codecs the cluster has.
+// Sets the attributes that OpenTSDB gives new tables. The codecs of the cluster are not known.
 TableDescriptor NewTable(TableDescriptor table) {
   for (FamilyDescriptor& family : table.families) {
     family.compression = "NONE";
@@ -90,7 +90,7 @@ void ShowHbaseStats(const hbase::HbaseStats& stats, const StatVisitor& visit) {
     }
   }
   for (const hbase::HbaseStats::Connections& gateway : stats.gateways) {
-    // No colon may stand in a tag.
+    // Tags must not contain a colon.
     const std::string tags = "gateway=" + gateway.host + " port=" + std::to_string(gateway.port);
     show("connections", tags + " state=open", gateway.open);
     show("connections", tags + " state=idle", gateway.idle);
@@ -135,14 +135,14 @@ class HbaseBackend : public Backend {
     for (const hbase::HbaseStats::Calls& calls : store_->Stats().calls)
       visit("hbase.gateway.latency", "method=" + calls.method, calls.took);
   }
-  /// Why points wait on this machine, while they do, and what HBase would not have of them.
+  /// Returns why points wait in the spool, if they do, or which points HBase rejected.
   Status Health() override {
     const auto spool = store_->Stats().spool;
     if (!spool) return {};
     if (!spool->failure.empty())
       return Status::Unavailable("points wait in the spool: " + spool->failure);
     if (spool->set_aside.empty()) return {};
-    return Status::InvalidArgument("HBase refuses what waited in the spool; set aside are " +
+    return Status::InvalidArgument("HBase refused rows of the spool; they were moved aside: " +
                                    spool->set_aside);
   }
   Status Close() override { return store_->Sync(); }
@@ -168,7 +168,7 @@ Status EnsureHbaseTables(const Config& config, Store& store, StoreUse use) {
       return Status::NotFound("HBase has no table " + table.name +
                               ", and tsd.storage.hbase.create_tables is off");
     RETURN_IF_ERROR(Prepend(store.CreateTable(NewTable(table)), "table " + table.name));
-    LogInfo("hbase", "a table is created", {{"table", table.name}});
+    LogInfo("hbase", "created a table", {{"table", table.name}});
   }
   return {};
 }

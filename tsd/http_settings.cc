@@ -3,6 +3,7 @@
 #include <rapidjson/document.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -14,7 +15,8 @@
 namespace hg::tsd {
 namespace {
 
-/// {"<class>": id}: the class tells the codec, and simple histograms are the only ones.
+/// Reads {"<class>": id}. The class name identifies the codec. Only simple histograms are
+/// supported.
 Result<std::optional<uint8_t>> ReadHistogramCodec(const Config& config) {
   constexpr std::string_view kKey = "tsd.core.histograms.config";
   ASSIGN_OR_RETURN(const std::string text, config.JsonText(kKey));
@@ -29,9 +31,9 @@ Result<std::optional<uint8_t>> ReadHistogramCodec(const Config& config) {
   const auto& codec = *document.MemberBegin();
   const std::string_view name(codec.name.GetString(), codec.name.GetStringLength());
   if (!name.ends_with("SimpleHistogramDecoder"))
-    return wrong("names a codec that is not known: " + std::string(name));
+    return wrong("names an unknown codec: " + std::string(name));
   if (!codec.value.IsInt() || codec.value.GetInt() < 0 || codec.value.GetInt() > 255)
-    return wrong("has an id that is not 0…255");
+    return wrong("has an id that is not between 0 and 255");
   return std::optional<uint8_t>(static_cast<uint8_t>(codec.value.GetInt()));
 }
 
@@ -45,8 +47,21 @@ std::vector<std::string> SplitAtSemicolons(std::string_view text) {
   return out;
 }
 
-/// "*" stands alone, and the list of headers goes out as it is: what could not be one is refused
-/// (spec http-api.md §7).
+/// Reads names in the form of a Host header without port. Other text could never match.
+Status ReadHosts(const Config& config, http::Options* options) {
+  constexpr std::string_view kKey = "tsd.http.request.hosts";
+  options->hosts = config.List(kKey);
+  for (const std::string& host : options->hosts) {
+    if (host.find_first_of(":/@ ") == std::string::npos) continue;
+    return Status::InvalidArgument("setting " + std::string(kKey) + ": \"" + host +
+                                   "\" is not a host name such as tsd.example.org (without scheme "
+                                   "and port)");
+  }
+  return {};
+}
+
+/// Checks that "*" is the only domain, and that the list of headers is valid, because it is sent
+/// unchanged (opentsdb-http-api.md §7).
 Status ReadCors(const Config& config, http::Options* options) {
   options->cors_domains = config.List("tsd.http.request.cors_domains");
   const auto& domains = options->cors_domains;
@@ -64,7 +79,7 @@ Status ReadCors(const Config& config, http::Options* options) {
     if (!std::all_of(name.begin(), name.end(), in_header_name))
       return Status::InvalidArgument("setting tsd.http.request.cors_headers = \"" +
                                      options->cors_headers + "\": \"" + name +
-                                     "\" is no header's name");
+                                     "\" is not the name of a header");
   return {};
 }
 
@@ -87,7 +102,7 @@ Status ReadDefaultTag(const Config& config, http::Options* options) {
   options->default_tag_value = equals == std::string::npos ? "" : tag.substr(equals + 1);
   const NameRules rules(options->extra_name_characters);
   for (const std::string& name : {options->default_tag_key, options->default_tag_value}) {
-    RETURN_IF_ERROR(Prepend(rules.Check("tag, KEY=VALUE is wanted,", name),
+    RETURN_IF_ERROR(Prepend(rules.Check("tag (expected KEY=VALUE)", name),
                             "setting " + std::string(kKey) + " = \"" + tag + "\""));
   }
   return {};
@@ -109,12 +124,12 @@ Status ReadTls(const Config& config, http::TlsOptions* tls) {
     tls->clients = http::ClientCertificates::kRequired;
   } else if (clients != "none" && !clients.empty()) {
     return Status::InvalidArgument("setting tsd.network.tls.clients = \"" + clients +
-                                   "\": there are none, optional and required");
+                                   "\" is not one of none, optional, required");
   }
   const auto needs = [](const char* key, const char* other) {
     return Status::InvalidArgument("setting " + std::string(key) + " needs " + other);
   };
-  // Whoever asks for a part of it must not get a daemon that speaks plainly.
+  // If any TLS setting is present, the daemon must not start without TLS.
   if (tls->certificate_file.empty()) {
     for (const char* key : {"tsd.network.tls.key", "tsd.network.tls.port", "tsd.network.tls.bind",
                             "tsd.network.tls.authorities", "tsd.network.tls.revoked"})
@@ -144,6 +159,9 @@ http::Mode ReadMode(const Config& config) {
 
 Result<http::Options> ReadHttpOptions(const Config& config) {
   http::Options options;
+  // An environment variable and not a setting, because only test suites use it.
+  if (const char* text = std::getenv("HOURGLASS_TURN_CPU_MS_MAX"); text != nullptr)
+    options.turn_cpu_ms_max = std::max(0, std::atoi(text));
   if (config.Has("tsd.network.bind")) options.bind = config.String("tsd.network.bind");
   RETURN_IF_ERROR(ReadInt(config, "tsd.network.port", 0, 65535, &options.port));
   RETURN_IF_ERROR(ReadTls(config, &options.tls));
@@ -161,17 +179,18 @@ Result<http::Options> ReadHttpOptions(const Config& config) {
   RETURN_IF_ERROR(
       ReadInt(config, "tsd.http.request.max_chunk", 1, kLongMax, &options.body_bytes_max));
   ASSIGN_OR_RETURN(const uint64_t memory_bytes, ReadMemoryLimit(config));
-  // Half of it, which one request may have, has room for the largest body unpacked beside two
-  // copies of it.
+  // Half of it is the limit of one request. That holds the largest decompressed body and two copies
+  // of it.
   options.request_memory_bytes_max =
       std::max(memory_bytes / 8, 6 * std::min(options.body_bytes_max, memory_bytes));
   options.telnet_return_errors = config.Bool("tsd.rpc.telnet.return_errors");
   options.mode = ReadMode(config);
-  // These three are literal in OpenTSDB: only the very text counts (spec schema.md §19.2).
+  // OpenTSDB compares these three literally, so no other text counts (opentsdb-schema.md §19.2).
   options.api_enabled = config.String("tsd.core.enable_api") == "true";
   options.ui_enabled = config.String("tsd.core.enable_ui") == "true";
   options.diediedie_enabled = config.String("tsd.no_diediedie") == "false";
   RETURN_IF_ERROR(ReadCors(config, &options));
+  RETURN_IF_ERROR(ReadHosts(config, &options));
   options.graph_options = SplitAtSemicolons(config.String("tsd.gnuplot.options.allowlist"));
   options.static_root = config.String("tsd.http.staticroot");
   options.delete_enabled = config.Bool("tsd.http.query.allow_delete");
@@ -190,7 +209,7 @@ Result<http::Options> ReadHttpOptions(const Config& config) {
 
 Result<std::string> ReadUsersFile(const Config& config) {
   if (!config.Bool("tsd.core.authentication.enable")) return std::string();
-  // Whoever asks for a check of passwords must not get a daemon without one.
+  // If authentication is enabled, the daemon must not start without it.
   if (!config.Has("tsd.core.authentication.users"))
     return Status::InvalidArgument(
         "setting tsd.core.authentication.enable = \"" +
@@ -210,8 +229,8 @@ Status CheckAnonymousPorts(const Config& config) {
     return Status::InvalidArgument(
         "setting " + std::string(port) + " = \"" + config.String(port) + "\" with " +
         std::string(guard) + " = \"" + config.String(guard) +
-        "\": Graphite's clients cannot say who they are; tsd.graphite.anonymous = true lets "
-        "whoever reaches that port write");
+        "\": Graphite clients cannot authenticate. With tsd.graphite.anonymous = true every "
+        "client that can reach that port may write");
   }
   return {};
 }

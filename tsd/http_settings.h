@@ -1,6 +1,6 @@
 #pragma once
-// The settings of the network edge: ports, TLS, users, what is answered and how much may be
-// written. As settings.h: InvalidArgument names key and value.
+// The settings of the HTTP layer: ports, TLS, users, responses and write limits. As in settings.h,
+// InvalidArgument names key and value.
 
 #include <string>
 
@@ -11,13 +11,13 @@
 
 namespace hg::tsd {
 
-/// tsd.mode; what is no mode is rw, as OpenTSDB has it.
+/// Reads tsd.mode. Unknown values mean rw, as in OpenTSDB.
 http::Mode ReadMode(const Config& config);
 Result<http::Options> ReadHttpOptions(const Config& config);
-/// The file of users; "" = authentication is off.
+/// Returns the path of the users file; "" = authentication is off.
 Result<std::string> ReadUsersFile(const Config& config);
-/// InvalidArgument: others must say who they are, and a port of Graphite's, which cannot ask, is
-/// open; but for tsd.graphite.anonymous.
+/// Returns InvalidArgument if authentication is on and a Graphite port is open, because that
+/// protocol has no authentication. tsd.graphite.anonymous allows it.
 Status CheckAnonymousPorts(const Config& config);
 struct WriteLimits {
   http::ClientLimitOptions client;

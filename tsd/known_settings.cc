@@ -6,391 +6,550 @@
 namespace hg::tsd {
 namespace {
 
-constexpr std::string_view kPlugin = "it is for plug-ins, which are Java classes";
-constexpr std::string_view kMultiGet = "scans read only the series that match, by index";
+constexpr std::string_view kPlugin = "it configures Java plug-ins, which Hourglass cannot load";
+constexpr std::string_view kMultiGet = "Hourglass finds the matching series with an index";
 constexpr std::string_view kHBase =
-    "HBase is reached through its Thrift2 gateway, `tsd.storage.hbase.thrift`";
-constexpr std::string_view kLogging = "the log is written to standard error";
-constexpr std::string_view kService = "the service manager knows the process";
+    "the daemon reaches HBase through its Thrift2 gateway, `tsd.storage.hbase.thrift`";
+constexpr std::string_view kLogging = "the daemon writes its log to standard error";
+constexpr std::string_view kService = "the service manager tracks the process";
 
 constexpr KnownSetting Ignored(std::string_view key, std::string_view default_value,
                                std::string_view why) {
   return {key, default_value, {}, why};
 }
 
-// Spec schema.md §19.2 in its order; values that differ from OpenTSDB's are those of design.md §3.
+// In the order of opentsdb-schema.md §19.2. Some defaults differ from OpenTSDB's intentionally.
 constexpr KnownSetting kSettings[] = {
     {"tsd.mode", "rw",
-     "`rw`; `ro`: nothing is written through HTTP or the line protocol; `wo`: nothing is "
-     "read. Any other text is `rw`."},
+     "Mode of the daemon. With `rw`, clients may read and write. With `ro`, clients cannot write "
+     "over HTTP or telnet. With `wo`, clients cannot read. Any other text means `rw`."},
     {"tsd.no_diediedie", "false",
-     "Anything but the very text `false` takes away `diediedie`, by which a client stops the "
-     "daemon."},
+     "The command `diediedie` lets a client stop the daemon. Any text except `false` disables this "
+     "command."},
 
     {"tsd.network.port", "4242",
-     "TCP port of HTTP and the line protocol; 0: any free one, which the log tells. OpenTSDB "
-     "has no default."},
+     "TCP port for HTTP and the telnet protocol. With 0 the daemon uses any free port and logs its "
+     "number. OpenTSDB has no default."},
     {"tsd.network.bind", "127.0.0.1",
-     "Address to listen on, or the name of a host. OpenTSDB: `0.0.0.0`."},
-    {"tsd.network.backlog", "3072", "Connections that may wait to be accepted."},
+     "Address or host name on which the daemon listens. The default of OpenTSDB is `0.0.0.0`."},
+    {"tsd.network.backlog", "3072",
+     "Maximum number of connections that wait until the daemon accepts them. The operating system "
+     "makes further connections wait longer."},
     {"tsd.network.worker_threads", "",
-     "Network threads; empty: one per core. OpenTSDB: two per core."},
-    Ignored("tsd.network.async_io", "true", "network threads always are event loops"),
+     "Number of network threads. If it is empty or 0, there is one thread per core. OpenTSDB uses "
+     "two per core."},
+    Ignored("tsd.network.async_io", "true", "network threads are always event loops"),
     {"tsd.network.tcp_no_delay", "true",
-     "`false`: small replies of a connection may wait to be sent together."},
+     "If `true`, the daemon sets the socket option TCP_NODELAY, so every reply is sent at once. If "
+     "`false`, the system may delay small replies and send them together."},
     {"tsd.network.keep_alive", "true",
-     "The system asks now and then whether a silent client is still there."},
-    {"tsd.network.reuse_address", "true", "The port may be taken again right after a stop."},
+     "If `true`, the operating system checks with TCP keep-alive whether silent clients still "
+     "exist."},
+    {"tsd.network.reuse_address", "true",
+     "If `true`, a daemon can use the port again immediately after another one has stopped."},
 
     {"tsd.http.staticroot", "",
-     "Folder behind `/s/` and `/favicon.ico`; empty: 404. OpenTSDB requires it."},
-    Ignored("tsd.http.cachedir", "",
-            "plots are drawn anew for each request, which takes milliseconds"),
-    Ignored("tsd.http.show_stack_trace", "false", "there is no stack trace to show"),
+     "Folder with the files that the daemon serves below `/s/` and as `/favicon.ico`. If it is "
+     "empty, only the files of the daemon's own web page exist there, and other paths answer 404. "
+     "OpenTSDB requires this setting."},
+    Ignored("tsd.http.cachedir", "", "the daemon draws each plot again and stores none"),
+    Ignored("tsd.http.show_stack_trace", "false", "Hourglass has no stack traces to show"),
     {"tsd.http.query.allow_delete", "false",
-     "`DELETE` and `method_override=delete` of a query delete the rows that it read. "
-     "(`\"delete\":true` in a body does so whatever this says, as in OpenTSDB)."},
-    Ignored("tsd.http.header_tag", "", "OpenTSDB reads the header and never adds the tag"),
+     "If `true`, a query with the method `DELETE` or with `method_override=delete` deletes the "
+     "rows that it reads. If `false`, it is refused. As in OpenTSDB, `\"delete\":true` in the body "
+     "of a query deletes with any value of this setting."},
+    Ignored("tsd.http.header_tag", "", "OpenTSDB reads the header but never adds the tag"),
     {"tsd.http.request.enable_chunked", "true",
-     "`false`: bodies above 8 KiB, chunked, or announced by `Expect` are refused with 400. "
-     "OpenTSDB: `false`."},
+     "If `false`, the daemon refuses these bodies with 400: chunked bodies, bodies larger than 8 "
+     "KiB, and bodies announced by the header `Expect`. The default of OpenTSDB is `false`."},
     {"tsd.http.request.max_chunk", "67108864",
-     "Bytes of a body, as sent and unpacked; above: 413. OpenTSDB: `4096`."},
+     "Maximum size of a request body in bytes. It applies to the compressed and to the "
+     "uncompressed body. A larger body is refused with 413, and the connection is closed. The "
+     "default of OpenTSDB is `4096`."},
+    {"tsd.http.request.hosts", "",
+     "Host names by which clients may address the daemon, separated by commas, without ports. "
+     "`localhost` and IP addresses are always allowed. `*` allows any name. The daemon refuses "
+     "other names with 403 if this setting is not empty, or if the daemon listens on loopback "
+     "addresses only."},
     {"tsd.http.request.cors_domains", "",
-     "Origins that browsers may call from, with their scheme, between commas; or `*`, alone."},
+     "Origins (scheme, host and port) whose web pages may call the daemon, separated by commas. "
+     "`*` alone allows all origins. If it is empty, CORS is off."},
     {"tsd.http.request.cors_headers",
      "Authorization, Content-Type, Accept, Origin, User-Agent, DNT, Cache-Control, X-Mx-ReqToken, "
      "Keep-Alive, X-Requested-With, If-Modified-Since",
-     "Sent as `Access-Control-Allow-Headers`."},
+     "Value of the response header `Access-Control-Allow-Headers`."},
     Ignored("tsd.http.rpc.plugins", "", kPlugin),
     {"tsd.gnuplot.options.allowlist", ";axis x1y2",
-     "What `o=` of `/q` may say, between semicolons; the only option with a meaning here is "
-     "`axis x1y2`."},
+     "Values that the parameter `o=` of `/q` may have, separated by semicolons. Only `axis x1y2` "
+     "has an effect."},
 
     {"tsd.core.auto_create_metrics", "false",
-     "New metrics get an id as they are written; else such points are refused. `./run` "
-     "switches it on."},
-    {"tsd.core.auto_create_tagks", "true", "The same for tag keys."},
-    {"tsd.core.auto_create_tagvs", "true", "The same for tag values."},
+     "If `true`, a new metric gets an id when its first point is written. If `false`, such a point "
+     "is refused. The script `./run` sets `true`."},
+    {"tsd.core.auto_create_tagks", "true",
+     "If `true`, a new tag key gets an id when its first point is written. If `false`, such a "
+     "point is refused."},
+    {"tsd.core.auto_create_tagvs", "true",
+     "If `true`, a new tag value gets an id when its first point is written. If `false`, such a "
+     "point is refused."},
     {"tsd.core.authentication.enable", "false",
-     "`true`: every client says who he is, and does what his roles allow (`docs/security.md`); "
-     "needs `tsd.core.authentication.users`."},
+     "If `true`, every client must authenticate and may do only what its roles allow (see "
+     "[security](security.md)). This setting needs `tsd.core.authentication.users`."},
     Ignored("tsd.core.authentication.plugin", "",
-            "the daemon has an authentication of its own, with `tsd.core.authentication.users`"),
+            "the daemon has its own authentication (`tsd.core.authentication.users`)"),
     {"tsd.core.bulk.allow_out_of_order_timestamps", "false",
-     "`import` takes points of a series in any order."},
+     "If `true`, the command `import` accepts the points of a series in any order. If `false`, "
+     "they must be in ascending order of time."},
     {"tsd.core.connections.limit", "0",
-     "Connections at once; more are closed as they come. 0: no limit."},
-    {"tsd.core.enable_api", "true", "Anything but the very text `true` takes away `/api/…`."},
+     "Maximum number of open connections. Further connections are closed at once. 0 means no limit "
+     "except the number of files that the process may open."},
+    {"tsd.core.enable_api", "true",
+     "Any text except `true` disables all paths below `/api` and those of other products, such as "
+     "`/write`. They then answer 404."},
     {"tsd.core.enable_ui", "true",
-     "Anything but the very text `true` takes away what is not below `/api`."},
+     "Any text except `true` disables the web page and OpenTSDB's paths outside `/api`, such as "
+     "`/q`. They then answer 404. `/healthz`, `/readyz` and `/metrics` stay enabled."},
     {"tsd.core.histograms.config", "",
-     "`{\"net.opentsdb.core.SimpleHistogramDecoder\":ID}`, or a path that ends in `.json`: "
-     "histograms are taken and read, stored with this id."},
+     "Enables histograms. The value is the JSON object "
+     "`{\"net.opentsdb.core.SimpleHistogramDecoder\":ID}` or the path of a file with it that ends "
+     "in `.json`. Histograms are stored with this id, a number from 0 to 255. If it is empty, "
+     "histograms are off."},
     {"tsd.core.meta.enable_realtime_ts", "false",
-     "With tracking: a TSMeta object is stored for each new series."},
-    {"tsd.core.meta.enable_realtime_uid", "false", "A UIDMeta object is stored for each new name."},
+     "If `true`, the daemon stores a TSMeta object for each new series. It does so only if "
+     "`tsd.core.meta.enable_tsuid_tracking` is `true` too."},
+    {"tsd.core.meta.enable_realtime_uid", "false",
+     "If `true`, the daemon stores a UIDMeta object for each new name."},
     {"tsd.core.meta.enable_tsuid_incrementing", "false",
-     "With both others: points of each series are counted."},
+     "If `true`, the daemon counts the points of each series. It does so only if "
+     "`tsd.core.meta.enable_tsuid_tracking` and `tsd.core.meta.enable_realtime_ts` are `true` "
+     "too."},
     {"tsd.core.meta.enable_tsuid_tracking", "false",
-     "Each series that is written is noted in the meta table; last points are found through "
-     "it."},
+     "If `true`, the daemon records each written series in the meta table. `/api/query/last` then "
+     "reads this table."},
     Ignored("tsd.core.meta.cache.enable", "false", kPlugin),
     Ignored("tsd.core.meta.cache.plugin", "", kPlugin),
     Ignored("tsd.core.plugin_path", "", kPlugin),
-    {"tsd.core.preload_uid_cache", "false", "Names and ids are read when the daemon starts."},
-    {"tsd.core.preload_uid_cache.max_entries", "300000", "At most so many rows of them."},
-    Ignored("tsd.core.response.async", "true",
-            "answers are always written by other threads than those that make them"),
+    {"tsd.core.preload_uid_cache", "false",
+     "If `true`, the daemon reads names and ids into its cache at its start."},
+    {"tsd.core.preload_uid_cache.max_entries", "300000",
+     "Maximum number of rows of the table of ids that `tsd.core.preload_uid_cache` reads."},
+    Ignored("tsd.core.response.async", "true", "responses are always sent asynchronously"),
     {"tsd.core.response.worker.num", "10",
-     "Threads that answer requests other than writes of known series."},
+     "Number of threads that handle requests other than writes of known series. Further requests "
+     "wait for a thread."},
     {"tsd.core.socket.timeout", "0",
-     "Seconds after which a silent connection is closed; 0: never."},
-    {"tsd.core.stats_with_port", "false", "Statistics carry the tag `port`."},
+     "Time in seconds after which the daemon closes a connection that sends nothing. 0 means "
+     "never."},
+    {"tsd.core.stats_with_port", "false",
+     "If `true`, the statistics of the daemon have the tag `port`."},
     Ignored("tsd.core.storage_exception_handler.enable", "false", kPlugin),
     Ignored("tsd.core.storage_exception_handler.plugin", "", kPlugin),
-    {"tsd.core.tag.allow_specialchars", "", "More characters that names may have."},
-    {"tsd.core.timezone", "", "Zone of dates in queries; empty: the process' own."},
+    {"tsd.core.tag.allow_specialchars", "",
+     "Additional characters that metrics, tag keys and tag values may contain."},
+    {"tsd.core.timezone", "",
+     "Time zone of dates in queries, for example `Europe/Berlin`. If it is empty, the daemon uses "
+     "the time zone of its process."},
     {"tsd.core.tree.enable_processing", "false",
-     "Series are sorted into the trees as they are first stored (needs tracking and realtime "
-     "TSMeta)."},
-    {"tsd.core.uid.random_metrics", "false", "Ids of metrics are random instead of counted."},
-    Ignored("tsd.core.flushinterval", "", "OpenTSDB never reads it either"),
+     "If `true`, the daemon sorts each new series into the trees when it stores the series for the "
+     "first time. This needs `tsd.core.meta.enable_tsuid_tracking` and "
+     "`tsd.core.meta.enable_realtime_ts`."},
+    {"tsd.core.uid.random_metrics", "false",
+     "If `true`, new metrics get random ids. If `false`, they get consecutive ids."},
+    Ignored("tsd.core.flushinterval", "", "OpenTSDB does not read it either"),
 
     {"tsd.query.allow_simultaneous_duplicates", "true",
-     "`false`: a query is refused while the same client's same query runs."},
+     "If `false`, the daemon refuses a query while the same client runs an equal query."},
     {"tsd.query.enable_fuzzy_filter", "true",
-     "With `explicitTags` and several lists of values OpenTSDB's row filter loses "
-     "combinations; `false`: none is lost."},
+     "It affects queries with `explicitTags` and lists of values for several tag keys. If `true`, "
+     "some combinations of values are missing in the results, as they are with OpenTSDB's row "
+     "filter. If `false`, the results are complete."},
     {"tsd.query.filter.expansion_limit", "4096",
-     "Values of one `literal_or` that are looked up as ids; longer lists are compared as text."},
+     "Maximum number of values of a `literal_or` filter that the daemon looks up as ids. With "
+     "longer lists it compares the names of the stored series instead. The results are the same."},
     {"tsd.query.limits.bytes.default", "0",
-     "Bytes that one sub-query may read, 413 above; 0: no limit."},
+     "Maximum number of bytes that one sub-query may read. A query that exceeds it ends with 413. "
+     "0 means no limit."},
     {"tsd.query.limits.bytes.allow_override", "false",
-     "A body's `overrideByteLimit` lifts that limit."},
+     "If `true`, a client may set `overrideByteLimit` in the body of a query to lift "
+     "`tsd.query.limits.bytes.default`."},
     {"tsd.query.limits.data_points.default", "0",
-     "Cells that one sub-query may read, 413 above; 0: no limit."},
+     "Maximum number of cells that one sub-query may read. A cell is a point or several points "
+     "that are stored together. A query that exceeds it ends with 413. 0 means no limit."},
     {"tsd.query.limits.data_points.allow_override", "false",
-     "A body's `overrideDataPointLimit` lifts that limit."},
-    {"tsd.query.limits.overrides.config", "", "JSON file of limits by metric."},
-    {"tsd.query.limits.overrides.interval", "60000", "Seconds after which that file is read anew."},
+     "If `true`, a client may set `overrideDataPointLimit` in the body of a query to lift "
+     "`tsd.query.limits.data_points.default`."},
+    {"tsd.query.limits.overrides.config", "",
+     "Limits for single metrics: the path of a JSON file, or the JSON array itself. The array has "
+     "the form `[{\"regex\":\"^sys\", \"byteLimit\":1000000, \"dataPointsLimit\":100000}]`. If it "
+     "is empty, the same limits apply to all metrics."},
+    {"tsd.query.limits.overrides.interval", "60000",
+     "Time in seconds after which the daemon reads the file `tsd.query.limits.overrides.config` "
+     "again."},
     Ignored("tsd.query.multi_get.enable", "false", kMultiGet),
     Ignored("tsd.query.multi_get.limit", "131072", kMultiGet),
     Ignored("tsd.query.multi_get.batch_size", "1024", kMultiGet),
     Ignored("tsd.query.multi_get.concurrent", "20", kMultiGet),
     Ignored("tsd.query.multi_get.get_all_salts", "false", kMultiGet),
     {"tsd.query.skip_unresolved_tagvs", "false",
-     "Unknown values in a `literal_or` are passed over instead of refused."},
-    {"tsd.query.timeout", "0", "Milliseconds that a query may take, 413 after; 0: no limit."},
+     "If `true`, a `literal_or` filter ignores values that do not exist. If `false`, a query with "
+     "such a value is refused."},
+    {"tsd.query.timeout", "300000",
+     "Maximum duration of a request in milliseconds. A request that takes longer ends with 413. 0 "
+     "means no limit."},
 
     Ignored("tsd.rpc.plugins", "", kPlugin),
     {"tsd.rpc.telnet.return_errors", "true",
-     "`false`: what the store refuses of a `put` line is not told."},
+     "If `false`, the daemon does not tell a telnet client that the store refused a `put` line. It "
+     "still reports lines that are not valid."},
     Ignored("tsd.rtpublisher.enable", "false", kPlugin),
     Ignored("tsd.rtpublisher.plugin", "", kPlugin),
     Ignored("tsd.search.enable", "false", kPlugin),
     Ignored("tsd.search.plugin", "", kPlugin),
     Ignored("tsd.startup.enable", "false", kPlugin),
     Ignored("tsd.startup.plugin", "", kPlugin),
-    {"tsd.stats.canonical", "false", "Statistics carry the tag `fqdn` instead of `host`."},
+    {"tsd.stats.canonical", "false",
+     "If `true`, the statistics of the daemon have the tag `fqdn` instead of the tag `host`."},
 
-    {"tsd.rollups.enable", "false", "Rollups and pre-aggregates are taken and read."},
-    {"tsd.rollups.config", "", "Their intervals and tables: JSON, or a path that ends in `.json`."},
+    {"tsd.rollups.enable", "false",
+     "If `true`, clients can write and query rollups and pre-aggregates. This setting needs "
+     "`tsd.rollups.config`."},
+    {"tsd.rollups.config", "",
+     "Intervals and tables of the rollups: a JSON document, or the path of a file with it that "
+     "ends in `.json`."},
     {"tsd.rollups.automatic", "false",
-     "They are made here, from the points, and kept right ([rollups](rollups.md)). Embedded store "
-     "only."},
+     "If `true`, the daemon computes the rollups from the points and keeps them correct when "
+     "points change (see [rollups](rollups.md)). This works with the embedded store only."},
     {"tsd.rollups.automatic.delay", "600",
-     "Seconds that an interval must be over before its rollups are made."},
-    {"tsd.rollups.tag_raw", "false", "Rollups of one series carry the tag below, too."},
+     "Time in seconds between the end of an interval and the computation of its rollups. It lets "
+     "points arrive late."},
+    {"tsd.rollups.tag_raw", "false",
+     "If `true`, rollups of a single series get the tag `tsd.rollups.agg_tag_key` too."},
     {"tsd.rollups.agg_tag_key", "_aggregate",
-     "Key of the tag that names the function of a pre-aggregate."},
-    {"tsd.rollups.raw_agg_tag_value", "RAW", "Its value for what is not a pre-aggregate."},
-    {"tsd.rollups.block_derived", "true", "Pre-aggregates by `avg` and `dev` are refused."},
+     "Key of the tag that names the aggregator of a pre-aggregate."},
+    {"tsd.rollups.raw_agg_tag_value", "RAW",
+     "Value of the tag `tsd.rollups.agg_tag_key` for data that is not pre-aggregated."},
+    {"tsd.rollups.block_derived", "true",
+     "If `true`, the daemon refuses pre-aggregates with the aggregators `avg` and `dev`."},
     {"tsd.rollups.split_query.enable", "false",
-     "A query that reaches into the `delaySla` of its rollups reads raw data there."},
+     "The value `delaySla` in `tsd.rollups.config` is the time for which the newest rollups may be "
+     "missing. If this setting is `true`, a query reads raw points for that time and rollups for "
+     "earlier times."},
 
     {"tsd.storage.hbase.data_table", "tsdb", "Name of the table of points."},
     {"tsd.storage.hbase.uid_table", "tsdb-uid", "Name of the table of names and ids."},
     {"tsd.storage.hbase.tree_table", "tsdb-tree", "Name of the table of trees."},
-    {"tsd.storage.hbase.meta_table", "tsdb-meta", "Name of the table of series' metadata."},
+    {"tsd.storage.hbase.meta_table", "tsdb-meta", "Name of the table of series metadata."},
     Ignored("tsd.storage.hbase.zk_quorum", "localhost", kHBase),
     Ignored("tsd.storage.hbase.zk_basedir", "/hbase", kHBase),
     Ignored("tsd.storage.hbase.prefetch_meta", "false", kHBase),
     {"tsd.storage.hbase.scanner.maxNumRows", "128",
-     "Rows between two looks at the limits of a query."},
+     "Number of rows that a query reads between two checks of its limits."},
     Ignored("tsd.storage.flush_interval", "1000",
-            "writes are not held back; how soon they are on the disk is tsd.storage.durability"),
+            "the daemon does not delay writes (see `tsd.storage.durability`)"),
     {"tsd.storage.enable_compaction", "true",
-     "Rows are shown, and folded where need be, as one cell."},
+     "If `true`, the daemon shows a row whose hour is over as one cell, and rewrites it as one "
+     "cell where necessary (OpenTSDB's row compaction)."},
     {"tsd.storage.compaction.flush_interval", "10",
-     "Over HBase: seconds between rounds in which rows whose hour is over are folded. The "
-     "embedded store needs none."},
+     "Time in seconds between two rounds of row compaction. A round rewrites rows whose hour is "
+     "over. This applies to HBase only, because the embedded store needs no rounds."},
     {"tsd.storage.compaction.min_flush_threshold", "100",
-     "Over HBase: a round takes place only with more rows than these, and may take as many."},
+     "A round of row compaction starts only if more rows than this wait. A round may always "
+     "compact this many rows. This applies to HBase only."},
     {"tsd.storage.compaction.max_concurrent_flushes", "10000",
-     "Over HBase: rows of a round at most; over 10000 counts as that."},
+     "Maximum number of rows that one round of row compaction rewrites. Values above 10000 count "
+     "as 10000. This applies to HBase only."},
     {"tsd.storage.compaction.flush_speed", "2",
-     "Over HBase: a round takes as many times the rows that would have all of them done in an "
-     "hour."},
-    {"tsd.storage.enable_appends", "false", "Points are appended to one cell of their row."},
+     "Speed of row compaction. With 1 the daemon compacts all waiting rows within an hour, and "
+     "with 2 it is twice as fast. This applies to HBase only."},
+    {"tsd.storage.enable_appends", "false",
+     "If `true`, the daemon appends all points of a row to one cell of this row."},
     {"tsd.storage.repair_appends", "false",
-     "Such cells are rewritten where a read finds them unsorted."},
+     "If `true`, a read rewrites a cell of the append mode (`tsd.storage.enable_appends`) whose "
+     "points are not in order."},
     {"tsd.storage.fix_duplicates", "false",
-     "Of two points of one instant the later written counts; `false`: the query fails."},
-    {"tsd.storage.max_tags", "8", "Tags of one point."},
+     "It affects points with different values for the same time. If `true`, a query uses the value "
+     "that was written last. If `false`, as in OpenTSDB, a query fails if the values differ in "
+     "type "
+     "or size. `./run`, the Debian package and the container set it to `true`."},
+    {"tsd.storage.max_tags", "8",
+     "Maximum number of tags of a series that is written over OpenTSDB's protocols (put, telnet, "
+     "`tsdb import`). A point with more tags is refused. `tsd.ingest.max_tags` limits the other "
+     "protocols."},
     {"tsd.storage.salt.width", "0",
-     "Bytes of salt in front of row keys. Fixed for the life of the data."},
-    {"tsd.storage.salt.buckets", "20", "Values of the salt. Fixed for the life of the data."},
+     "Number of salt bytes in front of each row key. 0 means no salt. It cannot be changed once "
+     "the store contains data."},
+    {"tsd.storage.salt.buckets", "20",
+     "Number of different salt values. It cannot be changed once the store contains data."},
     {"tsd.storage.uid.width.metric", "3",
-     "Bytes of a metric's id. Fixed for the life of the data."},
-    {"tsd.storage.uid.width.tagk", "3", "Bytes of a tag key's id. Fixed for the life of the data."},
+     "Number of bytes of the id of a metric. It cannot be changed once the store contains data."},
+    {"tsd.storage.uid.width.tagk", "3",
+     "Number of bytes of the id of a tag key. It cannot be changed once the store contains data."},
     {"tsd.storage.uid.width.tagv", "3",
-     "Bytes of a tag value's id. Fixed for the life of the data."},
+     "Number of bytes of the id of a tag value. It cannot be changed once the store contains "
+     "data."},
     {"tsd.storage.use_otsdb_timestamp", "false",
-     "Cells carry the time of their point; of two points of one instant the larger value "
-     "counts."},
-    {"tsd.storage.use_max_value", "true", "`false`: the smaller one."},
+     "If `true`, each cell gets the time of its point instead of the time of writing. If a series "
+     "has two values for one time, queries use the larger value (see "
+     "`tsd.storage.use_max_value`)."},
+    {"tsd.storage.use_max_value", "true",
+     "It applies only if `tsd.storage.use_otsdb_timestamp` is `true`. If a series has two values "
+     "for one time, queries use the larger one with `true` and the smaller one with `false`."},
     Ignored("tsd.storage.get_date_tiered_compaction_start", "0",
-            "scans find their rows without the help of cell times"),
+            "scans do not need the times of cells to find their rows"),
 
     Ignored("tsd.timeseriesfilter.enable", "false", kPlugin),
     Ignored("tsd.timeseriesfilter.plugin", "", kPlugin),
-    {"tsd.uidfilter.enable", "false", "The filter below is asked before a name gets an id."},
+    {"tsd.uidfilter.enable", "false",
+     "If `true`, the filter `tsd.uidfilter.plugin` decides whether a new name gets an id."},
     {"tsd.uidfilter.plugin", "",
-     "`net.opentsdb.uid.UniqueIdWhitelistFilter`; with any other the daemon refuses to start."},
+     "Class name of the filter. The only possible value is "
+     "`net.opentsdb.uid.UniqueIdWhitelistFilter`. With any other value the daemon does not start."},
     {"tsd.uidfilter.whitelist.delimiter", ",",
-     "Regular expression between the patterns of a list."},
+     "Regular expression for the text that separates the patterns of the lists "
+     "`tsd.uidfilter.whitelist.*_patterns`."},
     {"tsd.uidfilter.whitelist.metric_patterns", "",
-     "Regular expressions that each new metric must all contain; empty: any metric."},
-    {"tsd.uidfilter.whitelist.tagk_patterns", "", "The same for tag keys."},
-    {"tsd.uidfilter.whitelist.tagv_patterns", "", "The same for tag values."},
+     "List of regular expressions. A new metric gets an id only if its name contains a match for "
+     "each of them. If the list is empty, any metric gets an id."},
+    {"tsd.uidfilter.whitelist.tagk_patterns", "",
+     "List of regular expressions. A new tag key gets an id only if it contains a match for each "
+     "of them. If the list is empty, any tag key gets an id."},
+    {"tsd.uidfilter.whitelist.tagv_patterns", "",
+     "List of regular expressions. A new tag value gets an id only if it contains a match for each "
+     "of them. If the list is empty, any tag value gets an id."},
     {"tsd.uid.use_mode", "false",
-     "In mode `ro` only names of ids are cached, in mode `wo` only ids of names."},
+     "If `true`, the cache depends on `tsd.mode`: with `ro` the daemon caches only names by id, "
+     "and with `wo` only ids by name."},
     {"tsd.uid.lru.enable", "false",
-     "The caches of names and ids are limited by the two sizes below."},
-    {"tsd.uid.lru.name.size", "5000000", "Names of ids that are kept, per kind."},
-    {"tsd.uid.lru.id.size", "5000000", "Ids of names that are kept, per kind."},
+     "If `true`, the settings `tsd.uid.lru.name.size` and `tsd.uid.lru.id.size` limit the caches "
+     "of names and ids. If `false`, only `tsd.memory.limit` limits them."},
+    {"tsd.uid.lru.name.size", "5000000",
+     "Maximum number of entries in each cache of names by id. There is one cache for metrics, one "
+     "for tag keys and one for tag values. Entries that were not used for the longest time are "
+     "removed."},
+    {"tsd.uid.lru.id.size", "5000000",
+     "Maximum number of entries in each cache of ids by name. There is one cache for metrics, one "
+     "for tag keys and one for tag values. Entries that were not used for the longest time are "
+     "removed."},
 
-    // Of OpenTSDB's build as a single archive.
+    // Settings of OpenTSDB's build as a single archive.
     Ignored("tsd.logback.file", "", kLogging),
     Ignored("tsd.logback.rollpattern", "", kLogging),
     Ignored("tsd.logback.console", "", kLogging),
     Ignored("tsd.logback.config", "", kLogging),
     Ignored("tsd.process.pid.file", "", kService),
     Ignored("tsd.process.pid.ignore.existing", "", kService),
-    Ignored("tsd.ui.noexport", "", "there are no files of the user interface to unpack"),
-    Ignored("tsd.core.config", "", "the file is named by --config"),
-    Ignored("tsd.core.config.include", "", "settings come from one file"),
+    Ignored("tsd.ui.noexport", "", "the user interface is part of the program"),
+    Ignored("tsd.core.config", "", "the option `--config` names the file with the settings"),
+    Ignored("tsd.core.config.include", "", "all settings are in one file"),
 
-    // Ours.
+    // Settings of Hourglass.
     {"tsd.storage.backend", "embedded",
-     "`embedded`: the data directory `tsd.storage.path`; `hbase`: the tables of an HBase "
-     "cluster (`docs/hbase.md`)."},
-    {"tsd.storage.path", "data", "The data directory."},
+     "Place where the daemon stores its data. `embedded` is the data directory `tsd.storage.path`. "
+     "`hbase` means the tables of an HBase cluster (see [HBase](hbase.md))."},
+    {"tsd.storage.path", "data", "Path of the data directory."},
     {"tsd.storage.durability", "logged",
-     "When a write is answered: `synced`: it is on the disk; `logged`: it is in the log, "
-     "which is synced in the background; `buffered`: never synced on purpose; `none`: no log."},
-    {"tsd.storage.sync_interval", "1000", "Milliseconds between those syncs."},
-    {"tsd.storage.log.max", "536870912", "Bytes of log at which memory is written to files."},
+     "Time at which the daemon acknowledges a write. With `synced`, the write is on the disk "
+     "(fdatasync) and survives a power failure. With `logged`, the operating system has it in the "
+     "log file, so it survives the end of the process; the log is synced in the background. With "
+     "`buffered`, the write is in memory and reaches the log file within a second. With `none`, "
+     "points are not logged, and those that are not flushed to files are lost when the process "
+     "ends."},
+    {"tsd.storage.sync_interval", "1000",
+     "Time in milliseconds between two syncs of the log if `tsd.storage.durability` is `logged`."},
+    {"tsd.storage.log.max", "536870912",
+     "Size of the log in bytes at which the daemon flushes its memory to files."},
     {"tsd.storage.ttl", "",
-     "Seconds for which points are kept, counted from their own time, not from their writing "
-     "as HBase does; annotations and histograms go with the end of their hour. Files of "
-     "nothing else are removed unread. `0`: for ever; empty: as the table's descriptor says "
-     "(`TTL`), at first for ever."},
+     "Time in seconds for which the store keeps a point, counted from the time of the point (HBase "
+     "counts from the time of writing). Annotations and histograms are removed when their whole "
+     "hour has expired. A file whose content has expired completely is removed without being read. "
+     "`0` means for ever. If it is empty, the `TTL` in the descriptor of the table applies, which "
+     "is for ever in a new table."},
     {"tsd.retention.config", "",
-     "JSON file, or the array itself, of what is kept how long: `[{\"metric\": \"sys.*\", "
-     "\"tags\": {\"host\": \"web*\"}, \"keep\": \"30d\"}]` ([retention](retention.md)). "
-     "Empty: points stay."},
+     "Rules for how long points are kept: the path of a JSON file, or the JSON array itself. "
+     "Example: `[{\"metric\": \"sys.*\", \"tags\": {\"host\": \"web*\"}, \"keep\": \"30d\"}]` (see "
+     "[retention](retention.md)). If it is empty, all points are kept."},
     {"tsd.retention.interval", "3600",
-     "Seconds between two looks for points that have become too old."},
+     "Time in seconds between two rounds in which the daemon deletes points by the rules of "
+     "`tsd.retention.config`."},
     {"tsd.storage.memstore.percent", "40",
-     "Share of `tsd.memory.limit` for points that are in no file yet, names and series."},
+     "Share of `tsd.memory.limit`, in percent, for points that are not flushed yet, for names and "
+     "for series. While this memory is full, writes get 503."},
     {"tsd.storage.block_cache.percent", "15",
-     "Share of `tsd.memory.limit` for blocks of files that were read, unpacked; 0: none. Both "
-     "together at most 80: queries need the rest."},
+     "Share of `tsd.memory.limit`, in percent, for the cache of uncompressed file blocks. 0 means "
+     "no cache. The sum of this setting and `tsd.storage.memstore.percent` must not exceed 80, "
+     "because queries need the rest."},
     {"tsd.storage.region.split_policy", "stepping",
-     "When a region is divided by itself: `stepping`: the only one of its table at twice the "
-     "flush size below, others at the largest size; `constant`: at the largest size; "
-     "`increasing`: at R³ · 2 flush sizes, R being the table's regions; `increasing2`: at R² "
-     "flush sizes; `none`: never."},
+     "Rule that decides when a region is split in two. `stepping`: the only region of a table is "
+     "split at twice `tsd.storage.region.flush_size`, and other regions at "
+     "`tsd.storage.region.max_size`. `constant`: each region is split at the maximum size. "
+     "`increasing`: a region is split at 2 · R³ flush sizes, where R is the number of regions of "
+     "its table, but not later than at the maximum size. `increasing2`: the same with R² flush "
+     "sizes. `none`: regions are never split automatically."},
     {"tsd.storage.region.max_size", "10737418240",
-     "That largest size: bytes of a region's files, an eighth more or less by chance."},
-    {"tsd.storage.region.flush_size", "134217728", "Bytes, for the policy only."},
+     "Maximum size in bytes of the files of a region. A larger region is split. The actual limit "
+     "of a region differs at random by up to an eighth."},
+    {"tsd.storage.region.flush_size", "134217728",
+     "Size in bytes that `tsd.storage.region.split_policy` uses. It does not control flushes."},
     {"tsd.storage.merge.throughput", "52428800",
-     "Bytes per second that background merges write, up to twice as many the more files wait, "
-     "as many as they can once flushes wait for them; 0: no limit."},
+     "Number of bytes per second that all background merges together may write. The rate rises to "
+     "twice this value with the number of files that wait for a merge. It is not limited while "
+     "flushes wait for merges. 0 means no limit."},
     {"tsd.storage.merge.large", "2684354560",
-     "Bytes above which a merge has a thread of its own, so that smaller ones do not wait for "
-     "it."},
+     "Size in bytes above which a merge runs on a second thread, so that smaller merges do not "
+     "wait for it."},
     {"tsd.storage.merge.off_peak", "",
-     "Hours of the day, UTC, in which files of less like sizes are merged, too: `22-6`; "
-     "empty: none."},
+     "Hours of the day in UTC with little load, for example `22-6`. During these hours the daemon "
+     "also merges files whose sizes differ more. If it is empty, there are no such hours."},
     {"tsd.storage.merge.major_period", "604800",
-     "Seconds, up to half more or less by chance, after which all files of a region are "
-     "merged if they hold marks of deletes; 0: never by itself."},
+     "Time in seconds after which the daemon merges all files of a region that contain tombstones. "
+     "The actual time differs at random by up to a half. With 0 the daemon does this only on "
+     "request."},
     {"tsd.storage.merge.interval", "60",
-     "Seconds between two looks for files to merge, to remove since all in them has expired, "
-     "or regions to divide; after each flush there is a look, too."},
+     "Time in seconds between two checks for background work: files to merge, expired files to "
+     "remove, and regions to split. The daemon also checks after each flush."},
     {"tsd.http.query.omit_nan", "false",
-     "`true`: what fills and arithmetic leave as NaN is left out of the answers of `/api/query`; "
-     "`false`: it is there as `\"NaN\"` or `null` (`docs/grafana.md`)."},
+     "Fill policies and arithmetic can produce NaN. If this setting is `true`, responses of "
+     "`/api/query` omit these values. If `false`, they contain them as `\"NaN\"` or `null` (see "
+     "[Grafana](grafana.md))."},
     {"tsd.http.lookup.distinct_first", "false",
-     "`true`: `/api/search/lookup` with a limit shows series with new tags before others "
-     "(`docs/grafana.md`)."},
-    {"tsd.http.admin.remote", "false", "`/api/admin` answers clients on other machines, too."},
+     "If `true`, a call of `/api/search/lookup` with a limit returns series with new tags before "
+     "other series (see [Grafana](grafana.md))."},
+    {"tsd.http.admin.remote", "false",
+     "If `true`, clients on other machines may use `/api/admin`. If `false`, only clients on the "
+     "same machine may use it."},
     {"tsd.ingest.default_tag", "source=unknown",
-     "`KEY=VALUE`: the tag of points that other languages give without any, since every series has "
-     "one (`languages.md`)."},
+     "Tag, as `KEY=VALUE`, that the daemon adds to points without tags, because every series needs "
+     "a tag. This applies to all protocols except those of OpenTSDB (see "
+     "[ingestion](ingestion.md))."},
+    {"tsd.ingest.max_tags", "40",
+     "Maximum number of tags (labels, attributes) of a series that is written over Prometheus "
+     "remote write, OTLP, InfluxDB's line protocol, Graphite or `tsdb import --csv`. A point with "
+     "more tags is refused."},
     {"tsd.graphite.port", "",
-     "Port of Graphite's plaintext lines, at `tsd.network.bind` (2003 is usual); empty: none. 0: "
-     "any "
-     "free one, which the log tells."},
-    {"tsd.graphite.pickle.port", "", "The same of its pickled points (2004)."},
+     "Port for Graphite's plaintext protocol, usually 2003, at the address `tsd.network.bind`. If "
+     "it is empty, the protocol is off. With 0 the daemon uses any free port and logs its number."},
+    {"tsd.graphite.pickle.port", "",
+     "Port for Graphite's pickle protocol, usually 2004, at the address `tsd.network.bind`. If it "
+     "is empty, the protocol is off. With 0 the daemon uses any free port and logs its number."},
     {"tsd.graphite.anonymous", "false",
-     "`true`: these ports are open, too, where others must say who they are, which Graphite's "
-     "clients cannot; else the daemon does not start with both."},
+     "Graphite clients cannot authenticate. If this setting is `true`, everybody may write to the "
+     "Graphite ports although authentication is on. If `false`, the daemon does not start with "
+     "both authentication and a Graphite port."},
     {"tsd.core.authentication.users", "",
-     "The file of users, their roles, and hashes of their passwords and tokens, which `tsdb user` "
-     "writes. `SIGHUP`: it is read anew; one with a mistake is named in the log and changes "
-     "nothing."},
+     "Path of the file with the users, their roles, and hashes of their passwords and tokens. The "
+     "command `tsdb user` writes it. The daemon reads it again on the signal `SIGHUP`. If the new "
+     "file has a mistake, the daemon logs it and keeps the previous users."},
     {"tsd.network.tls.certificate", "",
-     "PEM file of the daemon's certificate, with those that vouch for it behind it; with it HTTP "
-     "and the line protocol are spoken over TLS, 1.2 or later (`docs/security.md`). `SIGHUP`: it "
-     "is read anew, for connections that begin then."},
-    {"tsd.network.tls.key", "", "PEM file of its private key, without a passphrase."},
+     "Path of the PEM file with the certificate of the daemon, followed by the certificates of its "
+     "authorities. If it is set, HTTP and the telnet protocol use TLS 1.2 or later (see "
+     "[security](security.md)). The daemon reads the file again for new connections on the signal "
+     "`SIGHUP`."},
+    {"tsd.network.tls.key", "",
+     "Path of the PEM file with the private key of the certificate. The key must not have a "
+     "passphrase."},
     {"tsd.network.tls.port", "",
-     "Port of its own for TLS, beside the plain one; empty: `tsd.network.port` speaks TLS and "
-     "nothing else does."},
-    {"tsd.network.tls.bind", "", "Address of that port; empty: `tsd.network.bind`."},
+     "Separate port for TLS. If it is empty, `tsd.network.port` uses TLS, and there is no port "
+     "without TLS."},
+    {"tsd.network.tls.bind", "",
+     "Address on which the daemon listens for `tsd.network.tls.port`. If it is empty, the daemon "
+     "uses `tsd.network.bind`."},
     {"tsd.network.tls.clients", "none",
-     "`none`: clients are not asked for certificates; `optional`: who has one is the user that it "
-     "names; `required`: who has none is not listened to."},
-    {"tsd.network.tls.authorities", "", "PEM file of the certificates that vouch for clients'."},
+     "Whether clients need a certificate. With `none`, the daemon does not ask for one. With "
+     "`optional`, a client that sends a certificate is authenticated as the user that the "
+     "certificate names. With `required`, the daemon refuses clients without a certificate."},
+    {"tsd.network.tls.authorities", "",
+     "Path of the PEM file with the certificates of the authorities that sign client "
+     "certificates."},
     {"tsd.network.tls.revoked", "",
-     "PEM file of the lists of certificates that these took back, one of each authority; empty: "
-     "none are looked at. Who shows a certificate is refused, too, where the list of its authority "
-     "is missing or over. `SIGHUP`: it is read anew, for connections that begin then."},
+     "Path of the PEM file with certificate revocation lists (CRL), one for each authority in "
+     "`tsd.network.tls.authorities`. The daemon refuses a client certificate if the list of its "
+     "authority is missing or expired. If this setting is empty, the daemon does not check for "
+     "revocation. The daemon reads the file again for new connections on the signal `SIGHUP`."},
     {"tsd.limits.client.points", "0",
-     "Points a second that one client, a user or else an address, may write on the average, 429 "
-     "above; 0: no limit. A batch is taken or refused whole, a second's worth beforehand. Lines "
-     "wait."},
+     "Average number of points per second that one client may write. A client is a user or, "
+     "without authentication, an address. A batch is accepted or refused as a whole, and a burst "
+     "of one second is allowed. A batch above the limit is refused with 429; telnet lines wait "
+     "instead. 0 means no limit."},
     {"tsd.limits.client.series", "0",
-     "New series an hour that one client may make; points of others are at fault, 400; 0: no "
-     "limit. Embedded store only."},
+     "Number of new series per hour that one client may create. Points of further new series are "
+     "refused with 400. 0 means no limit. This applies to the embedded store only."},
     {"tsd.limits.metric.points", "0",
-     "Points a second that one metric takes, as above; 0: no limit."},
+     "Average number of points per second that all clients together may write to one metric. The "
+     "daemon enforces it like `tsd.limits.client.points`. 0 means no limit."},
     {"tsd.limits.metric.series", "0",
-     "Series that one metric may have; points of others are at fault, 400; 0: no limit. Embedded "
-     "store only."},
+     "Maximum number of series of one metric. Points of further series are refused with 400. 0 "
+     "means no limit. This applies to the embedded store only."},
     {"tsd.storage.hbase.thrift", "127.0.0.1:9090",
-     "With `tsd.storage.backend` `hbase`: its Thrift2 gateways, `host:port`, comma separated "
-     "(`docs/hbase.md`)."},
+     "Addresses of HBase's Thrift2 gateways in the form `host:port`, separated by commas. The "
+     "daemon uses them if `tsd.storage.backend` is `hbase` (see [HBase](hbase.md))."},
     {"tsd.storage.hbase.thrift.transport", "buffered",
-     "What they were started with: `buffered`, `framed` (`-f`) or `http`."},
-    {"tsd.storage.hbase.thrift.protocol", "binary", "`binary` or `compact` (`-c`)."},
-    {"tsd.storage.hbase.thrift.connections", "8", "Connections to each gateway, 1 to 16."},
+     "Transport with which the gateways were started: `buffered`, `framed` (their option `-f`) or "
+     "`http`."},
+    {"tsd.storage.hbase.thrift.protocol", "binary",
+     "Protocol with which the gateways were started: `binary` or `compact` (their option `-c`)."},
+    {"tsd.storage.hbase.thrift.connections", "8",
+     "Maximum number of connections to each gateway, from 1 to 16."},
     {"tsd.storage.hbase.thrift.timeout", "35000",
-     "Milliseconds that an answer may take; then the connection is closed."},
+     "Time in milliseconds for which the daemon waits for a response of a gateway. Then it closes "
+     "the connection."},
     {"tsd.storage.hbase.thrift.deadline", "30000",
-     "Milliseconds in which a call is tried again; then it fails, a write with 503."},
+     "Time in milliseconds for which the daemon repeats a failed call to HBase. Then the call "
+     "fails, and the request that needs it gets 503."},
     {"tsd.storage.hbase.start_patience", "60000",
-     "Milliseconds in which a daemon that starts while HBase is away tries again; then it ends."},
+     "Time in milliseconds for which a starting daemon tries to reach HBase. Then the daemon exits "
+     "with an error."},
     {"tsd.storage.hbase.create_tables", "true",
-     "Tables that are missing are created; `false`: the start fails."},
+     "If `true`, the daemon creates missing tables in HBase. If `false`, the daemon does not start "
+     "if a table is missing."},
     {"tsd.storage.hbase.spool.size", "1073741824",
-     "Bytes of points that the daemon keeps on its own disk while HBase is away; 503 above. "
-     "0: none, points get 503 at once (`docs/hbase.md`)."},
+     "Maximum size of the spool in bytes. The spool is a log on the daemon's own disk that keeps "
+     "points while HBase is unavailable (see [HBase](hbase.md)). While the spool is full, writes "
+     "get 503. With 0 there is no spool, and writes get 503 while HBase is unavailable."},
     {"tsd.storage.hbase.spool.path", "",
-     "The folder for them; empty: `spool` in `tsd.storage.path`. `tsd.storage.durability` "
-     "says when they are answered."},
+     "Folder of the spool. If it is empty, the daemon uses the folder `spool` in "
+     "`tsd.storage.path`. The setting `tsd.storage.durability` says when the daemon acknowledges "
+     "points in the spool."},
     {"tsd.storage.hbase.spool.patience", "2000",
-     "Milliseconds in which a write of points is tried again before it goes there."},
-    {"tsd.memory.limit", "", "Bytes of memory to use; empty: half of the machine or cgroup."},
+     "Time in milliseconds for which a write of points waits for HBase. Then the points go to the "
+     "spool."},
+    {"tsd.memory.limit", "",
+     "Memory in bytes that the daemon divides between unflushed points, caches and queries. If it "
+     "is empty, the daemon uses half of the memory of the machine or its control group (cgroup)."},
     {"tsd.query.memory.limit", "",
-     "Bytes that all queries may hold, 503 above; empty: a quarter of `tsd.memory.limit`."},
+     "Maximum memory in bytes of all queries together. A query that needs more than is left ends "
+     "with 503. If it is empty, the limit is a quarter of `tsd.memory.limit`. 0 means no limit."},
     {"tsd.query.memory.per_query", "",
-     "Bytes that one query may hold, 413 above; empty: half of that."},
+     "Maximum memory in bytes of one query. A query that needs more ends with 413. If it is empty, "
+     "the limit is half of `tsd.query.memory.limit`. 0 means no limit."},
     {"tsd.query.cache.bytes", "",
-     "Bytes of downsampled old hours that are kept for queries that are asked again "
-     "(`docs/operations.md`), not over HBase, where others write, too; empty: a twentieth of "
-     "`tsd.memory.limit`; 0: none."},
-    {"tsd.query.large.concurrent", "", "Large queries at once, others wait; empty: one per core."},
-    {"tsd.query.large.waiting", "64", "Large queries that may wait, 503 above."},
-    {"tsd.query.large.wait", "60000", "Milliseconds that one waits, 503 then."},
-    {"tsd.query.slow_log", "10000", "Milliseconds after which a query is named in the log."},
+     "Memory in bytes for the query cache, which keeps the downsampled hours of repeated queries "
+     "(see [operations](operations.md)). The cache is not used over HBase. If it is empty, the "
+     "cache has a twentieth of `tsd.memory.limit`. 0 means no cache."},
+    {"tsd.query.large.concurrent", "",
+     "Maximum number of large queries that run at the same time. Further large queries wait. If it "
+     "is empty, the limit is one per core. 0 means no limit."},
+    {"tsd.query.large.waiting", "64",
+     "Maximum number of large queries that wait. Further large queries are refused with 503."},
+    {"tsd.query.large.wait", "60000",
+     "Time in milliseconds for which a large query waits for other large queries. Then it is "
+     "refused with 503."},
+    {"tsd.query.slow_log", "10000",
+     "Duration in milliseconds from which a query is logged as slow. With 0 no query is logged as "
+     "slow."},
     {"tsd.core.stop.drain", "0",
-     "Milliseconds between a signal to stop and the end of listening: `/readyz` answers 503 "
-     "and all else is served on."},
+     "Time in milliseconds between the signal to stop and the closing of the ports. During this "
+     "time `/readyz` answers 503, and the daemon serves all other requests."},
     {"tsd.core.stop.flush", "true",
-     "A stop writes memory to files, so that the next start has nothing to replay; `false`: a "
-     "quick stop, and a start that reads the log."},
+     "If `true`, the daemon writes its memory to files when it stops, so the next start has no log "
+     "to replay. If `false`, the daemon stops faster, and the next start replays the log."},
     {"tsd.log.format", "text",
-     "How the log's lines on standard error look: `text` or `json` (an object a line: "
-     "`time`, `level`, `thread`, `component`, `message`, and the event's fields, which `text` has "
-     "as `key=value` behind the message; docs/operations.md)."},
+     "Format of the log on standard error. With `text`, each event is one line: a message followed "
+     "by its fields as `key=value`. With `json`, each event is one JSON object with `time`, "
+     "`level`, `thread`, `component`, `message` and the fields of the event (see "
+     "[operations](operations.md))."},
     {"tsd.log.level", "info",
-     "The daemon logs lines of that level and above: `debug`, `info`, `warning`, `error`. "
-     "`/logs?level=` changes it meanwhile."},
+     "Lowest level of events that are logged: `debug`, `info`, `warning` or `error`. A client can "
+     "change it with `/logs?level=` while the daemon runs."},
 };
 
 }  // namespace
@@ -398,7 +557,7 @@ constexpr KnownSetting kSettings[] = {
 std::span<const KnownSetting> KnownSettings() { return kSettings; }
 
 std::string SettingsTable() {
-  std::string out = "| key | default | here |\n| --- | --- | --- |\n";
+  std::string out = "| key | default | meaning |\n| --- | --- | --- |\n";
   for (const KnownSetting& setting : kSettings) {
     out.append("| `").append(setting.key).append("` | ");
     if (!setting.default_value.empty()) out.append("`").append(setting.default_value).append("` ");
@@ -406,7 +565,7 @@ std::string SettingsTable() {
     if (setting.no_effect.empty()) {
       out.append(setting.meaning);
     } else {
-      out.append("No effect: ").append(setting.no_effect).append(".");
+      out.append("This setting has no effect, because ").append(setting.no_effect).append(".");
     }
     out.append(" |\n");
   }

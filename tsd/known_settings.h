@@ -1,7 +1,7 @@
 #pragma once
-// Every setting that this program knows: OpenTSDB's (spec schema.md §19.2) and ours (design.md §3),
-// with its default, what it means to people, and, where it has none, why it has no effect. The
-// table of docs/settings.md is made of these texts.
+// All settings of the program: OpenTSDB's (opentsdb-schema.md §19.2) and Hourglass's own. Each has
+// its default, its meaning, and, if it has no effect, the reason. The table of docs/settings.md is
+// generated from these texts.
 
 #include <span>
 #include <string>
@@ -12,17 +12,18 @@ namespace hg::tsd {
 struct KnownSetting {
   std::string_view key;
   std::string_view default_value;
-  std::string_view meaning;         // Markdown, in whole sentences; empty = without effect
-  std::string_view no_effect = {};  // why; empty = the setting is obeyed
+  std::string_view meaning;         // Markdown, in full sentences; empty = no effect
+  std::string_view no_effect = {};  // the reason; empty = the setting has an effect
 };
 
 /// In the order of the manual.
 std::span<const KnownSetting> KnownSettings();
 
-/// nullptr: no such setting.
+/// Returns nullptr if there is no such setting.
 const KnownSetting* FindSetting(std::string_view key);
 
-/// A table in Markdown, a row for each setting: key, default, meaning. Ends with a line end.
+/// Returns a Markdown table with a row for each setting: key, default, meaning. Ends with a
+/// newline.
 std::string SettingsTable();
 
 }  // namespace hg::tsd

@@ -1,6 +1,7 @@
 #pragma once
-// The store of a daemon on this machine, for a tool that found the data directory in use: its cells
-// door and maintenance over the socket there (storage/local), points by the codec on top.
+// The store of a daemon on this machine, for tools that find the data directory in use. It uses the
+// daemon's cell store and maintenance over a local socket (storage/local), with PointsOverCells on
+// top.
 
 #include <memory>
 
@@ -8,8 +9,8 @@
 
 namespace hg::tsd {
 
-/// NotFound: no daemon serves in tsd.storage.path. InvalidArgument: its settings have other widths.
-/// Unsupported: it is of another version.
+/// NotFound: no daemon serves tsd.storage.path. InvalidArgument: its settings have another key
+/// layout. Unsupported: it has another version.
 Result<std::unique_ptr<Backend>> OpenLocalBackend(const Config& config);
 
 }  // namespace hg::tsd

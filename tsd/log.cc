@@ -15,8 +15,8 @@
 namespace hg::tsd {
 namespace {
 
-/// Events become lines here (tsd/log_line.h), since those of spdlog have no fields; it brings them
-/// out.
+/// Formats events to lines (tsd/log_line.h), because events of spdlog have no fields. spdlog only
+/// writes the lines.
 struct ProcessLog {
   std::atomic<LogFormat> format{LogFormat::kText};
   std::atomic<LogLevel> level{LogLevel::kInfo};
@@ -29,12 +29,12 @@ struct ProcessLog {
 };
 
 ProcessLog& TheLog() {
-  // Never destroyed: threads may still log while the process ends.
+  // Never destroyed, because threads may still log while the process ends.
   static auto* log = new ProcessLog();
   return *log;
 }
 
-/// As OpenTSDB's /logs writes it.
+/// Returns the level name used by OpenTSDB's /logs.
 std::string_view LevelName(LogLevel level) {
   switch (level) {
     case LogLevel::kDebug:
@@ -77,7 +77,7 @@ void Log(LogLevel level, std::string_view component, std::string_view message,
   using std::chrono::duration_cast, std::chrono::milliseconds, std::chrono::system_clock;
   const auto time_ms = duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
   const LogEvent event{level, time_ms, static_cast<uint64_t>(gettid()), component, message, fields};
-  // Where memory is wanting there is no line, and who logs goes on.
+  // If memory runs out, the line is lost and the caller continues.
   (void)Survive([&] {
     log.lines.info(LogLine(log.format, event));
     log.recent.info(RecentLine(event));

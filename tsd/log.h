@@ -1,7 +1,6 @@
 #pragma once
-// The process's log: events on standard error, never on standard output, which belongs to the
-// tools' answers. Only tsd logs; the rooms below return a Status and are told nothing about
-// logging.
+// The log of the process. Events go to standard error, never to standard output, which holds the
+// results of tools. Only tsd/ logs. Lower layers return a Status and do not know the log.
 
 #include <concepts>
 #include <cstdint>
@@ -18,21 +17,21 @@ namespace hg::tsd {
 enum class LogLevel { kDebug, kInfo, kWarning, kError };
 enum class LogFormat { kText, kJson };
 
-/// What the log is told by the settings.
+/// The log options from the settings.
 struct LogOptions {
   LogFormat format = LogFormat::kText;
   LogLevel level = LogLevel::kInfo;
 };
 
-/// A value of an event that machines look for, beside its message. The key is a literal, of lower
-/// case letters and _, units last; docs/operations.md lists those in use.
+/// A value of an event for machines, in addition to its message. The key is a literal of lower-case
+/// letters and _, with units last. docs/operations.md lists the keys.
 struct LogField {
   LogField(std::string_view name, std::string text) : key(name), value(std::move(text)) {}
   LogField(std::string_view name, std::string_view text) : key(name), value(std::string(text)) {}
   LogField(std::string_view name, const char* text) : key(name), value(std::string(text)) {}
   LogField(std::string_view name, std::integral auto number)
       : key(name), value(static_cast<int64_t>(number)) {}
-  /// What failed, by "error".
+  /// The failure, with the key "error".
   explicit LogField(const Status& failure) : LogField("error", failure.ToString()) {}
 
   std::string_view key;
@@ -40,19 +39,19 @@ struct LogField {
 };
 using LogFields = std::vector<LogField>;
 
-/// How the lines of standard error look (tsd/log_line.h); the default is kText. Thread-safe.
+/// Sets the format of lines on standard error (tsd/log_line.h). The default is kText. Thread-safe.
 void SetLogFormat(LogFormat format);
 
-/// Lines below `level` are dropped; the default is kInfo. Thread-safe.
+/// Drops lines below `level`. The default is kInfo. Thread-safe.
 void SetLogLevel(LogLevel level);
 
-/// The last lines, newest first, as OpenTSDB's /logs shows them: seconds, level, thread, logger and
-/// text with tabs between. At most kLogLinesKept. Thread-safe.
+/// Returns the last lines, newest first, in the form of OpenTSDB's /logs: seconds, level, thread,
+/// logger and text, separated by tabs. At most kLogLinesKept. Thread-safe.
 inline constexpr size_t kLogLinesKept = 1024;
 std::vector<std::string> RecentLogLines();
 
-/// One event: one line. `component`: the part of the program that it is about; "": a tool, which
-/// says so itself. Thread-safe; does not throw.
+/// Writes one event as one line. `component` is the part of the program that it concerns; "" is for
+/// tools, whose messages name the part themselves. Thread-safe; does not throw.
 void Log(LogLevel level, std::string_view component, std::string_view message,
          const LogFields& fields = {});
 

@@ -68,7 +68,7 @@ std::string JsonLine(const LogEvent& event) {
   return line;
 }
 
-/// A value as LogText shows it.
+/// Returns a value in the form of LogText.
 std::string Quoted(std::string_view text) {
   const auto plain = [](char c) {
     return static_cast<unsigned char>(c) > ' ' && c != '"' && c != '=' && c != '\\' && c != 0x7F;
@@ -92,7 +92,7 @@ std::string OneLine(std::string_view text) {
     } else if (c == '\r') {
       line += "\\r";
     } else if ((static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7F) {
-      // What a client sent must not steer the terminal of who reads it.
+      // Text from clients must not send control sequences to a terminal.
       char text_of[5];
       std::snprintf(text_of, sizeof text_of, "\\x%02X", static_cast<unsigned char>(c));
       line += text_of;

@@ -1,5 +1,5 @@
 #pragma once
-// How one event of the log is written: one line, whatever its texts hold.
+// The text form of a log event: one line, whatever the texts contain.
 
 #include <cstdint>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace hg::tsd {
 
-/// Borrows.
+/// Borrows all texts.
 struct LogEvent {
   LogLevel level = LogLevel::kInfo;
   int64_t time_ms = 0;  // since the epoch
@@ -18,16 +18,17 @@ struct LogEvent {
   const LogFields& fields;
 };
 
-/// "2026-01-31 12:00:00.123 info: " with the process' own time zone, then LogText; or a JSON object
-/// with "time" (UTC), "level", "thread", "component", "message" and a member for each field.
-/// Without a line end.
+/// Returns the line without newline. kText: "2026-01-31 12:00:00.123 info: " in the local time
+/// zone, followed by LogText. kJson: an object with "time" (UTC), "level", "thread", "component",
+/// "message" and a member for each field.
 std::string LogLine(LogFormat format, const LogEvent& event);
 
-/// "message component=store path=/data error="no such file": made"": values in quotes where they
-/// are not one plain word, with \" \\ \n \r and \x1B for what would end or disguise them.
+/// Returns for example "message component=store path=/data error="no such file": made"". A value
+/// that is not one plain word is quoted, and control characters, quotes and backslashes are escaped
+/// as \" \\ \n \r and \x1B.
 std::string LogText(const LogEvent& event);
 
-/// The text with its line ends as \n and \r, so that it stays one line.
+/// Returns the text with newlines as \n and \r, so that it is one line.
 std::string OneLine(std::string_view text);
 
 }  // namespace hg::tsd

@@ -9,7 +9,7 @@
 namespace hg::tsd {
 namespace {
 
-/// A file that holds one number; none if it is missing or says "max".
+/// Reads a file with one number. Returns none if it is missing or contains "max".
 std::optional<uint64_t> ReadNumber(const char* path) {
   std::ifstream in(path);
   uint64_t value = 0;
@@ -25,7 +25,7 @@ uint64_t MachineMemoryBytes() {
   uint64_t bytes = uint64_t{1} << 30;
   if (pages > 0 && page_bytes > 0)
     bytes = static_cast<uint64_t>(pages) * static_cast<uint64_t>(page_bytes);
-  // Version 2 of control groups, then version 1, as a container shows its own.
+  // Control groups version 2, then version 1, at the paths that a container sees.
   for (const char* path :
        {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"})
     if (auto limit = ReadNumber(path); limit && *limit > 0) bytes = std::min(bytes, *limit);

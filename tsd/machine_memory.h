@@ -1,11 +1,12 @@
 #pragma once
-// How much memory this process may count on: the machine's, or less where a control group says so.
+// The memory available to this process: that of the machine, or the smaller limit of a control
+// group.
 
 #include <cstdint>
 
 namespace hg::tsd {
 
-/// Bytes. Reads /proc and /sys; 1 GiB if neither tells.
+/// Returns bytes. Reads /proc and /sys. Returns 1 GiB if neither has the number.
 uint64_t MachineMemoryBytes();
 
 }  // namespace hg::tsd

@@ -1,4 +1,4 @@
-// tsdb: the program over the engine that the settings ask for.
+// The tsdb program, with the engine that the settings select.
 
 #include <iostream>
 

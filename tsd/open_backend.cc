@@ -12,7 +12,7 @@ Result<std::unique_ptr<Backend>> OpenBackend(const Config& config, const std::st
   if (name == "embedded") return OpenEmbeddedBackend(config, words, use);
   if (name == "hbase") return OpenHbaseBackend(config, words, use);
   return Status::InvalidArgument("setting tsd.storage.backend = \"" + name +
-                                 "\" is none of embedded, hbase");
+                                 "\" is not one of embedded, hbase");
 }
 
 Result<std::unique_ptr<Backend>> OpenBackendOrBeside(const Config& config, const std::string& words,
@@ -20,7 +20,7 @@ Result<std::unique_ptr<Backend>> OpenBackendOrBeside(const Config& config, const
   auto opened = OpenBackend(config, words, use);
   if (opened.status().code() != StatusCode::kBusy || use == StoreUse::kServe) return opened;
   auto beside = OpenLocalBackend(config);
-  // Nobody serves there: it is another tool that has the directory.
+  // No daemon serves there, so another tool uses the directory.
   if (beside.status().code() == StatusCode::kNotFound) return opened;
   return beside;
 }

@@ -1,16 +1,17 @@
 #pragma once
-// The engine that the settings ask for.
+// Opens the engine that the settings select.
 
 #include "tsd/backend.h"
 
 namespace hg::tsd {
 
-/// A BackendOpener: tsd.storage.backend says which. InvalidArgument: it names none.
+/// The BackendOpener that follows tsd.storage.backend. InvalidArgument: the setting names no
+/// engine.
 Result<std::unique_ptr<Backend>> OpenBackend(const Config& config, const std::string& words,
                                              StoreUse use);
 
-/// As OpenBackend, for a tool: where a daemon holds the data directory, the store by way of it
-/// (local_backend.h). A command that needs the directory alone asks Backend::beside_daemon.
+/// Like OpenBackend, for tools. If a daemon uses the data directory, it opens the store through the
+/// daemon (local_backend.h). A command that needs exclusive access checks Backend::beside_daemon.
 Result<std::unique_ptr<Backend>> OpenBackendOrBeside(const Config& config, const std::string& words,
                                                      StoreUse use);
 

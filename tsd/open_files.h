@@ -1,15 +1,15 @@
 #pragma once
-// How many files and sockets this process may have open, and how many of them clients may take.
+// Limits of open files and sockets of this process, and the share for clients.
 
 #include <cstdint>
 
 namespace hg::tsd {
 
-/// Raises the limit as far as the system lets this process; what it is now.
+/// Raises the limit as far as the system allows and returns it.
 uint64_t RaiseOpenFilesLimit();
 
-/// Connections to serve at once: `wanted` (0 = as many as can be), but so that files of the store
-/// can still be opened: a quarter of the limit is theirs, 1,024 at most.
+/// Returns the maximum number of connections. `wanted` 0 means as many as possible. A quarter of
+/// the limit, at most 1,024, stays reserved for files of the store.
 uint64_t ConnectionsWithin(uint64_t open_files_max, uint64_t wanted);
 
 }  // namespace hg::tsd

@@ -10,7 +10,7 @@ namespace hg::tsd {
 namespace {
 
 constexpr OptionSpec kCommonOptions[] = {
-    {"--config", "PATH", "settings file; without it the default places are searched"},
+    {"--config", "PATH", "settings file; by default the first readable file of the default places"},
     {"--data", "PATH", "data directory (tsd.storage.path)"},
     {"--table", "NAME", "data table (tsd.storage.hbase.data_table)"},
     {"--uidtable", "NAME", "table of names and ids (tsd.storage.hbase.uid_table)"},
@@ -19,7 +19,7 @@ constexpr OptionSpec kCommonOptions[] = {
     {"--help", "", "this text"},
 };
 
-/// Options that stand for a setting.
+/// Options that set a setting.
 constexpr std::pair<std::string_view, std::string_view> kSettingOptions[] = {
     {"--data", "tsd.storage.path"},
     {"--table", "tsd.storage.hbase.data_table"},
@@ -29,10 +29,11 @@ constexpr std::pair<std::string_view, std::string_view> kSettingOptions[] = {
 };
 
 constexpr const Command* kCommands[] = {
-    &kTsdCommand,   &kImportCommand,  &kExportCommand, &kQueryCommand,    &kScanCommand,
-    &kFsckCommand,  &kSearchCommand,  &kUidCommand,    &kMkmetricCommand, &kDumpCommand,
-    &kLoadCommand,  &kCheckCommand,   &kRepairCommand, &kBackupCommand,   &kRestoreCommand,
-    &kAdminCommand, &kMigrateCommand, &kUserCommand,   &kSettingsCommand, &kVersionCommand,
+    &kTsdCommand,      &kImportCommand,  &kExportCommand, &kQueryCommand,    &kScanCommand,
+    &kFsckCommand,     &kSearchCommand,  &kUidCommand,    &kMkmetricCommand, &kDumpCommand,
+    &kLoadCommand,     &kCheckCommand,   &kRepairCommand, &kBackupCommand,   &kRestoreCommand,
+    &kAdminCommand,    &kTableCommand,   &kCellCommand,   &kMigrateCommand,  &kUserCommand,
+    &kSettingsCommand, &kVersionCommand,
 };
 
 std::string DescribeProgram() {
@@ -42,7 +43,7 @@ std::string DescribeProgram() {
     line.resize(12, ' ');
     out += line + std::string(command->summary) + "\n";
   }
-  return out + "'tsdb <command> --help' says more.\n";
+  return out + "'tsdb <command> --help' describes a command.\n";
 }
 
 const Command* FindCommand(std::string_view name) {
@@ -51,7 +52,7 @@ const Command* FindCommand(std::string_view name) {
   return nullptr;
 }
 
-/// Who holds the data directory, for those who come later.
+/// Returns the description of this process for others that find the data directory in use.
 std::string ProcessWords(const Command& command, const Config& config) {
   std::string words = "tsdb " + std::string(command.name);
   if (command.name == kTsdCommand.name) {

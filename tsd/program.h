@@ -1,6 +1,6 @@
 #pragma once
-// The program behind main: finds the command, reads options and settings, runs it. It is handed the
-// engine, so the same program stands over any store.
+// The program behind main: finds the command, reads options and settings and runs the command. The
+// caller supplies the engine, so the program works with any store.
 
 #include <istream>
 #include <ostream>
@@ -18,11 +18,11 @@ struct Command;
 /// All sub-commands, in the order of the usage text.
 std::span<const Command* const> Commands();
 
-/// Options of every command: --config, --table, ….
+/// Options of all commands: --config, --table and so on.
 std::span<const OptionSpec> CommonOptions();
 
-/// Runs "tsdb <arguments>" and returns its exit status (spec cli.md §1). Blocks until the command
-/// is done.
+/// Runs "tsdb <arguments>" and returns its exit code (opentsdb-tools.md §1). Blocks until the
+/// command ends.
 int RunProgram(const std::vector<std::string>& arguments, const BackendOpener& opener,
                std::istream& in, std::ostream& out, std::ostream& err);
 

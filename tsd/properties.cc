@@ -10,7 +10,7 @@ std::string_view TrimLeft(std::string_view text) {
   return text;
 }
 
-/// Cuts the first natural line off `text`; its end may be LF, CR or both.
+/// Takes the first natural line from `text`. Its end may be LF, CR or CRLF.
 std::string_view NextLine(std::string_view* text) {
   const size_t end = text->find_first_of("\r\n");
   std::string_view line = text->substr(0, end);
@@ -36,7 +36,7 @@ int HexDigit(char c) {
   return -1;
 }
 
-/// The character of the four digits after "\u"; -1 where they are none.
+/// Returns the character of the four digits after "\u", or -1 if they are not valid.
 int UnicodeEscape(std::string_view digits) {
   if (digits.size() < 4) return -1;
   int value = 0;
@@ -83,7 +83,7 @@ std::string Unescape(std::string_view text) {
   return out;
 }
 
-/// Where the key ends: the first separator that no backslash protects.
+/// Returns the end of the key: the first separator without a backslash before it.
 size_t KeyEnd(std::string_view line) {
   for (size_t i = 0; i < line.size(); ++i) {
     if (line[i] == '\\') {

@@ -1,5 +1,5 @@
 #pragma once
-// Java's properties files, as OpenTSDB's settings are written (java.util.Properties, "load").
+// Parses Java properties files, the format of OpenTSDB's settings (java.util.Properties, "load").
 
 #include <string>
 #include <string_view>
@@ -8,9 +8,9 @@
 
 namespace hg::tsd {
 
-/// Keys and values in order of appearance; a key may occur again, the last one counts. Bytes are
-/// ISO-8859-1 as they stand in the file; \uXXXX beyond U+00FF becomes '?', as no setting can hold
-/// it. Every text is a properties file, so nothing can fail.
+/// Returns keys and values in order of appearance. If a key is repeated, the last value counts.
+/// Bytes are ISO-8859-1 as in the file. \uXXXX above U+00FF becomes '?', because no setting can
+/// hold it. Every text is a valid properties file, so parsing cannot fail.
 std::vector<std::pair<std::string, std::string>> ParseProperties(std::string_view text);
 
 }  // namespace hg::tsd

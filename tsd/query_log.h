@@ -1,11 +1,11 @@
 #pragma once
-// Events of the log about queries: slow ones, and those that were refused or ended early.
+// Log events for queries that were slow, rejected or ended early.
 
 #include <cstdint>
 #include <optional>
 #include <string>
 
-#include "query/running.h"
+#include "query/running_requests.h"
 #include "tsd/log.h"
 
 namespace hg::tsd {
@@ -15,8 +15,8 @@ struct QueryLogEntry {
   LogFields fields;
 };
 
-/// The event of a query that has ended; none if nobody need know. `slow_ms`: from this duration
-/// on a query is slow; 0 = none is.
+/// Returns the event for a finished query, or none if it needs no event. A query of at least
+/// `slow_ms` is slow; 0 = no query is slow.
 std::optional<QueryLogEntry> LogEntryOf(const query::CompletedQuery& query, int64_t slow_ms);
 
 }  // namespace hg::tsd

@@ -13,8 +13,9 @@
 namespace hg::tsd {
 namespace {
 
-/// A quarter of the memory limit for all queries, half of that for one. A large query works within
-/// its share from the start; of what makes it one, kLargeShares fit into the limit.
+/// All queries together may use a quarter of the memory limit, and one query half of that quarter.
+/// A query counts as large if it holds more than 1/kLargeShares of the quarter, within fixed
+/// bounds.
 Status ReadQueryBudgets(const Config& config, query::Options* options) {
   constexpr int64_t kLargeShares = 256;
   constexpr int64_t kLargeBytesMin = 256 << 10, kLargeBytesMax = 4 << 20;

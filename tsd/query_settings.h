@@ -1,5 +1,5 @@
 #pragma once
-// The settings of queries. As settings.h: InvalidArgument names key and value.
+// The settings of queries. As in settings.h, InvalidArgument names key and value.
 
 #include <cstdint>
 
@@ -9,9 +9,10 @@
 namespace hg::tsd {
 
 Result<query::Options> ReadQueryOptions(const Config& config);
-/// Bytes for old hours of queries; a twentieth of the memory limit, if no number is set. 0 = none.
+/// Returns the bytes for caching old hours of queries. The default is a twentieth of the memory
+/// limit. 0 = no cache.
 Result<int64_t> ReadQueryCacheBytes(const Config& config);
-/// tsd.query.slow_log in milliseconds; 0 = slow queries are not logged.
+/// Returns tsd.query.slow_log in milliseconds; 0 = slow queries are not logged.
 Result<int64_t> ReadSlowQueryMs(const Config& config);
 
 }  // namespace hg::tsd

@@ -1,5 +1,5 @@
 #pragma once
-// Reads tsd.rollups.config (spec schema.md §13.1). Pure.
+// Parses tsd.rollups.config (opentsdb-schema.md §13.1). Pure function.
 
 #include <string_view>
 
@@ -8,8 +8,8 @@
 
 namespace hg::tsd {
 
-/// InvalidArgument says what is wrong in the JSON text: unknown functions, ids that are not 0…127
-/// or not unique, intervals that are repeated or do not fit their rows, not exactly one default.
+/// InvalidArgument says what is wrong in the JSON: unknown functions, ids that are not unique or
+/// not 0…127, intervals that are repeated or do not fit their rows, or not exactly one default.
 Result<codec::RollupTables> ParseRollupConfig(std::string_view json);
 
 }  // namespace hg::tsd

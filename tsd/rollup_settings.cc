@@ -12,9 +12,9 @@ namespace hg::tsd {
 Result<std::optional<RollupIngestOptions>> ReadRollupOptions(const Config& config) {
   if (!config.Bool("tsd.rollups.enable")) return std::optional<RollupIngestOptions>();
   if (!config.Has("tsd.rollups.config"))
-    return Status::InvalidArgument(
-        "setting tsd.rollups.enable = \"" + config.String("tsd.rollups.enable") +
-        "\" needs tsd.rollups.config, which says what rollups there are");
+    return Status::InvalidArgument("setting tsd.rollups.enable = \"" +
+                                   config.String("tsd.rollups.enable") +
+                                   "\" needs tsd.rollups.config, which defines the rollups");
   RollupIngestOptions options;
   ASSIGN_OR_RETURN(const std::string text, config.JsonText("tsd.rollups.config"));
   ASSIGN_OR_RETURN(options.tables, ParseRollupConfig(text));
@@ -37,12 +37,14 @@ Result<std::optional<AutomaticRollups>> ReadAutomaticRollups(const Config& confi
   if (config.String("tsd.storage.backend") != "embedded") {
     return refuse("needs tsd.storage.backend = \"embedded\": over \"" +
                   config.String("tsd.storage.backend") +
-                  "\" other daemons may write what this one is not told of");
+                  "\" other daemons may write points without the knowledge of this daemon");
   }
   ASSIGN_OR_RETURN(const int64_t ttl_s, config.Int("tsd.storage.ttl", 0, 0, kTtlForever));
   if (ttl_s > 0) {
-    return refuse("does not go with tsd.storage.ttl = \"" + config.String("tsd.storage.ttl") +
-                  "\", by which points go unseen: let tsd.retention.config say what is kept");
+    return refuse("cannot be combined with tsd.storage.ttl = \"" +
+                  config.String("tsd.storage.ttl") +
+                  "\", because expired points disappear without notice; use tsd.retention.config "
+                  "instead");
   }
   AutomaticRollups options;
   options.tables = std::move(rollups->tables);

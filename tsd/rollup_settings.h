@@ -1,5 +1,5 @@
 #pragma once
-// The settings of rollups, those that clients write and those of our own making. As settings.h:
+// The settings of rollups that clients write and of automatic rollups. As in settings.h,
 // InvalidArgument names key and value.
 
 #include <optional>
@@ -10,9 +10,9 @@
 
 namespace hg::tsd {
 
-/// None: rollups are not configured.
+/// Returns none if rollups are not configured.
 Result<std::optional<RollupIngestOptions>> ReadRollupOptions(const Config& config);
-/// None: rollups are made by others, if there are any.
+/// Returns none if automatic rollups are off.
 Result<std::optional<AutomaticRollups>> ReadAutomaticRollups(const Config& config);
 
 }  // namespace hg::tsd

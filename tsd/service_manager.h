@@ -1,24 +1,25 @@
 #pragma once
-// Telling systemd how the process is: datagrams to the socket that it names in NOTIFY_SOCKET
-// (sd_notify(3); the unit has Type=notify). Five lines of protocol, so no library.
+// Reports the state of the process to systemd by datagrams to the socket in NOTIFY_SOCKET
+// (sd_notify(3); the unit has Type=notify). The protocol has five lines, so no library is used.
 
 #include <string>
 #include <string_view>
 
 namespace hg::tsd {
 
-/// Thread-safe. What cannot be sent is lost, and nothing waits for it.
+/// Thread-safe. Messages that cannot be sent are lost, and nothing waits for them.
 class ServiceManager {
  public:
-  /// The path of its socket, "@" in front if it is abstract; "" = nobody is told anything.
+  /// `socket` is the path of the socket, with "@" in front if it is abstract. "" = no messages are
+  /// sent.
   explicit ServiceManager(std::string socket) : socket_(std::move(socket)) {}
-  /// The one that started this process, if any.
+  /// Returns the service manager that started this process, if any.
   static ServiceManager FromEnvironment();
 
-  /// One line for people: `systemctl status` shows it.
+  /// Sends one line for users, which `systemctl status` shows.
   void Say(std::string_view status) const;
   void Ready() const;
-  /// Until the next Ready.
+  /// Reports reloading until the next call of Ready.
   void Reloading() const;
   void Stopping() const;
 

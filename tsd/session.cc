@@ -1,7 +1,7 @@
 #include "tsd/session.h"
 
 #include "storage/base/clock.h"
-#include "tsd/rollup/rolled_points.h"
+#include "tsd/log.h"
 #include "tsd/rollup_settings.h"
 #include "tsd/settings.h"
 #include "uid/metadata.h"
@@ -28,12 +28,26 @@ Status Session::Open(StoreUse use) {
   }
   cells_ = std::make_unique<CountedStore>(backend_->cells());
   if (config_.Bool("tsd.core.meta.enable_realtime_uid")) {
-    // The id is good without its object, so a failure here fails nobody.
+    // The id is valid without its metadata, so a failure here is ignored.
     names.assigned = [&store = *cells_, table = uid_table()](UidKind kind, const Bytes& id) {
       (void)uid::StoreFreshUidMeta(store, table, kind, id, SystemClock().NowMs() / 1000);
     };
   }
+  names.ids_used_up = [this](UidKind, const Status& refusal) {
+    if (ids_used_up_.Due()) LogError("uid", "new names are refused", {LogField(refusal)});
+  };
+  RETURN_IF_ERROR(LimitNames(use, &names));
   names_ = std::make_unique<uid::Names>(*cells_, std::move(names));
+  return {};
+}
+
+Status Session::LimitNames(StoreUse use, uid::NamesOptions* names) {
+  ASSIGN_OR_RETURN(const uint64_t memory_bytes, ReadMemoryLimit(config_));
+  // Limit for cached names of each kind.
+  names->cache.bytes_max = memory_bytes / 32;
+  names->may_grow = [this](uint64_t bytes) { return backend_->MayAddSeries(bytes); };
+  // Tools drop cached names instead of rejecting new ones.
+  if (use == StoreUse::kServe) names->cache.charged = backend_->name_bytes();
   return {};
 }
 
@@ -48,10 +62,10 @@ Status Session::OpenRollups(StoreUse use) {
     ASSIGN_OR_RETURN(ended_rollups_, EndedRollups::Open(backend_->cells(), table));
     return {};
   }
-  // Beside a daemon what it knows is read, and it is told of what is written.
+  // Through a daemon, the state is only read, and the daemon records the changes.
   if (watched == nullptr && !backend_->beside_daemon()) {
     return Status::Unsupported(
-        "tsd.rollups.automatic: this store does not tell of changes to old points");
+        "tsd.rollups.automatic cannot be used: this store does not report changes of old points");
   }
   std::vector<const codec::RollupLevel*> levels;
   for (const codec::RollupLevel& level : automatic_->tables.levels)
@@ -63,7 +77,6 @@ Status Session::OpenRollups(StoreUse use) {
     watched->Listen(rollups_);
     watched->RaiseHorizon(rollups_->horizon());
   }
-  rolled_points_ = std::make_unique<RolledPoints>(backend_->points(), *rollups_);
   return {};
 }
 
@@ -71,7 +84,6 @@ Status Session::Close() {
   if (!backend_) return {};
   names_.reset();
   cells_.reset();
-  rolled_points_.reset();
   ended_rollups_.reset();
   Status closed = backend_->Close();
   backend_.reset();

@@ -1,6 +1,5 @@
 #pragma once
-// What every command works with: the settings and, once opened, the store behind both doors with
-// its names.
+// The common state of all commands: the settings, and, once opened, the store with its names.
 
 #include <memory>
 #include <optional>
@@ -11,6 +10,7 @@
 #include "tsd/backend.h"
 #include "tsd/config.h"
 #include "tsd/counted_store.h"
+#include "tsd/once_a_minute.h"
 #include "tsd/rollup/automatic_rollups.h"
 #include "tsd/rollup/ended_rollups.h"
 #include "tsd/rollup/rollup_state.h"
@@ -19,51 +19,51 @@
 
 namespace hg::tsd {
 
-/// One thread opens and closes it; what it gives out is thread-safe in between.
+/// One thread opens and closes it. The objects that it returns are thread-safe in between.
 class Session {
  public:
-  /// `words` tell whoever finds the data directory in use what this process is. Borrows both
-  /// references.
+  /// `words` describe this process to others that find the data directory in use. Both references
+  /// must outlive the session.
   Session(const Config& config, const BackendOpener& opener, std::string words)
       : config_(config), opener_(opener), words_(std::move(words)) {}
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// Opens the store. Busy: another process has the data directory; the message says which.
+  /// Opens the store. Busy: another process uses the data directory; the message names it.
   Status Open(StoreUse use = StoreUse::kWork);
-  /// Clean stop; ok if it was not open. Destroying an open session closes it, too.
+  /// Closes the store cleanly. Returns ok if it was not open. The destructor closes an open
+  /// session, too.
   Status Close();
 
   [[nodiscard]] const Config& config() const { return config_; }
-  /// With which a command opens stores beside this one.
+  /// Returns the function that opens stores, so that commands can open other stores.
   [[nodiscard]] const BackendOpener& opener() const { return opener_; }
-  // Only between Open and Close:
+  // The following functions may be called only between Open and Close.
   Backend& backend() { return *backend_; }
   Store& cells() { return *cells_; }
-  /// What was asked of it so far.
+  /// The calls to the cell store so far.
   [[nodiscard]] StoreCalls store_calls() const { return cells_->calls(); }
   Points& points() { return backend_->points(); }
-  /// The same for query engines: hours may come from rollups there, which changes no answer.
-  Points& read_points() { return rolled_points_ ? *rolled_points_ : points(); }
   uid::Names& names() { return *names_; }
-  /// What this process knows of the rollups that it, or another before it, makes; its options.
-  /// nullptr: they are not made.
+  /// The state of automatic rollups; nullptr if this process does not make them.
   RollupState* rollups() { return rollups_.get(); }
-  /// Those that were made of these points once, and are not by this process, which serves; nullptr:
-  /// there are none.
+  /// Rollups that an earlier process made of these points and that this serving process does not
+  /// continue; nullptr if there are none.
   EndedRollups* ended_rollups() { return ended_rollups_.get(); }
   [[nodiscard]] const AutomaticRollups& automatic_rollups() const { return *automatic_; }
-  /// Null: no filter is set.
+  /// nullptr: no filter is set.
   [[nodiscard]] const uid::NameFilter* name_filter() const { return name_filter_.get(); }
   [[nodiscard]] const KeyLayout& layout() const { return layout_; }
   [[nodiscard]] const std::string& data_table() const;
   [[nodiscard]] const std::string& uid_table() const;
 
  private:
-  /// Points that tools write change rollups, too: whoever has the store, but not beside a daemon,
-  /// is told of them.
+  /// Opens the state of rollups. Points that tools write also change rollups, so every process that
+  /// opens the store directly records changes. A process that works through a daemon does not.
   Status OpenRollups(StoreUse use);
+  /// Makes names count against the memory limit.
+  Status LimitNames(StoreUse use, uid::NamesOptions* names);
 
   const Config& config_;
   const BackendOpener& opener_;
@@ -76,7 +76,7 @@ class Session {
   std::unique_ptr<uid::Names> names_;
   std::shared_ptr<RollupState> rollups_;
   std::unique_ptr<EndedRollups> ended_rollups_;
-  std::unique_ptr<Points> rolled_points_;
+  OnceAMinute ids_used_up_{SystemClock()};
 };
 
 }  // namespace hg::tsd

@@ -1,5 +1,5 @@
 #pragma once
-// How a setting's text becomes a field of an options struct. Inside of this folder only.
+// Converts the text of a setting to a field of an options struct. Internal to this folder.
 
 #include <cstdint>
 #include <limits>
@@ -10,12 +10,12 @@
 
 namespace hg::tsd {
 
-/// Bounds where there are no others: Java's.
+/// Default bounds, as in Java.
 inline constexpr int64_t kIntMax = 2147483647;
 inline constexpr int64_t kLongMax = std::numeric_limits<int64_t>::max();
 
-/// Stores a whole number into a field of whatever width; the bounds are the caller's. What stands
-/// in the field is the default.
+/// Stores an integer in a field of any width. The caller gives the bounds. The current value of the
+/// field is the default.
 template <typename T>
 Status ReadInt(const Config& config, std::string_view key, int64_t min, int64_t max, T* field) {
   ASSIGN_OR_RETURN(const int64_t value, config.Int(key, static_cast<int64_t>(*field), min, max));

@@ -11,7 +11,7 @@
 namespace hg::tsd {
 namespace {
 
-/// Less could not hold one active and one frozen memory.
+/// The minimum for one active and one frozen memtable.
 constexpr int64_t kMemoryLimitBytesMin = 16 << 20;
 
 }  // namespace
@@ -49,7 +49,8 @@ Result<std::unique_ptr<uid::NameFilter>> ReadNameFilter(const Config& config) {
   const std::string& plugin = config.String("tsd.uidfilter.plugin");
   if (!plugin.ends_with("UniqueIdWhitelistFilter"))
     return Status::InvalidArgument("setting tsd.uidfilter.plugin = \"" + plugin +
-                                   "\": only net.opentsdb.uid.UniqueIdWhitelistFilter is known");
+                                   "\": the only supported value is "
+                                   "net.opentsdb.uid.UniqueIdWhitelistFilter");
   Result<std::unique_ptr<uid::NameFilter>> filter =
       uid::NameFilter::Compile({config.String("tsd.uidfilter.whitelist.metric_patterns"),
                                 config.String("tsd.uidfilter.whitelist.tagk_patterns"),
@@ -97,6 +98,7 @@ Result<IngestOptions> ReadIngestOptions(const Config& config) {
   ASSIGN_OR_RETURN(const uint64_t memory_bytes, ReadMemoryLimit(config));
   options.spelling_bytes_max = memory_bytes / 8;
   RETURN_IF_ERROR(ReadInt(config, "tsd.storage.max_tags", 1, kIntMax, &options.max_tags));
+  RETURN_IF_ERROR(ReadInt(config, "tsd.ingest.max_tags", 1, kIntMax, &options.foreign_max_tags));
   options.extra_name_characters = ReadExtraNameCharacters(config);
   return options;
 }
@@ -139,7 +141,7 @@ Result<std::optional<compaction::RowQueueOptions>> ReadRowQueueOptions(const Con
   RETURN_IF_ERROR(read("tsd.storage.compaction.max_concurrent_flushes", 10'000, 1,
                        &options.max_concurrent_flushes));
   RETURN_IF_ERROR(read("tsd.storage.compaction.flush_speed", 2, 1, &options.flush_speed));
-  // The row of an append cell is never folded.
+  // Rows with append cells are never compacted.
   const bool wanted =
       config.Bool("tsd.storage.enable_compaction") && !config.Bool("tsd.storage.enable_appends");
   return wanted ? std::optional(options) : std::nullopt;
@@ -176,7 +178,7 @@ Result<LogOptions> ReadLogOptions(const Config& config) {
   LogOptions options;
   const auto wrong = [&config](const char* key, const char* words) {
     return Status::InvalidArgument("setting " + std::string(key) + " = \"" + config.String(key) +
-                                   "\" is none of " + words);
+                                   "\" is not one of " + words);
   };
   const std::string& format = config.String("tsd.log.format");
   if (format == "json") {

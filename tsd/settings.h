@@ -1,7 +1,7 @@
 #pragma once
-// From settings to the options structs of the rooms: with http_settings.h, query_settings.h,
-// rollup_settings.h and spool_settings.h the only place that knows which key feeds which field.
-// Each function fails with InvalidArgument that names key and value.
+// Converts settings to the options structs of the layers. Only this file, http_settings.h,
+// query_settings.h, rollup_settings.h and spool_settings.h know which key sets which field. Each
+// function returns InvalidArgument with key and value on errors.
 
 #include <memory>
 #include <optional>
@@ -22,38 +22,39 @@
 
 namespace hg::tsd {
 
-/// How the daemon ends (docs/operations.md).
+/// How the daemon stops (docs/operations.md).
 struct StopOptions {
-  int64_t drain_ms = 0;  // clients are served on, while /readyz says no
-  bool flush = true;     // memory goes to files, so that the next start has nothing to replay
+  int64_t drain_ms = 0;  // clients are still served, while /readyz reports "not ready"
+  bool flush = true;     // flush memory to files, so that the next start replays nothing
 };
 
 Result<StopOptions> ReadStopOptions(const Config& config);
 Result<LogOptions> ReadLogOptions(const Config& config);
 Result<KeyLayout> ReadKeyLayout(const Config& config);
 Result<uid::NamesOptions> ReadNamesOptions(const Config& config);
-/// Null: every name may get an id.
+/// Returns null if every name may get an id.
 Result<std::unique_ptr<uid::NameFilter>> ReadNameFilter(const Config& config);
-/// Rows of the table of ids that are read at start; none: the daemon begins with an empty cache.
+/// Returns how many rows of the id table are read at start; none: the daemon starts with an empty
+/// cache.
 Result<std::optional<size_t>> ReadPreloadedRows(const Config& config);
 ReconcileOptions ReadReconcileOptions(const Config& config);
-/// tsd.memory.limit in bytes; half of the machine's memory if it is not set.
+/// Returns tsd.memory.limit in bytes. The default is half of the machine's memory.
 Result<uint64_t> ReadMemoryLimit(const Config& config);
-/// UTF-8 of tsd.core.tag.allow_specialchars, which is read as Latin-1, as the file is. Blanks at
-/// either end do not count, blanks inside do (spec schema.md §19.2).
+/// Returns tsd.core.tag.allow_specialchars in UTF-8. Like the file it is read as Latin-1. Blanks at
+/// both ends are ignored, and blanks inside count (opentsdb-schema.md §19.2).
 std::string ReadExtraNameCharacters(const Config& config);
 Result<IngestOptions> ReadIngestOptions(const Config& config);
 Result<uid::AnnotationsOptions> ReadAnnotationsOptions(const Config& config);
 Result<uid::MetadataOptions> ReadMetadataOptions(const Config& config);
 uid::SeriesTrackerOptions ReadSeriesTrackerOptions(const Config& config);
 Result<compaction::RowFoldOptions> ReadRowFoldOptions(const Config& config);
-/// None: rows that were written are not folded by themselves.
+/// Returns none if written rows are not compacted automatically.
 Result<std::optional<compaction::RowQueueOptions>> ReadRowQueueOptions(const Config& config);
-/// None: nothing is deleted for its age, or this daemon writes nothing (tsd.mode).
-/// `query`: as ReadQueryOptions gave them.
+/// Returns none if no data is deleted by age, or if this daemon writes nothing (tsd.mode). `query`
+/// comes from ReadQueryOptions.
 Result<std::optional<RetentionOptions>> ReadRetentionOptions(const Config& config,
                                                              const query::Options& query);
-/// How long a daemon that starts waits for a store on another machine; 0 where there is none.
+/// Returns how long a starting daemon waits for a store on another machine; 0 for local stores.
 Result<int64_t> ReadStartPatienceMs(const Config& config);
 
 }  // namespace hg::tsd

@@ -11,7 +11,7 @@ Signals::Signals() {
   sigemptyset(&set_);
   for (int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&set_, signal);
   pthread_sigmask(SIG_BLOCK, &set_, nullptr);
-  // A client that closes early is an error code of a write, not an end of the process.
+  // A closed connection should fail the write and not end the process.
   signal(SIGPIPE, SIG_IGN);
 }
 

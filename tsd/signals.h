@@ -1,5 +1,5 @@
 #pragma once
-// The signals that steer the daemon, taken by one thread instead of by handlers.
+// The signals that control the daemon. One thread waits for them, and there are no signal handlers.
 
 #include <signal.h>
 
@@ -9,16 +9,16 @@
 
 namespace hg::tsd {
 
-/// SIGTERM and SIGINT (stop) and SIGHUP (reload). Made on the main thread before any other exists,
-/// which then alone waits for them.
+/// SIGTERM and SIGINT (stop) and SIGHUP (reload). Create it on the main thread before any other
+/// thread exists. Then only that thread waits for them.
 class Signals {
  public:
-  /// Blocks them in this thread and all that it starts from now on.
+  /// Blocks these signals in this thread and in all threads that it starts later.
   Signals();
 
-  /// The next one; 0 if none came meanwhile.
+  /// Returns the next signal, or 0 if none arrived in time.
   [[nodiscard]] int Wait(int64_t patience_ms) const;
-  /// Until one of those to stop came, or the time is over.
+  /// Waits until a stop signal arrives or the time is over.
   void WaitForStop(const Clock& clock, int64_t patience_ms) const;
 
   static bool IsStop(int signal) { return signal == SIGTERM || signal == SIGINT; }

@@ -12,7 +12,7 @@
 namespace hg::tsd {
 namespace {
 
-// Its content is the path of a folder.
+// A file that contains the path of the spool folder.
 constexpr char kNoteName[] = "spool-folder";
 
 std::string DefaultFolder(const Config& config) {
@@ -25,7 +25,7 @@ Result<std::string> NotedFolder(const Config& config, FileSystem& files) {
   return ReadWholeFile(files, note);
 }
 
-// The first folder but `own` that points wait in; "": there is none.
+// Returns the first folder other than `own` in which points wait, or "" if there is none.
 Result<std::string> WaitsElsewhere(const Config& config, FileSystem& files,
                                    const std::string& own) {
   ASSIGN_OR_RETURN(const std::string noted, NotedFolder(config, files));
@@ -50,24 +50,24 @@ Result<std::optional<hbase::SpoolOptions>> ReadSpoolOptions(const Config& config
   const bool none = bytes == 0 || reads_only;
   const auto waits = WaitsElsewhere(config, files, none ? "" : spool.folder);
   if (reads_only) {
-    // Another daemon may be about to replay them.
+    // Another daemon may replay them.
     const std::string where = waits.ok() ? *waits : waits.status().ToString();
     if (!where.empty()) {
       LogWarning("spool",
-                 "points wait for HBase: with tsd.mode = ro this daemon does not write them there, "
-                 "one with rw does",
+                 "points wait for HBase in the spool; this daemon does not write them, because "
+                 "tsd.mode is ro. Start a daemon with tsd.mode = rw",
                  {{"where", where}});
     }
     return std::optional<hbase::SpoolOptions>();
   }
   RETURN_IF_ERROR(waits.status());
   if (!waits->empty()) {
-    // Replayed by a later daemon they would come over everything that this one writes.
+    // If a later daemon replayed them, they would overwrite the points of this daemon.
     const std::string now = bytes == 0 ? "tsd.storage.hbase.spool.size = 0"
                                        : "tsd.storage.hbase.spool.path = \"" + spool.folder + "\"";
     return Status::InvalidArgument("points wait for HBase in " + *waits + ": " + now +
-                                   " is possible when a daemon whose spool is there has written "
-                                   "them, or without that folder");
+                                   " would leave them there. First start a daemon with that spool "
+                                   "folder until it has written them, or move the folder away");
   }
   if (bytes == 0) return std::optional<hbase::SpoolOptions>();
   spool.bytes_max = static_cast<uint64_t>(bytes);
@@ -77,7 +77,7 @@ Result<std::optional<hbase::SpoolOptions>> ReadSpoolOptions(const Config& config
   const std::string& durability = config.String("tsd.storage.durability");
   spool.write_on_commit = durability == "synced" || durability == "logged";
   spool.sync_on_commit = durability == "synced";
-  // What other processes change as well, ids and metadata, does not wait.
+  // Tables that other processes change as well (ids, metadata, trees) are not spooled.
   ASSIGN_OR_RETURN(const std::vector<TableDescriptor> tables, DescribeTables(config));
   for (const TableDescriptor& table : tables) spool.tables.push_back(table.name);
   for (const char* other : {"tsd.storage.hbase.uid_table", "tsd.storage.hbase.tree_table",
@@ -95,8 +95,8 @@ void NoteSpoolFolder(const Config& config, const std::string& folder, FileSystem
   if (written.ok()) written = ReplaceFile(files, path, kNoteName, folder);
   if (!written.ok()) {
     LogWarning("spool",
-               "a daemon with another tsd.storage.hbase.spool.path will not find points that wait "
-               "here",
+               "the spool folder could not be recorded; a daemon with another "
+               "tsd.storage.hbase.spool.path will not find points that wait in it",
                {{"path", folder}, LogField(written)});
   }
 }

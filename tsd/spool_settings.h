@@ -1,6 +1,7 @@
 #pragma once
-// The spool's settings (storage/hbase/spool.h), and spools of earlier settings: points that wait in
-// a folder which no daemon replays are missing, and come over newer ones once a daemon does.
+// The settings of the spool (storage/hbase/spool.h), and a check for spools of earlier settings.
+// Points in a spool folder that no daemon replays are missing. If a daemon replays them later, they
+// overwrite newer points.
 
 #include <optional>
 
@@ -10,15 +11,15 @@
 
 namespace hg::tsd {
 
-/// Where the daemon's points wait while HBase is away: below tsd.storage.path, unless the settings
-/// say otherwise; none: nowhere, or tsd.mode = ro. InvalidArgument: a setting is wrong; or points
-/// wait in a folder that the settings of the last daemon on tsd.storage.path named, and these do
-/// not: the message names it. Where nothing is written to HBase that is a warning in the log.
+/// Returns the options of the spool, below tsd.storage.path by default. Returns none if it is off
+/// or tsd.mode = ro. InvalidArgument: a setting is wrong, or points wait in a folder that the last
+/// daemon on tsd.storage.path used and these settings do not. The message names the folder. With
+/// tsd.mode = ro this is only a warning in the log.
 Result<std::optional<hbase::SpoolOptions>> ReadSpoolOptions(const Config& config,
                                                             FileSystem& files = PosixFileSystem());
 
-/// Notes in tsd.storage.path where the spool is, if that is elsewhere, for the next daemon's
-/// settings may say otherwise. What cannot be noted is a warning in the log.
+/// Records in tsd.storage.path where the spool is, unless it is there. The next daemon may have
+/// other settings. A failure is a warning in the log.
 void NoteSpoolFolder(const Config& config, const std::string& folder, FileSystem& files);
 
 }  // namespace hg::tsd

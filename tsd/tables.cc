@@ -9,7 +9,7 @@
 namespace hg::tsd {
 namespace {
 
-/// Tables of all intervals. The default interval's table is the data table itself.
+/// Returns the tables of all intervals. The table of the default interval is the data table.
 Result<std::set<std::string>> RollupTables(const Config& config) {
   std::set<std::string> names;
   if (!config.Bool("tsd.rollups.enable")) return names;

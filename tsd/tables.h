@@ -1,5 +1,5 @@
 #pragma once
-// The tables that OpenTSDB keeps (spec schema.md §2), under the names that the settings give them.
+// The tables of OpenTSDB (opentsdb-schema.md §2), with the names from the settings.
 
 #include <vector>
 
@@ -9,18 +9,17 @@
 
 namespace hg::tsd {
 
-/// Data, ids, metadata and trees; with rollups enabled their tables too, and where they are made
-/// here what is known of them. InvalidArgument:
-/// tsd.rollups.config cannot be understood.
+/// Returns the tables for data, ids, metadata and trees. With rollups it adds their tables, and
+/// with automatic rollups the table of their state. InvalidArgument: tsd.rollups.config is invalid.
 Result<std::vector<TableDescriptor>> DescribeTables(const Config& config);
 
-/// Creates those that are missing.
+/// Creates the missing tables.
 Status EnsureTables(const Config& config, Store& store);
 
-/// Creates it, if there is none of its name.
+/// Creates the table if there is none with its name.
 Status EnsureTable(const TableDescriptor& table, Store& store);
 
-/// Conflict: the table has a row.
+/// Returns Conflict if the table has a row.
 Status CheckTableEmpty(Store& store, const std::string& table);
 
 }  // namespace hg::tsd

@@ -1,4 +1,4 @@
-// tsd: the daemon's options (spec schema.md §18.2). What it does is in daemon.h.
+// The command tsd: options of the daemon (opentsdb-schema.md §18.2). daemon.h does the work.
 
 #include "tsd/daemon.h"
 #include "tsd/tools/tools.h"
@@ -6,7 +6,7 @@
 namespace hg::tsd {
 namespace {
 
-/// Options whose value is a setting's.
+/// Options whose value is the value of a setting.
 constexpr std::pair<std::string_view, std::string_view> kValueOptions[] = {
     {"--port", "tsd.network.port"},
     {"--bind", "tsd.network.bind"},
@@ -19,7 +19,7 @@ constexpr std::pair<std::string_view, std::string_view> kValueOptions[] = {
     {"--max-connections", "tsd.core.connections.limit"},
 };
 
-/// Options whose presence sets a setting, whatever value they are given.
+/// Options that set a setting to a fixed value if they are present.
 struct SwitchOption {
   std::string_view option;
   std::string_view key;
@@ -27,6 +27,7 @@ struct SwitchOption {
 };
 constexpr SwitchOption kSwitchOptions[] = {
     {"--auto-metric", "tsd.core.auto_create_metrics", "true"},
+    {"--last-write-wins", "tsd.storage.fix_duplicates", "true"},
     {"--read-only", "tsd.mode", "ro"},
     {"--disable-ui", "tsd.core.enable_ui", "false"},
     {"--disable-api", "tsd.core.enable_api", "false"},
@@ -48,20 +49,21 @@ int RunTsd(Invocation& call) {
 }
 
 constexpr OptionSpec kTsdOptions[] = {
-    {"--port", "NUM", "TCP port of HTTP and the line protocol (4242)"},
+    {"--port", "NUM", "TCP port for HTTP and telnet (4242)"},
     {"--bind", "ADDR", "address to listen on (127.0.0.1)"},
     {"--auto-metric", "", "assign ids to new metrics"},
+    {"--last-write-wins", "", "of two values for the same time the one written later counts"},
     {"--staticroot", "PATH", "folder of static files"},
     {"--cachedir", "PATH", "folder of cached plots"},
     {"--worker-threads", "NUM", "network threads (one per core)"},
-    {"--async-io", "true|false", "accepted; network threads always are event loops"},
-    {"--backlog", "NUM", "connections waiting to be accepted"},
-    {"--max-connections", "NUM", "connections at once; more are refused"},
+    {"--async-io", "true|false", "accepted without effect: network threads are always event loops"},
+    {"--backlog", "NUM", "maximum number of connections that wait to be accepted"},
+    {"--max-connections", "NUM", "maximum number of open connections; further ones are closed"},
     {"--read-only", "X", "refuse writes; the value is ignored"},
-    {"--disable-ui", "X", "no pages for browsers; the value is ignored"},
-    {"--disable-api", "X", "no HTTP API; the value is ignored"},
-    {"--flush-interval", "MS", "accepted; has no effect"},
-    {"--statswport", "", "statistics tell the port, too"},
+    {"--disable-ui", "X", "disable the web page; the value is ignored"},
+    {"--disable-api", "X", "disable the HTTP API; the value is ignored"},
+    {"--flush-interval", "MS", "accepted without effect"},
+    {"--statswport", "", "statistics have the tag port"},
 };
 
 }  // namespace
@@ -70,8 +72,8 @@ const Command kTsdCommand{
     "tsd",
     "",
     "Runs the daemon in the foreground.",
-    "SIGTERM and SIGINT stop it cleanly, SIGHUP makes it forget cached names and read users and\n"
-    "certificates anew.",
+    "SIGTERM and SIGINT stop the daemon cleanly. SIGHUP makes it drop cached names and read\n"
+    "users and certificates again.",
     kTsdOptions,
     "",
     RunTsd,

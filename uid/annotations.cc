@@ -12,23 +12,47 @@ namespace {
 
 const Bytes kFamily = "t";
 
-// Attempts of one write before it gives up: each lost one means that another writer succeeded.
+// The number of attempts of one write. Each failed attempt means that another writer succeeded.
 constexpr int kWriteAttempts = 10;
 
-/// Row base of a time in seconds, kept inside what a row key can say.
+// Reading or writing one cell takes microseconds.
+constexpr uint64_t kStepsPerCell = 1 << 12;
+// Parsing the JSON of one annotation takes about a microsecond.
+constexpr uint64_t kStepsPerAnnotation = 1 << 10;
+// The size at which a fetch of annotations ends.
+constexpr size_t kFetchBytes = 1 << 20;
+// Up to this many series are located by row filters. For more series all rows of their metric are
+// read.
+constexpr size_t kTemplatesMax = 32;
+
+/// Returns the row base of a time in seconds, clamped to the range of row keys.
 uint32_t BaseOf(int64_t seconds) {
   const int64_t clamped = std::clamp<int64_t>(seconds, 0, UINT32_MAX);
   return static_cast<uint32_t>(clamped - clamped % kRowSpan);
 }
 
-// Pairs that are not whole: OpenTSDB makes rows of such TSUIDs, here none is written, so there is
-// none to find.
+// OpenTSDB writes rows for TSUIDs with incomplete tag pairs. This server does not, so none can be
+// found.
 bool HasRows(const KeyLayout& layout, const Bytes& series) {
   return series.empty() || codec::CheckTsuid(layout, series).ok();
 }
 
 bool IsAnnotation(const Cell& cell) {
   return codec::ClassifyQualifier(cell.qualifier) == codec::CellClass::kAnnotation;
+}
+
+// Restricts the columns. Some of the remaining cells are not annotations, either.
+void ChooseAnnotations(CellSelection* wanted) {
+  wanted->column_min = Bytes(1, codec::kAnnotationPrefix);
+  wanted->column_max = Bytes(1, codec::kAnnotationPrefix + 1);
+}
+
+/// The memory of a row's annotations after decoding, including the growth of the list that receives
+/// them.
+int64_t BytesOfAnnotations(const Row& row) {
+  size_t bytes = 0;
+  for (const Cell& cell : row.cells) bytes += 2 * sizeof(codec::Annotation) + 2 * cell.value.size();
+  return static_cast<int64_t>(bytes);
 }
 
 }  // namespace
@@ -67,7 +91,9 @@ Result<Annotations::Place> Annotations::Locate(const std::string& tsuid, int64_t
   return Place{KeyOf(series, place.base), std::move(place.qualifier)};
 }
 
-Result<codec::Annotation> Annotations::Find(const std::string& tsuid, int64_t start_time) {
+Result<codec::Annotation> Annotations::Find(const std::string& tsuid, int64_t start_time,
+                                            RequestContext& context) {
+  RETURN_IF_ERROR(context.Step(kStepsPerCell));
   ASSIGN_OR_RETURN(const Place place, Locate(tsuid, start_time));
   ASSIGN_OR_RETURN(const Row row,
                    store_.Get(options_.table, place.key, kFamily, {place.qualifier}));
@@ -76,7 +102,7 @@ Result<codec::Annotation> Annotations::Find(const std::string& tsuid, int64_t st
 }
 
 Result<std::optional<codec::Annotation>> Annotations::Write(const codec::Annotation& request,
-                                                            bool replace) {
+                                                            bool replace, RequestContext& context) {
   if (request.start_time < 1)
     return Status::InvalidArgument("The start timestamp has not been set");
   if (!codec::HasAnnotationChanges(request)) return std::optional<codec::Annotation>();
@@ -87,6 +113,7 @@ Result<std::optional<codec::Annotation>> Annotations::Write(const codec::Annotat
   ASSIGN_OR_RETURN(const Place place, std::move(located));
 
   for (int attempt = 0; attempt < kWriteAttempts; ++attempt) {
+    RETURN_IF_ERROR(context.Step(kStepsPerCell));
     ASSIGN_OR_RETURN(const Row row,
                      store_.Get(options_.table, place.key, kFamily, {place.qualifier}));
     codec::Annotation merged = request;
@@ -106,26 +133,33 @@ Result<std::optional<codec::Annotation>> Annotations::Write(const codec::Annotat
   return Status::Conflict("The annotation was changed by others again and again");
 }
 
-Status Annotations::Delete(const std::string& tsuid, int64_t start_time) {
+Status Annotations::Delete(const std::string& tsuid, int64_t start_time, RequestContext& context) {
+  RETURN_IF_ERROR(context.Step(kStepsPerCell));
   Result<Place> located = Locate(tsuid, start_time);
   if (located.status().code() == StatusCode::kNotFound) return {};
   ASSIGN_OR_RETURN(const Place place, std::move(located));
   return store_.Mutate(options_.table, {{place.key, {DeleteColumn(kFamily, place.qualifier)}}});
 }
 
-Result<std::vector<codec::Annotation>> Annotations::Globals(int64_t start_s, int64_t end_s) {
+Result<std::vector<codec::Annotation>> Annotations::Globals(int64_t start_s, int64_t end_s,
+                                                            RequestContext& context) {
   if (end_s < start_s)
     return Status::InvalidArgument("The end timestamp cannot be less than the start timestamp");
   ScanSpec spec;
   spec.table = options_.table;
   spec.family = kFamily;
   spec.start = KeyOf({}, BaseOf(start_s));
-  // Past the last hour: rows of one base are followed by those of the next.
+  // Just after the last hour: rows of one base are followed by those of the next base.
   spec.stop = KeyOf({}, BaseOf(std::min(end_s, int64_t{UINT32_MAX}))) + '\0';
+  ChooseAnnotations(&spec);
+  spec.batch_bytes = kFetchBytes;
+  spec.context = &context;
   std::vector<codec::Annotation> found;
   RETURN_IF_ERROR(ForEachRow(store_, spec, [&](const Row& row) -> Status {
+    RETURN_IF_ERROR(context.Charge(BytesOfAnnotations(row)));
     for (const Cell& cell : row.cells) {
       if (!IsAnnotation(cell)) continue;
+      RETURN_IF_ERROR(context.Step(kStepsPerAnnotation));
       ASSIGN_OR_RETURN(codec::Annotation annotation, codec::DecodeAnnotation(cell.value));
       if (annotation.start_time < start_s || annotation.end_time > end_s) continue;
       found.push_back(std::move(annotation));
@@ -135,33 +169,76 @@ Result<std::vector<codec::Annotation>> Annotations::Globals(int64_t start_s, int
   return found;
 }
 
-Result<uint64_t> Annotations::DeleteRange(const std::string& tsuid, int64_t start_ms,
-                                          int64_t end_ms) {
+Result<uint64_t> Annotations::DeleteRange(const std::vector<std::string>& tsuids, int64_t start_ms,
+                                          int64_t end_ms, RequestContext& context) {
   if (end_ms < start_ms)
     return Status::InvalidArgument("The end timestamp cannot be less than the start timestamp");
-  ASSIGN_OR_RETURN(const Bytes series, TsuidBytes(options_.layout, tsuid));
-  if (series.size() == static_cast<size_t>(options_.layout.metric_width))
-    return Status::InvalidArgument("UID was empty: TSUID " + tsuid + " has no tags");
-  if (!HasRows(options_.layout, series)) return 0;
-  const size_t base_at =
+  const auto prefix_width =
       static_cast<size_t>(options_.layout.salt_width + options_.layout.metric_width);
+  MemoryTally memory(&context);
+  std::map<Bytes, Owners> by_prefix;  // by the prefix of row keys: salt and metric
+  for (const std::string& tsuid : tsuids) {
+    constexpr int64_t kNodesBytes = 2 * (sizeof(Owners) + 64);
+    RETURN_IF_ERROR(memory.Step(64));
+    RETURN_IF_ERROR(memory.Add(kNodesBytes + static_cast<int64_t>(tsuid.size())));
+    ASSIGN_OR_RETURN(Bytes series, TsuidBytes(options_.layout, tsuid));
+    if (series.size() == static_cast<size_t>(options_.layout.metric_width))
+      return Status::InvalidArgument("UID was empty: TSUID " + tsuid + " has no tags");
+    if (!HasRows(options_.layout, series)) continue;
+    Bytes prefix = KeyOf(series, 0).substr(0, prefix_width);
+    ++by_prefix[std::move(prefix)][std::move(series)];
+  }
+  uint64_t deleted = 0;
+  for (const auto& [prefix, owners] : by_prefix) {
+    ASSIGN_OR_RETURN(const uint64_t more, DeleteOwned(owners, start_ms, end_ms, context));
+    deleted += more;
+  }
+  return deleted;
+}
 
+// All `owners` must have the same metric and salt.
+Result<uint64_t> Annotations::DeleteOwned(const Owners& owners, int64_t start_ms, int64_t end_ms,
+                                          RequestContext& context) {
+  const auto base_at =
+      static_cast<size_t>(options_.layout.salt_width + options_.layout.metric_width);
+  const size_t base_end = base_at + sizeof(uint32_t);
   ScanSpec spec;
   spec.table = options_.table;
   spec.family = kFamily;
   spec.keys_only = true;
-  spec.start = KeyOf(series, BaseOf(start_ms / 1000));
-  spec.stop = KeyOf(series, BaseOf(end_ms / 1000)) + '\0';
+  spec.start = KeyOf(owners.begin()->first, BaseOf(start_ms / 1000)).substr(0, base_end);
+  spec.stop = AfterPrefix(KeyOf(owners.begin()->first, BaseOf(end_ms / 1000)).substr(0, base_end));
+  ChooseAnnotations(&spec);
+  spec.batch_bytes = kFetchBytes;
+  spec.context = &context;
+  if (owners.size() <= kTemplatesMax) {
+    spec.filter.kind = RowFilter::Kind::kOr;
+    for (const auto& [series, times] : owners) {
+      RowFilter& rows = spec.filter.children.emplace_back();
+      rows.kind = RowFilter::Kind::kTemplate;
+      rows.operand = KeyOf(series, 0);
+      rows.mask = Bytes(rows.operand.size(), '\0');
+      rows.mask.replace(base_at, sizeof(uint32_t), sizeof(uint32_t), '\1');
+    }
+  }
   ASSIGN_OR_RETURN(auto cursor, store_.Scan(spec));
   uint64_t deleted = 0;
   for (std::vector<Row> rows;;) {
     RETURN_IF_ERROR(cursor->Next(&rows));
+    // A fetch may return nothing for a long time.
+    RETURN_IF_ERROR(context.Check());
     if (rows.empty()) return deleted;
     std::vector<RowMutation> mutations;
     for (const Row& row : rows) {
-      if (row.key.size() < base_at + 4) continue;
+      if (row.key.size() < base_end) continue;
       const uint32_t base = ReadBig32(row.key.data() + base_at);
-      if (row.key != KeyOf(series, base)) continue;  // another series of the metric
+      const Bytes series = row.key.substr(static_cast<size_t>(options_.layout.salt_width),
+                                          static_cast<size_t>(options_.layout.metric_width)) +
+                           row.key.substr(base_end);
+      // Rows of global annotations have the key of a metric that consists of zeros.
+      auto owner = owners.find(series);
+      if (owner == owners.end()) owner = owners.find(Bytes());
+      if (owner == owners.end() || row.key != KeyOf(owner->first, base)) continue;
       RowMutation mutation{row.key, {}};
       for (const Cell& cell : row.cells) {
         if (!IsAnnotation(cell)) continue;
@@ -169,7 +246,7 @@ Result<uint64_t> Annotations::DeleteRange(const std::string& tsuid, int64_t star
         if (at_ms < start_ms || at_ms > end_ms) continue;
         mutation.changes.push_back(DeleteColumn(kFamily, cell.qualifier));
       }
-      deleted += mutation.changes.size();
+      deleted += mutation.changes.size() * owner->second;
       if (!mutation.changes.empty()) mutations.push_back(std::move(mutation));
     }
     if (!mutations.empty()) RETURN_IF_ERROR(store_.Mutate(options_.table, mutations));

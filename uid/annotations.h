@@ -1,14 +1,16 @@
 #pragma once
-// Annotations in storage: one, the global ones of a range, deletes (spec schema.md §11, http-api.md
-// §16). They are cells of the data table, beside the points of their series or in rows of their
-// own.
+// Stored annotations: reading and writing single ones, reading global ones of a range, deleting
+// ranges (opentsdb-schema.md §11, opentsdb-http-api.md §16). Annotations are cells of the data
+// table, in the rows of their series or in their own rows.
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "storage/base/bytes.h"
+#include "storage/base/request_context.h"
 #include "storage/base/status.h"
 #include "storage/codec/annotation.h"
 #include "storage/model/key_layout.h"
@@ -19,55 +21,68 @@ namespace hg::uid {
 struct AnnotationsOptions {
   std::string table = "tsdb";  // tsd.storage.hbase.data_table
   KeyLayout layout;
-  /// Cells carry the annotation's start as their time (tsd.storage.use_otsdb_timestamp; schema.md
-  /// §9.5).
+  /// If true, the timestamp of a cell is the annotation's start time
+  /// (tsd.storage.use_otsdb_timestamp; opentsdb-schema.md §9.5).
   bool use_otsdb_timestamp = false;
 };
 
-/// Thread-safe. Blocks on the store. TSUIDs are hexadecimal as the client wrote them, an odd digit
-/// count is padded on the left; "" = global. InvalidArgument: a TSUID or time that cannot be; one
-/// whose pairs are not whole is only refused where it would be written. Store errors as they come.
+/// Thread-safe. Calls block on the store. TSUIDs are hexadecimal as the client wrote them; an odd
+/// number of digits is padded on the left, and "" means global. InvalidArgument: an impossible
+/// TSUID or time. A TSUID with an incomplete tag pair is refused only by writes. Store errors are
+/// passed on. Each call counts its work in `context` and fails with its errors. Results stay
+/// charged to the context.
 class Annotations {
  public:
-  /// `store` outlives the object.
+  /// `store` must outlive the object.
   Annotations(Store& store, AnnotationsOptions options);
 
-  /// The one that starts then (seconds or milliseconds, ≥ 1); NotFound if there is none.
-  Result<codec::Annotation> Find(const std::string& tsuid, int64_t start_time);
+  /// Returns the annotation with this start time (seconds or milliseconds, at least 1), or
+  /// NotFound.
+  Result<codec::Annotation> Find(const std::string& tsuid, int64_t start_time,
+                                 RequestContext& context);
 
-  /// Merges the request into what is stored (codec::MergeAnnotation) and gives what is stored now;
-  /// none: the request says nothing besides which annotation it means, and nothing was written.
-  /// Concurrent writers of one annotation all succeed, one after the other. Conflict: lost too
-  /// often.
-  Result<std::optional<codec::Annotation>> Write(const codec::Annotation& request, bool replace);
+  /// Merges the request into the stored annotation (codec::MergeAnnotation) and returns the new
+  /// one. Returns nullopt and writes nothing if the request has nothing besides the annotation's
+  /// identity. Concurrent writers of one annotation all succeed, one after the other. Conflict: too
+  /// many lost races.
+  Result<std::optional<codec::Annotation>> Write(const codec::Annotation& request, bool replace,
+                                                 RequestContext& context);
 
-  /// Ok, too, if there was none.
-  Status Delete(const std::string& tsuid, int64_t start_time);
+  /// Deletes an annotation. Succeeds if there is none.
+  Status Delete(const std::string& tsuid, int64_t start_time, RequestContext& context);
 
-  /// Global annotations in storage order: of the hours that [start, end] touches, those with
-  /// startTime ≥ start and *endTime* ≤ end, which lets open ones through that begin later in the
-  /// last hour (§16.3). Both times in seconds, compared with what is stored as it stands; an end in
-  /// milliseconds lets the ends through that are stored so, too.
-  /// InvalidArgument: end < start.
-  Result<std::vector<codec::Annotation>> Globals(int64_t start_s, int64_t end_s);
+  /// Returns global annotations in storage order. It reads the hours that [start, end] touches and
+  /// returns those with startTime ≥ start and *endTime* ≤ end. So open annotations that begin later
+  /// in the last hour are included (opentsdb-http-api.md §16.3). `start_s` and `end_s` are in
+  /// seconds and are compared with the stored numbers as they are. If the end is in milliseconds,
+  /// stored ends in milliseconds are admitted, too. InvalidArgument: end < start.
+  Result<std::vector<codec::Annotation>> Globals(int64_t start_s, int64_t end_s,
+                                                 RequestContext& context);
 
-  /// Deletes those of a series, or the global ones, whose place lies inside [start, end]
-  /// (milliseconds); how many. An annotation whose start in seconds is divisible by 1000 has
-  /// another place (§11.1) and is not found.
-  Result<uint64_t> DeleteRange(const std::string& tsuid, int64_t start_ms, int64_t end_ms);
+  /// Deletes the annotations of the series whose storage position is inside [start, end]
+  /// (milliseconds), and returns their number. "" means the global annotations. A series that is
+  /// given twice counts twice, because OpenTSDB looks for all annotations before it deletes any.
+  /// The rows of a metric are read once for all of its series. If one TSUID is invalid, nothing is
+  /// deleted. Annotations whose start in seconds is divisible by 1000 have another position
+  /// (opentsdb-schema.md §11.1) and are not found.
+  Result<uint64_t> DeleteRange(const std::vector<std::string>& tsuids, int64_t start_ms,
+                               int64_t end_ms, RequestContext& context);
 
  private:
   struct Place;
+  using Owners = std::map<Bytes, uint64_t>;  // TSUIDs ("" = global), and how often each was given
+  Result<uint64_t> DeleteOwned(const Owners& owners, int64_t start_ms, int64_t end_ms,
+                               RequestContext& context);
   [[nodiscard]] Result<Place> Locate(const std::string& tsuid, int64_t start_time) const;
-  /// Row key of that series (bytes; "" = global) and hour.
+  /// Returns the row key of a series (bytes; "" = global) and an hour.
   [[nodiscard]] Bytes KeyOf(ByteView tsuid, uint32_t base) const;
 
   Store& store_;
   const AnnotationsOptions options_;
 };
 
-/// Bytes of a TSUID in hexadecimal; "" for "". InvalidArgument: not hexadecimal. Unsupported:
-/// shorter than a metric's UID, which OpenTSDB answers with 500.
+/// Converts a hexadecimal TSUID to bytes; "" gives "". InvalidArgument: not hexadecimal.
+/// Unsupported: shorter than a metric UID, which OpenTSDB answers with 500.
 Result<Bytes> TsuidBytes(const KeyLayout& layout, const std::string& hex);
 
 }  // namespace hg::uid

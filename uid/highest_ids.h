@@ -1,6 +1,6 @@
 #pragma once
-// The highest ids of a store on another machine, for statistics: read by a thread of its own, so
-// that whoever shows them waits for nobody.
+// The highest ids of a store on another machine, for statistics. A thread reads them in the
+// background, so that statistics requests do not wait for the store.
 
 #include <array>
 #include <atomic>
@@ -16,19 +16,19 @@
 
 namespace hg::uid {
 
-/// Thread-safe. `names` outlives it.
+/// Thread-safe. `names` must outlive it.
 class HighestIds {
  public:
   explicit HighestIds(Names& names, std::chrono::milliseconds interval = std::chrono::seconds(5))
       : names_(names), interval_(interval) {}
-  /// Stops.
+  /// Stops the thread.
   ~HighestIds() { Stop(); }
 
-  /// Reads them, and from then on again and again on a thread of its own.
+  /// Reads the ids now, then starts a thread that reads them again in each interval.
   void Start();
-  /// Ends that thread: waits for what it is reading. Idempotent.
+  /// Ends the thread and waits for a read in progress. Idempotent.
   void Stop();
-  /// Names::HighestId as it was read last; none if it never could be.
+  /// Returns the Names::HighestId that was read last, or nullopt if no read succeeded yet.
   [[nodiscard]] std::optional<int64_t> Of(UidKind kind) const;
 
  private:
@@ -37,7 +37,7 @@ class HighestIds {
 
   Names& names_;
   const std::chrono::milliseconds interval_;
-  std::array<std::atomic<int64_t>, 3> read_ = {-1, -1, -1};  // by kind; < 0: never
+  std::array<std::atomic<int64_t>, 3> read_ = {-1, -1, -1};  // by kind; negative = not read yet
 
   std::mutex mutex_;
   std::condition_variable changed_;

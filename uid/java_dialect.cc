@@ -13,13 +13,13 @@ bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 bool IsHex(char c) { return IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 bool IsContinuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
-// \b of Java 17 counts letters and digits of any script, \w those of ASCII.
+// In Java 17 \b uses letters and digits of any script, but \w only those of ASCII.
 constexpr std::string_view kBoundary =
     R"((?:(?<=[\p{L}\p{Nd}_])(?![\p{L}\p{Nd}_])|(?<![\p{L}\p{Nd}_])(?=[\p{L}\p{Nd}_])))";
 constexpr std::string_view kNoBoundary =
     R"((?:(?<=[\p{L}\p{Nd}_])(?=[\p{L}\p{Nd}_])|(?<![\p{L}\p{Nd}_])(?![\p{L}\p{Nd}_])))";
 
-// Sets of characters as expressions that match exactly one character; "" = none yet.
+// Sets of characters are expressions that match exactly one character; "" = no set yet.
 
 std::string Bracket(std::string_view items) { return "[" + std::string(items) + "]"; }
 
@@ -55,12 +55,12 @@ class Translator {
   }
 
  private:
-  // What an escape stands for.
+  // The result of an escape.
   enum class Meaning { kCharacter, kSet, kAssertion };
   struct Escaped {
     Meaning meaning = Meaning::kCharacter;
     std::string text;      // a character, the inside of a bracket expression, or an assertion
-    bool negated = false;  // of a set
+    bool negated = false;  // only for sets
   };
 
   [[nodiscard]] bool AtEnd() const { return at_ >= pattern_.size(); }
@@ -82,7 +82,7 @@ class Translator {
     return {};
   }
 
-  /// Behind the backslash.
+  /// Parses the part after the backslash.
   Result<Escaped> Escape() {
     if (AtEnd()) return Wrong("a backslash without a character");
     const char c = Take();
@@ -138,7 +138,7 @@ class Translator {
     return Escaped{Meaning::kCharacter, IsDigit(c) ? std::string(1, c) : Literal(c)};
   }
 
-  /// The character that begins with `c`, its further UTF-8 bytes taken.
+  /// Returns the character that begins with `c`. Reads its remaining UTF-8 bytes.
   std::string Literal(char c) {
     if (IsLetter(c) || IsDigit(c)) return {c};
     if (static_cast<unsigned char>(c) < 0x80) return {'\\', c};
@@ -190,7 +190,7 @@ class Translator {
     return CodePoint(code);
   }
 
-  /// One UTF-16 unit, or the two of a character beyond U+FFFF.
+  /// Parses one UTF-16 unit, or two for a character beyond U+FFFF.
   Result<Escaped> Utf16() {
     ASSIGN_OR_RETURN(uint32_t code, HexDigits(4));
     if (code >= 0xD800 && code < 0xDC00 && Peek() == '\\' && Peek(1) == 'u') {
@@ -215,7 +215,7 @@ class Translator {
     return Escaped{Meaning::kSet, *set, negated};
   }
 
-  /// As many digits as there are groups so far.
+  /// A reference has only as many digits as fit the number of groups so far.
   Result<Escaped> Reference(int number) {
     while (IsDigit(Peek()) && number * 10 + (Peek() - '0') <= groups_)
       number = number * 10 + (Take() - '0');
@@ -231,7 +231,7 @@ class Translator {
     return Escaped{Meaning::kAssertion, std::move(text)};
   }
 
-  /// Behind an opening parenthesis.
+  /// Parses the part after an opening parenthesis.
   Status Group() {
     if (Peek() == '*') return Wrong("nothing to repeat before '*'");
     if (Peek() != '?') {
@@ -257,7 +257,7 @@ class Translator {
     return Flags();
   }
 
-  /// "(?" and letters up to ':' or ')'.
+  /// Parses the letters between "(?" and ':' or ')'.
   Status Flags() {
     std::string kept;
     bool on = true;
@@ -285,7 +285,7 @@ class Translator {
     return {};
   }
 
-  /// Behind '{', which only a count may follow.
+  /// Parses the part after '{'. Only a repetition count may follow.
   Status Repetition() {
     size_t end = at_;
     while (end < pattern_.size() && IsDigit(pattern_[end])) ++end;
@@ -300,12 +300,12 @@ class Translator {
     return {};
   }
 
-  /// Behind '[' up to its ']'; as an operand of && (`bracketed` false) up to the ']' of the whole,
-  /// which stays.
+  /// Parses a class after '[' up to its ']'. If `bracketed` is false, it parses an operand of && up
+  /// to the ']' of the whole class, which is not consumed.
   Result<std::string> Class(bool bracketed) {
     if (++depth_ > kDepthMax) return Wrong("classes nested too deeply");
-    std::string set;    // what cannot stand in brackets
-    std::string items;  // what can
+    std::string set;    // parts that cannot be in brackets
+    std::string items;  // parts that can
     const bool negated = bracketed && Peek() == '^';
     if (negated) Take();
     while (true) {
@@ -330,7 +330,8 @@ class Translator {
     return negated ? Complement(set) : set;
   }
 
-  /// Behind &&: all that stands up to the next && or the end, and what was read before.
+  /// Parses the operands after && up to the next && or the end, and intersects them with the part
+  /// before.
   Status Intersect(std::string* set, std::string* items) {
     std::string right;
     while (!AtEnd() && Peek() != ']' && Peek() != '&') {
@@ -350,7 +351,7 @@ class Translator {
     return {};
   }
 
-  /// One character, a range of them, or an escaped set.
+  /// Parses one character, a range, or an escaped set.
   Status Range(std::string* set, std::string* items) {
     ASSIGN_OR_RETURN(const Escaped first, ClassCharacter());
     if (first.meaning == Meaning::kSet) {
@@ -388,7 +389,7 @@ class Translator {
   PcrePattern out_;
 };
 
-/// \Q…\E as escaped characters, wherever it stands.
+/// Replaces \Q…\E by escaped characters.
 std::string WithoutQuotes(std::string_view pattern) {
   std::string out;
   for (size_t i = 0; i < pattern.size(); ++i) {

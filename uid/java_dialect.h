@@ -1,10 +1,10 @@
 #pragma once
-// Java's regular expressions (java.util.regex.Pattern of Java 17) written in PCRE2's syntax:
-// classes in classes and their intersections, Java's escapes, property names and flags. What only
-// PCRE2 knows (recursion, conditions, verbs) is refused as Java refuses it. Pure.
+// Translates Java's regular expressions (java.util.regex.Pattern of Java 17) to PCRE2's syntax:
+// nested character classes and their intersections, Java's escapes, property names and flags.
+// Syntax that only PCRE2 knows (recursion, conditions, verbs) is refused, as in Java.
 //
-// Not the same as in Java: (?i) also finds letters beyond ASCII in either case, look-behind takes
-// alternatives of a fixed length each, of Unicode's blocks only four have names.
+// Differences from Java: (?i) also ignores the case of non-ASCII letters. Look-behind needs
+// alternatives of a fixed length each. Only four of Unicode's blocks can be named.
 
 #include <string>
 #include <string_view>
@@ -15,10 +15,10 @@ namespace hg::uid {
 
 struct PcrePattern {
   std::string text;
-  bool unicode_classes = false;  // (?U): \w, \d, \s and the POSIX names know all of Unicode
+  bool unicode_classes = false;  // (?U) is set: \w, \d, \s and the POSIX names cover all of Unicode
 };
 
-/// `pattern` is UTF-8. InvalidArgument: what is wrong, and at which byte.
+/// `pattern` is UTF-8. InvalidArgument: says what is wrong, and at which byte.
 Result<PcrePattern> FromJava(std::string_view pattern);
 
 }  // namespace hg::uid

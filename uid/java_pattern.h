@@ -1,13 +1,15 @@
 #pragma once
-// Regular expressions of filters and tree rules: Java's dialect (uid/java_dialect.h) at work.
-// Matching is bounded, so that no pattern of a client can hold a thread.
+// Regular expressions of filters and tree rules, in Java's dialect (uid/java_dialect.h). The work
+// of one match is bounded, whatever the pattern and the text are.
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "storage/base/request_context.h"
 #include "storage/base/status.h"
 
 namespace hg::uid {
@@ -15,24 +17,40 @@ namespace hg::uid {
 /// Immutable and thread-safe.
 class JavaPattern {
  public:
-  /// `pattern` is UTF-8. InvalidArgument: what is wrong and where.
-  static Result<std::shared_ptr<const JavaPattern>> Compile(std::string_view pattern);
+  /// The longest pattern in bytes.
+  static constexpr size_t kBytesMax = 64 << 10;
+
+  /// Compiles a pattern in UTF-8. The pattern is charged to `context` until the request ends.
+  /// InvalidArgument: says what is wrong and where, or that the pattern is too long. Also fails
+  /// with errors of `context`.
+  static Result<std::shared_ptr<const JavaPattern>> Compile(
+      std::string_view pattern, RequestContext& context = RequestContext::Unlimited());
   ~JavaPattern();
   JavaPattern(const JavaPattern&) = delete;
   JavaPattern& operator=(const JavaPattern&) = delete;
 
-  // A match that takes too many steps, or too much memory, counts as none. Texts are UTF-8.
+  // Texts are UTF-8.
 
-  /// True if the pattern is found anywhere in `text`.
+  /// Returns whether the pattern is found anywhere in `text`. Reports its work to `context`, also
+  /// during the match, and ends with errors of `context`. LimitExceeded: the match takes more work
+  /// than one match may (some ten milliseconds); the message names the pattern.
+  Result<bool> Search(std::string_view text, RequestContext& context) const;
+
+  // The functions below have no context. A match that exceeds the limit counts as no match.
+
+  /// Returns whether the pattern is found anywhere in `text`.
   [[nodiscard]] bool Search(std::string_view text) const;
-  /// The group (0 = the first in parentheses) of the first match in `text`; none: no match, or no
-  /// such group.
+  /// Returns a group (0 = the first in parentheses) of the first match in `text`. Returns nullopt
+  /// if there is no match or no such group.
   [[nodiscard]] std::optional<std::string> Group(std::string_view text, int group) const;
-  /// Groups in parentheses that the pattern has.
+  /// The number of groups in parentheses.
   [[nodiscard]] int group_count() const;
-  /// The pieces of `text` between matches, empty ones at the end dropped; the whole text if there
-  /// is no match.
-  [[nodiscard]] std::vector<std::string> Split(std::string_view text) const;
+  /// Returns the pieces of `text` between matches without empty pieces at the end, or the whole
+  /// text if there is no match. All matches of one call share the limit of one match. If it is
+  /// reached, the text after the last match found becomes one piece. Reports its work to `context`
+  /// and fails with its errors.
+  [[nodiscard]] Result<std::vector<std::string>> Split(std::string_view text,
+                                                       RequestContext& context) const;
 
  private:
   struct Impl;

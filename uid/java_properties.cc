@@ -9,7 +9,7 @@ namespace {
 
 using Name = std::pair<std::string_view, std::string_view>;
 
-// What Java calls \p{…}, as the inside of a bracket expression.
+// Java's \p{…} names, each as the inside of a bracket expression.
 constexpr Name kNamedSets[] = {
     {"Lower", "[:lower:]"},
     {"Upper", "[:upper:]"},
@@ -43,7 +43,7 @@ constexpr Name kNamedSets[] = {
     {"javaISOControl", R"(\x{0}-\x{1F}\x{7F}-\x{9F})"},
 };
 
-// \p{IsName} where PCRE2 has another name for it; other names are scripts and PCRE2 knows them.
+// \p{IsName} for names that differ in PCRE2. Other names are scripts, which PCRE2 knows.
 constexpr Name kBinaryProperties[] = {
     {"letter", R"(\p{L})"},
     {"titlecase", R"(\p{Lt})"},
@@ -69,7 +69,7 @@ constexpr std::string_view kCategories[] = {
     "Po", "Ps", "S",  "Sc", "Sk", "Sm", "So", "Z",  "Zl", "Zp", "Zs",
 };
 
-/// Lower case without blanks, hyphens and underscores.
+/// Returns the name in lower case without blanks, hyphens and underscores.
 std::string Loose(std::string_view name) {
   std::string out;
   for (char c : name) {

@@ -1,5 +1,5 @@
 #pragma once
-// The names of character properties that Java's \p{…} knows, for java_dialect. Pure.
+// The names of character properties in Java's \p{…}, for java_dialect.
 
 #include <optional>
 #include <string>
@@ -7,8 +7,9 @@
 
 namespace hg::uid {
 
-/// The property as the inside of a PCRE2 bracket expression; none: Java knows no such name, or it
-/// is a block that has no range here. Names of scripts are passed on, for PCRE2 to refuse.
+/// Returns the property as the inside of a PCRE2 bracket expression. Returns nullopt if Java has no
+/// such name, or if the name is a block without a range here. Script names are passed on; PCRE2
+/// refuses unknown ones.
 std::optional<std::string> JavaPropertySet(std::string_view name);
 
 }  // namespace hg::uid

@@ -1,6 +1,7 @@
 #pragma once
-// The JSON objects that uid keeps in cells (metadata, trees): members written in the order given,
-// read by name. For the .cc files of this folder only, so that RapidJSON stays out of its headers.
+// Reads and writes the JSON objects in the cells of metadata and trees. Members are written in the
+// order of the calls and read by name. Only .cc files of this folder include it, so that RapidJSON
+// stays out of the headers.
 
 #include <rapidjson/document.h>
 #include <rapidjson/stringbuffer.h>
@@ -23,12 +24,12 @@ class ObjectWriter {
   ObjectWriter& Null(std::string_view key);
   ObjectWriter& Number(std::string_view key, int64_t number);
   ObjectWriter& Flag(std::string_view key, bool flag);
-  /// A number in the notation given, which must be JSON's.
+  /// Writes a number in the given notation, which must be valid JSON.
   ObjectWriter& NumberText(std::string_view key, std::string_view text);
-  /// What is written up to End becomes an object of its own.
+  /// Starts a nested object, which ends with End.
   ObjectWriter& Begin(std::string_view key);
   ObjectWriter& End();
-  /// The whole object; to be called once, at last.
+  /// Returns the whole object. Call this function once, at the end.
   std::string Finish();
 
  private:
@@ -38,9 +39,9 @@ class ObjectWriter {
   rapidjson::Writer<rapidjson::StringBuffer> writer_{buffer_};
 };
 
-/// Reads one object. `what` names it in errors, which are all Corruption: it is stored data. The
-/// first error stays, and what comes after it reads nothing. Members that are absent or null leave
-/// their targets alone.
+/// Reads one object. `what` names it in errors. All errors are Corruption, because the object comes
+/// from storage. After the first error nothing more is read, and that error is kept. If a member is
+/// absent or null, its target is not changed.
 class ObjectReader {
  public:
   ObjectReader(std::string what, ByteView json);
@@ -48,7 +49,7 @@ class ObjectReader {
   [[nodiscard]] const Status& status() const { return status_; }
 
   ObjectReader& Text(const char* key, std::string* out) { return Text(document_, key, out); }
-  /// The same of a nested object.
+  /// Reads a member of a nested object.
   ObjectReader& Text(const rapidjson::Value& object, const char* key, std::string* out);
   ObjectReader& Flag(const char* key, bool* out);
   template <typename T>
@@ -60,14 +61,15 @@ class ObjectReader {
     return *this;
   }
 
-  /// A member, null or not, as long as the reader lives. None, or there was an error: nullptr.
+  /// Returns a member, even if it is null; nullptr if it is absent or after an error. The pointer
+  /// is valid as long as the reader.
   [[nodiscard]] const rapidjson::Value* Find(const char* key) const { return Find(document_, key); }
-  /// That a member is not of its form: the first such error stays.
+  /// Records that a member is malformed. Only the first such error is kept.
   ObjectReader& Damaged(const char* key);
 
  private:
   [[nodiscard]] const rapidjson::Value* Find(const rapidjson::Value& object, const char* key) const;
-  /// The same, null being none.
+  /// Like Find, but returns nullptr for null members.
   [[nodiscard]] const rapidjson::Value* Said(const rapidjson::Value& object, const char* key) const;
 
   std::string what_;
@@ -75,8 +77,8 @@ class ObjectReader {
   Status status_;
 };
 
-/// A text value as UTF-8: what is none, such as half of a surrogate pair, becomes the replacement
-/// character.
+/// Returns a text value as UTF-8. Invalid parts, such as half of a surrogate pair, become the
+/// replacement character.
 std::string Utf8(const rapidjson::Value& text);
 
 }  // namespace hg::uid

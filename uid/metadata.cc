@@ -13,10 +13,16 @@ const Bytes kFamily = "name";
 const Bytes kTsMeta = "ts_meta";
 const Bytes kTsCounter = "ts_ctr";
 
-// Attempts of one write before it gives up: each lost one means that another writer succeeded.
+// The number of attempts of one write. Each failed attempt means that another writer succeeded.
 constexpr int kWriteAttempts = 10;
 
-/// Qualifier of an id's object: "metric_meta", although the mapping's qualifier is "metrics".
+// Reading or writing a cell takes microseconds, and so does looking up a name.
+constexpr uint64_t kStepsPerCell = 1 << 12;
+// The size at which a fetch of series ends.
+constexpr size_t kFetchBytes = 1 << 20;
+
+/// Returns the qualifier of an id's object. For metrics it is "metric_meta", although the qualifier
+/// of the mapping is "metrics".
 Bytes UidMetaQualifier(UidKind kind) {
   return kind == UidKind::kMetric ? "metric_meta" : std::string(UidKindName(kind)) + "_meta";
 }
@@ -25,7 +31,7 @@ bool Said(const MetaText& text) { return text != ""; }
 
 Status NoSeries() { return Status::NotFound("Could not find Timeseries meta data"); }
 
-/// The earlier creation that is known.
+/// Returns the earlier of the known creation times.
 int64_t MergeCreated(int64_t request, int64_t stored) {
   return stored > 0 && (request == 0 || stored < request) ? stored : request;
 }
@@ -76,6 +82,36 @@ bool HasPairs(const KeyLayout& layout, ByteView tsuid, const std::vector<Bytes>&
 
 }  // namespace
 
+Status CheckObjectSize(const std::string& json) {
+  if (json.size() <= kObjectBytesMax) return {};
+  return Status::LimitExceeded("the object would have " + std::to_string(json.size()) +
+                               " bytes; at most " + std::to_string(kObjectBytesMax) +
+                               " are stored");
+}
+
+int64_t BytesOf(const UidMeta& meta) {
+  size_t bytes = sizeof meta + meta.id.size() + meta.name.size();
+  for (const MetaText* text : {&meta.display_name, &meta.description, &meta.notes})
+    if (*text) bytes += (*text)->size();
+  if (meta.custom)
+    for (const auto& [key, value] : *meta.custom)
+      bytes += sizeof(MetaFields::value_type) + key.size() + value.size();
+  return static_cast<int64_t>(bytes);
+}
+
+int64_t BytesOf(const TsMeta& meta) {
+  size_t bytes = sizeof meta - sizeof meta.metric + meta.tsuid.size();
+  for (const MetaText* text :
+       {&meta.display_name, &meta.description, &meta.notes, &meta.units, &meta.data_type})
+    if (*text) bytes += (*text)->size();
+  if (meta.custom)
+    for (const auto& [key, value] : *meta.custom)
+      bytes += sizeof(MetaFields::value_type) + key.size() + value.size();
+  auto all = static_cast<int64_t>(bytes) + BytesOf(meta.metric);
+  for (const UidMeta& tag : meta.tags) all += BytesOf(tag);
+  return all;
+}
+
 bool UidMeta::HasChanges() const {
   return Said(display_name) || Said(description) || Said(notes) || created != 0 ||
          custom.has_value();
@@ -89,22 +125,33 @@ bool TsMeta::HasChanges() const {
 Metadata::Metadata(Store& store, Names& names, MetadataOptions options)
     : store_(store), names_(names), options_(std::move(options)) {}
 
-Result<UidMeta> Metadata::FindUid(UidKind kind, const Bytes& id) {
+// Returns the object with default values.
+Result<UidMeta> Metadata::FindName(UidKind kind, const Bytes& id, RequestContext& context) {
+  RETURN_IF_ERROR(context.Step(kStepsPerCell));
   UidMeta meta;
   meta.kind = kind;
   meta.id = id;
   ASSIGN_OR_RETURN(meta.name, names_.NameOf(kind, id));
-  ASSIGN_OR_RETURN(const Row row,
-                   store_.Get(options_.uid_table, id, kFamily, {UidMetaQualifier(kind)}));
-  if (!row.empty()) RETURN_IF_ERROR(DecodeUidMeta(row.cells.front().value, &meta));
   return meta;
 }
 
-Result<std::optional<UidMeta>> Metadata::WriteUid(const UidMeta& request, bool replace) {
+Result<UidMeta> Metadata::FindUid(UidKind kind, const Bytes& id, RequestContext& context) {
+  ASSIGN_OR_RETURN(UidMeta meta, FindName(kind, id, context));
+  ASSIGN_OR_RETURN(const Row row,
+                   store_.Get(options_.uid_table, id, kFamily, {UidMetaQualifier(kind)}));
+  if (row.empty()) return meta;
+  RETURN_IF_ERROR(context.Step(row.cells.front().value.size()));
+  RETURN_IF_ERROR(DecodeUidMeta(row.cells.front().value, &meta));
+  return meta;
+}
+
+Result<std::optional<UidMeta>> Metadata::WriteUid(const UidMeta& request, bool replace,
+                                                  RequestContext& context) {
   if (!request.HasChanges()) return std::optional<UidMeta>();
   const Bytes qualifier = UidMetaQualifier(request.kind);
   ASSIGN_OR_RETURN(const std::string name, names_.NameOf(request.kind, request.id));
   for (int attempt = 0; attempt < kWriteAttempts; ++attempt) {
+    RETURN_IF_ERROR(context.Step(kStepsPerCell));
     ASSIGN_OR_RETURN(const Row row,
                      store_.Get(options_.uid_table, request.id, kFamily, {qualifier}));
     UidMeta merged = request;
@@ -116,23 +163,27 @@ Result<std::optional<UidMeta>> Metadata::WriteUid(const UidMeta& request, bool r
       merged = Merge(request, stored, replace);
     }
     merged.name = name;
+    const std::string object = EncodeUidMeta(merged);
+    RETURN_IF_ERROR(CheckObjectSize(object));
     ASSIGN_OR_RETURN(const bool written,
-                     store_.CompareAndMutate(
-                         kFamily, qualifier, expected, options_.uid_table,
-                         {request.id, {PutCell(kFamily, qualifier, EncodeUidMeta(merged))}}));
+                     store_.CompareAndMutate(kFamily, qualifier, expected, options_.uid_table,
+                                             {request.id, {PutCell(kFamily, qualifier, object)}}));
     if (written) return std::optional<UidMeta>(std::move(merged));
   }
   return Status::Conflict("The metadata was changed by others again and again");
 }
 
-Status Metadata::DeleteUid(UidKind kind, const Bytes& id) {
+Status Metadata::DeleteUid(UidKind kind, const Bytes& id, RequestContext& context) {
+  RETURN_IF_ERROR(context.Step(kStepsPerCell));
   return store_.Mutate(options_.uid_table, {{id, {DeleteColumn(kFamily, UidMetaQualifier(kind))}}});
 }
 
-Status Metadata::FillIds(TsMeta* meta) {
+Status Metadata::FillIds(IdDetail detail, TsMeta* meta, RequestContext& context) {
   const KeyLayout& layout = options_.layout;
   const auto find = [&](UidKind kind, size_t at, int width) -> Result<UidMeta> {
-    Result<UidMeta> found = FindUid(kind, meta->tsuid.substr(at, static_cast<size_t>(width)));
+    const Bytes id = meta->tsuid.substr(at, static_cast<size_t>(width));
+    Result<UidMeta> found =
+        detail == IdDetail::kObjects ? FindUid(kind, id, context) : FindName(kind, id, context);
     if (found.status().code() == StatusCode::kNotFound)
       return Status::Corruption(std::string(found.status().message()));
     return found;
@@ -152,7 +203,7 @@ Status Metadata::FillIds(TsMeta* meta) {
 }
 
 Result<TsMeta> Metadata::ReadSeries(const Row& row) {
-  // A counter alone is no metadata (§14.2).
+  // A counter alone is not metadata (opentsdb-schema.md §14.2).
   const Cell* object = FindCell(row, kTsMeta);
   if (object == nullptr) return NoSeries();
   TsMeta meta;
@@ -166,48 +217,55 @@ Result<TsMeta> Metadata::ReadSeries(const Row& row) {
   return meta;
 }
 
-Result<TsMeta> Metadata::FindSeries(const Bytes& tsuid) {
-  // Nothing is stored of what cannot be a series.
+Result<TsMeta> Metadata::FindSeries(const Bytes& tsuid, RequestContext& context, IdDetail detail) {
+  // Invalid TSUIDs have no stored metadata.
   if (!codec::CheckTsuid(options_.layout, tsuid).ok()) return NoSeries();
-  ASSIGN_OR_RETURN(Row row, store_.Get(options_.meta_table, tsuid, kFamily, {}));
+  RETURN_IF_ERROR(context.Step(kStepsPerCell));
+  ASSIGN_OR_RETURN(Row row, store_.Get(options_.meta_table, tsuid, kFamily, {kTsMeta, kTsCounter}));
   row.key = tsuid;
   ASSIGN_OR_RETURN(TsMeta meta, ReadSeries(row));
-  RETURN_IF_ERROR(FillIds(&meta));
+  RETURN_IF_ERROR(FillIds(detail, &meta, context));
   return meta;
 }
 
-Result<std::vector<TsMeta>> Metadata::ListSeries(const Bytes& metric,
-                                                 const std::vector<Bytes>& pairs) {
+Status Metadata::VisitSeries(const Bytes& metric, const std::vector<Bytes>& pairs,
+                             const std::function<Status(const TsMeta&)>& visit,
+                             RequestContext& context) {
   ScanSpec spec;
   spec.table = options_.meta_table;
   spec.family = kFamily;
   spec.start = metric;
   spec.stop = AfterPrefix(metric);
-  std::vector<TsMeta> found;
-  RETURN_IF_ERROR(ForEachRow(store_, spec, [&](const Row& row) -> Status {
+  spec.qualifiers = {kTsMeta, kTsCounter};
+  spec.batch_bytes = kFetchBytes;
+  spec.context = &context;
+  return ForEachRow(store_, spec, [&](const Row& row) -> Status {
     if (!codec::CheckTsuid(options_.layout, row.key).ok()) return {};
+    RETURN_IF_ERROR(context.Step(pairs.size() * row.key.size()));
     if (FindCell(row, kTsMeta) == nullptr || !HasPairs(options_.layout, row.key, pairs)) return {};
     ASSIGN_OR_RETURN(TsMeta meta, ReadSeries(row));
-    RETURN_IF_ERROR(FillIds(&meta));
-    found.push_back(std::move(meta));
-    return {};
-  }));
-  return found;
+    RETURN_IF_ERROR(FillIds(IdDetail::kObjects, &meta, context));
+    return visit(meta);
+  });
 }
 
-Result<bool> Metadata::HasSeries(const Bytes& tsuid) {
+Result<bool> Metadata::HasSeries(const Bytes& tsuid, RequestContext& context) {
+  RETURN_IF_ERROR(context.Step(kStepsPerCell));
   ASSIGN_OR_RETURN(const Row row, store_.Get(options_.meta_table, tsuid, kFamily, {kTsMeta}));
   return !row.empty();
 }
 
-Result<std::optional<TsMeta>> Metadata::WriteSeries(const TsMeta& request, bool replace) {
+Result<std::optional<TsMeta>> Metadata::WriteSeries(const TsMeta& request, bool replace,
+                                                    RequestContext& context) {
   RETURN_IF_ERROR(codec::CheckTsuid(options_.layout, request.tsuid));
   if (!request.HasChanges()) return std::optional<TsMeta>();
   TsMeta ids;
   ids.tsuid = request.tsuid;
-  RETURN_IF_ERROR(FillIds(&ids));
+  RETURN_IF_ERROR(FillIds(IdDetail::kObjects, &ids, context));
   for (int attempt = 0; attempt < kWriteAttempts; ++attempt) {
-    ASSIGN_OR_RETURN(Row row, store_.Get(options_.meta_table, request.tsuid, kFamily, {}));
+    RETURN_IF_ERROR(context.Step(kStepsPerCell));
+    ASSIGN_OR_RETURN(
+        Row row, store_.Get(options_.meta_table, request.tsuid, kFamily, {kTsMeta, kTsCounter}));
     row.key = request.tsuid;
     ASSIGN_OR_RETURN(const TsMeta stored, ReadSeries(row));
     TsMeta merged = Merge(request, stored, replace);
@@ -215,29 +273,34 @@ Result<std::optional<TsMeta>> Metadata::WriteSeries(const TsMeta& request, bool 
     merged.last_received = stored.last_received;
     merged.metric = ids.metric;
     merged.tags = ids.tags;
+    const std::string object = EncodeTsMeta(merged);
+    RETURN_IF_ERROR(CheckObjectSize(object));
     ASSIGN_OR_RETURN(const bool written,
-                     store_.CompareAndMutate(
-                         kFamily, kTsMeta, FindCell(row, kTsMeta)->value, options_.meta_table,
-                         {request.tsuid, {PutCell(kFamily, kTsMeta, EncodeTsMeta(merged))}}));
+                     store_.CompareAndMutate(kFamily, kTsMeta, FindCell(row, kTsMeta)->value,
+                                             options_.meta_table,
+                                             {request.tsuid, {PutCell(kFamily, kTsMeta, object)}}));
     if (written) return std::optional<TsMeta>(std::move(merged));
   }
   return Status::Conflict("The metadata was changed by others again and again");
 }
 
-Result<TsMeta> Metadata::CreateSeries(const TsMeta& request) {
+Result<TsMeta> Metadata::CreateSeries(const TsMeta& request, RequestContext& context) {
   RETURN_IF_ERROR(codec::CheckTsuid(options_.layout, request.tsuid));
   TsMeta ids;
   ids.tsuid = request.tsuid;
-  RETURN_IF_ERROR(FillIds(&ids));
-  RETURN_IF_ERROR(store_.Mutate(
-      options_.meta_table, {{request.tsuid, {PutCell(kFamily, kTsMeta, EncodeTsMeta(request))}}}));
+  RETURN_IF_ERROR(FillIds(IdDetail::kObjects, &ids, context));
+  const std::string object = EncodeTsMeta(request);
+  RETURN_IF_ERROR(CheckObjectSize(object));
+  RETURN_IF_ERROR(
+      store_.Mutate(options_.meta_table, {{request.tsuid, {PutCell(kFamily, kTsMeta, object)}}}));
   const Result<int64_t> counter =
       store_.Increment(options_.meta_table, request.tsuid, kFamily, kTsCounter, 0);
   if (!counter.ok()) return counter.status();
-  return FindSeries(request.tsuid);
+  return FindSeries(request.tsuid, context);
 }
 
-Status Metadata::DeleteSeries(const Bytes& tsuid) {
+Status Metadata::DeleteSeries(const Bytes& tsuid, RequestContext& context) {
+  RETURN_IF_ERROR(context.Step(kStepsPerCell));
   return store_.Mutate(options_.meta_table, {{tsuid, {DeleteColumn(kFamily, kTsMeta)}}});
 }
 

@@ -1,16 +1,18 @@
 #pragma once
-// What people and agents say about ids and series: UIDMeta and TSMeta objects (spec schema.md §14,
-// http-api.md §17.3, §17.4; OpenTSDB classes UIDMeta, TSMeta). JSON cells beside the ids, and in a
-// table of their own.
+// Metadata that users and agents give to ids and series: UIDMeta and TSMeta objects
+// (opentsdb-schema.md §14, opentsdb-http-api.md §17.3, §17.4; OpenTSDB classes UIDMeta, TSMeta).
+// They are JSON cells in the rows of the ids, and in a table of their own.
 
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "storage/base/bytes.h"
+#include "storage/base/request_context.h"
 #include "storage/base/status.h"
 #include "storage/model/key_layout.h"
 #include "storage/model/uid_kind.h"
@@ -19,40 +21,40 @@
 
 namespace hg::uid {
 
-/// A text that may be null, which is not the same as empty.
+/// A text that may be null; null is not the same as empty.
 using MetaText = std::optional<std::string>;
-/// Fields of the user's own, in order of arrival.
+/// User-defined fields, in the order in which they were given.
 using MetaFields = std::vector<std::pair<std::string, std::string>>;
 
-/// Of one id. As a request: what is at its default was not said.
+/// Metadata of one id. In a request, a field with its default value means "not given".
 struct UidMeta {
   UidKind kind = UidKind::kMetric;
-  Bytes id;          // not stored in the object: it is its row
-  std::string name;  // nor this: it comes from the mapping
+  Bytes id;          // not stored in the object: the row key has it
+  std::string name;  // not stored in the object: the name mapping has it
   MetaText display_name{""}, description{""}, notes{""};
-  int64_t created = 0;  // seconds; 0 = unknown
+  int64_t created = 0;  // seconds since the epoch; 0 = unknown
   std::optional<MetaFields> custom;
 
-  /// The request says something.
+  /// Returns whether the request gives any field.
   [[nodiscard]] bool HasChanges() const;
 };
 
-/// Of one series. As a request: what is at its default was not said.
+/// Metadata of one series. In a request, a field with its default value means "not given".
 struct TsMeta {
   Bytes tsuid;
   MetaText display_name{""}, description{""}, notes{""};
   int64_t created = 0;
   std::optional<MetaFields> custom;
   MetaText units{""}, data_type{""};
-  int32_t retention = 0;                          // days; 0 = for ever
-  double max = std::nan(""), min = std::nan("");  // NaN = unset
-  bool max_said = false, min_said = false;        // of a request: NaN may be meant
+  int32_t retention = 0;                          // days; 0 = unlimited
+  double max = std::nan(""), min = std::nan("");  // NaN = not set
+  bool max_said = false, min_said = false;  // in a request: the value is given, even if it is NaN
 
-  // Filled in when read:
-  int64_t total_points = 0;   // the counter, which may count nothing but existence
-  int64_t last_received = 0;  // when it was last written, seconds
+  // Set when the object is read:
+  int64_t total_points = 0;   // the counter; it may only say that the series exists
+  int64_t last_received = 0;  // time of the last write of the counter, in seconds
   UidMeta metric;
-  std::vector<UidMeta> tags;  // key, value, key, value, …
+  std::vector<UidMeta> tags;  // key, value, key, value and so on
 
   [[nodiscard]] bool HasChanges() const;
 };
@@ -63,49 +65,73 @@ struct MetadataOptions {
   KeyLayout layout;
 };
 
-/// Thread-safe. Blocks on the store. Writers of one object all succeed, one after the other;
-/// Conflict: lost too often.
+/// The size limit of a stored object of metadata or of a tree, in bytes of JSON. When trees sort a
+/// new series, they read such objects, so these must be cheap to read. Larger objects that another
+/// program stored are still read.
+inline constexpr size_t kObjectBytesMax = 64 << 10;
+/// LimitExceeded: the JSON of the object is larger.
+Status CheckObjectSize(const std::string& json);
+
+/// What a reader of a series needs to know about the metric and the tags.
+enum class IdDetail : uint8_t {
+  kNames,    // ids and names only
+  kObjects,  // the stored objects, too
+};
+
+/// The memory that an object takes.
+int64_t BytesOf(const UidMeta& meta);
+int64_t BytesOf(const TsMeta& meta);
+
+/// Thread-safe. Calls block on the store. Concurrent writers of one object all succeed, one after
+/// the other. Conflict: too many lost races. LimitExceeded: the new object is larger than
+/// kObjectBytesMax. Each call counts its work in `context` and fails with its errors.
 class Metadata {
  public:
-  /// Both outlive the object.
+  /// Both references must outlive the object.
   Metadata(Store& store, Names& names, MetadataOptions options);
 
-  /// What is stored, or an object at its defaults. NotFound: no such id. InvalidArgument: not of
-  /// the kind's width.
-  Result<UidMeta> FindUid(UidKind kind, const Bytes& id);
-  /// Merges (or replaces) and gives what is stored now; none: the request says nothing. Errors as
-  /// FindUid.
-  Result<std::optional<UidMeta>> WriteUid(const UidMeta& request, bool replace);
-  /// Ok, too, if there was nothing.
-  Status DeleteUid(UidKind kind, const Bytes& id);
+  /// Returns the stored object, or one with default values. NotFound: the id does not exist.
+  /// InvalidArgument: the id does not have the width of its kind.
+  Result<UidMeta> FindUid(UidKind kind, const Bytes& id, RequestContext& context);
+  /// Merges the request into the stored object (or replaces the object) and returns the new one.
+  /// Returns nullopt if the request gives no field. Errors are those of FindUid.
+  Result<std::optional<UidMeta>> WriteUid(const UidMeta& request, bool replace,
+                                          RequestContext& context);
+  /// Succeeds if there was nothing to delete.
+  Status DeleteUid(UidKind kind, const Bytes& id, RequestContext& context);
 
-  /// NotFound: nothing stored. Corruption: an id of the series has no
-  /// name.
-  Result<TsMeta> FindSeries(const Bytes& tsuid);
-  /// All of the metric whose series has all the pairs (tagk ‖ tagv), by TSUID.
-  Result<std::vector<TsMeta>> ListSeries(const Bytes& metric, const std::vector<Bytes>& pairs);
-  [[nodiscard]] Result<bool> HasSeries(const Bytes& tsuid);
-  /// Merges (or replaces) what is stored; none: the request says nothing. NotFound: nothing stored.
-  /// InvalidArgument: no TSUID. Others as FindSeries.
-  Result<std::optional<TsMeta>> WriteSeries(const TsMeta& request, bool replace);
-  /// Stores the request as it stands, and a counter of zero if there is none.
-  Result<TsMeta> CreateSeries(const TsMeta& request);
-  /// The object, not the counter. Ok, too, if there was nothing.
-  Status DeleteSeries(const Bytes& tsuid);
+  /// NotFound: nothing is stored. Corruption: an id of the series has no name.
+  Result<TsMeta> FindSeries(const Bytes& tsuid, RequestContext& context,
+                            IdDetail detail = IdDetail::kObjects);
+  /// Visits the objects of all series of the metric that have all pairs (tagk ‖ tagv), ordered by
+  /// TSUID. Stops with the first error of `visit` and returns it.
+  Status VisitSeries(const Bytes& metric, const std::vector<Bytes>& pairs,
+                     const std::function<Status(const TsMeta&)>& visit, RequestContext& context);
+  [[nodiscard]] Result<bool> HasSeries(const Bytes& tsuid, RequestContext& context);
+  /// Merges the request into the stored object, or replaces the object. Returns nullopt if the
+  /// request gives no field. NotFound: nothing is stored. InvalidArgument: the TSUID is invalid.
+  /// Other errors are those of FindSeries.
+  Result<std::optional<TsMeta>> WriteSeries(const TsMeta& request, bool replace,
+                                            RequestContext& context);
+  /// Stores the request as it is, and a counter of zero if there is no counter.
+  Result<TsMeta> CreateSeries(const TsMeta& request, RequestContext& context);
+  /// Deletes the object, but not the counter. Succeeds if there was nothing to delete.
+  Status DeleteSeries(const Bytes& tsuid, RequestContext& context);
 
   [[nodiscard]] const KeyLayout& layout() const { return options_.layout; }
 
  private:
+  Result<UidMeta> FindName(UidKind kind, const Bytes& id, RequestContext& context);
   Result<TsMeta> ReadSeries(const Row& row);
-  Status FillIds(TsMeta* meta);
+  Status FillIds(IdDetail detail, TsMeta* meta, RequestContext& context);
 
   Store& store_;
   Names& names_;
   const MetadataOptions options_;
 };
 
-/// Stores the object of an id that was just assigned, over whatever is there (spec schema.md §3.3,
-/// step 8).
+/// Stores the object of an id that was just assigned, and replaces an existing object
+/// (opentsdb-schema.md §3.3, step 8).
 Status StoreFreshUidMeta(Store& store, const std::string& uid_table, UidKind kind, const Bytes& id,
                          int64_t created_s);
 

@@ -17,7 +17,8 @@ void PutText(ObjectWriter* object, const char* key, const MetaText& text) {
   }
 }
 
-/// Java's notation; what JSON has no number for is a text.
+/// Writes a double in Java's notation. Values that JSON numbers cannot represent are written as
+/// text.
 void PutDouble(ObjectWriter* object, const char* key, double number) {
   const std::string text = JavaDouble(number);
   if (std::isfinite(number)) {
@@ -40,7 +41,7 @@ void PutFields(ObjectWriter* object, const char* key, const std::optional<MetaFi
   object->End();
 }
 
-// Here, unlike elsewhere, a null member says something: no text, no fields.
+// Unlike in other readers, a null member counts here: it means no text or no fields.
 
 void GetText(ObjectReader* object, const char* key, MetaText* out) {
   const rapidjson::Value* value = object->Find(key);
@@ -80,7 +81,7 @@ void GetFields(ObjectReader* object, const char* key, std::optional<MetaFields>*
   }
 }
 
-// The members that both kinds of metadata have, side by side.
+// The members that both kinds of metadata have.
 
 template <typename Meta>
 void PutShared(ObjectWriter* object, const Meta& meta) {

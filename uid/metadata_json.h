@@ -1,6 +1,7 @@
 #pragma once
-// Stored form of metadata objects: JSON with fixed field order (spec schema.md §14). A foreign
-// writer must emit exactly this, or OpenTSDB's later updates of the series' object fail.
+// The stored form of metadata objects: JSON with a fixed field order (opentsdb-schema.md §14).
+// Other writers must produce exactly this form. Otherwise OpenTSDB's later updates of the object
+// fail.
 
 #include <string>
 
@@ -11,13 +12,14 @@
 namespace hg::uid {
 
 std::string EncodeUidMeta(const UidMeta& meta);
-/// Sets what is stored and leaves the rest. Corruption: no JSON object, or a field of another type.
+/// Sets the stored fields and leaves the other fields unchanged. Corruption: not a JSON object, or
+/// a field has the wrong type.
 Status DecodeUidMeta(ByteView json, UidMeta* meta);
 
 std::string EncodeTsMeta(const TsMeta& meta);
 Status DecodeTsMeta(ByteView json, TsMeta* meta);
 
-/// "METRIC", "TAGK", "TAGV".
+/// Returns "METRIC", "TAGK" or "TAGV".
 std::string_view UidKindWord(UidKind kind);
 
 }  // namespace hg::uid

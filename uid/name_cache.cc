@@ -4,8 +4,13 @@
 
 namespace hg::uid {
 
-template <typename Value>
-bool NameCache::Find(AgingMap<Value>& map, ByteView key, Value* out) {
+uint64_t NameCache::BytesOf(size_t name_length) {
+  constexpr uint64_t kPlaces = 256;  // slots in both maps
+  return kPlaces + 2 * HeapBytesOf(name_length);
+}
+
+template <typename Map, typename Value>
+bool NameCache::Find(Map& map, ByteView key, Value* out) {
   bool elder = false;
   bool found = false;
   {
@@ -25,25 +30,56 @@ bool NameCache::Find(AgingMap<Value>& map, ByteView key, Value* out) {
 bool NameCache::FindId(ByteView name, Entry* out) { return Find(ids_, name, out); }
 bool NameCache::FindName(ByteView id, std::string* out) { return Find(names_, id, out); }
 
-NameCache::Entry NameCache::Add(ByteView name, ByteView id, uint64_t changes) {
-  std::unique_lock lock(mutex_);
+NameCache::Entry NameCache::AddLocked(ByteView name, ByteView id, bool remember) {
   bool elder = false;
   const std::string* known = names_.Find(id, &elder);
   Entry entry{Bytes(id), known != nullptr && *known != name};
-  if (changes != changes_.load(std::memory_order_relaxed)) return entry;
+  if (!remember) return entry;
   if (options_.names && known == nullptr) names_.Set(id, std::string(name));
   if (options_.ids) ids_.Set(name, entry);
   return entry;
 }
 
+NameCache::Entry NameCache::Add(ByteView name, ByteView id) {
+  std::unique_lock lock(mutex_);
+  Entry entry = AddLocked(name, id, true);
+  if (options_.charged == nullptr) KeepWithinBytesMax();
+  CountBytes();
+  return entry;
+}
+
+NameCache::Entry NameCache::AddRead(ByteView name, ByteView id, uint64_t changes) {
+  std::unique_lock lock(mutex_);
+  Entry entry = AddLocked(name, id, changes == changes_.load(std::memory_order_relaxed));
+  KeepWithinBytesMax();
+  CountBytes();
+  return entry;
+}
+
+void NameCache::KeepWithinBytesMax() {
+  // Each of the two generations may have half of the bytes.
+  if (options_.bytes_max == 0) return;
+  if (ids_.young_bytes() + names_.young_bytes() <= options_.bytes_max / 2) return;
+  ids_.Age();
+  names_.Age();
+}
+
+void NameCache::CountBytes() {
+  if (options_.charged == nullptr) return;
+  const uint64_t bytes = ids_.bytes() + names_.bytes();
+  options_.charged->fetch_add(bytes - counted_, std::memory_order_relaxed);  // modulo 2^64
+  counted_ = bytes;
+}
+
 void NameCache::Rename(ByteView old_name, ByteView new_name, ByteView id) {
   std::unique_lock lock(mutex_);
   changes_.fetch_add(1, std::memory_order_release);
-  // First what is no longer true: memory may be wanting for the rest.
+  // Outdated entries are erased first, because the insertions may run out of memory.
   ids_.Erase(old_name);
   names_.Erase(id);
   if (options_.ids) ids_.Set(new_name, Entry{Bytes(id)});
   if (options_.names) names_.Set(id, std::string(new_name));
+  CountBytes();
 }
 
 void NameCache::Remove(ByteView name, ByteView id) {
@@ -51,6 +87,7 @@ void NameCache::Remove(ByteView name, ByteView id) {
   changes_.fetch_add(1, std::memory_order_release);
   ids_.Erase(name);
   names_.Erase(id);
+  CountBytes();
 }
 
 void NameCache::Clear() {
@@ -58,6 +95,7 @@ void NameCache::Clear() {
   changes_.fetch_add(1, std::memory_order_release);
   ids_.Clear();
   names_.Clear();
+  CountBytes();
 }
 
 NameCache::Counts NameCache::Count() const {

@@ -1,35 +1,51 @@
 #pragma once
-// What one process knows of the names and ids of one kind.
+// A cache of the names and ids of one kind.
 
 #include <atomic>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
+#include <memory>
 #include <shared_mutex>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "storage/base/bytes.h"
+#include "storage/base/keyed_hash.h"
 
 namespace hg::uid {
 
-/// Which directions are kept, and how much of each (tsd.uid.use_mode, tsd.uid.lru.*).
+/// Which directions are cached, and how many entries of each (tsd.uid.use_mode, tsd.uid.lru.*).
 struct NameCacheOptions {
-  bool ids = true;     // name → id, which writers need
-  bool names = true;   // id → name, which readers need
-  size_t ids_max = 0;  // entries; 0 = no limit
+  bool ids = true;     // name → id, needed by writers
+  bool names = true;   // id → name, needed by readers
+  size_t ids_max = 0;  // maximum number of entries; 0 = no limit
   size_t names_max = 0;
+  /// Limit in bytes for both directions. If it is exceeded, names that are read from the store
+  /// evict the names that were not used for the longest time. 0 = no limit.
+  uint64_t bytes_max = 0;
+  /// If not null, the cache adds the bytes that it holds to this counter, and new names are exempt
+  /// from bytes_max. The code that assigns new names asks for their memory before
+  /// (NamesOptions::may_grow). If null, bytes_max applies to new names as well.
+  std::shared_ptr<std::atomic<uint64_t>> charged = nullptr;
 };
 
-/// A map that holds at most so many entries (0 = any number) by forgetting those that were not met
-/// for long: entries age in two generations, of which the elder is dropped as a whole. One thread
-/// at a time where it changes; Find may run beside Find.
-template <typename Value>
+/// The heap memory of a text of this length, including the overhead of malloc.
+constexpr uint64_t HeapBytesOf(size_t length) {
+  constexpr size_t kInPlace = 15, kMalloc = 16;
+  return length <= kInPlace ? 0 : length + kMalloc;
+}
+
+/// A map with a maximum number of entries (0 = no limit). Entries age in two generations, and the
+/// older generation is dropped as a whole. `heap_bytes` returns the heap memory of a value.
+/// Concurrent calls of Find are safe; all other calls need exclusive access.
+template <typename Value, uint64_t (*heap_bytes)(const Value&)>
 class AgingMap {
  public:
   explicit AgingMap(size_t max) : half_(max == 0 ? 0 : max / 2 + max % 2) {}
 
-  /// nullptr: unknown. *elder: found in the elder generation; Keep it, lest it be dropped.
+  /// Returns nullptr if the key is unknown. Sets *elder if the entry is in the older generation;
+  /// call Keep then, or the entry will be dropped.
   [[nodiscard]] const Value* Find(std::string_view key, bool* elder) const {
     *elder = false;
     if (const auto it = young_.find(key); it != young_.end()) return &it->second;
@@ -41,48 +57,64 @@ class AgingMap {
     const auto it = old_.find(key);
     if (it == old_.end()) return;
     Value value = std::move(it->second);
+    old_bytes_ -= BytesOf(it->first, value);
     old_.erase(it);
     Set(key, std::move(value));
   }
   void Set(std::string_view key, Value value) {
-    if (const auto it = old_.find(key); it != old_.end()) old_.erase(it);
+    Erase(key);
+    const uint64_t bytes = BytesOf(key, value);
+    // The first entry beyond the limit starts a new generation.
+    if (half_ != 0 && young_.size() == half_) Age();
     young_.insert_or_assign(std::string(key), std::move(value));
-    if (half_ == 0 || young_.size() <= half_) return;
-    // The entry that is one too many begins the next generation.
-    auto last = young_.find(key);
-    std::pair<std::string, Value> entry(last->first, std::move(last->second));
-    young_.erase(last);
-    old_ = std::move(young_);
-    young_ = Map();
-    young_.insert(std::move(entry));
+    young_bytes_ += bytes;
+  }
+  /// Drops the older generation. The younger one becomes the older one.
+  void Age() {
+    old_ = std::exchange(young_, Map());
+    old_bytes_ = std::exchange(young_bytes_, 0);
   }
   void Erase(std::string_view key) {
-    if (const auto it = young_.find(key); it != young_.end()) young_.erase(it);
-    if (const auto it = old_.find(key); it != old_.end()) old_.erase(it);
+    EraseFrom(&young_, &young_bytes_, key);
+    EraseFrom(&old_, &old_bytes_, key);
   }
   void Clear() {
-    young_.clear();
-    old_.clear();
+    young_ = Map();
+    old_ = Map();
+    young_bytes_ = old_bytes_ = 0;
   }
   [[nodiscard]] size_t size() const { return young_.size() + old_.size(); }
+  /// The approximate memory of all entries.
+  [[nodiscard]] uint64_t bytes() const { return young_bytes_ + old_bytes_; }
+  [[nodiscard]] uint64_t young_bytes() const { return young_bytes_; }
 
  private:
-  struct Hash {
-    using is_transparent = void;
-    size_t operator()(std::string_view s) const { return std::hash<std::string_view>{}(s); }
-  };
-  using Map = boost::unordered_flat_map<std::string, Value, Hash, std::equal_to<>>;
+  // The hash is keyed, because clients choose the names.
+  using Map = boost::unordered_flat_map<std::string, Value, keyed_hash::Hash, std::equal_to<>>;
+
+  static uint64_t BytesOf(std::string_view key, const Value& value) {
+    // On average two thirds of the slots of a flat map are in use.
+    constexpr uint64_t kPlaceBytes = (sizeof(std::pair<std::string, Value>) + 1) * 3 / 2;
+    return kPlaceBytes + HeapBytesOf(key.size()) + heap_bytes(value);
+  }
+  static void EraseFrom(Map* map, uint64_t* bytes, std::string_view key) {
+    const auto it = map->find(key);
+    if (it == map->end()) return;
+    *bytes -= BytesOf(it->first, it->second);
+    map->erase(it);
+  }
 
   const size_t half_;
   Map young_, old_;
+  uint64_t young_bytes_ = 0, old_bytes_ = 0;
 };
 
-/// Thread-safe; a hit takes one shared lock.
+/// Thread-safe. A hit takes one shared lock.
 class NameCache {
  public:
   struct Entry {
     Bytes id;
-    bool shares_id = false;  // another spelling of the same bytes came first
+    bool shares_id = false;  // another name with the same stored bytes came first
   };
   struct Counts {
     uint64_t hits = 0, misses = 0, size = 0;
@@ -90,33 +122,49 @@ class NameCache {
 
   explicit NameCache(const NameCacheOptions& options)
       : options_(options), ids_(options.ids_max), names_(options.names_max) {}
+  ~NameCache() { Clear(); }
+  NameCache(const NameCache&) = delete;
+  NameCache& operator=(const NameCache&) = delete;
 
   bool FindId(ByteView name, Entry* out);
   bool FindName(ByteView id, std::string* out);
-  /// Remembers both directions. A spelling met later gets the id, but does not become the id's
-  /// name.
-  Entry Add(ByteView name, ByteView id) { return Add(name, id, changes()); }
-  /// The same of what was read from the store: `changes` is what changes() said before the read. If
-  /// a name was renamed, removed or all were forgotten since, what was read may be no longer true:
-  /// then nothing is remembered.
-  Entry Add(ByteView name, ByteView id, uint64_t changes);
+  /// Adds both directions of a name that just got its id. If the id has a name already, that name
+  /// stays the name of the id.
+  Entry Add(ByteView name, ByteView id);
+  /// Adds a name that was read from the store. `changes` is the value of changes() before the read.
+  /// If a name was renamed or removed, or the cache was cleared since then, the data may be
+  /// outdated and is not cached.
+  Entry AddRead(ByteView name, ByteView id, uint64_t changes);
   [[nodiscard]] uint64_t changes() const { return changes_.load(std::memory_order_acquire); }
   void Rename(ByteView old_name, ByteView new_name, ByteView id);
   void Remove(ByteView name, ByteView id);
   void Clear();
   [[nodiscard]] Counts Count() const;
 
+  /// The approximate memory of a name of this length, for both directions.
+  static uint64_t BytesOf(size_t name_length);
+
  private:
-  template <typename Value>
-  bool Find(AgingMap<Value>& map, ByteView key, Value* out);
+  static uint64_t HeapBytes(const Entry& entry) { return HeapBytesOf(entry.id.size()); }
+  static uint64_t TextHeapBytes(const std::string& name) { return HeapBytesOf(name.size()); }
+  using Ids = AgingMap<Entry, HeapBytes>;
+  using NamesOfIds = AgingMap<std::string, TextHeapBytes>;
+
+  template <typename Map, typename Value>
+  bool Find(Map& map, ByteView key, Value* out);
+  // These functions require mutex_, locked exclusively.
+  Entry AddLocked(ByteView name, ByteView id, bool remember);
+  void KeepWithinBytesMax();
+  void CountBytes();
 
   const NameCacheOptions options_;
   std::atomic<uint64_t> hits_{0};
   std::atomic<uint64_t> misses_{0};
-  std::atomic<uint64_t> changes_{0};  // written with mutex_ held
+  std::atomic<uint64_t> changes_{0};  // written only with mutex_ held
   mutable std::shared_mutex mutex_;
-  AgingMap<Entry> ids_;          // guarded by mutex_
-  AgingMap<std::string> names_;  // guarded by mutex_
+  Ids ids_;               // guarded by mutex_
+  NamesOfIds names_;      // guarded by mutex_
+  uint64_t counted_ = 0;  // what this cache added to options_.charged; guarded by mutex_
 };
 
 }  // namespace hg::uid

@@ -11,7 +11,8 @@ Result<std::unique_ptr<NameFilter>> NameFilter::Compile(const std::array<std::st
   for (UidKind kind : kUidKinds) {
     const std::string& list = lists[static_cast<size_t>(kind)];
     if (list.empty()) continue;
-    for (const std::string& text : parts->Split(list)) {
+    ASSIGN_OR_RETURN(const auto texts, parts->Split(list, RequestContext::Unlimited()));
+    for (const std::string& text : texts) {
       ASSIGN_OR_RETURN(auto pattern, JavaPattern::Compile(text));
       filter->of(kind).patterns.push_back(std::move(pattern));
     }

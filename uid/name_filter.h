@@ -1,6 +1,6 @@
 #pragma once
-// Which new names may get an id: the filter that OpenTSDB brings along (UniqueIdWhitelistFilter;
-// spec schema.md §19.2, tsd.uidfilter.whitelist.*).
+// Decides which new names may get an id, like OpenTSDB's built-in filter (UniqueIdWhitelistFilter;
+// opentsdb-schema.md §19.2, tsd.uidfilter.whitelist.*).
 
 #include <array>
 #include <atomic>
@@ -19,12 +19,13 @@ namespace hg::uid {
 /// Thread-safe.
 class NameFilter {
  public:
-  /// Lists of regular expressions by kind. `delimiter`, itself one, parts a list. InvalidArgument:
-  /// one of them cannot be understood.
+  /// Compiles a list of regular expressions for each kind. `delimiter` is a regular expression that
+  /// splits the lists. InvalidArgument: a regular expression is invalid.
   static Result<std::unique_ptr<NameFilter>> Compile(const std::array<std::string, 3>& lists,
                                                      const std::string& delimiter);
 
-  /// Every pattern of the kind is found in the name; a kind without patterns allows all. Counted.
+  /// Returns whether every pattern of the kind is found in the name. A kind without patterns allows
+  /// all names. Counts the result.
   bool Allows(UidKind kind, std::string_view name);
 
   [[nodiscard]] uint64_t accepted(UidKind kind) const { return of(kind).accepted; }

@@ -17,7 +17,7 @@
 namespace hg::uid {
 namespace {
 
-// OpenTSDB's budgets of 3 and 10 are decremented before the first try.
+// OpenTSDB's limits are 3 and 10, but it decrements them before the first try.
 constexpr int kSequentialTries = 2;
 constexpr int kRandomTries = 9;
 
@@ -25,11 +25,12 @@ const Bytes kForwardFamily = "id";
 const Bytes kReverseFamily = "name";
 const Bytes kCounterRow(1, '\0');
 
-// Names an empty prefix suggests begin with '!' up to what stands before '~'.
+// An empty prefix suggests names from '!' up to, but not including, '~'.
 const Bytes kSuggestFirst = "!";
 const Bytes kSuggestEnd = "~";
 constexpr size_t kSuggestBatchMax = 4096;  // rows
 constexpr size_t kSuggestBatchBytes = size_t{1} << 20;
+constexpr uint64_t kStepsOfRow = 64;
 
 Bytes MetaQualifier(UidKind kind) {
   return kind == UidKind::kMetric ? "metric_meta" : std::string(UidKindName(kind)) + "_meta";
@@ -44,7 +45,7 @@ uint64_t SystemRandomBits() {
   return bits;
 }
 
-// Java's Arrays.toString of signed bytes.
+// Formats like Java's Arrays.toString for signed bytes.
 std::string SignedBytes(ByteView id) {
   std::string out = "[";
   for (size_t i = 0; i < id.size(); ++i) {
@@ -54,22 +55,39 @@ std::string SignedBytes(ByteView id) {
   return out + "]";
 }
 
-// First key behind all that begin with the prefix; "" if there is none.
+// Returns the first key after all keys with the prefix, or "" if there is none.
 Bytes EndOfPrefix(Bytes prefix) {
   while (!prefix.empty() && ByteAt(prefix, prefix.size() - 1) == 0xFF) prefix.pop_back();
   if (!prefix.empty()) ++prefix.back();
   return prefix;
 }
 
-// An assignment under way, which all callers of its name wait for.
+// An assignment in progress. All other callers for the same name wait for it.
 struct Pending {
   std::mutex mutex;
   std::condition_variable done_changed;
   bool done = false;            // guarded by mutex
-  Result<Bytes> id = Status();  // guarded by mutex until done, then constant
+  Result<Bytes> id = Status();  // guarded by mutex until `done` is set, then constant
 };
 
-// One name space.
+// Adds the memory of a name to `charged` while the name gets its id.
+class InFlight {
+ public:
+  InFlight(std::atomic<uint64_t>* charged, uint64_t bytes) : charged_(charged), bytes_(bytes) {
+    if (charged_ != nullptr) charged_->fetch_add(bytes_, std::memory_order_relaxed);
+  }
+  ~InFlight() {
+    if (charged_ != nullptr) charged_->fetch_sub(bytes_, std::memory_order_relaxed);
+  }
+  InFlight(const InFlight&) = delete;
+  InFlight& operator=(const InFlight&) = delete;
+
+ private:
+  std::atomic<uint64_t>* const charged_;
+  const uint64_t bytes_;
+};
+
+// The names of one kind.
 class Kind {
  public:
   Kind(Store& store, const NamesOptions& options, UidKind kind)
@@ -82,40 +100,52 @@ class Kind {
         cache_(options.cache) {}
 
   Result<Bytes> Find(ByteView name);
-  Result<Bytes> FindOrAssign(ByteView name, bool* assigned);
+  Result<std::optional<Bytes>> FindOrAllow(ByteView name);
+  // `allowed` is true if FindOrAllow has allowed the name.
+  Result<Bytes> FindOrAssign(ByteView name, bool allowed, bool* assigned);
   Result<std::string> NameOf(ByteView id);
-  Status ForEach(ByteView prefix, size_t batch_rows, const Names::NameVisitor& visit);
+  Status ForEach(ByteView prefix, size_t batch_rows, MemoryTally* tally,
+                 const Names::NameVisitor& visit);
   Status Rename(ByteView old_name, ByteView new_name);
   Status Delete(ByteView name);
   Result<int64_t> HighestId();
 
-  // The id that a row of names has of this kind, if any.
+  // Returns the id of this kind in a row of names, or nullptr.
   [[nodiscard]] const Bytes* IdIn(const Row& row) const;
-  // Remembers a row that a scan of all kinds met.
+  // Caches a row that a scan of all kinds has read.
   void Remember(const Row& row);
   void DropCache() { cache_.Clear(); }
   void CountRejected() { rejected_.fetch_add(1, std::memory_order_relaxed); }
   [[nodiscard]] Names::CacheStats Stats() const;
 
  private:
-  // Looks past the cache for a name (not empty); NotFound if it has no id.
+  // Reads a name from the store. NotFound if it has no id, or is empty.
   Result<NameCache::Entry> Load(ByteView name);
   Result<Bytes> LoadOrAssign(ByteView name, bool* assigned);
+  // Returns the error if a new name may not get an id. Does not ask for memory.
+  Status CheckNew(ByteView name);
   Result<Bytes> Assign(ByteView name, bool* assigned);
-  // One try. Ok without a value: the id was taken, try again.
+  // Makes one attempt. Returns nullopt if the id was taken and the caller should try again.
   Result<std::optional<Bytes>> TryAssign(ByteView name, bool* assigned);
   Result<Bytes> NextId();
+  [[nodiscard]] Status IdsUsedUp() const;
   Result<Bytes> RequireOwnSpelling(ByteView name, const NameCache::Entry& entry) const;
+  [[nodiscard]] Status CheckLength(ByteView name) const;
   Status RenameReserved(ByteView old_name, ByteView new_name);
 
-  // The value of the one column, or none.
+  // Returns the value of the column of this kind, or nullopt.
   Result<std::optional<Bytes>> ReadColumn(ByteView row, const Bytes& family);
   Result<bool> PutIfAbsent(ByteView row, const Bytes& family, ByteView value);
 
   [[nodiscard]] Status NoSuchName(ByteView name) const {
     return Status::NotFound("No such name for '" + qualifier_ + "': '" + std::string(name) + "'");
   }
-  // As OpenTSDB's messages name this object.
+  [[nodiscard]] Status NameTaken(ByteView old_name, ByteView new_name, ByteView id) const {
+    return Status::Conflict("When trying rename(\"" + std::string(old_name) + "\", \"" +
+                            std::string(new_name) + "\") on " + Describe() +
+                            ": new name already assigned ID=" + SignedBytes(id));
+  }
+  // Returns this object's name in OpenTSDB's messages.
   [[nodiscard]] std::string Describe() const {
     return "UniqueId(" + options_.table + ", " + qualifier_ + ", " + std::to_string(width_) + ")";
   }
@@ -158,7 +188,7 @@ Result<NameCache::Entry> Kind::Load(ByteView name) {
                               " which is != " + std::to_string(width_) + " required for '" +
                               qualifier_ + "' (name '" + std::string(name) + "')");
   }
-  return cache_.Add(name, *id, changes);
+  return cache_.AddRead(name, *id, changes);
 }
 
 Result<Bytes> Kind::Find(ByteView name) {
@@ -175,10 +205,35 @@ Result<Bytes> Kind::RequireOwnSpelling(ByteView name, const NameCache::Entry& en
                           SignedBytes(entry.id));
 }
 
-Result<Bytes> Kind::FindOrAssign(ByteView name, bool* assigned) {
+Status Kind::CheckLength(ByteView name) const {
+  if (name.empty()) return Status::InvalidArgument("empty name for '" + qualifier_ + "'");
+  if (name.size() <= kNameLengthMax) return {};
+  const size_t length = ToLatin1(name).size();
+  if (length <= kNameLengthMax) return {};
+  return Status::InvalidArgument("a name for '" + qualifier_ + "' has " + std::to_string(length) +
+                                 " characters (at most " + std::to_string(kNameLengthMax) +
+                                 " can be stored)");
+}
+
+Result<std::optional<Bytes>> Kind::FindOrAllow(ByteView name) {
+  NameCache::Entry entry;
+  if (!cache_.FindId(name, &entry)) {
+    RETURN_IF_ERROR(CheckLength(name));
+    Result<NameCache::Entry> loaded = Load(name);
+    if (loaded.status().code() == StatusCode::kNotFound) {
+      RETURN_IF_ERROR(CheckNew(name));
+      return std::optional<Bytes>();
+    }
+    ASSIGN_OR_RETURN(entry, std::move(loaded));
+  }
+  ASSIGN_OR_RETURN(Bytes id, RequireOwnSpelling(name, entry));
+  return std::optional<Bytes>(std::move(id));
+}
+
+Result<Bytes> Kind::FindOrAssign(ByteView name, bool allowed, bool* assigned) {
   NameCache::Entry entry;
   if (cache_.FindId(name, &entry)) return RequireOwnSpelling(name, entry);
-  if (name.empty()) return Status::InvalidArgument("empty name for '" + qualifier_ + "'");
+  RETURN_IF_ERROR(CheckLength(name));
 
   auto pending = std::make_shared<Pending>();
   bool first = false;
@@ -194,8 +249,13 @@ Result<Bytes> Kind::FindOrAssign(ByteView name, bool* assigned) {
     return pending->id;
   }
 
-  Result<Bytes> id = Survive([&] { return LoadOrAssign(name, assigned); });
-  // To those who wait, without a want of memory on the way.
+  Result<Bytes> id = Survive([&]() -> Result<Bytes> {
+    if (!allowed || !options_.cache.ids) return LoadOrAssign(name, assigned);
+    // Another thread may have assigned the id after FindOrAllow.
+    if (cache_.FindId(name, &entry)) return RequireOwnSpelling(name, entry);
+    return Assign(name, assigned);
+  });
+  // Passes the result to the waiting threads. This must not allocate memory.
   {
     std::lock_guard lock(pending_mutex_);
     pending_.erase(pending_.find(name));
@@ -213,21 +273,26 @@ Result<Bytes> Kind::LoadOrAssign(ByteView name, bool* assigned) {
   const Result<NameCache::Entry> entry = Load(name);
   if (entry.ok()) return RequireOwnSpelling(name, *entry);
   if (entry.status().code() != StatusCode::kNotFound) return entry.status();
+  RETURN_IF_ERROR(CheckNew(name));
+  if (options_.may_grow) RETURN_IF_ERROR(options_.may_grow(Names::MemoryOf(name.size())));
   return Assign(name, assigned);
 }
 
+Status Kind::CheckNew(ByteView name) {
+  if (!options_.may_assign || options_.may_assign(kind_, name)) return {};
+  CountRejected();
+  return Status::InvalidArgument("Failed to assign an id to '" + std::string(name) + "' of '" +
+                                 qualifier_ + "': blocked by the filter of new names");
+}
+
 Result<Bytes> Kind::Assign(ByteView name, bool* assigned) {
-  if (options_.may_assign && !options_.may_assign(kind_, name)) {
-    CountRejected();
-    return Status::InvalidArgument("Failed to assign an id to '" + std::string(name) + "' of '" +
-                                   qualifier_ + "': blocked by the filter of new names");
-  }
+  const InFlight in_flight(options_.cache.charged.get(), Names::MemoryOf(name.size()));
   Status failure = Status::Conflict("no free id found for '" + qualifier_ + "': '" +
                                     std::string(name) + "'; each one tried already has a name");
   for (int tries = random_ ? kRandomTries : kSequentialTries; tries > 0; --tries) {
     const Result<std::optional<Bytes>> id = TryAssign(name, assigned);
     if (!id.ok()) {
-      // Ids do not come back: only failures of the store are worth another try.
+      // Conflicts and exhausted ids are permanent. Only store failures are worth another attempt.
       if (id.status().code() == StatusCode::kInvalidArgument ||
           id.status().code() == StatusCode::kConflict) {
         return id.status();
@@ -243,8 +308,8 @@ Result<Bytes> Kind::Assign(ByteView name, bool* assigned) {
 Result<std::optional<Bytes>> Kind::TryAssign(ByteView name, bool* assigned) {
   const Bytes stored = ToLatin1(name);
   ASSIGN_OR_RETURN(const Bytes id, NextId());
-  // Reverse first: alone it is harmless, a forward mapping alone leaves row keys nobody can
-  // resolve.
+  // The reverse mapping is written first. Alone it is harmless, whereas a forward mapping alone
+  // would produce row keys that nobody can resolve.
   ASSIGN_OR_RETURN(const bool reverse_put, PutIfAbsent(id, kReverseFamily, stored));
   if (!reverse_put) {
     if (random_) random_collisions_.fetch_add(1, std::memory_order_relaxed);
@@ -252,7 +317,7 @@ Result<std::optional<Bytes>> Kind::TryAssign(ByteView name, bool* assigned) {
   }
   ASSIGN_OR_RETURN(const bool forward_put, PutIfAbsent(stored, kForwardFamily, id));
   if (!forward_put) {
-    // Another writer won; our id stays an orphan.
+    // Another writer was faster. The id of this attempt stays unused.
     if (random_) random_collisions_.fetch_add(1, std::memory_order_relaxed);
     const Result<NameCache::Entry> winner = Load(name);
     if (!winner.ok()) {
@@ -282,13 +347,17 @@ Result<Bytes> Kind::NextId() {
     }
     number = static_cast<uint64_t>(next);
   }
-  if (width_ < 8 && number >> (8 * width_) != 0) {
-    return Status::InvalidArgument("All unique ids for '" + qualifier_ + "' on " +
-                                   std::to_string(width_) + " bytes are already assigned");
-  }
+  if (number > static_cast<uint64_t>(LargestId(width_))) return IdsUsedUp();
   Bytes id;
   AppendBig(&id, number, width_);
   return id;
+}
+
+Status Kind::IdsUsedUp() const {
+  Status refusal = Status::InvalidArgument("All unique ids for '" + qualifier_ + "' on " +
+                                           std::to_string(width_) + " bytes are already assigned");
+  if (options_.ids_used_up) options_.ids_used_up(kind_, refusal);
+  return refusal;
 }
 
 Result<std::string> Kind::NameOf(ByteView id) {
@@ -305,11 +374,12 @@ Result<std::string> Kind::NameOf(ByteView id) {
     return Status::NotFound("No such unique ID for '" + qualifier_ + "': " + SignedBytes(id));
   }
   name = FromLatin1(*stored);
-  cache_.Add(name, id, changes);
+  cache_.AddRead(name, id, changes);
   return name;
 }
 
-Status Kind::ForEach(ByteView prefix, size_t batch_rows, const Names::NameVisitor& visit) {
+Status Kind::ForEach(ByteView prefix, size_t batch_rows, MemoryTally* tally,
+                     const Names::NameVisitor& visit) {
   ScanSpec spec;
   spec.table = options_.table;
   spec.start = prefix.empty() ? kSuggestFirst : ToLatin1(prefix);
@@ -323,6 +393,7 @@ Status Kind::ForEach(ByteView prefix, size_t batch_rows, const Names::NameVisito
   while (true) {
     RETURN_IF_ERROR(cursor->Next(&rows));
     if (rows.empty()) return {};
+    if (tally != nullptr) RETURN_IF_ERROR(tally->Step(rows.size() * kStepsOfRow));
     for (const Row& row : rows) {
       if (row.empty()) continue;
       std::string name = FromLatin1(row.key);
@@ -339,7 +410,7 @@ Status Kind::ForEach(ByteView prefix, size_t batch_rows, const Names::NameVisito
 }
 
 Status Kind::Rename(ByteView old_name, ByteView new_name) {
-  if (new_name.empty()) return Status::InvalidArgument("empty name for '" + qualifier_ + "'");
+  RETURN_IF_ERROR(CheckLength(new_name));
   const Bytes old_bytes = ToLatin1(old_name);
   const Bytes new_bytes = ToLatin1(new_name);
   std::set<Bytes> both{old_bytes, new_bytes};
@@ -362,21 +433,29 @@ Status Kind::RenameReserved(ByteView old_name, ByteView new_name) {
   ASSIGN_OR_RETURN(const Bytes id, Find(old_name));
   const Result<Bytes> taken = Find(new_name);
   if (taken.ok()) {
-    return Status::Conflict("When trying rename(\"" + std::string(old_name) + "\", \"" +
-                            std::string(new_name) + "\") on " + Describe() +
-                            ": new name already assigned ID=" + SignedBytes(*taken));
+    return NameTaken(old_name, new_name, *taken);
   }
   if (taken.status().code() != StatusCode::kNotFound) return taken.status();
 
   const Bytes new_bytes = ToLatin1(new_name);
-  // One after the other, so that no name leads to an id that does not know it.
+  // The cells are written one after the other, so that no name ever leads to an id whose reverse
+  // mapping lacks it.
   RETURN_IF_ERROR(
       store_.Mutate(options_.table, {{id, {PutCell(kReverseFamily, qualifier_, new_bytes)}}}));
-  RETURN_IF_ERROR(
-      store_.Mutate(options_.table, {{new_bytes, {PutCell(kForwardFamily, qualifier_, id)}}}));
+  ASSIGN_OR_RETURN(const bool forward_put, PutIfAbsent(new_bytes, kForwardFamily, id));
+  if (!forward_put) {
+    // The name was assigned meanwhile. It stays with its id, and this id gets its old name back.
+    const RowMutation back = {id, {PutCell(kReverseFamily, qualifier_, ToLatin1(old_name))}};
+    RETURN_IF_ERROR(
+        store_.CompareAndMutate(kReverseFamily, qualifier_, new_bytes, options_.table, back)
+            .status());
+    cache_.Remove(old_name, id);  // a reader may have cached the new name
+    ASSIGN_OR_RETURN(const Bytes owner, Find(new_name));
+    return NameTaken(old_name, new_name, owner);
+  }
   Status status = store_.Mutate(options_.table,
                                 {{ToLatin1(old_name), {DeleteColumn(kForwardFamily, qualifier_)}}});
-  // When nothing more changes in the store: what others read before is not remembered.
+  // Called after the last change in the store, so that data read before it is not cached.
   cache_.Rename(old_name, new_name, id);
   return status;
 }
@@ -404,7 +483,7 @@ const Bytes* Kind::IdIn(const Row& row) const {
 }
 
 void Kind::Remember(const Row& row) {
-  if (const Bytes* const id = IdIn(row)) cache_.Add(FromLatin1(row.key), *id);
+  if (const Bytes* const id = IdIn(row)) cache_.AddRead(FromLatin1(row.key), *id, cache_.changes());
 }
 
 Result<int64_t> Kind::HighestId() {
@@ -460,11 +539,14 @@ class Names::Impl {
     });
   }
 
+  [[nodiscard]] Status AskForMemory(uint64_t bytes) const {
+    return options_.may_grow ? options_.may_grow(bytes) : Status();
+  }
   [[nodiscard]] bool filters() const { return static_cast<bool>(options_.may_assign); }
   Kind& of(UidKind kind) { return kinds_[static_cast<size_t>(kind)]; }
 
  private:
-  // The rows of names that an empty prefix suggests, until `visit` answers false.
+  // Visits the rows of names that an empty prefix suggests, until `visit` returns false.
   template <typename Visit>
   Status ForEachRow(bool fill_cache, const Visit& visit) {
     ScanSpec spec;
@@ -493,21 +575,39 @@ Names::~Names() = default;
 
 Result<Bytes> Names::Find(UidKind kind, ByteView name) { return impl_->of(kind).Find(name); }
 Result<Bytes> Names::FindOrAssign(UidKind kind, ByteView name, bool* assigned) {
-  return impl_->of(kind).FindOrAssign(name, assigned);
+  return impl_->of(kind).FindOrAssign(name, false, assigned);
+}
+Result<std::optional<Bytes>> Names::FindOrAllow(UidKind kind, ByteView name) {
+  return impl_->of(kind).FindOrAllow(name);
+}
+Result<Bytes> Names::AssignAllowed(UidKind kind, ByteView name) {
+  return impl_->of(kind).FindOrAssign(name, true, nullptr);
+}
+Status Names::AskForMemory(uint64_t bytes) const { return impl_->AskForMemory(bytes); }
+uint64_t Names::MemoryOf(size_t name_bytes) {
+  // The rows of both mappings in the memtable, and the cache entries.
+  constexpr uint64_t kRowBytes = 192;
+  return 2 * (kRowBytes + name_bytes) + NameCache::BytesOf(name_bytes);
 }
 Result<std::string> Names::NameOf(UidKind kind, ByteView id) { return impl_->of(kind).NameOf(id); }
-Result<std::vector<std::string>> Names::Suggest(UidKind kind, ByteView prefix, size_t max) {
+Result<std::vector<std::string>> Names::Suggest(UidKind kind, ByteView prefix, size_t max,
+                                                MemoryTally* tally) {
   std::vector<std::string> names;
   if (max == 0) return names;
-  RETURN_IF_ERROR(
-      impl_->of(kind).ForEach(prefix, max, [&names, max](std::string name) -> Result<bool> {
-        names.push_back(std::move(name));
-        return names.size() < max;
-      }));
+  const auto collect = [&](std::string name) -> Result<bool> {
+    // While the list grows to twice its size, its old memory is still in use.
+    if (tally != nullptr) {
+      RETURN_IF_ERROR(
+          tally->Add(static_cast<int64_t>(3 * sizeof(std::string) + HeapBytesOf(name.size()))));
+    }
+    names.push_back(std::move(name));
+    return names.size() < max;
+  };
+  RETURN_IF_ERROR(impl_->of(kind).ForEach(prefix, max, tally, collect));
   return names;
 }
 Status Names::ForEach(UidKind kind, ByteView prefix, const NameVisitor& visit) {
-  return impl_->of(kind).ForEach(prefix, kSuggestBatchMax, visit);
+  return impl_->of(kind).ForEach(prefix, kSuggestBatchMax, nullptr, visit);
 }
 Status Names::Rename(UidKind kind, ByteView old_name, ByteView new_name) {
   return impl_->of(kind).Rename(old_name, new_name);

@@ -1,20 +1,23 @@
 #pragma once
-// Names ⇄ ids, kept in tsdb-uid exactly as OpenTSDB keeps them (spec schema.md §3; OpenTSDB class
-// UniqueId): counter by increment, reverse mapping by compare-and-set before the forward one.
+// Maps names to ids and back, stored in tsdb-uid exactly as OpenTSDB does it (opentsdb-schema.md
+// §3; OpenTSDB class UniqueId). An increment of the counter reserves an id. Then compare-and-set
+// writes the reverse mapping first and the forward mapping second.
 //
-// Names are UTF-8 at this door. Stored they are ISO-8859-1, with '?' for every character beyond: so
-// two names may have the same bytes and share an id. As in OpenTSDB the process remembers the
-// spelling it met first and gives it back; a second spelling is found by Find, refused by
-// FindOrAssign (nothing would keep their points apart), and Suggest fails on a row of which only
-// another spelling is known. Telnet and import, which read ISO-8859-1, convert with FromLatin1
-// (storage/model/name_text.h).
+// Names are UTF-8 in this interface. They are stored as ISO-8859-1, with '?' for all other
+// characters, so two names may have the same stored bytes and share an id. As in OpenTSDB, the
+// process remembers the name that it met first and returns it. Find also finds the second name.
+// FindOrAssign refuses it, because nothing would keep the points of both apart. Suggest fails on a
+// row of which only another name is known. Telnet and import read ISO-8859-1 and convert it with
+// FromLatin1 (storage/model/name_text.h).
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "storage/base/bytes.h"
+#include "storage/base/request_context.h"
 #include "storage/base/status.h"
 #include "storage/model/key_layout.h"
 #include "storage/model/uid_kind.h"
@@ -26,72 +29,102 @@ namespace hg::uid {
 struct NamesOptions {
   std::string table = "tsdb-uid";
   KeyLayout layout;
-  bool random_metrics = false;  // tsd.core.uid.random_metrics; metric width ≤ 7
-  /// 64 random bits; empty = the system's secure generator. Called by several threads at once.
+  bool random_metrics = false;  // tsd.core.uid.random_metrics; needs a metric width of at most 7
+  /// Returns 64 random bits; empty = the secure generator of the system. Called by several threads
+  /// at once.
   std::function<uint64_t()> random_bits;
   NameCacheOptions cache;
-  /// Asked before a name gets an id; false = it gets none (tsd.uidfilter.*). Called by several
-  /// threads at once. Empty = every name.
+  /// Decides whether a name may get an id (tsd.uidfilter.*). Called by several threads at once.
+  /// Empty = every name may.
   std::function<bool(UidKind kind, std::string_view name)> may_assign;
-  /// Told of each id that this process assigned, once both mappings are stored and before anybody
-  /// is given it (tsd.core.meta.enable_realtime_uid). Called by several threads at once. May be
-  /// empty.
+  /// Called before names get ids, with the memory in bytes that they will take
+  /// (Embedded::MayAddSeries). If it fails, the caller gets the error and no id is used. Called by
+  /// several threads at once. Empty = memory is not limited.
+  std::function<Status(uint64_t bytes)> may_grow;
+  /// Called for each id that this process assigned, after both mappings are stored and before the
+  /// id is returned to a caller (tsd.core.meta.enable_realtime_uid). Called by several threads at
+  /// once. May be empty.
   std::function<void(UidKind kind, const Bytes& id)> assigned;
+  /// Called when a new name is refused because all ids of its kind are used. Called by several
+  /// threads at once. May be empty.
+  std::function<void(UidKind kind, const Status& refusal)> ids_used_up;
 };
 
-/// Thread-safe. Blocks on the store on a cache miss; a hit takes one shared lock.
+/// The longest name in characters. A name is a row key, and HBase does not allow longer keys.
+inline constexpr size_t kNameLengthMax = 32767;
+
+/// Thread-safe. A cache miss blocks on the store; a hit takes one shared lock.
 class Names {
  public:
-  /// `store` outlives the object.
+  /// `store` must outlive the object.
   Names(Store& store, NamesOptions options);
   ~Names();
 
-  /// UID bytes of a name. NotFound: no such name ("No such name for 'metrics': 'x'"). Corruption:
-  /// stored with another width.
+  /// Returns the UID of a name. NotFound: no such name ("No such name for 'metrics': 'x'").
+  /// Corruption: the stored UID has another width.
   Result<Bytes> Find(UidKind kind, ByteView name);
-  /// The same, assigning the next id if there is none; `*assigned` (if given) then becomes true.
-  /// Concurrent callers of one name share one assignment. InvalidArgument: all ids are assigned,
-  /// may_assign said no, or the name is empty. Conflict: the name's bytes belong to another
-  /// spelling; or each id tried was taken (a counter behind its ids).
+  /// Returns the UID of a name, and assigns the next id if there is none. Sets `*assigned` (may be
+  /// nullptr) to true if it assigned an id. Concurrent callers of one name share one assignment.
+  /// InvalidArgument: all ids are used, may_assign refused the name, or the name is empty or too
+  /// long. Conflict: the stored bytes of the name belong to another name, or every id that was
+  /// tried was taken (the counter is behind the ids). Also fails with errors of may_grow.
   Result<Bytes> FindOrAssign(UidKind kind, ByteView name, bool* assigned = nullptr);
-  /// Name of a UID. NotFound: no reverse mapping ("No such unique ID for 'tagv': [0, 0, 1]").
-  /// InvalidArgument: not of the kind's width.
+
+  // The same in two steps, for a group of names of which either all or none get ids.
+
+  /// Returns the id, or nullopt if the name is new and FindOrAssign would assign an id. Fails like
+  /// FindOrAssign, but does not call may_grow.
+  Result<std::optional<Bytes>> FindOrAllow(UidKind kind, ByteView name);
+  /// Asks may_grow for the memory of new names and returns its error.
+  [[nodiscard]] Status AskForMemory(uint64_t bytes) const;
+  /// The memory of a new name of that many bytes, for AskForMemory.
+  static uint64_t MemoryOf(size_t name_bytes);
+  /// Assigns an id to a name that FindOrAllow has allowed. Call AskForMemory before.
+  Result<Bytes> AssignAllowed(UidKind kind, ByteView name);
+  /// Returns the name of a UID. NotFound: no reverse mapping ("No such unique ID for 'tagv': [0, 0,
+  /// 1]"). InvalidArgument: the UID does not have the width of its kind.
   Result<std::string> NameOf(UidKind kind, ByteView id);
 
-  /// Names beginning with the prefix, byte order, at most max. Empty prefix: those whose first byte
-  /// is '!' … '}'. Corruption: a row of which this process knows another spelling (above).
-  Result<std::vector<std::string>> Suggest(UidKind kind, ByteView prefix, size_t max);
+  /// Returns up to `max` names with the prefix, in byte order. An empty prefix means names whose
+  /// first byte is '!' … '}'. Corruption: for a row this process knows another name with the same
+  /// bytes (see above). Reports work and memory to `tally`, which may be nullptr, and fails with
+  /// its errors.
+  Result<std::vector<std::string>> Suggest(UidKind kind, ByteView prefix, size_t max,
+                                           MemoryTally* tally = nullptr);
 
-  /// False: enough.
+  /// Returns false to end the iteration.
   using NameVisitor = std::function<Result<bool>(std::string name)>;
-  /// The same one after the other, as they are read by one scan. Its failure is returned.
+  /// Visits the names that Suggest would return, one by one, as a single scan reads them. Returns
+  /// the first error of `visit`.
   Status ForEach(UidKind kind, ByteView prefix, const NameVisitor& visit);
 
-  /// False: enough.
+  /// Returns false to end the iteration.
   using IdVisitor = std::function<bool(UidKind kind, const std::string& name, ByteView id)>;
-  /// The names that an empty prefix suggests, of all kinds, as one scan reads them: what Find says
-  /// of each. Neither the process nor the store's cache remembers anything of it.
+  /// Visits the names of all kinds that Suggest returns for an empty prefix, with the ids that Find
+  /// returns. Neither this cache nor the store's cache keeps them.
   Status ForEachId(const IdVisitor& visit);
 
-  /// NotFound: no `old_name`. Conflict: `new_name` is taken, or either name is just being renamed.
-  /// Not atomic; other processes keep what they have cached.
+  /// Renames. NotFound: `old_name` does not exist. Conflict: `new_name` is taken, perhaps by a
+  /// concurrent assignment, which keeps it; or another rename of either name is in progress. Not
+  /// atomic. Other processes keep their cached names.
   Status Rename(UidKind kind, ByteView old_name, ByteView new_name);
-  /// Forward, reverse and metadata cells; points stay. NotFound: unknown.
+  /// Deletes the forward, reverse and metadata cells. Points stay. NotFound: unknown name.
   Status Delete(UidKind kind, ByteView name);
 
-  /// Remembers the names that an empty prefix suggests, of all kinds, at most so many rows.
+  /// Reads at most `rows_max` rows into the cache: the names of all kinds that Suggest returns for
+  /// an empty prefix.
   Status Preload(size_t rows_max);
-  /// Highest id handed out (the counter row); 0 if none.
+  /// Returns the highest id that was assigned (the counter row), or 0 if there is none.
   Result<int64_t> HighestId(UidKind kind);
   void DropCaches();
-  /// Whether some names may be refused an id (may_assign).
+  /// Whether may_assign is set, so that some names may be refused an id.
   [[nodiscard]] bool filters() const;
 
   struct CacheStats {
     uint64_t hits = 0, misses = 0, size = 0, random_collisions = 0, rejected = 0;
   };
   [[nodiscard]] CacheStats Stats(UidKind kind) const;
-  /// Counts a name that the caller refused to have assigned (automatic creation is off).
+  /// Counts a name to which the caller refused an id, because automatic creation is off.
   void CountRejected(UidKind kind);
 
  private:

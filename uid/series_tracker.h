@@ -1,7 +1,7 @@
 #pragma once
-// What each stored point leaves in the meta table, if that is switched on: a mark or a count per
-// series, and a TSMeta object when a series is first seen (spec schema.md §14.3; OpenTSDB classes
-// TSDB and TSMeta).
+// Updates the meta table for each stored point, if this is switched on. It writes a marker or a
+// counter per series, and a TSMeta object when a series is first seen (opentsdb-schema.md §14.3;
+// OpenTSDB classes TSDB and TSMeta).
 
 #include <functional>
 #include <string>
@@ -15,23 +15,24 @@ namespace hg::uid {
 
 struct SeriesTrackerOptions {
   std::string meta_table = "tsdb-meta";
-  // Without `tracking` nothing is written, whatever the others say.
+  // If `tracking` is false, nothing is written, whatever the other options are.
   bool tracking = false;     // tsd.core.meta.enable_tsuid_tracking
   bool realtime_ts = false;  // tsd.core.meta.enable_realtime_ts
   bool incrementing =
       false;  // tsd.core.meta.enable_tsuid_incrementing; counts only with realtime_ts
-  /// Told of each series whose object was stored. Called by several threads at once. May be empty.
+  /// Called for each series whose object was stored. Called by several threads at once. Empty = no
+  /// callback.
   std::function<Status(const Bytes& tsuid)> stored = {};
 };
 
-/// Thread-safe. Blocks on the store: one or two writes a point, as in OpenTSDB.
+/// Thread-safe. Blocks on the store: one or two writes per point, as in OpenTSDB.
 class SeriesTracker {
  public:
-  /// Both outlive the object.
+  /// Both references must outlive the object.
   SeriesTracker(Store& store, const Clock& clock, SeriesTrackerOptions options);
 
   [[nodiscard]] bool enabled() const { return options_.tracking; }
-  /// A point of this series was stored.
+  /// Notes that a point of this series was stored.
   Status Note(const Bytes& tsuid);
 
  private:

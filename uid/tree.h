@@ -1,6 +1,6 @@
 #pragma once
-// What a tree is made of: its definition, its rules, and the branches and leaves that series become
-// (spec schema.md §15; OpenTSDB package tree).
+// The parts of a tree: its definition, its rules, and the branches and leaves made from series
+// (opentsdb-schema.md §15; OpenTSDB package tree).
 
 #include <cstdint>
 #include <map>
@@ -13,7 +13,7 @@
 namespace hg::uid {
 
 enum class TreeRuleType : uint8_t {
-  kNone,  // a request that does not say it
+  kNone,  // not given in the request
   kMetric,
   kMetricCustom,
   kTagk,
@@ -21,12 +21,13 @@ enum class TreeRuleType : uint8_t {
   kTagvCustom,
 };
 
-/// "METRIC", …; "null" for kNone.
+/// Returns "METRIC" and so on; "null" for kNone.
 std::string_view TreeRuleTypeName(TreeRuleType type);
-/// In any case; kNone: no such type.
+/// Ignores case. Returns kNone if there is no such type.
 TreeRuleType ParseTreeRuleType(std::string_view word);
 
-/// One rule; its place is level and order. As a request: what is at its default was not said.
+/// One rule. Level and order are its position. In a request, a field with its default value means
+/// "not given".
 struct TreeRule {
   TreeRuleType type = TreeRuleType::kNone;
   std::string field, regex, separator, description, notes;
@@ -37,9 +38,9 @@ struct TreeRule {
   std::string display_format;
 
   bool operator==(const TreeRule&) const = default;
-  /// "[1:0:2:TAGK]": tree, level, order, type.
+  /// Returns "[1:0:2:TAGK]": tree, level, order, type.
   [[nodiscard]] std::string Label() const;
-  /// InvalidArgument: the type or a field that it needs is missing, or a pattern is wrong.
+  /// InvalidArgument: the type or a field that it needs is missing, or a pattern is invalid.
   [[nodiscard]] Status Check() const;
 };
 
@@ -49,13 +50,13 @@ using TreeRules = std::map<int32_t, std::map<int32_t, TreeRule>>;
 inline constexpr int32_t kTreeIdMax = 65535;
 
 struct Tree {
-  int32_t id = 0;  // 1 … kTreeIdMax; not stored in the object: it is its row
+  int32_t id = 0;  // 1 … kTreeIdMax; not stored in the object: the row key has it
   std::string name, description, notes;
   bool strict_match = false;
-  int64_t created = 0;  // seconds; 0 = unknown
+  int64_t created = 0;  // seconds since the epoch; 0 = unknown
   bool enabled = false;
   bool store_failures = false;
-  TreeRules rules;  // cells of their own
+  TreeRules rules;  // stored in cells of their own
 };
 
 /// A series at the end of its path.
@@ -64,18 +65,19 @@ struct TreeLeaf {
   Bytes tsuid;
 };
 
-/// A place in a tree. `path` are the display names from "ROOT" down, its own last.
+/// A branch of a tree. `path` has the display names from "ROOT" down; the last one is its own.
 struct TreeBranch {
   std::vector<std::string> path;
   std::vector<TreeLeaf> leaves;
   std::vector<TreeBranch> branches;  // one level below
-  bool branches_known = false;       // shown as a list even if there are none
+  bool branches_known = false;       // `branches` is shown as a list even if it is empty
 };
 
-/// The row of a branch: the tree's id and a hash of each name below the root.
+/// Returns the row key of a branch: the tree id and a hash of each name below the root.
 Bytes TreeBranchKey(int32_t tree, const std::vector<std::string>& path);
 
-// Stored forms: JSON with fixed field order. Decoding gives Corruption where it is no such object.
+// Stored forms: JSON with a fixed field order. Decoding fails with Corruption if the object is
+// invalid.
 std::string EncodeTree(const Tree& tree);
 Status DecodeTree(ByteView json, Tree* tree);
 std::string EncodeTreeRule(const TreeRule& rule);

@@ -1,24 +1,38 @@
 #pragma once
-// Where the rules of a tree put a series (spec schema.md §15). Pure.
+// Computes the path at which the rules of a tree place a series (opentsdb-schema.md §15).
 
 #include <string>
 #include <vector>
 
+#include "storage/base/request_context.h"
 #include "uid/metadata.h"
 #include "uid/tree.h"
 
 namespace hg::uid {
 
+// OpenTSDB has no such limits. It recurses for each piece of a split value until its stack
+// overflows.
+
+/// The most levels of rules and pieces of split values for one series. Each branch stores the names
+/// of all branches above it, so the stored data grows with the square of the depth.
+inline constexpr size_t kTreeDepthMax = 256;
+/// The longest value that a rule processes, and the longest sum of names in a path, in bytes.
+inline constexpr size_t kTreeTextBytesMax = 64 << 10;
+
 struct TreePath {
-  /// Display names below the root; the last one is the leaf's. Empty: no rule matched.
+  /// Display names below the root; the last one is the name of the leaf. Empty = no rule matched.
   std::vector<std::string> names;
-  /// Each level had a matching rule.
+  /// True if each level had a matching rule.
   bool matched_all = true;
-  /// What /api/tree/test tells.
+  /// The messages that /api/tree/test returns.
   std::vector<std::string> messages;
 };
 
-/// InvalidArgument: a stored rule's pattern is wrong.
-Result<TreePath> FindTreePath(const Tree& tree, const TsMeta& meta);
+/// `with_messages` selects whether the path records how it was found. Work and messages are charged
+/// to `context`, where messages stay charged. InvalidArgument: the pattern of a stored rule is
+/// invalid. LimitExceeded: the path would be too deep or too long. Also fails with errors of
+/// `context`.
+Result<TreePath> FindTreePath(const Tree& tree, const TsMeta& meta, bool with_messages,
+                              RequestContext& context);
 
 }  // namespace hg::uid

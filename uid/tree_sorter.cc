@@ -2,32 +2,82 @@
 
 #include <algorithm>
 
+#include "storage/base/request_context.h"
+
 namespace hg::uid {
 namespace {
 
 constexpr int64_t kRereadMs = 300'000;
+
+// Limits for placing one series in one tree. No client waits for this work or could end it.
+constexpr uint64_t kStepsMax = 1 << 20;
+constexpr int64_t kBytesMax = 8 << 20;
+
+class SortLimits final : public RequestContext {
+ public:
+  Status Step(uint64_t steps) override {
+    steps_ += steps;
+    return steps_ <= kStepsMax ? Status() : Status::LimitExceeded("sorting takes too long");
+  }
+  Status Charge(int64_t bytes) override {
+    if (bytes_ + bytes > kBytesMax) return Status::LimitExceeded("sorting takes too much memory");
+    bytes_ += bytes;
+    return {};
+  }
+
+ private:
+  // Used by one thread at a time.
+  uint64_t steps_ = 0;
+  int64_t bytes_ = 0;
+};
+
+// Returns whether the error comes from the rules of a tree and the series, not from the store.
+bool RulesRefuse(StatusCode code) {
+  return code == StatusCode::kLimitExceeded || code == StatusCode::kInvalidArgument ||
+         code == StatusCode::kUnsupported;
+}
+
+// Only rules about custom fields read more of an id than its name.
+bool ReadsIdObjects(const Tree& tree) {
+  for (const auto& [level, rules] : tree.rules) {
+    for (const auto& [order, rule] : rules) {
+      if (rule.type != TreeRuleType::kMetric && rule.type != TreeRuleType::kTagk) return true;
+    }
+  }
+  return false;
+}
 
 }  // namespace
 
 TreeSorter::TreeSorter(Store& store, Metadata& metadata, const Clock& clock, std::string tree_table)
     : metadata_(metadata), clock_(clock), store_(store, std::move(tree_table)) {}
 
-Result<TreeSorter::Trees> TreeSorter::EnabledTrees() {
+Result<std::shared_ptr<const TreeSorter::EnabledTrees>> TreeSorter::Enabled() {
   const std::lock_guard lock(mutex_);
   const int64_t now = clock_.NowMs();
   if (trees_ != nullptr && now - read_ms_ <= kRereadMs) return trees_;
-  ASSIGN_OR_RETURN(std::vector<Tree> trees, store_.List());
-  std::erase_if(trees, [](const Tree& tree) { return !tree.enabled || tree.rules.empty(); });
-  trees_ = std::make_shared<const std::vector<Tree>>(std::move(trees));
+  auto enabled = std::make_shared<EnabledTrees>();
+  ASSIGN_OR_RETURN(enabled->trees, store_.List(RequestContext::Unlimited()));
+  std::erase_if(enabled->trees,
+                [](const Tree& tree) { return !tree.enabled || tree.rules.empty(); });
+  if (std::any_of(enabled->trees.begin(), enabled->trees.end(), ReadsIdObjects)) {
+    enabled->detail = IdDetail::kObjects;
+  }
+  trees_ = std::move(enabled);
   read_ms_ = now;
   return trees_;
 }
 
 Status TreeSorter::Sort(const Bytes& tsuid) {
-  ASSIGN_OR_RETURN(const Trees trees, EnabledTrees());
-  if (trees->empty()) return {};
-  ASSIGN_OR_RETURN(const TsMeta meta, metadata_.FindSeries(tsuid));
-  for (const Tree& tree : *trees) RETURN_IF_ERROR(store_.Sort(tree, meta, false));
+  ASSIGN_OR_RETURN(const auto enabled, Enabled());
+  if (enabled->trees.empty()) return {};
+  ASSIGN_OR_RETURN(const TsMeta meta,
+                   metadata_.FindSeries(tsuid, RequestContext::Unlimited(), enabled->detail));
+  for (const Tree& tree : enabled->trees) {
+    SortLimits limits;
+    Status sorted = store_.Sort(tree, meta, false, limits);
+    if (!sorted.ok() && !RulesRefuse(sorted.code())) return sorted;
+  }
   return {};
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// Sorts series into the trees as their TSMeta objects are first stored (spec schema.md §14.3, §15).
+// Adds series to the trees when their TSMeta objects are first stored (opentsdb-schema.md §14.3,
+// §15).
 
 #include <memory>
 #include <mutex>
@@ -14,25 +15,29 @@
 
 namespace hg::uid {
 
-/// Thread-safe. Blocks on the store.
+/// Thread-safe. Calls block on the store.
 class TreeSorter {
  public:
-  /// All outlive the object.
+  /// All references must outlive the object.
   TreeSorter(Store& store, Metadata& metadata, const Clock& clock, std::string tree_table);
 
-  /// The object of this series was stored. The list of trees is read at most every five minutes: a
-  /// tree made later takes no series meanwhile.
+  /// Call this function after the object of a series was stored. The list of trees is read at most
+  /// once in five minutes, so a new tree gets series only after that. A tree is skipped without an
+  /// error if its rules fail for the series or take too much work.
   Status Sort(const Bytes& tsuid);
 
  private:
-  using Trees = std::shared_ptr<const std::vector<Tree>>;
-  Result<Trees> EnabledTrees();
+  struct EnabledTrees {
+    std::vector<Tree> trees;
+    IdDetail detail = IdDetail::kNames;  // what the rules of these trees read
+  };
+  Result<std::shared_ptr<const EnabledTrees>> Enabled();
 
   Metadata& metadata_;
   const Clock& clock_;
   TreeStore store_;
-  std::mutex mutex_;  // guards what follows
-  Trees trees_;
+  std::mutex mutex_;  // guards the members below
+  std::shared_ptr<const EnabledTrees> trees_;
   int64_t read_ms_ = 0;
 };
 

@@ -17,8 +17,14 @@ const Bytes kLeaf = "leaf:";
 const Bytes kCollision = "tree_collision:";
 const Bytes kNotMatched = "tree_not_matched:";
 constexpr size_t kIdWidth = 2;
-constexpr int kTries = 10;  // of a change that other writers come before
+constexpr int kTries = 10;  // attempts to apply a change while other writers interfere
 constexpr size_t kHashWidth = 4;
+// Reading or writing a cell takes microseconds.
+constexpr uint64_t kStepsPerCell = 1 << 12;
+// Parsing the JSON of a cell takes about a microsecond.
+constexpr uint64_t kStepsPerObject = 1 << 10;
+// The size at which a fetch of branches ends.
+constexpr size_t kFetchBytes = 1 << 20;
 
 Bytes TreeKey(int32_t id) {
   Bytes key;
@@ -36,10 +42,30 @@ const Cell* FindCell(const Row& row, const Bytes& qualifier) {
   return nullptr;
 }
 
-/// None: the row is no definition's.
-Result<std::optional<Tree>> DecodeRow(const Row& row) {
+/// Charges an upper bound for the objects made from a row's cells. They stay charged.
+template <typename Object>
+Status ChargeObjects(const Row& row, RequestContext& context) {
+  constexpr size_t kNodeBytes = 64;
+  size_t bytes = 0;
+  for (const Cell& cell : row.cells) bytes += sizeof(Object) + kNodeBytes + 2 * cell.value.size();
+  RETURN_IF_ERROR(context.Step(row.cells.size() * kStepsPerObject));
+  return context.Charge(static_cast<int64_t>(bytes));
+}
+
+/// Selects the cells of a tree's definition and rules.
+CellSelection DefinitionCells(RequestContext& context) {
+  CellSelection wanted;
+  wanted.family = kFamily;
+  wanted.prefixes = {kTree};  // qualifiers of rules begin with the same word
+  wanted.context = &context;
+  return wanted;
+}
+
+/// Returns nullopt if the row has no definition.
+Result<std::optional<Tree>> DecodeRow(const Row& row, RequestContext& context) {
   const Cell* definition = FindCell(row, kTree);
   if (definition == nullptr) return std::optional<Tree>();
+  RETURN_IF_ERROR(ChargeObjects<TreeRule>(row, context));
   Tree tree;
   tree.id = ReadBig16(row.key.data());
   RETURN_IF_ERROR(DecodeTree(definition->value, &tree));
@@ -53,9 +79,11 @@ Result<std::optional<Tree>> DecodeRow(const Row& row) {
   return std::optional<Tree>(std::move(tree));
 }
 
-/// The rows of one tree from `key` on.
-ScanSpec RowsOf(const std::string& table, const Bytes& key) {
+/// Selects the rows of one tree from `key` on.
+ScanSpec RowsOf(const std::string& table, const Bytes& key, RequestContext& context) {
   ScanSpec spec;
+  spec.batch_bytes = kFetchBytes;
+  spec.context = &context;
   spec.table = table;
   spec.start = key;
   spec.family = kFamily;
@@ -66,19 +94,23 @@ ScanSpec RowsOf(const std::string& table, const Bytes& key) {
 
 }  // namespace
 
-Result<Tree> TreeStore::Find(int32_t id) {
-  ASSIGN_OR_RETURN(const Row row, store_.Get(table_, TreeKey(id), kFamily));
-  ASSIGN_OR_RETURN(std::optional<Tree> tree, DecodeRow(row));
+Result<Tree> TreeStore::Find(int32_t id, RequestContext& context) {
+  RETURN_IF_ERROR(context.Step(kStepsPerCell));
+  ASSIGN_OR_RETURN(const Row row, store_.GetCells(table_, TreeKey(id), DefinitionCells(context)));
+  ASSIGN_OR_RETURN(std::optional<Tree> tree, DecodeRow(row, context));
   if (!tree) return Status::NotFound("Unable to locate tree: " + std::to_string(id));
   tree->id = id;
   return std::move(*tree);
 }
 
-Result<std::vector<Tree>> TreeStore::List() {
+Result<std::vector<Tree>> TreeStore::List(RequestContext& context) {
   std::vector<Tree> trees;
-  // From row to row of two bytes: a tree's branches, which may be millions, are passed over.
+  // Jumps between rows with two-byte keys, to skip the branches of each tree, which may be
+  // millions.
   for (int32_t id = 1; id <= kTreeIdMax;) {
+    RETURN_IF_ERROR(context.Step(kStepsPerCell));
     ScanSpec spec;
+    spec.context = &context;
     spec.table = table_;
     spec.start = TreeKey(id);
     spec.family = kFamily;
@@ -90,7 +122,7 @@ Result<std::vector<Tree>> TreeStore::List() {
     if (rows[0].key.size() < kIdWidth) return Status::Corruption("tree table: a key is too short");
     id = ReadBig16(rows[0].key.data());
     if (rows[0].key.size() == kIdWidth) {
-      ASSIGN_OR_RETURN(std::optional<Tree> tree, DecodeRow(rows[0]));
+      ASSIGN_OR_RETURN(std::optional<Tree> tree, DecodeRow(rows[0], context));
       if (tree) trees.push_back(std::move(*tree));
     }
     ++id;
@@ -98,35 +130,44 @@ Result<std::vector<Tree>> TreeStore::List() {
   return trees;
 }
 
-Result<Tree> TreeStore::Create(Tree tree) {
-  ASSIGN_OR_RETURN(const std::vector<Tree> trees, List());
+Result<Tree> TreeStore::Create(Tree tree, RequestContext& context) {
+  ASSIGN_OR_RETURN(const std::vector<Tree> trees, List(context));
   tree.id = trees.empty() ? 1 : trees.back().id + 1;
-  // A tree made meanwhile has its id.
+  // If another client has just created a tree with this id, the next id is tried.
   for (; tree.id <= kTreeIdMax; ++tree.id) {
-    const RowMutation row{TreeKey(tree.id), {PutCell(kFamily, kTree, EncodeTree(tree))}};
+    RETURN_IF_ERROR(context.Step(kStepsPerCell));
+    const std::string object = EncodeTree(tree);
+    RETURN_IF_ERROR(CheckObjectSize(object));
+    const RowMutation row{TreeKey(tree.id), {PutCell(kFamily, kTree, object)}};
     ASSIGN_OR_RETURN(const bool made, store_.CompareAndMutate(kFamily, kTree, {}, table_, row));
     if (made) return tree;
   }
   return Status::InvalidArgument("All tree ids up to 65535 are used");
 }
 
-Result<Tree> TreeStore::Update(int32_t id, const std::function<void(Tree*)>& edit) {
+Result<Tree> TreeStore::Update(int32_t id, const std::function<void(Tree*)>& edit,
+                               RequestContext& context) {
   for (int tries = 0; tries < kTries; ++tries) {
-    ASSIGN_OR_RETURN(const Row row, store_.Get(table_, TreeKey(id), kFamily));
-    ASSIGN_OR_RETURN(std::optional<Tree> tree, DecodeRow(row));
+    RETURN_IF_ERROR(context.Step(kStepsPerCell));
+    ASSIGN_OR_RETURN(const Row row, store_.GetCells(table_, TreeKey(id), DefinitionCells(context)));
+    ASSIGN_OR_RETURN(std::optional<Tree> tree, DecodeRow(row, context));
     if (!tree) return Status::NotFound("Unable to locate tree: " + std::to_string(id));
     edit(&*tree);
-    ASSIGN_OR_RETURN(
-        const bool written,
-        store_.CompareAndMutate(kFamily, kTree, FindCell(row, kTree)->value, table_,
-                                {TreeKey(id), {PutCell(kFamily, kTree, EncodeTree(*tree))}}));
+    const std::string object = EncodeTree(*tree);
+    RETURN_IF_ERROR(CheckObjectSize(object));
+    ASSIGN_OR_RETURN(const bool written,
+                     store_.CompareAndMutate(kFamily, kTree, FindCell(row, kTree)->value, table_,
+                                             {TreeKey(id), {PutCell(kFamily, kTree, object)}}));
     if (written) return std::move(*tree);
   }
   return Status::Conflict("Tree " + std::to_string(id) + " was changed by others again and again");
 }
 
-Status TreeStore::Purge(int32_t id, bool definition) {
-  return ForEachRow(store_, RowsOf(table_, TreeKey(id)), [&](const Row& row) -> Status {
+Status TreeStore::Purge(int32_t id, bool definition, RequestContext& context) {
+  ScanSpec spec = RowsOf(table_, TreeKey(id), context);
+  spec.keys_only = true;
+  return ForEachRow(store_, spec, [&](const Row& row) -> Status {
+    RETURN_IF_ERROR(context.Step(kStepsPerCell));
     if (definition || row.key.size() > kIdWidth) return store_.DeleteRow(table_, row.key);
     RowMutation mutation{row.key, {}};
     for (const Cell& cell : row.cells)
@@ -139,10 +180,12 @@ Status TreeStore::Purge(int32_t id, bool definition) {
 
 Result<std::optional<TreeRule>> TreeStore::UpdateRule(
     const TreeRule& place,
-    const std::function<Result<std::optional<TreeRule>>(const TreeRule* stored)>& edit) {
+    const std::function<Result<std::optional<TreeRule>>(const TreeRule* stored)>& edit,
+    RequestContext& context) {
   const Bytes key = TreeKey(place.tree_id);
   const Bytes qualifier = RuleQualifier(place);
   for (int tries = 0; tries < kTries; ++tries) {
+    RETURN_IF_ERROR(context.Step(kStepsPerCell));
     ASSIGN_OR_RETURN(const Row row, store_.Get(table_, key, kFamily, {qualifier}));
     const Cell* cell = FindCell(row, qualifier);
     std::optional<TreeRule> stored;
@@ -154,27 +197,36 @@ Result<std::optional<TreeRule>> TreeStore::UpdateRule(
     }
     ASSIGN_OR_RETURN(std::optional<TreeRule> rule, edit(stored ? &*stored : nullptr));
     if (!rule) return rule;
-    ASSIGN_OR_RETURN(
-        const bool written,
-        store_.CompareAndMutate(kFamily, qualifier, expected, table_,
-                                {key, {PutCell(kFamily, qualifier, EncodeTreeRule(*rule))}}));
+    const std::string object = EncodeTreeRule(*rule);
+    RETURN_IF_ERROR(CheckObjectSize(object));
+    ASSIGN_OR_RETURN(const bool written,
+                     store_.CompareAndMutate(kFamily, qualifier, expected, table_,
+                                             {key, {PutCell(kFamily, qualifier, object)}}));
     if (written) return rule;
   }
   return Status::Conflict("Rule " + place.Label() + " was changed by others again and again");
 }
 
-Status TreeStore::DeleteRules(const std::vector<TreeRule>& rules) {
-  for (const TreeRule& rule : rules)
+Status TreeStore::DeleteRules(const std::vector<TreeRule>& rules, RequestContext& context) {
+  for (const TreeRule& rule : rules) {
+    RETURN_IF_ERROR(context.Step(kStepsPerCell));
     RETURN_IF_ERROR(store_.Mutate(
         table_, {{TreeKey(rule.tree_id), {DeleteColumn(kFamily, RuleQualifier(rule))}}}));
+  }
   return {};
 }
 
-Result<std::optional<TreeBranch>> TreeStore::FindBranch(const Bytes& key) {
+Result<std::optional<TreeBranch>> TreeStore::FindBranch(const Bytes& key, RequestContext& context) {
   const std::optional<TreeBranch> none;
-  ASSIGN_OR_RETURN(const Row own, store_.Get(table_, key, kFamily));
+  CellSelection wanted;
+  wanted.family = kFamily;
+  wanted.prefixes = {kBranch, kLeaf};
+  wanted.context = &context;
+  RETURN_IF_ERROR(context.Step(kStepsPerCell));
+  ASSIGN_OR_RETURN(const Row own, store_.GetCells(table_, key, wanted));
   const Cell* definition = FindCell(own, kBranch);
   if (definition == nullptr) return none;
+  RETURN_IF_ERROR(ChargeObjects<TreeLeaf>(own, context));
   TreeBranch branch;
   RETURN_IF_ERROR(DecodeTreeBranch(definition->value, &branch.path));
   for (const Cell& cell : own.cells) {
@@ -183,28 +235,7 @@ Result<std::optional<TreeBranch>> TreeStore::FindBranch(const Bytes& key) {
     RETURN_IF_ERROR(DecodeTreeLeaf(cell.value, &leaf));
     branch.leaves.push_back(std::move(leaf));
   }
-  // From child to child: what is below them is passed over.
-  Bytes at = key + '\0';
-  while (true) {
-    ScanSpec spec = RowsOf(table_, at);
-    spec.batch_rows = 16;
-    ASSIGN_OR_RETURN(auto cursor, store_.Scan(spec));
-    std::vector<Row> rows;
-    RETURN_IF_ERROR(cursor->Next(&rows));
-    if (rows.empty()) break;
-    bool left = false;
-    for (const Row& row : rows) {
-      left = !row.key.starts_with(key);
-      if (left) break;
-      at = row.key + '\0';
-      const Cell* cell = FindCell(row, kBranch);
-      if (row.key.size() != key.size() + kHashWidth || cell == nullptr) continue;
-      TreeBranch child;
-      RETURN_IF_ERROR(DecodeTreeBranch(cell->value, &child.path));
-      branch.branches.push_back(std::move(child));
-    }
-    if (left) break;
-  }
+  RETURN_IF_ERROR(AddChildren(key, &branch, context));
   std::sort(branch.leaves.begin(), branch.leaves.end(),
             [](const auto& a, const auto& b) { return JavaLess(a.display_name, b.display_name); });
   std::sort(branch.branches.begin(), branch.branches.end(),
@@ -212,14 +243,52 @@ Result<std::optional<TreeBranch>> TreeStore::FindBranch(const Bytes& key) {
   return std::optional<TreeBranch>(std::move(branch));
 }
 
+// Jumps from child to child. If a row is below a child, a new scan starts after all rows of that
+// child.
+Status TreeStore::AddChildren(const Bytes& key, TreeBranch* branch, RequestContext& context) {
+  const size_t child_width = key.size() + kHashWidth;
+  for (Bytes at = key + '\0'; !at.empty();) {
+    ScanSpec spec = RowsOf(table_, at, context);
+    spec.qualifiers = {kBranch};
+    spec.batch_rows = 16;
+    if (const Bytes stop = AfterPrefix(key); !stop.empty()) spec.stop = stop;
+    ASSIGN_OR_RETURN(auto cursor, store_.Scan(spec));
+    at.clear();
+    for (std::vector<Row> rows; at.empty();) {
+      RETURN_IF_ERROR(cursor->Next(&rows));
+      if (rows.empty()) break;
+      for (const Row& row : rows) {
+        RETURN_IF_ERROR(context.Step(kStepsPerCell));
+        if (row.key.size() > child_width) {
+          at = AfterPrefix(row.key.substr(0, child_width));
+          break;
+        }
+        if (row.key.size() < child_width) continue;  // recorded failures of the tree
+        RETURN_IF_ERROR(ChargeObjects<TreeBranch>(row, context));
+        const size_t levels = key.size() / kHashWidth + 2;
+        RETURN_IF_ERROR(context.Charge(static_cast<int64_t>(levels * sizeof(std::string))));
+        TreeBranch child;
+        RETURN_IF_ERROR(DecodeTreeBranch(row.cells.front().value, &child.path));
+        branch->branches.push_back(std::move(child));
+      }
+    }
+  }
+  return {};
+}
+
 Result<TreeFailures> TreeStore::Failures(int32_t id, TreeFailure kind,
-                                         const std::vector<Bytes>& tsuids) {
+                                         const std::vector<Bytes>& tsuids,
+                                         RequestContext& context) {
   const bool collisions = kind == TreeFailure::kCollision;
   const Bytes& prefix = collisions ? kCollision : kNotMatched;
-  std::vector<Bytes> qualifiers;
-  for (const Bytes& tsuid : tsuids) qualifiers.push_back(prefix + tsuid);
-  ASSIGN_OR_RETURN(const Row row, store_.Get(table_, TreeKey(id) + (collisions ? '\1' : '\2'),
-                                             kFamily, qualifiers));
+  CellSelection wanted;
+  wanted.family = kFamily;
+  wanted.context = &context;
+  for (const Bytes& tsuid : tsuids) wanted.qualifiers.push_back(prefix + tsuid);
+  RETURN_IF_ERROR(context.Step(kStepsPerCell * (tsuids.size() + 1)));
+  ASSIGN_OR_RETURN(const Row row,
+                   store_.GetCells(table_, TreeKey(id) + (collisions ? '\1' : '\2'), wanted));
+  RETURN_IF_ERROR(ChargeObjects<TreeFailures::value_type>(row, context));
   TreeFailures failures;
   for (const Cell& cell : row.cells)
     if (cell.qualifier.starts_with(prefix))
@@ -227,24 +296,26 @@ Result<TreeFailures> TreeStore::Failures(int32_t id, TreeFailure kind,
   return failures;
 }
 
-Status TreeStore::Sort(const Tree& tree, const TsMeta& meta, bool store_collisions) {
-  const auto put_if_absent = [&](const Bytes& key, const Bytes& qualifier, const Bytes& value) {
+Status TreeStore::Sort(const Tree& tree, const TsMeta& meta, bool store_collisions,
+                       RequestContext& context) {
+  const auto put_if_absent = [&](const Bytes& key, const Bytes& qualifier,
+                                 const Bytes& value) -> Result<bool> {
+    RETURN_IF_ERROR(context.Step(kStepsPerCell + value.size()));
     return store_.CompareAndMutate(kFamily, qualifier, {}, table_,
                                    {key, {PutCell(kFamily, qualifier, value)}});
   };
   std::vector<std::string> path = {"ROOT"};
-  RETURN_IF_ERROR(
-      put_if_absent(TreeBranchKey(tree.id, path), kBranch, EncodeTreeBranch(path)).status());
-  ASSIGN_OR_RETURN(const TreePath found, FindTreePath(tree, meta));
+  Bytes key = TreeBranchKey(tree.id, path);
+  RETURN_IF_ERROR(put_if_absent(key, kBranch, EncodeTreeBranch(path)).status());
+  ASSIGN_OR_RETURN(const TreePath found, FindTreePath(tree, meta, false, context));
   // A leaf at the root is not stored.
   if (found.names.size() < 2 || (tree.strict_match && !found.matched_all)) return {};
   for (size_t i = 0; i + 1 < found.names.size(); ++i) {
     path.push_back(found.names[i]);
-    RETURN_IF_ERROR(
-        put_if_absent(TreeBranchKey(tree.id, path), kBranch, EncodeTreeBranch(path)).status());
+    AppendBig(&key, JavaHashUtf8(found.names[i]), kHashWidth);
+    RETURN_IF_ERROR(put_if_absent(key, kBranch, EncodeTreeBranch(path)).status());
   }
   const TreeLeaf leaf{found.names.back(), meta.tsuid};
-  const Bytes key = TreeBranchKey(tree.id, path);
   Bytes qualifier = kLeaf;
   AppendBig(&qualifier, JavaHashUtf8(leaf.display_name), kHashWidth);
   ASSIGN_OR_RETURN(const bool stored, put_if_absent(key, qualifier, EncodeTreeLeaf(leaf)));

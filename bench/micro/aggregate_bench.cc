@@ -1,4 +1,4 @@
-// What it costs to downsample a series and to merge a group: a day of points, ten seconds apart.
+// Measures downsampling a series and merging a group: one day of points, one every ten seconds.
 
 #include <benchmark/benchmark.h>
 
@@ -45,8 +45,8 @@ BENCHMARK_CAPTURE(Downsample, minutes_max, "1m-max");
 BENCHMARK_CAPTURE(Downsample, hours_avg, "1h-avg");
 BENCHMARK_CAPTURE(Downsample, hours_p95, "1h-p95");
 
-/// `aligned`: all series have points at the same instants; else each has its own, and every one is
-/// interpolated at those of the others.
+/// If `aligned`, all series have points at the same instants. Otherwise each has its own instants,
+/// and all series are interpolated at the instants of the others.
 void Merge(benchmark::State& state, const char* function, bool aligned) {
   const auto many = static_cast<size_t>(state.range(0));
   std::mt19937_64 random(1);

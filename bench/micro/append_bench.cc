@@ -1,5 +1,5 @@
-// What it costs to store points of known series: memory and log (durability "logged"), in batches
-// of the argument's size.
+// Measures storing points of known series in memory and in the log (durability "logged"). The
+// argument is the number of points per batch.
 
 #include <benchmark/benchmark.h>
 

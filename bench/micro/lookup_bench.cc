@@ -1,5 +1,5 @@
-// What it costs to find the series of a point by its spelling, among so many series (the argument);
-// the points are not stored.
+// Measures finding the series of a point by its raw series key. The argument is the number of
+// series. The points are not stored.
 
 #include <benchmark/benchmark.h>
 
@@ -53,7 +53,7 @@ void FindSpelled(benchmark::State& state) {
     point.value = PointValue::Int(1);
     point.spelling = {Dialect::kJson, point.metric, spellings[i]};
     std::vector<Status> verdicts;
-    ingest.AppendNamed({&point, 1}, &verdicts);
+    ingest.AppendNamed({&point, 1}, RequestContext::Unlimited(), &verdicts);
     ready = ready && verdicts[0].ok();
     spelled.push_back({point.spelling, point.time, point.value});
   }

@@ -1,5 +1,4 @@
-// What it costs to read points off the wire: time for a request of 5,000 points, which it counts as
-// items.
+// Measures parsing points: the time for a request of 5,000 points, which are counted as items.
 
 #include <benchmark/benchmark.h>
 

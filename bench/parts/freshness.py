@@ -1,4 +1,4 @@
-"""From the acknowledgement of a point to the first query that finds it."""
+"""The time from the acknowledgement of a point to the first query that finds it."""
 import http.client
 import json
 import statistics
@@ -15,7 +15,7 @@ PATIENCE_S = 30
 
 
 class Asker:
-    """One point after the other, over connections that stay open."""
+    """Writes one point after the other over connections that stay open, and asks for each."""
 
     def __init__(self, server):
         self.server = server
@@ -47,14 +47,14 @@ class Asker:
         return any(series["dps"].get(str(second)) == value for series in document)
 
     def make_series(self):
-        """A new series takes its time to be found: not what is measured."""
+        """Creates the series first, because finding a new series takes time that is not measured here."""
         self.write(START - 3600, 0)
         if self.server.name == VM:
             self.server.get("/internal/force_flush")
         wait_until(lambda: self.finds(START - 3600, 0), "the series is not found", pause_s=0.5)
 
     def wait(self, second, value):
-        """(ms until found, questions that were needed), from the acknowledgement on."""
+        """Returns (milliseconds from the acknowledgement until the point was found, number of queries that this took)."""
         self.write(second, value)
         began, questions = time.monotonic(), 0
         while time.monotonic() - began < PATIENCE_S:

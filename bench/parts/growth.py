@@ -16,11 +16,11 @@ OURS = "Hourglass"
 METRICS = [f"cpu.usage_{name}" for name in ("user", "system", "idle", "nice", "iowait", "irq", "softirq", "steal", "guest",
                                             "guest_nice")]
 HOUR_S = 3600
-GROWN = 2  # times the least cost at fewer units: more than noise
+GROWN = 2  # A cost has grown if it exceeds this multiple of the lowest cost at fewer units; smaller changes count as noise.
 
 
 class Curve:
-    """What is expected of it is always that the cost of a unit does not grow."""
+    """A curve of the cost of one unit. The expectation is always that this cost does not grow."""
 
     def __init__(self, key, x, y, law):
         self.key, self.x, self.y, self.law, self.points, self.stopped = key, x, y, law, [], ""
@@ -29,7 +29,7 @@ class Curve:
         self.points.append([x, y])
 
     def try_to(self, x, measured):
-        """Adds what measured() gives; a server may refuse what is too large, and that is where the curve stops."""
+        """Adds the point that measured() returns. A server may refuse a load that is too large; the curve ends there."""
         try:
             self.add(x, measured())
         except RuntimeError as error:
@@ -53,7 +53,7 @@ def hostname(kind, text, group=False):
 
 
 def ask(bench, server, requests, passes=1, **options):
-    """What the client said, medians of the rounds."""
+    """Runs query_client for each round and returns the medians of its figures."""
     with tempfile.NamedTemporaryFile("w") as file:
         file.write("".join(line + "\n" for line in requests))
         file.flush()
@@ -62,7 +62,7 @@ def ask(bench, server, requests, passes=1, **options):
 
 
 def write(bench, server, start, **options):
-    """Medians of the rounds, each the time that follows; and the time behind them."""
+    """Writes with put_client, each round at later times; returns the medians of its figures and the time after the last point."""
     rounds = []
     for _ in range(bench.rounds):
         rounds.append(bench.put(server, start=start, decimals=0, step=10, **options))
@@ -139,14 +139,14 @@ def by_connections(bench):
 
 
 class Year:
-    """A hundred hosts with ten metrics, a point each 30 s: a day is 2.9 M points, a year 1,051 M."""
+    """The data of a hundred hosts with ten metrics and a point every 30 s: 2.9 million points a day, 1,051 million a year."""
     HOSTS, STEP_S = 100, 30
 
     def __init__(self, bench, server):
         self.bench, self.server, self.hours = bench, server, 0
 
     def grow(self, hours):
-        """To so many hours in all. What the client said."""
+        """Writes until the data spans the given number of hours; returns the figures of put_client."""
         more = hours - self.hours
         at_once = 24 if more % 24 == 0 else 1
         run = self.bench.put(self.server, hosts=self.HOSTS, steps=at_once * HOUR_S // self.STEP_S, passes=more // at_once, decimals=0,
@@ -175,7 +175,7 @@ def by_age(bench, year):
         old.add(hours, ask(bench, year.server, [line(chance.randrange(hours)) for _ in range(200)])["median_us"])
         stats = {stat["metric"].split("storage.")[-1]: float(stat["value"]) for stat in year.server.daemon.get("/api/stats")
                  if "storage.files.bytes" in stat["metric"]}
-        if stats["files.bytes"] > 0:  # a first hour may be in no file yet
+        if stats["files.bytes"] > 0:  # the first hour may not have been written to a file yet
             size.add(hours, stats["files.bytes"] / year.points(10, hours * HOUR_S))
         bench.say(f"{hours} h: write {written.points[-1][1]:.0f} ns, last hour {last.points[-1][1]:.0f} us, any hour {old.points[-1][1]:.0f} us, "
                   f"{size.points[-1][1] if size.points else 0:.2f} B a point")
@@ -183,7 +183,7 @@ def by_age(bench, year):
 
 
 def by_points(bench, year):
-    """Over all that the year holds."""
+    """Measures queries over all hours that the data has."""
     hourly = Curve("points-hourly", "points of a query", "ns a point, 1h-avg of all hosts",
                    "with whole hours merged rows have their sums: far below a decoded point's cost")
     minutes = Curve("points-minutes", "points of a query", "ns a point, 10m-max of all hosts", "each point is decoded once")
@@ -195,7 +195,7 @@ def by_points(bench, year):
                 curve.stopped = f"10^{exponent} and more are not in the data of this run"
             break
         for curve, downsample in ((hourly, "1h-avg"), (minutes, "10m-max")):
-            # From the end of the data: what was written last is in memory.
+            # The ranges are counted back from the end of the data; the newest points are still in memory.
             end = START + year.hours * HOUR_S
             line = request(METRICS[:metrics], end - seconds, end - 1, "sum", downsample)
             curve.try_to(10**exponent, lambda line=line: ask(
@@ -217,7 +217,7 @@ def measure(bench):
 
 
 def verdict(curve):
-    """In words: where a unit first cost more than GROWN times the least before."""
+    """Describes the curve in words: where the cost of a unit first exceeded GROWN times the lowest cost before it."""
     least = None
     for x, y in curve["points"]:
         if least is not None and y > GROWN * least:

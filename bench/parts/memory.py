@@ -1,4 +1,5 @@
 """Bytes of memory per active series: an hour of points, one a minute, all of them still in memory."""
+from against import Figure
 from goals import Goal
 from measuring import START, check_count
 from support import median, medians, memory_of
@@ -6,7 +7,7 @@ from support import median, medians, memory_of
 TITLE = "Memory per active series"
 OURS, VM = "Hourglass", "VictoriaMetrics"
 METRICS, STEP_S, POINTS = 10, 60, 60
-# The log may not be the reason for a flush: the figure is the one before it.
+# The log must not cause a flush, because memory is measured before the first flush.
 SETTINGS = {"tsd.storage.log.max": 64 << 30}
 
 
@@ -19,7 +20,7 @@ def measure_once(bench, name, series):
         after = memory_of(server.pids)
         row = {"resident": (after["resident"] - before["resident"]) / series,
                "anonymous": (after["anonymous"] - before["anonymous"]) / series, "empty": before["anonymous"]}
-        if name == OURS:
+        if server.product == OURS:
             stats = {stat["metric"]: stat["value"] for stat in server.daemon.get("/api/stats")}
             row["flushes"] = float(next(value for metric, value in stats.items() if metric.endswith("storage.flushes")))
         check_count(server, "cpu.usage_user", START, START + 3599, hosts * POINTS, patience_s=300)
@@ -31,12 +32,17 @@ def measure(bench):
     rows = {}
     for series, names in bench.pick([(1_000_000, [OURS, VM]), (10_000_000, [OURS])], [(1_000_000, [OURS])],
                                     [(10_000, [OURS, VM])]):
-        # Ten million take minutes, and memory hardly varies from round to round.
+        # Writing ten million series takes minutes, and the memory hardly differs between rounds, so one round is enough.
         for _ in range(1 if series > 1_000_000 else bench.rounds):
-            for name in names:
-                if bench.available(name):
-                    rows.setdefault(str(series), {}).setdefault(name, []).append(measure_once(bench, name, series))
+            for name in bench.sides(*names):
+                rows.setdefault(str(series), {}).setdefault(name, []).append(measure_once(bench, name, series))
     return rows
+
+
+def figures(data):
+    for series, sides in data.items():
+        yield Figure(f"{int(series):,} series: B/series", sides, "anonymous")
+        yield Figure(f"{int(series):,} series: B/series with what files back", sides, "resident")
 
 
 def page(data, _folder):

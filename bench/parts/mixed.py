@@ -1,4 +1,4 @@
-"""Writers and readers at the same time, and latencies at a rate that does not wait for the server."""
+"""Writers and readers at the same time, and latencies when requests are sent at a fixed rate, no matter how fast the server answers."""
 import json
 import tempfile
 from pathlib import Path
@@ -12,12 +12,12 @@ from questions import METRICS, Questions
 TITLE = "Writes and queries at the same time, and latency at a fixed rate"
 OURS, VM = "Hourglass", "VictoriaMetrics"
 HOSTS, BATCH, CONNECTIONS = 1000, 500, 8
-SHARES = (0.25, 0.5, 0.75)  # of the closed loop's rate
-STEADY_POINTS = 500_000     # a second, beside which queries are asked
+SHARES = (0.25, 0.5, 0.75)  # shares of the rate that was reached in the closed loop
+STEADY_POINTS = 500_000     # points written per second while queries are measured
 
 
 class Side:
-    """One server and where its time stands."""
+    """One server, and the time up to which it has been given points."""
 
     def __init__(self, bench, server, hours, folder):
         self.bench, self.server, self.end = bench, server, START + hours * 3600
@@ -43,7 +43,7 @@ class Side:
         return self.bench.start_ask(self.server, self.files[name], seconds=seconds)
 
     def once(self, seconds):
-        """{figure: number} of one round."""
+        """Runs one round and returns {figure: number}."""
         row = {}
         writing = self.finish_writing(self.start_writing(seconds))
         row["write alone"] = writing["rate"]

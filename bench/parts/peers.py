@@ -7,11 +7,11 @@ from support import medians
 TITLE = "Ingest, against InfluxDB and OpenTSDB"
 OURS, VM, INFLUX, OPENTSDB = "Hourglass", "VictoriaMetrics", "InfluxDB", "OpenTSDB"
 HOSTS, STEP_S, PASSES = 1000, 10, 2
-TAGS_MAX = {"tsd.storage.max_tags": 10}  # 8 is OpenTSDB's own
+TAGS_MAX = {"tsd.storage.max_tags": 10}  # OpenTSDB's default is 8
 
 LINES = "InfluxDB's lines x4"
 
-# Load, options, {server: points of each series in one pass (full, quick, tiny)}.
+# Name of the load, options, {server: points per series in one pass (full, quick, tiny)}.
 LOADS = [
     ("put 5000x4", {"batch": 5000, "connections": 4},
      [{OURS: (200, 100, 2), INFLUX: (100, 25, 1)}, {OURS: (200, 100, 2), OPENTSDB: (25, 10, 1)}]),
@@ -25,7 +25,7 @@ LOADS = [
 
 
 def measure_pair(bench, running, load, options, sizes):
-    """{server: [round]} of one load; the time goes on for each server by what it gets."""
+    """Returns {server: [result of each round]} for one load; each server's time advances by what it was given."""
     rows = {server.name: [] for server in running}
     for server in running:
         wire = options.get("wire", "put")

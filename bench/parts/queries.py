@@ -4,6 +4,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from against import Figure
 from goals import Goal
 from measuring import check_count, ratio
 from questions import IDLE, METRICS, STEP, Questions, compare
@@ -15,7 +16,7 @@ WIRES = {INFLUX: "influx"}
 
 
 class Plan:
-    """What one peer is asked: hours of data (full, quick, tiny), the most random requests of one question."""
+    """What is asked of one peer: hours of data (full, quick, tiny) and the largest number of random requests per query."""
 
     def __init__(self, peer, hours, count_max, states):
         self.peer, self.hours, self.count_max, self.states = peer, hours, count_max, states
@@ -29,8 +30,8 @@ PLANS = [
 
 
 def load(bench, server, hosts, hours, start, now):
-    """All hours; then, with series tracked for `last`, one point more of each series."""
-    common = {"wire": WIRES.get(server.name, "put"), "hosts": hosts, "decimals": 0}
+    """Writes all hours of data; then, with the last point of each series tracked, one more point per series."""
+    common = {"wire": WIRES.get(server.product, "put"), "hosts": hosts, "decimals": 0}
     run = bench.put(server, **common, steps=360, passes=hours, start=start)
     bench.say(f"{server.name}: {run['points']:.0f} points written in {run['seconds']:.1f} s")
     server.restart({"tsd.core.meta.enable_tsuid_tracking": "true"})
@@ -39,15 +40,15 @@ def load(bench, server, hosts, hours, start, now):
 
 
 def ask_all(bench, running, asked, folder):
-    """{question: {server: [what the client said, by round]}}"""
+    """Returns {query: {server: [figures of the client, one per round]}}."""
     rounds = {}
     file = Path(folder, "paths")
     for number in range(bench.rounds):
         for question in [IDLE, *asked]:
-            for server in running:
-                if server.name not in question.asked:
+            for server in bench.turn(running, number):
+                if server.product not in question.asked:
                     continue
-                file.write_text("".join(line + "\n" for line in question.asked[server.name]))
+                file.write_text("".join(line + "\n" for line in question.asked[server.product]))
                 run = bench.ask(server, file, passes=question.passes)
                 rounds.setdefault(question.name, {}).setdefault(server.name, []).append(run)
                 bench.say(f"round {number + 1} {server.name}: {question.name}: median {run['median_us']:.0f} us, p99 "
@@ -56,14 +57,14 @@ def ask_all(bench, running, asked, folder):
 
 
 def against(bench, plan):
-    """{"hours", "states": {state: rounds}} of one peer."""
+    """Compares with one peer; returns {"hours", "states": {state: rounds}}."""
     hosts, hours = bench.hosts or bench.pick(1000, 1000, 20), bench.hours or bench.pick(*plan.hours)
     now = int(time.time())
     start = now // 3600 * 3600 - hours * 3600
     asked = [question for question in Questions(hosts, hours, start, now, plan.count_max).all()
              if bench.wants(question.name)]
     states = {}
-    with bench.running(OURS, plan.peer) as running, tempfile.TemporaryDirectory() as folder:
+    with bench.running(*bench.sides(OURS, plan.peer)) as running, tempfile.TemporaryDirectory() as folder:
         for server in running:
             load(bench, server, hosts, hours, start, now)
         for state in plan.states:
@@ -72,7 +73,7 @@ def against(bench, plan):
                 merge(bench, running)
             for question in asked:
                 for peer in running[1:]:
-                    if question.agree and peer.name in question.asked:
+                    if question.agree and peer.product in question.asked:
                         bench.say(f"{question.name}: {compare(question, running[0], peer)} points agree with {peer.name}")
             states[state] = ask_all(bench, running, asked, folder)
     return {"hosts": hosts, "hours": hours, "states": states}
@@ -80,9 +81,8 @@ def against(bench, plan):
 
 def merge(bench, running):
     for server in running:
-        if server.name == OURS:
-            server.stop()
-            bench.compact(server.data)
+        if server.product == OURS:
+            bench.stop_merged(server)
             server.start()
         else:
             server.get("/internal/force_merge")
@@ -90,7 +90,15 @@ def merge(bench, running):
 
 
 def measure(bench):
-    return {plan.peer: against(bench, plan) for plan in PLANS if bench.available(plan.peer)}
+    plans = PLANS[:1] if bench.old else [plan for plan in PLANS if bench.available(plan.peer)]
+    return {plan.peer: against(bench, plan) for plan in plans}
+
+
+def figures(data):
+    for state, questions in data[PLANS[0].peer]["states"].items():
+        for question, sides in questions.items():
+            yield Figure(f"{question}, {state}: µs", sides, "median_us")
+            yield Figure(f"{question}, {state}: µs of the processor", sides, "cpu_us")
 
 
 def page(data, _folder):
@@ -129,7 +137,7 @@ def times_faster(sides, peer, field="median_us"):
 
 
 def worst(data, peer, question, measured, pick):
-    """Of the states: a goal must hold in each."""
+    """The worst value over the states, because a goal must hold in each of them."""
     return pick(measured(questions[question]) for questions in data[peer]["states"].values())
 
 

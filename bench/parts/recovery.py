@@ -15,7 +15,7 @@ def log_bytes(server):
 
 
 class Writer:
-    """Writes one point more of each series with each pass; knows what was acknowledged."""
+    """Writes one more point for each series with each pass, and counts what was acknowledged."""
 
     def __init__(self, bench, server, series):
         self.bench, self.server, self.hosts, self.steps = bench, server, series // METRICS, 0
@@ -27,13 +27,13 @@ class Writer:
         return run
 
     def lost(self):
-        """Acknowledged points of one metric that are not there."""
+        """The number of acknowledged points of one metric that cannot be found."""
         sent = self.hosts * self.steps
         return sent - self.server.count("cpu.usage_user", START, START + self.steps * STEP_S)
 
 
 def write_log(bench, writer, log_mib):
-    """Until the log holds so much."""
+    """Writes until the log has the given size in MiB."""
     if writer.server.name != OURS:
         return writer.write(3)
     passes = max(2, 8_000_000 // (writer.hosts * METRICS)) if bench.size != "tiny" else 2
@@ -50,7 +50,7 @@ def write_log(bench, writer, log_mib):
 
 def measure_rounds(bench, name, series, log_mib):
     rows = []
-    # What fills the log may not be flushed away before the kill, neither for the log's size nor for memory's (of two hours).
+    # Nothing may be flushed before the kill: neither the size of the log nor the memory for two hours of points may cause a flush.
     settings = {"tsd.storage.log.max": 2 * log_mib * MIB, "tsd.storage.memstore.percent": 75,
                 "tsd.storage.block_cache.percent": 5}
     with bench.running(name, settings=settings) as (server,):

@@ -1,4 +1,4 @@
-"""Creating series, and writing to very many that exist: Hourglass and VictoriaMetrics, alternating, each round from nothing."""
+"""Creating series, and writing to very many existing ones: Hourglass and VictoriaMetrics take turns; each round starts with an empty server."""
 from goals import Goal
 from measuring import START, check_count, ratio
 from support import medians

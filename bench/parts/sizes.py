@@ -1,4 +1,5 @@
 """Bytes on disk per point, index included, after everything is merged, flushed or compacted on each side."""
+from against import Figure
 from goals import Goal
 from measuring import START, check_count, ratio
 
@@ -12,26 +13,25 @@ VALUES = {
     "constant": ("constant", {"values": "constant"}),
 }
 METRICS, HOUR_S = 10, 3600
-SLOW_PEERS = {"InfluxDB": "influx", "OpenTSDB": "put"}  # and how they are written to
+SLOW_PEERS = {"InfluxDB": "influx", "OpenTSDB": "put"}  # and the protocol by which each is written to
 
 
 def load(bench, server, wire, hosts, hours, step, values):
-    """Points sent; all of them can be counted."""
+    """Writes the points and checks that all of them can be counted; returns their number."""
     run = bench.put(server, wire=wire, connections=1, fresh=True, hosts=hosts, metrics=METRICS, start=START, step=step,
                     steps=HOUR_S // step, passes=hours, **VALUES[values][1])
     check_count(server, "cpu.usage_user", START, START + hours * HOUR_S, run["points"] / METRICS, patience_s=300)
     return run["points"]
 
 
-def hourglass(bench, hosts, hours, step, values):
-    with bench.running(OURS) as (server,):
+def hourglass(bench, name, hosts, hours, step, values):
+    with bench.running(name) as (server,):
         points = load(bench, server, "telnet", hosts, hours, step, values)
-        server.stop()
-        merged = bench.compact(server.data)
-        # The log does not count: its files are used again and do not grow with the data.
+        merged = bench.stop_merged(server)
+        # The log is not part of the size: its files are reused and do not grow with the data.
         size = sum(file.stat().st_size for file in server.data.iterdir() if file.suffix != ".log")
         rows = sum(file.stat().st_size for file in server.data.glob("*.points"))
-    return {"points": points, "size": size, "rows": rows, "merge_ns": merged["merge_seconds"] / points * 1e9}
+    return {"points": points, "size": size, "rows": rows, "merge_ns": merged["merge_seconds"] / points * 1e9 if merged else 0}
 
 
 def peer(bench, name, wire, hosts, hours, step, values):
@@ -47,7 +47,8 @@ def measure(bench):
         for values in VALUES:
             if bench.size == "quick" and values in ("counter", "constant"):
                 continue
-            row = {"values": values, "step": step, OURS: hourglass(bench, hosts, hours, step, values)}
+            row = {"values": values, "step": step, **{name: hourglass(bench, name, hosts, hours, step, values)
+                                                      for name in bench.sides(OURS)}}
             if bench.available(PEER):
                 row[PEER] = peer(bench, PEER, "telnet", hosts, hours, step, values)
             rows.append(row)
@@ -72,6 +73,12 @@ def line_of(row):
     if PEER not in row:
         return text + " | |"
     return text + f" {per_point(row[PEER]):.3f} | **{per_point(ours) / per_point(row[PEER]):.2f}** |"
+
+
+def figures(data):
+    for row in data["rows"]:
+        sides = {name: [{"per_point": per_point(side)}] for name, side in row.items() if isinstance(side, dict)}
+        yield Figure(f"{VALUES[row['values']][0]} at {row['step']} s: B/point", sides, "per_point")
 
 
 def page(data, _folder):

@@ -1,9 +1,10 @@
 """Ingest: Hourglass and VictoriaMetrics in alternating rounds, over HTTP put at many request sizes, and over lines."""
+from against import Figure
 from goals import Goal
 from measuring import START, check_count, ratio
 from support import medians
 
-TAGS_MAX = {"tsd.storage.max_tags": 10}  # 8 is OpenTSDB's own
+TAGS_MAX = {"tsd.storage.max_tags": 10}  # OpenTSDB's default is 8
 TITLE = "Ingest, against VictoriaMetrics"
 HOSTS, METRICS, STEP_S = 1000, 10, 10
 OURS, PEER = "Hourglass", "VictoriaMetrics"
@@ -36,7 +37,7 @@ SHAPES = [
 
 
 def measure_shapes(bench, running, shapes, durability):
-    """{shape: {server: [round]}}. Each shape has series of its own time, so that all of it can be counted at the end."""
+    """Returns {shape: {server: [result of each round]}}. Each shape has its own time range, so that its points can be counted at the end."""
     rows, begin = {}, START
     sent_steps = 0
     for server in running:
@@ -47,7 +48,7 @@ def measure_shapes(bench, running, shapes, durability):
         rows[key] = {server.name: [] for server in running}
         steps = bench.pick(*shape.steps)
         for number in range(bench.rounds):
-            for server in running:
+            for server in bench.turn(running, number):
                 run = bench.put(server, **{"decimals": 0, **shape.options}, hosts=HOSTS, steps=steps, passes=shape.passes,
                                 step=STEP_S, start=begin, settle=bench.pick(7, 3, 0) if shape.steps[0] >= 60 else 1)
                 rows[key][server.name].append(run)
@@ -64,12 +65,18 @@ def measure_shapes(bench, running, shapes, durability):
 
 def measure(bench):
     shapes = [shape for shape in SHAPES if shape.quick or bench.size != "quick"]
-    with bench.running(OURS, PEER, settings=TAGS_MAX) as running:
+    with bench.running(*bench.sides(OURS, PEER), settings=TAGS_MAX) as running:
         rows = measure_shapes(bench, running, shapes, "logged")
         durability = {server.name: server.durability for server in running}
-    with bench.running(OURS, PEER, durability="synced") as running:
+    with bench.running(*bench.sides(OURS, PEER), durability="synced") as running:
         rows |= measure_shapes(bench, running, [SHAPES[0]] if bench.size == "quick" else SHAPES[:3], "synced")
     return {"durability": durability, "rows": rows}
+
+
+def figures(data):
+    for load, sides in data["rows"].items():
+        yield Figure(f"{load}: points/s", sides, "rate", larger_is_better=True)
+        yield Figure(f"{load}: CPU-ns/point", sides, "cpu_ns")
 
 
 def page(data, _folder):

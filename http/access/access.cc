@@ -6,7 +6,7 @@
 namespace hg::http {
 namespace {
 
-/// Passwords that are known to be right; beyond, all are judged anew as they come.
+/// Maximum verified passwords in the cache; beyond, the cache is emptied.
 constexpr size_t kProvedMax = 4096;
 
 bool Holds(const std::vector<std::string>& list, const std::string& item) {
@@ -41,7 +41,8 @@ Status Access::Load(std::string_view text) {
   }
   std::lock_guard lock(mutex_);
   users_ = std::move(users);
-  // Else all who are known would wait among those who try out passwords.
+  // Keeps verified passwords that are still valid. Otherwise all users would wait among clients
+  // that try wrong passwords.
   for (auto proved = proved_.begin(); proved != proved_.end();) {
     proved->second = Renew(*users_, *proved->second);
     proved = proved->second == nullptr ? proved_.erase(proved) : std::next(proved);
@@ -55,14 +56,14 @@ std::shared_ptr<const Access::Users> Access::users() const {
   return users_;
 }
 
-/// Names have no colon.
+/// Unambiguous, because names contain no colon.
 Digest Access::KeyOf(const Credentials& said) const {
   return HmacSha256(key_, said.name + ":" + said.secret);
 }
 
 IdentityPtr Access::Known(const Credentials& said) {
   if (said.kind == Credentials::Kind::kToken) {
-    // Found by its digest: how long that takes tells nothing about tokens.
+    // The lookup is by digest, so its duration reveals nothing about tokens.
     const auto all = users();
     const auto found = all->by_token.find(TokenDigest(said.secret));
     return found == all->by_token.end() ? nullptr : found->second;
@@ -75,7 +76,7 @@ IdentityPtr Access::Known(const Credentials& said) {
 }
 
 IdentityPtr Access::Judge(const Credentials& said) {
-  // Equal ones may have waited together.
+  // An equal password may have been verified while this call waited.
   IdentityPtr known = Known(said);
   if (known != nullptr || said.kind != Credentials::Kind::kPassword) return known;
   const uint64_t generation = this->generation();
@@ -83,7 +84,7 @@ IdentityPtr Access::Judge(const Credentials& said) {
   const auto user = all->by_name.find(said.name);
   const bool has_one = user != all->by_name.end() && !user->second.passwords.empty();
   if (!has_one) {
-    // The time that an answer takes must not tell who is a user.
+    // The response time must not reveal whether the user exists.
     (void)matches_(said.secret, nobodys_hash_);
     return nullptr;
   }

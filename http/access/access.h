@@ -1,5 +1,5 @@
 #pragma once
-// Who a client is: the users of the file, and what has been proved by them so far.
+// Authentication: the users of the user file, and the credentials that were verified so far.
 
 #include <atomic>
 #include <functional>
@@ -19,55 +19,58 @@
 
 namespace hg::http {
 
-/// A user who has proved to be it. Immutable.
+/// An authenticated user. Immutable.
 struct Identity {
   std::string name;
   Roles roles;
-  std::string secret;  // what stands in the file of the secret that was shown; "" = a certificate
+  std::string secret;  // the entry of the user file that the client's secret matched; "" =
+                       // authenticated by certificate
 };
 using IdentityPtr = std::shared_ptr<const Identity>;
 
-/// Somebody may not do what he asks for; borrows.
+/// A request or telnet line that was refused for lack of access. Borrows its texts.
 struct AccessRefusal {
-  std::string_view remote, method, path;  // "" of a line that is no request
-  std::string_view user;                  // "": he did not prove to be anybody
-  int status = 0;                         // 401, 403
+  std::string_view remote, method, path;  // method and path are "" for a telnet line
+  std::string_view user;                  // "": the client is not authenticated
+  int status = 0;                         // 401 or 403
 };
 
-/// Whether a password fits a hash, as PasswordMatches.
+/// Whether a password matches a hash, as PasswordMatches.
 using PasswordCheck = std::function<bool(std::string_view password, const std::string& hash)>;
 
-/// Thread-safe. Judging a password takes some 10 ms of a core and 16 MiB, so whoever calls Judge
-/// bounds how often it runs at once; a password that was right is known without that as long as the
-/// file has the hash that it fits.
+/// Thread-safe. Checking a password takes about 10 ms of CPU time and 16 MiB, so the caller of
+/// Judge must limit concurrent calls. A password that was verified once is cached while the user
+/// file keeps its hash.
 class Access {
  public:
-  /// Nobody is known yet. What costs anything is done by the first Load, which no other call may
-  /// run beside. `matches` is called by Judge, on its threads.
+  /// Starts without users. The first Load does the expensive setup; no other call may run
+  /// concurrently with it. Judge calls `matches` on its callers' threads.
   explicit Access(PasswordCheck matches = PasswordMatches);
 
-  /// Takes the users of a file's text for all that come from now on, and forgets what was proved of
-  /// others. On failure everything stays as it was.
+  /// Replaces the users by those of a user file's text. Drops cached credentials that the new file
+  /// does not contain. On failure nothing changes.
   Status Load(std::string_view users);
-  /// At most once, before anybody is refused: told of whom his credentials did not help, on the
-  /// thread of his connection.
+  /// Sets the listener for refusals of clients whose credentials did not suffice. It is called on
+  /// the thread of the client's connection. Call at most once, before the first refusal.
   void ListenForRefusals(std::function<void(const AccessRefusal&)> listener) {
     refused_ = std::move(listener);
   }
   void TellRefused(const AccessRefusal& refusal) const {
     if (refused_) refused_(refusal);
   }
-  /// Changes with each Load: an identity from before it must be looked at again.
+  /// Changes with each Load. An Identity from an earlier generation must be looked up again.
   [[nodiscard]] uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
 
-  /// Null: nobody, or a password that only Judge can judge. Quick.
+  /// Looks up credentials without slow work. Null: unknown, or a password that only Judge can
+  /// check.
   [[nodiscard]] IdentityPtr Known(const Credentials& said);
-  /// Null: nobody. Takes as long for users that do not exist; what is Known by now, no time.
+  /// Checks credentials. Null: wrong. Takes equally long for users that do not exist; returns at
+  /// once if the credentials are Known by now.
   [[nodiscard]] IdentityPtr Judge(const Credentials& said);
-  /// The user of the first of these names that is one: what a certificate that was verified says
-  /// its subject is.
+  /// The user with the first of these names that has one. The names come from a verified client
+  /// certificate.
   [[nodiscard]] IdentityPtr ByCertificate(std::span<const std::string> names) const;
-  /// The same user after a Load; null if he or the secret he showed is gone.
+  /// The same user after a Load; null if the user or the presented secret was removed.
   [[nodiscard]] IdentityPtr Renew(const Identity& who) const;
 
  private:
@@ -76,7 +79,8 @@ class Access {
   };
   struct Users {
     std::unordered_map<std::string, User> by_name;
-    std::unordered_map<std::string, IdentityPtr> by_token;  // its digest in hexadecimal
+    /// Key: SHA-256 of the token, in hexadecimal.
+    std::unordered_map<std::string, IdentityPtr> by_token;
   };
 
   [[nodiscard]] std::shared_ptr<const Users> users() const;
@@ -84,9 +88,9 @@ class Access {
   [[nodiscard]] Digest KeyOf(const Credentials& said) const;
 
   const PasswordCheck matches_;
-  std::function<void(const AccessRefusal&)> refused_;  // constant once somebody was refused
-  const Digest key_ = RandomDigest();                  // of proved_
-  std::string nobodys_hash_;  // as dear as a user's; constant from the first Load on
+  std::function<void(const AccessRefusal&)> refused_;  // constant after the first refusal
+  const Digest key_ = RandomDigest();                  // HMAC key for proved_
+  std::string nobodys_hash_;  // costs as much as a user's hash; constant after the first Load
   std::atomic<uint64_t> generation_{0};
 
   mutable std::mutex mutex_;

@@ -8,8 +8,9 @@ namespace hg::http {
 namespace {
 
 constexpr int64_t kHourNs = 3'600'000'000'000;
-/// So many addresses are told apart. Then those that owe nothing are forgotten; where that makes no
-/// room, new ones share what one may write, since their owner has found a way round.
+/// Maximum separate addresses. Beyond it, addresses whose limits have recovered are removed. If
+/// none can be removed, new addresses share one limit, since one client probably uses many
+/// addresses.
 constexpr size_t kAddressesMax = 65536;
 constexpr int64_t kSweepIntervalNs = 1'000'000'000;
 

@@ -1,6 +1,6 @@
 #pragma once
-// What one client may write: points a second, new series an hour. A client is a user, or an address
-// where nobody is asked who he is.
+// Write limits of a client: points per second, new series per hour. A client is a user, or an
+// address if authentication is off.
 
 #include <atomic>
 #include <memory>
@@ -14,8 +14,8 @@
 namespace hg::http {
 
 struct ClientLimitOptions {
-  uint64_t points_per_s = 0;         // 0 = as many as he likes
-  uint64_t new_series_per_hour = 0;  // the same
+  uint64_t points_per_s = 0;         // 0 = unlimited
+  uint64_t new_series_per_hour = 0;  // 0 = unlimited
 
   [[nodiscard]] bool any() const { return points_per_s > 0 || new_series_per_hour > 0; }
 };
@@ -23,18 +23,18 @@ struct ClientLimitOptions {
 /// Thread-safe.
 class ClientLimits {
  public:
-  /// `clock` outlives all that it gives out.
+  /// `clock` must outlive the returned Writers.
   ClientLimits(ClientLimitOptions options, const Clock& clock) : options_(options), clock_(clock) {}
 
-  /// The same for the same client as long as anybody holds it, or it owes something. A user is of
-  /// the file of users.
+  /// Returns the same Writer for the same user. Users come from the user file.
   std::shared_ptr<Writer> OfUser(const std::string& name);
-  /// "10.0.0.7": of one whom nobody asks who he is.
+  /// Returns the Writer of an address such as "10.0.0.7", for use without authentication. It is the
+  /// same Writer while anybody holds it or while its limits have not recovered.
   std::shared_ptr<Writer> OfAddress(const std::string& address);
 
-  /// Those that are remembered.
+  /// The number of remembered clients.
   [[nodiscard]] size_t clients();
-  /// What was refused so far.
+  /// Refusals so far.
   [[nodiscard]] uint64_t refused_points() const { return counts_->points.load(); }
   [[nodiscard]] uint64_t refused_series() const { return counts_->series.load(); }
 
@@ -45,7 +45,8 @@ class ClientLimits {
   class Client;
 
   [[nodiscard]] std::shared_ptr<Client> Make(const std::string& name) const;
-  /// Forgets addresses that owe nothing, at most once in some time. Callers lock.
+  /// Removes addresses whose limits have recovered, at most once per sweep interval. The caller
+  /// locks.
   void Sweep();
 
   const ClientLimitOptions options_;
@@ -53,9 +54,9 @@ class ClientLimits {
   const std::shared_ptr<Counts> counts_ = std::make_shared<Counts>();
 
   std::mutex mutex_;
-  // Guarded by mutex_.
+  // The following members are guarded by mutex_.
   std::unordered_map<std::string, std::shared_ptr<Client>> users_, addresses_;
-  std::shared_ptr<Client> others_;  // addresses that are too many
+  std::shared_ptr<Client> others_;  // shared by all addresses beyond the maximum
   int64_t swept_ns_ = 0;
 };
 

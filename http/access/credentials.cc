@@ -11,7 +11,8 @@ constexpr std::string_view kAuth = "auth";
 
 const Credentials kUnreadable{Credentials::Kind::kUnreadable, {}, {}};
 
-/// The word before the first blank, in lower case; takes it and the blanks behind it off *text.
+/// Removes the word before the first blank and the blanks after it from *text. Returns it in lower
+/// case.
 std::string TakeScheme(std::string_view* text) {
   const size_t end = std::min(text->find(' '), text->size());
   std::string scheme = LowerCase(std::string(text->substr(0, end)));
@@ -19,7 +20,7 @@ std::string TakeScheme(std::string_view* text) {
   return scheme;
 }
 
-/// False: not whole groups of the alphabet of RFC 4648 §4.
+/// False: not base64 of RFC 4648 §4 in groups of four characters.
 bool DecodeBase64(std::string_view text, std::string* bytes) {
   if (text.empty() || text.size() % 4 != 0) return false;
   bytes->resize(text.size() / 4 * 3);
@@ -27,7 +28,7 @@ bool DecodeBase64(std::string_view text, std::string* bytes) {
                                    reinterpret_cast<const unsigned char*>(text.data()),
                                    static_cast<int>(text.size()));
   if (size < 0) return false;
-  // Padding is decoded as zero bytes.
+  // EVP_DecodeBlock decodes padding as zero bytes.
   const size_t padding = text.ends_with("==") ? 2 : text.ends_with('=') ? 1 : 0;
   bytes->resize(static_cast<size_t>(size) - padding);
   return true;

@@ -1,6 +1,6 @@
 #pragma once
-// What a client says about itself: the Authorization field of a request (RFC 7617, RFC 6750), the
-// line `auth` of the line protocol.
+// Credentials as clients send them: in the Authorization field of a request (RFC 7617, RFC 6750) or
+// by the telnet command `auth`.
 
 #include <string>
 #include <string_view>
@@ -14,16 +14,16 @@ struct Credentials {
   std::string secret;  // the password, or the token
 };
 
-/// "Basic dXNlcjpwYXNz", "Bearer hg_…", and as InfluxDB's clients have it "Token hg_…" and "Token
-/// user:pass", in any case of the first word. A field that is not there is kNone, one of another
-/// kind kUnreadable.
+/// Reads "Basic dXNlcjpwYXNz", "Bearer hg_…", and "Token hg_…" or "Token user:pass" of InfluxDB
+/// clients. The first word is not case-sensitive. An empty field is kNone, an unknown scheme
+/// kUnreadable.
 Credentials ReadAuthorization(std::string_view field);
 
-/// "auth basic USER PASSWORD" (as OpenTSDB documents it for plug-ins; the password is the rest of
-/// the line) or "auth bearer TOKEN", without the line's end.
+/// Reads "auth basic USER PASSWORD" or "auth bearer TOKEN", without the line end. OpenTSDB
+/// documents the first form for plug-ins; the password is the rest of the line.
 Credentials ReadAuthLine(std::string_view line);
 
-/// Whether the line is for ReadAuthLine.
+/// True if the line is an `auth` command.
 bool IsAuthLine(std::string_view line);
 
 }  // namespace hg::http

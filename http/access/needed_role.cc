@@ -5,7 +5,7 @@
 namespace hg::http {
 namespace {
 
-/// The verb that a handler will see (http/api/arguments.h, OverriddenMethod).
+/// The method that a handler will use (OverriddenMethod in http/api/arguments.h).
 std::string EffectiveVerb(const Request& request) {
   const std::string* other = request.parameters.Find("method_override");
   if (request.method == Method::kGet && other != nullptr) return UpperCase(*other);
@@ -40,7 +40,7 @@ Role RoleOfCommand(std::string_view command) {
   if (command == "put" || command == "rollup" || command == "histogram") return Role::kWrite;
   if (command == "stats") return Role::kRead;
   if (command == "dropcaches" || command == "diediedie") return Role::kAdmin;
-  return Role::kUser;  // version, help, exit, and what nobody knows
+  return Role::kUser;  // version, help, exit, and unknown commands
 }
 
 }  // namespace hg::http

@@ -1,6 +1,6 @@
 #pragma once
-// Which role a request or a line needs: what the table of endpoints (http/endpoints) names for
-// each.
+// The role that a request or a telnet line needs. The table of endpoints (http/endpoints) names one
+// of these functions per endpoint.
 
 #include <string_view>
 
@@ -17,20 +17,21 @@ inline Role ForReaders(const Request&) { return Role::kRead; }
 inline Role ForWriters(const Request&) { return Role::kWrite; }
 inline Role ForAdmins(const Request&) { return Role::kAdmin; }
 
-/// GET reads; other verbs, and a method_override that names one, write.
+/// kRead for GET and HEAD, kWrite for other methods. On GET, method_override replaces the method.
 Role ForReadersByVerb(const Request& request);
 
-/// Queries read by GET and POST, and delete what they read by DELETE. (A body's "delete" is seen by
-/// the handler alone.)
+/// kRead for GET, HEAD and POST; kAdmin for other methods, because DELETE deletes the points that
+/// it reads. The handler checks a body's "delete" itself.
 Role ForQueries(const Request& request);
 
-/// Whoever assigns ids writes, whatever the verb; renaming changes all that there is.
+/// kWrite for assigning ids, with any method; kAdmin for renaming, which affects all data;
+/// otherwise as ForReadersByVerb.
 Role ForUids(const Request& request);
 
-/// Statistics read; ending another's query does not.
+/// kAdmin for DELETE, which ends a query; kRead otherwise.
 Role ForStats(const Request& request);
 
-/// Of a line of the line protocol, by its first word.
+/// The role for a telnet line, by its first word.
 Role RoleOfCommand(std::string_view command);
 
 }  // namespace hg::http

@@ -32,7 +32,7 @@ Result<Roles> ParseRoles(std::string_view text) {
       if (word == RoleName(role)) found = role;
     if (found == Role::kAnyone) {
       return Status::InvalidArgument("\"" + std::string(word) +
-                                     "\" is no role; there are read, write and admin");
+                                     "\" is not a role (expected read, write or admin)");
     }
     roles = roles.With(found);
     if (word.size() == text.size()) return roles;

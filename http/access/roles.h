@@ -1,6 +1,6 @@
 #pragma once
-// What a client may do. A role is what an endpoint or a line command asks for, roles are what a
-// user has (docs/security.md).
+// The permissions of clients. An endpoint or a telnet command needs one Role; a user has a set of
+// Roles (docs/security.md).
 
 #include <cstdint>
 #include <string>
@@ -11,29 +11,29 @@
 namespace hg::http {
 
 enum class Role : uint8_t {
-  kAnyone = 0,  // nobody is asked who he is
-  kUser = 1,    // whoever is known, whatever he may else
+  kAnyone = 0,  // no authentication needed
+  kUser = 1,    // any authenticated user
   kRead = 2,
   kWrite = 4,
   kAdmin = 8,
 };
 
-/// "read", "write", "admin"; "user" and "anyone" for the others.
+/// "read", "write" or "admin"; "user" and "anyone" for kUser and kAnyone.
 std::string_view RoleName(Role role);
 
-/// Immutable value.
+/// A set of roles. Immutable value.
 class Roles {
  public:
-  /// A stranger's: none.
+  /// No roles: a client that is not authenticated.
   constexpr Roles() = default;
-  /// Where authentication is off.
+  /// All roles: used when authentication is off.
   static constexpr Roles All() { return Roles(0xFF); }
   static constexpr Roles Of(Role role) { return Roles().With(role); }
 
   [[nodiscard]] constexpr Roles With(Role role) const {
     return Roles(bits_ | Bit(Role::kUser) | Bit(role));
   }
-  /// An administrator may do what the others may.
+  /// An administrator has every role.
   [[nodiscard]] constexpr bool Has(Role role) const {
     return role == Role::kAnyone || (bits_ & (Bit(role) | Bit(Role::kAdmin))) != 0;
   }
@@ -46,10 +46,10 @@ class Roles {
   uint8_t bits_ = 0;
 };
 
-/// "read,write" in any order. InvalidArgument names the word that is none, or says that there is
-/// none at all.
+/// Parses "read,write" in any order. InvalidArgument names an unknown word, or says that there is
+/// none.
 Result<Roles> ParseRoles(std::string_view text);
-/// The same text, in order; without read and write for an administrator.
+/// The text of a set of roles, in a fixed order. For an administrator, read and write are left out.
 std::string RolesText(Roles roles);
 
 }  // namespace hg::http

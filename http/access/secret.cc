@@ -18,10 +18,10 @@ namespace {
 
 static_assert(kPasswordBytesMax < CRYPT_MAX_PASSPHRASE_SIZE);
 
-/// libcrypt's hash of a password under a setting; "" where it refuses.
+/// libcrypt's hash of a password with a setting; "" if libcrypt refuses it.
 std::string Crypt(std::string_view password, const std::string& setting) {
   if (password.empty() || password.size() > kPasswordBytesMax) return {};
-  std::string text(password);  // for its final NUL
+  std::string text(password);  // a copy that ends with NUL
   auto data = std::make_unique<crypt_data>();
   const char* hash = crypt_rn(text.c_str(), setting.c_str(), data.get(), sizeof(crypt_data));
   std::string result = hash == nullptr ? "" : hash;
@@ -78,7 +78,7 @@ Digest HmacSha256(const Digest& key, std::string_view text) {
 
 Digest RandomDigest() {
   Digest digest;
-  // Fails only where the system has no randomness at all: nothing may be guessed from zeros.
+  // Fails only if the system has no randomness; a digest of zeros would be guessable.
   INVARIANT(RAND_bytes(digest.data(), static_cast<int>(digest.size())) == 1);
   return digest;
 }

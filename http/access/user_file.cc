@@ -15,7 +15,7 @@ constexpr std::string_view kHead =
     "# Users of the daemon, a line each: name:roles:secrets. `tsdb user` writes it; SIGHUP makes\n"
     "# the daemon read it anew.\n";
 
-/// Takes what stands before the next separator, and it, off *text.
+/// Removes the text before the next separator, and the separator, from *text. Returns the text.
 std::string_view TakeField(std::string_view* text, char separator) {
   const size_t end = std::min(text->find(separator), text->size());
   const std::string_view field = text->substr(0, end);
@@ -37,8 +37,8 @@ Status AddSecret(std::string_view secret, User* user) {
     return {};
   }
   std::string hash(secret);
-  // Whoever writes the password itself must hear of it before it is of no use, and not read it in
-  // a log.
+  // The secret may be a password in clear text. The error must be reported at once, and must not
+  // repeat the secret, because errors are logged.
   if (!IsPasswordHash(hash)) {
     return Status::InvalidArgument(
         "a secret is neither a password's hash that this system takes for safe nor " +
@@ -50,7 +50,7 @@ Status AddSecret(std::string_view secret, User* user) {
 
 Result<User> ParseUser(std::string_view line) {
   if (std::count(line.begin(), line.end(), ':') != 2)
-    return Status::InvalidArgument("it is not like name:roles:secrets");
+    return Status::InvalidArgument("it does not have the form name:roles:secrets");
   User user;
   user.name = TakeField(&line, ':');
   RETURN_IF_ERROR(CheckUserName(user.name));
@@ -88,7 +88,7 @@ Result<std::vector<User>> ParseUserFile(std::string_view text) {
     const std::string where = "line " + std::to_string(number);
     if (!user.ok()) return Prepend(user.status(), where);
     if (!names.insert(user->name).second)
-      return Status::InvalidArgument(where + ": there is another line of " + user->name);
+      return Status::InvalidArgument(where + ": there is another line for " + user->name);
     users.push_back(std::move(*user));
   }
   return users;

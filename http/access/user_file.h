@@ -1,12 +1,11 @@
 #pragma once
-// The file of users: text, a user on each line, and no secret in it that could be used as it
-// stands.
+// The user file: text with one user per line. It contains only hashes of secrets.
 //
-//   # who, roles, secrets between blanks
+//   # user, roles, secrets separated by blanks
 //   grafana:read:$y$j9T$…                 a password (crypt(5))
 //   agents:write:token$5e884898da28…      a bearer token, by its SHA-256 in hexadecimal
-//   ops:admin:$y$j9T$… token$ef92b778…    either; as many tokens as there are machines
-//   s7.example.org:write:                 known by a client certificate only
+//   ops:admin:$y$j9T$… token$ef92b778…    both; any number of tokens
+//   s7.example.org:write:                 authenticated by client certificate only
 
 #include <string>
 #include <string_view>
@@ -21,21 +20,21 @@ struct User {
   std::string name;  // letters, digits, and . _ - @, at most kUserNameBytesMax
   Roles roles;
   std::vector<std::string> passwords;  // hashes
-  std::vector<std::string> tokens;     // digests, hexadecimal
+  std::vector<std::string> tokens;     // SHA-256 digests in hexadecimal
 };
 
 inline constexpr size_t kUserNameBytesMax = 128;
 
-/// InvalidArgument says what is wrong with it.
+/// InvalidArgument says what is wrong with the name.
 Status CheckUserName(std::string_view name);
 
-/// InvalidArgument names the line and what is wrong with it.
+/// InvalidArgument names the line and the mistake.
 Result<std::vector<User>> ParseUserFile(std::string_view text);
 
-/// The text of such a file, users in the order given. Remarks are not kept.
+/// The text of a user file, with users in the given order. Comments are not kept.
 std::string UserFileText(const std::vector<User>& users);
 
-/// What a file keeps of a token.
+/// What the user file stores of a token: its SHA-256 in hexadecimal.
 std::string TokenDigest(std::string_view token);
 
 }  // namespace hg::http

@@ -5,20 +5,21 @@
 #include <optional>
 #include <vector>
 
+#include "http/access/cross_site.h"
+#include "http/access/header_names.h"
 #include "http/errors.h"
 #include "http/replies.h"
 #include "http/services.h"
 #include "http/wire/json_writer.h"
 #include "http/wire/maintenance_json.h"
+#include "http/wire/table_text.h"
 #include "storage/for_each_region.h"
+#include "storage/lsm/table_attributes.h"
 #include "storage/maintenance.h"
 #include "storage/region/pre_split.h"
 
 namespace hg::http {
 namespace {
-
-// More regions than anybody has a use for, and each is a line of the manifest.
-constexpr uint32_t kSplitsMax = 1000;
 
 Result<std::string> Required(const Parameters& parameters, const char* name) {
   const std::string* value = parameters.Find(name);
@@ -54,7 +55,7 @@ Result<uint32_t> CountOf(const std::string& text, const char* name) {
                                  std::to_string(kSplitsMax));
 }
 
-// The answer to a call that has nothing to say.
+// The response of calls without a result.
 constexpr std::string_view kDone = R"({"done":true})";
 
 Result<std::string> ListTables(Store& store) {
@@ -86,7 +87,7 @@ void WriteSizes(const RegionInfo& sizes, JsonWriter* json) {
   json->Member("references", static_cast<int64_t>(sizes.references));
 }
 
-// `total`: a table is one element, the sum of its regions.
+// `total`: each table is one element, with the sums of its regions.
 Result<std::string> ListRegions(Store& store, const Parameters& parameters, bool total) {
   ASSIGN_OR_RETURN(auto tables, store.ListTables());
   if (const std::string* one = parameters.Find("table")) {
@@ -125,7 +126,7 @@ Result<std::string> ListRegions(Store& store, const Parameters& parameters, bool
   return text;
 }
 
-// All of it is read.
+// Reads the whole table.
 Result<std::string> Count(Store& store, const Parameters& parameters) {
   ASSIGN_OR_RETURN(const std::string table, Required(parameters, "table"));
   ASSIGN_OR_RETURN(const TableCount count, CountTable(store, table));
@@ -144,7 +145,9 @@ Result<std::string> Create(Store& store, const Parameters& parameters) {
   TableDescriptor table;
   ASSIGN_OR_RETURN(table.name, Required(parameters, "table"));
   ASSIGN_OR_RETURN(const std::string families, Required(parameters, "families"));
-  for (std::string& family : Words(families)) table.families.push_back({std::move(family)});
+  ASSIGN_OR_RETURN(const TableChange change, ParseTableText(families));
+  RETURN_IF_ERROR(ChangeFamilies(change, &table));
+  table.splits = change.splits;
   if (const std::string* keys = parameters.Find("splits")) {
     for (const std::string& text : Words(*keys)) {
       ASSIGN_OR_RETURN(table.splits.emplace_back(), region::ParseKey(text));
@@ -159,6 +162,76 @@ Result<std::string> Create(Store& store, const Parameters& parameters) {
     table.splits = region::HexSplits(count);
   }
   RETURN_IF_ERROR(store.CreateTable(table));
+  return std::string(kDone);
+}
+
+Result<std::string> Alter(Store& store, const Parameters& parameters) {
+  ASSIGN_OR_RETURN(const std::string name, Required(parameters, "table"));
+  ASSIGN_OR_RETURN(const std::string families, Required(parameters, "families"));
+  ASSIGN_OR_RETURN(const TableChange change, ParseTableText(families));
+  if (!change.splits.empty()) {
+    return Status::Unsupported("SPLITS '" + region::KeyText(change.splits[0]) +
+                               "': only a new table has them; split regions of this one");
+  }
+  ASSIGN_OR_RETURN(TableDescriptor table, store.DescribeTable(name));
+  RETURN_IF_ERROR(ChangeFamilies(change, &table));
+  RETURN_IF_ERROR(store.AlterTable(table));
+  return std::string(kDone);
+}
+
+/// Returns the table with the first keys of its present regions as splits.
+Result<TableDescriptor> FindTable(Store& store, const Parameters& parameters) {
+  ASSIGN_OR_RETURN(const std::string name, Required(parameters, "table"));
+  ASSIGN_OR_RETURN(TableDescriptor table, store.DescribeTable(name));
+  ASSIGN_OR_RETURN(const auto regions, store.Regions(table.name));
+  table.splits.clear();
+  for (const RegionInfo& region : regions)
+    if (!region.start.empty()) table.splits.push_back(region.start);
+  return table;
+}
+
+Result<std::string> Describe(Store& store, const Parameters& parameters) {
+  ASSIGN_OR_RETURN(const TableDescriptor table, FindTable(store, parameters));
+  std::string text;
+  JsonWriter json(&text);
+  json.BeginObject();
+  json.Member("table", table.name);
+  json.Member("points", table.points);
+  json.Member("regions", static_cast<int64_t>(table.splits.size() + 1));
+  json.Key("families");
+  json.BeginArray();
+  for (const FamilyDescriptor& family : table.families) {
+    json.Text("\n");
+    json.BeginObject();
+    json.Member("NAME", family.name);
+    for (const lsm::FamilyAttribute& attribute : lsm::FamilyAttributes())
+      json.Member(attribute.name, attribute.text(family));
+    json.EndObject();
+  }
+  json.EndArray();
+  json.Text("\n");
+  json.Member("create", TableText(table));
+  json.EndObject();
+  return text;
+}
+
+Result<std::string> Drop(Store& store, const Parameters& parameters) {
+  ASSIGN_OR_RETURN(const std::string table, Required(parameters, "table"));
+  RETURN_IF_ERROR(store.DropTable(table));
+  return std::string(kDone);
+}
+
+// The regions stay. A table of HBase has attributes that the descriptor does not hold.
+Result<std::string> Truncate(Store& store, const Parameters& parameters) {
+  ASSIGN_OR_RETURN(const TableDescriptor table, FindTable(store, parameters));
+  if (!store.Capabilities().region_admin) {
+    return Status::Unsupported("table '" + table.name +
+                               "' is not in the embedded store: use truncate_preserve of HBase's "
+                               "shell");
+  }
+  RETURN_IF_ERROR(store.DropTable(table.name));
+  RETURN_IF_ERROR(Prepend(store.CreateTable(table),
+                          "table '" + table.name + "' was dropped but not created again"));
   return std::string(kDone);
 }
 
@@ -183,9 +256,14 @@ Result<std::string> Merge(Store& store, const Parameters& parameters) {
   return std::string(kDone);
 }
 
-bool FromThisMachine(const std::string& remote) {
-  return remote.starts_with("127.") || remote.starts_with("::1:") ||
-         remote.starts_with("::ffff:127.");
+/// True if the client is on this machine. A proxy on this machine forwards requests of others: it
+/// adds a header, or passes on the host name that they used.
+bool FromThisMachine(const Request& request) {
+  const std::string_view remote = request.remote;
+  const bool loopback =
+      remote.starts_with("127.") || remote.starts_with("::1:") || remote.starts_with("::ffff:127.");
+  const std::string* host = request.Header("host");
+  return loopback && !WasForwarded(request) && (host == nullptr || IsThisMachine(*host));
 }
 
 void SendAnswer(const Result<std::string>& answer, const Request& request, ResponseWriter& out) {
@@ -214,7 +292,8 @@ Result<std::string> Check(Maintenance& store, ResponseWriter& out) {
 }  // namespace
 
 bool AdminChanges(std::string_view call) {
-  return call != "tables" && call != "regions" && call != "sizes" && call != "count";
+  return call != "tables" && call != "describe" && call != "regions" && call != "sizes" &&
+         call != "count";
 }
 
 Result<std::string> RunAdminCall(Store& store, std::string_view call,
@@ -223,7 +302,11 @@ Result<std::string> RunAdminCall(Store& store, std::string_view call,
   if (call == "regions") return ListRegions(store, parameters, false);
   if (call == "sizes") return ListRegions(store, parameters, true);
   if (call == "count") return Count(store, parameters);
+  if (call == "describe") return Describe(store, parameters);
   if (call == "create") return Create(store, parameters);
+  if (call == "alter") return Alter(store, parameters);
+  if (call == "drop") return Drop(store, parameters);
+  if (call == "truncate") return Truncate(store, parameters);
   if (call == "split") return Split(store, parameters);
   if (call == "merge") return Merge(store, parameters);
   if (call == "flush") {
@@ -236,17 +319,17 @@ Result<std::string> RunAdminCall(Store& store, std::string_view call,
     return std::string(kDone);
   }
   return Status::NotFound("no such call: \"" + std::string(call) +
-                          "\"; there are tables, regions, sizes, count, create, split, merge, "
-                          "flush, compact");
+                          "\"; there are tables, describe, regions, sizes, count, create, alter, "
+                          "drop, truncate, split, merge, flush, compact");
 }
 
 void HandleAdmin(const Request& request, Services& services, ResponseWriter& out) {
   if (!services.options.admin_remote) {
     constexpr std::string_view kSetting = "tsd.http.admin.remote lets others in";
-    if (!FromThisMachine(request.remote)) {
+    if (!FromThisMachine(request)) {
       return SendError(out, request, 403, "Only for clients on the same machine", kSetting);
     }
-    // A browser on this machine speaks for whatever page it shows.
+    // A browser on this machine also sends requests for pages of other sites.
     if (request.Header("origin") != nullptr) {
       return SendError(out, request, 403, "Not for pages in a browser", kSetting);
     }
@@ -263,6 +346,10 @@ void HandleAdmin(const Request& request, Services& services, ResponseWriter& out
   }
   if (AdminChanges(call) && request.method != Method::kPost) {
     return SendMethodNotAllowed(out, request);
+  }
+  if (call == "drop" && services.maintenance == nullptr) {
+    return SendError(out, request, 501, "Not for tables of HBase, which other daemons may use",
+                     "Use HBase's shell");
   }
   if (call == "count") out.TakesLong();
   SendAnswer(RunAdminCall(services.cells, call, request.parameters), request, out);

@@ -1,6 +1,6 @@
 #pragma once
-// /api/admin/…: regions of the tables, and what may be asked of them (spec region-store.md §11.2).
-// Ours; `tsdb admin` makes the same calls, on a data directory or through here.
+// /api/admin/…: lists and changes the regions of tables (region-store.md §11.2). Hourglass
+// extension. `tsdb admin` and `tsdb table` make the same calls, on a data directory or by HTTP.
 
 #include <string>
 #include <string_view>
@@ -14,21 +14,27 @@ namespace hg::http {
 
 struct Services;
 
-/// GET: tables, regions, sizes, count. POST: create, split, merge, flush, compact. 403 for clients
-/// of other machines and for pages in a browser, unless the setting lets them in. POST
-/// backup?folder=/absolute/path: a copy of the store (storage/maintenance.h), answered when it is
-/// whole; GET backup: how far the running one is, or how far the last one came. POST check: every
-/// damage of the files. Their answers are in wire/maintenance_json.h.
+/// GET: tables, describe, regions, sizes, count. POST: create, alter, drop, truncate, split, merge,
+/// flush, compact. Clients on other
+/// machines and pages in a browser get 403, unless the setting tsd.http.admin.remote allows them.
+/// POST backup?folder=/absolute/path copies the store (storage/maintenance.h) and answers when the
+/// copy is complete. GET backup: the progress of the running copy, or the result of the last one.
+/// POST check: reports all damage of the files. wire/maintenance_json.h has the form of these
+/// responses.
 void HandleAdmin(const Request& request, Services& services, ResponseWriter& out);
 
-/// True: the call changes how things are stored, and is for POST alone.
+/// True if the call changes how data is stored, so that it must be a POST.
 bool AdminChanges(std::string_view call);
 
-/// One call on any store; its answer as a JSON document, a line for each element. Keys are text as
-/// in storage/region/pre_split.h. Parameters: table; regions and sizes: none for all tables; split:
-/// region (any key of it; absent: the first, or that of `at`), at; merge: at; create: families,
-/// splits (between commas), uniform, hex, points; compact: none for all tables. NotFound: no such
-/// call or table. InvalidArgument: a parameter is missing or wrong.
+/// Runs one call on any store. Returns a JSON document with one line per element. Keys are texts as
+/// in storage/region/pre_split.h. Parameters:
+/// - table: optional for regions, sizes and compact (default: all tables), else required
+/// - split: region (any key in it; default: the first region, or that of `at`), at
+/// - merge: at
+/// - create: families (http/wire/table_text.h), splits (comma-separated), uniform, hex
+/// - alter: families
+///
+/// NotFound: unknown call or table. InvalidArgument: a parameter is missing or invalid.
 Result<std::string> RunAdminCall(Store& store, std::string_view call, const Parameters& parameters);
 
 }  // namespace hg::http

@@ -1,5 +1,5 @@
 #pragma once
-// /api/aggregators and /aggregators (spec http-api.md §14.2).
+// /api/aggregators and /aggregators (opentsdb-http-api.md §14.2).
 
 #include "http/request.h"
 #include "http/response_writer.h"
@@ -8,7 +8,7 @@ namespace hg::http {
 
 struct Services;
 
-/// GET, POST: the names of all aggregators, in OpenTSDB's order.
+/// GET, POST: returns the names of all aggregators, in OpenTSDB's order.
 void HandleAggregators(const Request& request, Services& services, ResponseWriter& out);
 
 }  // namespace hg::http

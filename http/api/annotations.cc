@@ -12,18 +12,22 @@
 #include "http/replies.h"
 #include "http/services.h"
 #include "http/wire/annotation_json.h"
+#include "query/running_request.h"
 
 namespace hg::http {
 namespace {
 
-/// The annotation that the query string speaks of. InvalidArgument: a time that cannot be read
-/// (OpenTSDB's 500).
+// Writing an annotation takes about a microsecond.
+constexpr uint64_t kStepsPerAnnotation = 1 << 10;
+
+/// The annotation that the query string describes. InvalidArgument: an invalid time (500 in
+/// OpenTSDB).
 Result<codec::Annotation> FromParameters(const Request& request, const Services& services) {
   const auto seconds = [&](std::string_view name) -> Result<int64_t> {
     const std::optional<std::string> text = NonEmptyParameter(request, name);
     if (!text) return 0;
     ASSIGN_OR_RETURN(const int64_t ms, ParseRequestTime(*text, services));
-    // Whole seconds, even for times given in milliseconds (§16.2).
+    // Whole seconds, even for times given in milliseconds (opentsdb-http-api.md §16.2).
     return ms / 1000;
   };
   codec::Annotation annotation;
@@ -35,7 +39,7 @@ Result<codec::Annotation> FromParameters(const Request& request, const Services&
   return annotation;
 }
 
-/// From the body, or without one from the query string; none: the error was sent.
+/// Reads the body, or the query string if there is no body. nullopt: an error was sent.
 std::optional<codec::Annotation> ReadRequest(const Request& request, const Services& services,
                                              ResponseWriter& out) {
   if (request.body.empty()) {
@@ -52,7 +56,7 @@ std::optional<codec::Annotation> ReadRequest(const Request& request, const Servi
   if (!body) return {};
   Result<codec::Annotation> annotation = ReadAnnotation(*body);
   if (annotation.ok()) return std::move(*annotation);
-  // Not 400: OpenTSDB lets the parser's complaint through (§16.2).
+  // Not 400: OpenTSDB returns the parser's error (opentsdb-http-api.md §16.2).
   SendError(out, request, 500, annotation.status().message());
   return {};
 }
@@ -77,7 +81,7 @@ void Get(const Request& request, Services& services, ResponseWriter& out) {
   if (!wanted.ok()) return SendError(out, request, 500, wanted.status().message());
   if (wanted->start_time < 1) return SendError(out, request, 400, "Missing start time");
   const Result<codec::Annotation> found =
-      services.annotations.Find(wanted->tsuid, wanted->start_time);
+      services.annotations.Find(wanted->tsuid, wanted->start_time, *request.running);
   if (found.ok()) return SendAnnotation(out, request, *found);
   if (found.status().code() == StatusCode::kInvalidArgument ||
       found.status().code() == StatusCode::kUnsupported)
@@ -88,7 +92,7 @@ void Get(const Request& request, Services& services, ResponseWriter& out) {
 void Write(const Request& request, Services& services, ResponseWriter& out, bool replace) {
   const std::optional<codec::Annotation> annotation = ReadRequest(request, services, out);
   if (!annotation) return;
-  const auto written = services.annotations.Write(*annotation, replace);
+  const auto written = services.annotations.Write(*annotation, replace, *request.running);
   if (!written.ok()) return SendFailure(out, request, written.status());
   if (!written->has_value()) return SendEmpty(out, 304);
   SendAnnotation(out, request, **written);
@@ -97,14 +101,15 @@ void Write(const Request& request, Services& services, ResponseWriter& out, bool
 void Delete(const Request& request, Services& services, ResponseWriter& out) {
   const std::optional<codec::Annotation> annotation = ReadRequest(request, services, out);
   if (!annotation) return;
-  const Status status = services.annotations.Delete(annotation->tsuid, annotation->start_time);
+  const Status status =
+      services.annotations.Delete(annotation->tsuid, annotation->start_time, *request.running);
   if (!status.ok()) return SendFailure(out, request, status);
   SendEmpty(out, 204);
 }
 
 void HandleOne(Method method, const Request& request, Services& services, ResponseWriter& out) {
   if (AnswerVerb({Get, Write, Delete}, method, request, services, out)) return;
-  // OpenTSDB reads the annotation before it looks at the verb.
+  // OpenTSDB reads the annotation before it checks the method.
   if (ReadRequest(request, services, out)) SendMethodNotAllowed(out, request);
 }
 
@@ -117,19 +122,24 @@ void ListGlobals(const Request& request, Services& services, ResponseWriter& out
   const Result<int64_t> end_ms =
       ParseRequestTime(NonEmptyParameter(request, "end_time").value_or("0ms"), services);
   if (!end_ms.ok()) return SendError(out, request, 500, end_ms.status().message());
-  // Up to now is meant where there is none, and now is in milliseconds then.
+  // The default end is the current time, which OpenTSDB uses in milliseconds here.
   const int64_t end = *end_ms / 1000 == 0 ? services.clock.NowMs() : *end_ms / 1000;
 
-  const auto found = services.annotations.Globals(*start_ms / 1000, end);
+  const auto found = services.annotations.Globals(*start_ms / 1000, end, *request.running);
   if (!found.ok() && found.status().code() == StatusCode::kInvalidArgument)
     return SendError(out, request, 500, found.status().message());
   if (!found.ok()) return SendStatus(out, request, found.status());
-  std::string body;
-  JsonWriter json(&body);
-  json.BeginArray();
-  for (const codec::Annotation& annotation : *found) WriteAnnotation(annotation, &json);
-  json.EndArray();
-  SendJson(out, request, body);
+  request.running->BeginAnswer();
+  StreamJson(out, request, [&](JsonWriter* json) -> Status {
+    json->BeginArray();
+    for (const codec::Annotation& annotation : *found) {
+      RETURN_IF_ERROR(request.running->Step(kStepsPerAnnotation));
+      WriteAnnotation(annotation, json);
+      if (!json->alive()) break;
+    }
+    json->EndArray();
+    return {};
+  });
 }
 
 }  // namespace

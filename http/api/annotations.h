@@ -1,5 +1,5 @@
 #pragma once
-// /api/annotation, /api/annotations and their /bulk (spec http-api.md §16).
+// /api/annotation, /api/annotations and their /bulk (opentsdb-http-api.md §16).
 
 #include "http/request.h"
 #include "http/response_writer.h"
@@ -8,10 +8,10 @@ namespace hg::http {
 
 struct Services;
 
-/// GET, POST, PUT, DELETE, method_override: one annotation; /bulk: many.
+/// GET, POST, PUT, DELETE, method_override: one annotation. /bulk: many.
 void HandleAnnotation(const Request& request, Services& services, ResponseWriter& out);
 
-/// GET: the global annotations of a range; everything else as HandleAnnotation.
+/// GET: the global annotations of a time range. All else as HandleAnnotation.
 void HandleAnnotations(const Request& request, Services& services, ResponseWriter& out);
 
 }  // namespace hg::http

@@ -1,7 +1,6 @@
 #include "http/api/annotations_bulk.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,11 +10,12 @@
 #include "http/replies.h"
 #include "http/services.h"
 #include "http/wire/annotation_json.h"
+#include "query/running_request.h"
 
 namespace hg::http {
 namespace {
 
-/// What one range delete says.
+/// The parameters of a range delete.
 struct RangeDelete {
   std::optional<std::vector<std::string>> tsuids;
   bool global = false;
@@ -34,6 +34,12 @@ void WriteMany(const Request& request, Services& services, ResponseWriter& out, 
   const std::optional<JsonValue> body = RequireJsonBody(request, out);
   if (!body) return;
   if (!body->is_array()) return SendBadJson(out, request, "An array of annotations is expected");
+  query::RunningRequest& running = *request.running;
+  // Lists and texts may take twice their size while they grow.
+  constexpr size_t kCopies = 2;
+  const size_t bytes = body->items.size() * sizeof(codec::Annotation) + request.body.size();
+  if (const Status status = running.Charge(static_cast<int64_t>(kCopies * bytes)); !status.ok())
+    return SendStatus(out, request, status);
   std::vector<codec::Annotation> items;
   for (const JsonValue& value : body->items) {
     if (value.is_null()) return SendError(out, request, 500, "An annotation is null");
@@ -46,18 +52,23 @@ void WriteMany(const Request& request, Services& services, ResponseWriter& out, 
   JsonWriter json(&stored);
   json.BeginArray();
   for (const codec::Annotation& item : items) {
-    const auto written = services.annotations.Write(item, replace);
+    const auto written = services.annotations.Write(item, replace, running);
     const StatusCode code = written.status().code();
     if (code == StatusCode::kInvalidArgument || code == StatusCode::kUnsupported)
       return SendBadItem(out, request, item, written.status());
     if (!written.ok()) return SendStatus(out, request, written.status());
-    if (written->has_value()) WriteAnnotation(**written, &json);
+    if (!written->has_value()) continue;
+    const size_t before = stored.size();
+    WriteAnnotation(**written, &json);
+    const auto more = static_cast<int64_t>(kCopies * (stored.size() - before));
+    if (const Status status = running.Charge(more); !status.ok())
+      return SendStatus(out, request, status);
   }
   json.EndArray();
   SendJson(out, request, stored);
 }
 
-/// Words between commas, without the empty ones.
+/// The non-empty words between commas.
 std::vector<std::string> SplitAtCommas(std::string_view text) {
   std::vector<std::string> words;
   while (!text.empty()) {
@@ -68,7 +79,7 @@ std::vector<std::string> SplitAtCommas(std::string_view text) {
   return words;
 }
 
-/// Reads a time if there is a text; false: the error was sent.
+/// Parses an optional time. False: an error was sent.
 bool ReadTime(const std::optional<std::string>& text, const Request& request,
               const Services& services, ResponseWriter& out, std::optional<int64_t>* ms) {
   if (!text) return true;
@@ -126,6 +137,12 @@ std::optional<RangeDelete> FromBody(const Request& request, const Services& serv
   if (!ReadTime(text("endTime"), request, services, out, &range.end_ms)) return {};
   if (const JsonValue* tsuids = body->Find("tsuids"); tsuids != nullptr && !tsuids->is_null()) {
     if (!tsuids->is_array()) return bad("\"tsuids\" must be an array of strings");
+    // Each text is copied twice, and once into the response.
+    const size_t bytes = 4 * tsuids->items.size() * sizeof(std::string) + 3 * request.body.size();
+    if (const Status status = request.running->Charge(static_cast<int64_t>(bytes)); !status.ok()) {
+      SendStatus(out, request, status);
+      return {};
+    }
     range.tsuids.emplace();
     for (const JsonValue& tsuid : tsuids->items) {
       if (!tsuid.is_scalar()) return bad("\"tsuids\" must be an array of strings");
@@ -149,21 +166,17 @@ void DeleteMany(const Request& request, Services& services, ResponseWriter& out)
   if (!range->global && (!range->tsuids || range->tsuids->empty()))
     return SendError(out, request, 400, "Missing the TSUIDs or global annotations flag");
 
-  // "" stands for the global ones in storage, but a client cannot mean them by an empty TSUID. One
-  // that is named twice counts twice, since OpenTSDB looks for all before it deletes any.
-  std::map<std::string, uint64_t> owners;  // how often each is named
+  // In storage, "" is the owner of global annotations; an empty TSUID of a client must not select
+  // them.
+  std::vector<std::string> owners;
   for (const std::string& tsuid : range->tsuids.value_or(std::vector<std::string>()))
-    if (!tsuid.empty()) ++owners[tsuid];
-  if (range->global) ++owners[""];
-  uint64_t deleted = 0;
-  for (const auto& [owner, times] : owners) {
-    const Result<uint64_t> count =
-        services.annotations.DeleteRange(owner, *range->start_ms, *range->end_ms);
-    if (count.status().code() == StatusCode::kUnsupported)
-      return SendError(out, request, 400, count.status().message());
-    if (!count.ok()) return SendStatus(out, request, count.status());
-    deleted += *count * times;
-  }
+    if (!tsuid.empty()) owners.push_back(tsuid);
+  if (range->global) owners.emplace_back();
+  const Result<uint64_t> deleted =
+      services.annotations.DeleteRange(owners, *range->start_ms, *range->end_ms, *request.running);
+  if (deleted.status().code() == StatusCode::kUnsupported)
+    return SendError(out, request, 400, deleted.status().message());
+  if (!deleted.ok()) return SendStatus(out, request, deleted.status());
 
   std::string body;
   JsonWriter json(&body);
@@ -179,7 +192,7 @@ void DeleteMany(const Request& request, Services& services, ResponseWriter& out)
   json.Member("global", range->global);
   json.Member("startTime", *range->start_ms);
   json.Member("endTime", *range->end_ms);
-  json.Member("totalDeleted", static_cast<int64_t>(deleted));
+  json.Member("totalDeleted", static_cast<int64_t>(*deleted));
   json.EndObject();
   SendJson(out, request, body);
 }

@@ -1,5 +1,5 @@
 #pragma once
-// /api/annotation/bulk and /api/annotations/bulk (spec http-api.md §16.4).
+// /api/annotation/bulk and /api/annotations/bulk (opentsdb-http-api.md §16.4).
 
 #include "http/request.h"
 #include "http/response_writer.h"
@@ -8,7 +8,8 @@ namespace hg::http {
 
 struct Services;
 
-/// POST, PUT: an array of annotations; DELETE: those of a range. Others are 405.
+/// POST, PUT: stores an array of annotations. DELETE: deletes those of a time range. Other methods
+/// get 405.
 void HandleAnnotationBulk(const Request& request, Services& services, ResponseWriter& out);
 
 }  // namespace hg::http

@@ -31,7 +31,7 @@ std::optional<JsonValue> RequireJsonBody(const Request& request, ResponseWriter&
     return {};
   }
   Result<JsonValue> body = ParseJson(request.body);
-  if (body.ok() && body->is_null()) {  // a null dereference of OpenTSDB's, wherever it comes
+  if (body.ok() && body->is_null()) {  // a null dereference in OpenTSDB, for all endpoints
     SendError(out, request, 500, "The body is null");
     return {};
   }

@@ -1,6 +1,6 @@
 #pragma once
-// Arguments that many endpoints read alike (spec http-api.md §4). Where one is wrong the answer is
-// sent here.
+// Parsing of arguments that many endpoints share (opentsdb-http-api.md §4). For invalid arguments
+// these functions send the error reply themselves.
 
 #include <cstdint>
 #include <optional>
@@ -18,27 +18,28 @@ namespace hg::http {
 
 struct Services;
 
-/// The verb after method_override, which counts on GET only; none: 405 was sent.
+/// The method after applying method_override, which works for GET only. nullopt: 405 was sent.
 std::optional<Method> OverriddenMethod(const Request& request, ResponseWriter& out);
 
-/// The body as JSON; none: 400 was sent, because there is no body or because it does not parse, or
-/// 500 because it is null.
+/// The body as JSON. nullopt: an error was sent: 400 if the body is missing or does not parse, 500
+/// if it is null.
 std::optional<JsonValue> RequireJsonBody(const Request& request, ResponseWriter& out);
 
-/// 400 "Unable to parse the given JSON" for a document of the wrong shape.
+/// Sends 400 "Unable to parse the given JSON" for a document with the wrong structure.
 void SendBadJson(ResponseWriter& out, const Request& request, std::string_view details);
 
-/// The zone of that id; empty: that of the settings. InvalidArgument: unknown.
+/// The time zone with that id; an empty id is the configured time zone. InvalidArgument: unknown
+/// id.
 Result<query::TimeZone> RequestZone(const std::string& id, const Services& services);
 
-/// A time of the query string or a body (query/time_text.h), in the zone of the settings:
+/// Parses a time of a query string or body (query/time_text.h) in the configured time zone. Returns
 /// milliseconds.
 Result<int64_t> ParseRequestTime(std::string_view text, const Services& services);
 
-/// The bytes of hexadecimal digits; an odd count is padded on the left.
+/// Decodes hexadecimal digits. An odd number of digits is padded with 0 on the left.
 Result<Bytes> ParseHex(const std::string& text);
 
-/// The parameter, or none if it is absent or empty.
+/// The parameter; nullopt if it is absent or empty.
 std::optional<std::string> NonEmptyParameter(const Request& request, std::string_view name);
 
 }  // namespace hg::http

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "http/access/header_names.h"
 #include "http/errors.h"
 #include "http/replies.h"
 #include "http/wire/json_writer.h"
@@ -12,10 +13,10 @@
 namespace hg::http {
 namespace {
 
-/// Looks at the query before each piece of its answer.
+/// Checks before each write whether the query was ended.
 class WatchedWriter : public ResponseWriter {
  public:
-  WatchedWriter(ResponseWriter& out, query::RunningQuery& query) : out_(out), query_(query) {}
+  WatchedWriter(ResponseWriter& out, query::RunningRequest& query) : out_(out), query_(query) {}
 
   void SetStatus(int status) override { out_.SetStatus(status); }
   void SetContentType(std::string_view type) override { out_.SetContentType(type); }
@@ -23,7 +24,7 @@ class WatchedWriter : public ResponseWriter {
     out_.AddHeader(name, value);
   }
   bool Write(std::string_view bytes) override {
-    if (status_.ok()) status_ = query_.Look();
+    if (status_.ok()) status_ = query_.Check();
     if (!status_.ok()) return false;
     sent_ = out_.Write(bytes);
     return sent_;
@@ -39,12 +40,12 @@ class WatchedWriter : public ResponseWriter {
 
  private:
   ResponseWriter& out_;
-  query::RunningQuery& query_;
+  query::RunningRequest& query_;
   Status status_;
   bool sent_ = true;
 };
 
-/// The name as it is mostly written: "user-agent" is "User-Agent".
+/// The usual form of a header name: "user-agent" becomes "User-Agent".
 std::string Capitalized(std::string name) {
   bool first = true;
   for (char& c : name) {
@@ -54,21 +55,14 @@ std::string Capitalized(std::string name) {
   return name;
 }
 
-bool IsSecret(std::string_view name) {
-  return name == "authorization" || name == "cookie" || name == "proxy-authorization";
-}
-
 }  // namespace
 
-query::QueryClient ClientOf(const Request& request, ResponseWriter& out) {
-  query::QueryClient client;
-  client.remote = request.remote;
+Status BeginQuery(const Request& request, const query::Request& query, bool refuse_repeats) {
+  query::QueryDetails details;
+  details.refuse_repeats = refuse_repeats;
   for (const auto& [name, value] : request.headers)
-    client.headers.emplace_back(Capitalized(name), IsSecret(name) ? "********" : value);
-  client.gone = [&out] { return out.Cancelled(); };
-  client.takes_long = [&out] { out.TakesLong(); };
-  client.cut = [&out] { out.Cut(); };
-  return client;
+    details.headers.emplace_back(Capitalized(name), MayBeShown(name) ? value : "********");
+  return request.running->BecomeQuery(query, std::move(details));
 }
 
 int QueryFailureStatus(const Status& status) {
@@ -110,9 +104,10 @@ void SendQueryFailure(const Request& request, Services& services, const Status& 
 }
 
 void FailQuery(const Request& request, Services& services, const Status& status,
-               query::RunningQuery& running, ResponseWriter& out) {
+               query::RunningRequest& running, ResponseWriter& out) {
   if (QueryFailureStatus(status) == 400) {
-    // Of what fails at work only an unknown name is the request's fault (QueryRpc, its ErrorCB).
+    // As in OpenTSDB (QueryRpc, its ErrorCB): of failures while the query runs, only an unknown
+    // name counts as invalid.
     Counters& counters = services.counters;
     auto& counter =
         status.code() == StatusCode::kNotFound ? counters.query_invalid : counters.query_exceptions;
@@ -124,13 +119,13 @@ void FailQuery(const Request& request, Services& services, const Status& status,
   running.SetEnd({status, QueryFailureStatus(status), !out.Cancelled()});
 }
 
-void SendAnswer(const Request& request, Services& services, query::RunningQuery& running,
+void SendAnswer(const Request& request, Services& services, query::RunningRequest& running,
                 ResponseWriter& out, const std::function<void(ResponseWriter&)>& write) {
   running.BeginAnswer();
   WatchedWriter watched(out, running);
   write(watched);
   Status ended = watched.status();
-  if (ended.ok() && !watched.sent()) ended = running.Look();
+  if (ended.ok() && !watched.sent()) ended = running.Check();
   if (!ended.ok() && !out.Started()) {
     out.Reset();
     return FailQuery(request, services, ended, running, out);
@@ -142,10 +137,10 @@ void SendAnswer(const Request& request, Services& services, query::RunningQuery&
   running.SetEnd({std::move(ended), kAnswered, sent});
 }
 
-void SendJsonAnswer(const Request& request, Services& services, query::RunningQuery& running,
+void SendJsonAnswer(const Request& request, Services& services, query::RunningRequest& running,
                     ResponseWriter& out, const std::function<void(JsonWriter*)>& write) {
   SendAnswer(request, services, running, out, [&](ResponseWriter& watched) {
-    watched.SetContentType(JsonContentType(request));
+    watched.SetContentType(JsonpContentType(request));
     const std::string callback(JsonpCallback(request));
     JsonWriter json(&watched);
     if (!callback.empty()) json.Text(callback + "(");

@@ -1,6 +1,6 @@
 #pragma once
-// What the endpoints of queries share: a query's life from the request to the last byte of its
-// answer, as /api/stats/query shows it.
+// Shared by the query endpoints: registers a query for /api/stats/query, sends its response or
+// error, and records its end.
 
 #include <functional>
 #include <memory>
@@ -8,42 +8,41 @@
 #include "http/services.h"
 #include "http/wire/json_parts.h"
 #include "query/engine.h"
-#include "query/running_query.h"
+#include "query/running_request.h"
 
 namespace hg::http {
 
-/// The most work that a query may be where it holds up a loop: some hundreds of µs.
-inline constexpr uint64_t kStepsOnLoop = 1 << 16;
+/// Registers the request as this query, so that /api/stats/query shows it. InvalidArgument: an
+/// equal query of the same address is running, and both `refuse_repeats` and the options forbid
+/// that.
+Status BeginQuery(const Request& request, const query::Request& query, bool refuse_repeats = false);
 
-/// The client of a request, for a query that it asks. `out` outlives the query.
-query::QueryClient ClientOf(const Request& request, ResponseWriter& out);
-
-/// The HTTP status of a failed query: 400 for the client's mistakes, unknown names and bad data,
-/// 500 where OpenTSDB answers so, 413 for limits, 503 where others need the room, 424 for storage.
+/// The HTTP status of a failed query. 400: client errors, unknown names and invalid data. 500:
+/// where OpenTSDB uses it. 413: limits. 503: other requests hold the memory. 424: storage errors.
 int QueryFailureStatus(const Status& status);
 
-/// The threads that print an answer.
+/// The threads that may print a response.
 Printers PrintersOf(Services& services);
 
-/// Counts how long storage took for each of the answer's sub-queries (hbase.latency, method=scan).
+/// Records the time that storage took for each sub-query (hbase.latency, method=scan).
 void RecordScans(Services& services, const query::Answer& answer);
 
-/// Sends what a failed query is answered with, and counts it.
+/// Sends the error of a failed query and counts it.
 void SendQueryFailure(const Request& request, Services& services, const Status& status,
                       ResponseWriter& out);
 
-/// The same, noted as the end of a query.
+/// As SendQueryFailure; also records the end of the query.
 void FailQuery(const Request& request, Services& services, const Status& status,
-               query::RunningQuery& running, ResponseWriter& out);
+               query::RunningRequest& running, ResponseWriter& out);
 
-/// Streams the answer of a query: `write` gives its body to the writer it is handed, which fails
-/// when the client has gone or the query was ended. Notes the query's end. An answer ended before
-/// its first byte becomes an error.
-void SendAnswer(const Request& request, Services& services, query::RunningQuery& running,
+/// Streams the response of a query. `write` writes the body to the given writer, whose Write fails
+/// once the client is gone or the query was ended. Records the end of the query. A query that is
+/// ended before the first byte was sent gets an error response.
+void SendAnswer(const Request& request, Services& services, query::RunningRequest& running,
                 ResponseWriter& out, const std::function<void(ResponseWriter&)>& write);
 
-/// The same of one JSON document, wrapped for jsonp.
-void SendJsonAnswer(const Request& request, Services& services, query::RunningQuery& running,
+/// As SendAnswer, for one JSON document, wrapped for jsonp.
+void SendJsonAnswer(const Request& request, Services& services, query::RunningRequest& running,
                     ResponseWriter& out, const std::function<void(JsonWriter*)>& write);
 
 }  // namespace hg::http

@@ -1,5 +1,6 @@
 #include "http/api/collected_stats.h"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string_view>
@@ -11,7 +12,7 @@
 namespace hg::http {
 namespace {
 
-/// "k=v k=v …", or empty.
+/// Parses "k=v k=v …"; may be empty.
 void AddTags(std::string_view text, std::vector<StatTag>* tags) {
   while (!text.empty()) {
     const std::string_view pair = text.substr(0, text.find(' '));
@@ -77,6 +78,8 @@ void CollectEdge(const Counters& c, Collector* to) {
   AddLatency("http.latency", c.all_requests, "type=all", {}, to);
   AddLatency("http.latency", c.graphs, "type=graph", {}, to);
   AddLatency("http.latency", c.drawing, "type=gnuplot", {}, to);
+  to->Add("http.loop.stalls", Value(c.loop_stalls));
+  to->Add("http.loop.stall_ms", Value(c.loop_stall_ms));
   to->Add("http.graph.requests", 0, "cache=disk");
   to->Add("http.graph.requests", Value(c.graph_requests), "cache=miss");
   to->Add("http.query.success", Value(c.query_success));
@@ -86,9 +89,8 @@ void CollectEdge(const Counters& c, Collector* to) {
   to->Add("http.query.forbidden", 0);
 }
 
-/// What OpenTSDB's client library tells of its cluster, of which there is none: dashboards find the
-/// names all the same. What is asked of the store itself (hbase.rpcs) comes with the store's own
-/// numbers.
+/// Statistics of OpenTSDB's HBase client. Hourglass has no HBase cluster, but dashboards expect the
+/// names. Numbers of requests to the store (hbase.rpcs) come from the store itself.
 void CollectStorage(const Counters& c, Collector* to) {
   AddLatency("hbase.latency", Latency(), "method=put", "class=IncomingDataPoints", to);
   AddLatency("hbase.latency", c.scans, "method=scan", "class=TsdbQuery", to);
@@ -101,14 +103,12 @@ void CollectStorage(const Counters& c, Collector* to) {
     to->Add(name, 0);
 }
 
-void CollectQueries(query::RunningQueries& queries, Collector* to) {
+void CollectQueries(query::RunningRequests& queries, Collector* to) {
   to->Add("query.memory", queries.budget().taken(), "type=taken");
   to->Add("query.memory", queries.budget().limit(), "type=limit");
   to->Add("query.large", static_cast<int64_t>(queries.lane().working()), "state=working");
   to->Add("query.large", static_cast<int64_t>(queries.lane().waiting()), "state=waiting");
 }
-
-int64_t LargestId(int width) { return width >= 8 ? INT64_MAX : (int64_t{1} << (8 * width)) - 1; }
 
 std::optional<int64_t> HighestId(Services& services, UidKind kind) {
   if (services.highest_ids != nullptr) return services.highest_ids->Of(kind);
@@ -127,12 +127,13 @@ void CollectNames(Services& services, Collector* to) {
     to->Add("uid.cache-size", static_cast<int64_t>(stats.size), tag);
     to->Add("uid.random-collisions", static_cast<int64_t>(stats.random_collisions), tag);
     to->Add("uid.rejected-assignments", static_cast<int64_t>(stats.rejected), tag);
-    // A store that cannot be read now has no number to show; the rest of the statistics still
-    // matters.
+    // If the store cannot be read now, these numbers are left out; the other statistics are still
+    // useful.
     const std::optional<int64_t> used = HighestId(services, kind);
     if (!used) continue;
     to->Add("uid.ids-used", *used, tag);
-    to->Add("uid.ids-available", LargestId(UidWidth(services.points.layout(), kind)) - *used, tag);
+    to->Add("uid.ids-available",
+            std::max<int64_t>(0, LargestId(UidWidth(services.points.layout(), kind)) - *used), tag);
   }
 }
 

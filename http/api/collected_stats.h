@@ -1,6 +1,6 @@
 #pragma once
-// Every number that this process tells about itself, gathered once for all forms in which it is
-// shown: /api/stats, /stats and telnet `stats` (api/stats.h), /metrics (api/metrics.h).
+// All statistics of the process. They are collected here for all output forms: /api/stats, /stats
+// and telnet `stats` (api/stats.h), and /metrics (api/metrics.h).
 
 #include <cstdint>
 #include <string>
@@ -15,15 +15,15 @@ struct Services;
 
 using StatTag = std::pair<std::string, std::string>;
 
-/// One number, as spec http-api.md §15.1 names it.
+/// One number, named as in opentsdb-http-api.md §15.1.
 struct Stat {
   std::string name;  // without "tsd."
   int64_t value = 0;
-  std::vector<StatTag> tags;     // its own
-  std::vector<StatTag> classes;  // behind the host's tag, where OpenTSDB has them
+  std::vector<StatTag> tags;     // tags of this number
+  std::vector<StatTag> classes;  // tags that OpenTSDB puts after the host tag
 };
 
-/// How long something took, of which /api/stats shows percentiles as numbers ("NAME_95pct").
+/// Latencies. /api/stats shows percentiles of them as numbers ("NAME_95pct").
 struct LatencyStat {
   std::string name;  // without "tsd."
   std::vector<StatTag> tags;
@@ -32,7 +32,7 @@ struct LatencyStat {
 
 std::vector<LatencyStat> CollectLatencies(Services& services);
 
-/// In the order in which they are shown. Reads the table of ids and /proc.
+/// All numbers in output order. Reads the UID table and /proc.
 std::vector<Stat> CollectStats(Services& services, bool with_threads);
 
 }  // namespace hg::http

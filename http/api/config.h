@@ -1,5 +1,5 @@
 #pragma once
-// /api/config and /api/config/filters (spec http-api.md §14.4).
+// /api/config and /api/config/filters (opentsdb-http-api.md §14.4).
 
 #include "http/request.h"
 #include "http/response_writer.h"
@@ -8,7 +8,7 @@ namespace hg::http {
 
 struct Services;
 
-/// GET, POST: every effective setting, or what the tag filters are called.
+/// GET, POST: all effective settings, or the names of the tag filters.
 void HandleConfig(const Request& request, Services& services, ResponseWriter& out);
 
 }  // namespace hg::http

@@ -1,5 +1,5 @@
 #pragma once
-// /diediedie (spec http-api.md §19.1).
+// /diediedie (opentsdb-http-api.md §19.1).
 
 #include "http/request.h"
 #include "http/response_writer.h"
@@ -8,7 +8,7 @@ namespace hg::http {
 
 struct Services;
 
-/// Any verb: says so and stops the daemon, which still sends this reply.
+/// Any method: confirms, and stops the daemon after this reply was sent.
 void HandleDiediedie(const Request& request, Services& services, ResponseWriter& out);
 
 }  // namespace hg::http

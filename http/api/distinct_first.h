@@ -1,38 +1,43 @@
 #pragma once
-// Which series a look-up with a limit shows, if series that tell something new come first. Grafana
-// fills its lists of tag keys and values from the first thousand series of a look-up: in TSUID
-// order those may all be of one host.
+// Chooses which series a lookup with a limit returns if series with new tags come first. Grafana
+// fills its lists of tag keys and values from the first thousand series of a lookup. In TSUID
+// order, these may all belong to one host.
 
 #include <cstddef>
 #include <unordered_set>
 #include <vector>
 
 #include "storage/base/bytes.h"
+#include "storage/base/request_context.h"
+#include "storage/base/status.h"
 #include "storage/model/key_layout.h"
 #include "storage/series_matcher.h"
 
 namespace hg::http {
 
-/// One thread at a time. References must outlive it.
+/// One thread at a time. Referenced objects must outlive this one.
 class DistinctFirst {
  public:
-  /// limit: at least 1. With clauses, a series is new by a value of one of their keys that none
-  /// before it had; without, by a key.
-  DistinctFirst(const KeyLayout& layout, const SeriesMatcher& matcher, size_t limit);
+  /// limit: at least 1. The matcher's clauses must be sorted by key. With clauses, a series is new
+  /// if it has a value of one of their keys that no earlier series had. Without clauses, a series
+  /// is new if it has a tag key that no earlier series had. Memory is charged to `memory`.
+  DistinctFirst(const KeyLayout& layout, const SeriesMatcher& matcher, size_t limit,
+                MemoryTally* memory);
 
-  /// The next series, in TSUID order. False: later ones cannot change the choice any more.
-  bool Offer(ByteView tsuid);
+  /// Offers the next series, in TSUID order. False: later series cannot change the result.
+  Result<bool> Offer(ByteView tsuid);
 
-  /// At most `limit` series: those that were new, then others; each part in TSUID order.
+  /// At most `limit` series: first the new ones, then others, each part in TSUID order.
   std::vector<Bytes> Chosen() &&;
 
  private:
-  bool IsNew(ByteView tsuid);
+  Result<bool> IsNew(ByteView tsuid);
 
   const KeyLayout& layout_;
   const SeriesMatcher& matcher_;
   const size_t limit_;
-  std::unordered_set<Bytes> seen_;  // ids of keys, or of keys with their values
+  MemoryTally* const memory_;
+  std::unordered_set<Bytes> seen_;  // ids of tag keys, or of tag keys with values
   std::vector<Bytes> new_, others_;
 };
 

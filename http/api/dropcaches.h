@@ -1,5 +1,5 @@
 #pragma once
-// /api/dropcaches (spec http-api.md §14.5).
+// /api/dropcaches (opentsdb-http-api.md §14.5).
 
 #include "http/request.h"
 #include "http/response_writer.h"
@@ -8,7 +8,7 @@ namespace hg::http {
 
 struct Services;
 
-/// GET, DELETE: forgets cached names and ids, so that changes made by other processes are seen.
+/// GET, DELETE: drops cached names and ids, so that changes by other processes become visible.
 void HandleDropcaches(const Request& request, Services& services, ResponseWriter& out);
 
 }  // namespace hg::http

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "http/api/arguments.h"
@@ -21,6 +22,7 @@
 #include "http/wire/query_uri.h"
 #include "query/engine.h"
 #include "query/validate.h"
+#include "storage/base/request_context.h"
 #include "storage/model/java_hash.h"
 #include "storage/model/number_text.h"
 
@@ -31,6 +33,8 @@ constexpr size_t kPieceBytes = 32 << 10;
 constexpr int64_t kHourMs = 3600000;
 constexpr int64_t kDaySeconds = 86400;
 
+// The target comes from the client. The page contains it escaped, and a header value cannot contain
+// line ends (wire/request_head.h).
 void SendRedirect(const Request& request, ResponseWriter& out) {
   const size_t question = request.target.find('?');
   const std::string place =
@@ -43,15 +47,25 @@ void SendRedirect(const Request& request, ResponseWriter& out) {
   page += "\"></head><body>The page has moved to <a href=\"";
   AppendHtmlEscaped(&page, place);
   page += "\">the home page</a>.</body></html>\n";
-  SendBody(out, 200, GuessContentType(request, page.front()), page);
+  SendBody(out, 200, "text/html; charset=UTF-8", page);
 }
 
-/// What is wrong with the words of the request is 400. Unlike at /api/query, what goes wrong when
-/// it runs is the server's failure: an unknown name, an infinity, duplicates.
-int FailureStatus(const Status& status) {
-  return status.code() == StatusCode::kInvalidArgument ? 400 : 500;
+/// HTTP status of a query that failed while it ran. Limits have the same status as at /api/query.
+/// Other failures, such as an unknown name, an infinity or duplicates, are 500, unlike at
+/// /api/query.
+int RunFailureStatus(const Status& status) {
+  switch (status.code()) {
+    case StatusCode::kLimitExceeded:
+    case StatusCode::kDeadlineExceeded:
+    case StatusCode::kBusy:
+      return QueryFailureStatus(status);
+    default:
+      return 500;
+  }
 }
-constexpr int kRunFailed = 500;
+int FailureStatus(const Status& status) {
+  return status.code() == StatusCode::kInvalidArgument ? 400 : RunFailureStatus(status);
+}
 
 void Fail(const Request& request, Services& services, const Status& status, ResponseWriter& out,
           int code) {
@@ -68,7 +82,7 @@ bool IsRelative(const std::optional<std::string>& time) {
   return !time || *time == "now" || time->ends_with("-ago");
 }
 
-/// Whether a time is one that a zone counts for.
+/// True if a time is a date, so that the time zone matters.
 bool HasDate(const query::Request& request) {
   const auto date = [](const std::optional<std::string>& time) {
     return time && time->find_first_of("/:") != std::string::npos;
@@ -76,7 +90,7 @@ bool HasDate(const query::Request& request) {
   return date(request.start) || date(request.end);
 }
 
-/// Seconds for which a cache may keep the reply.
+/// Seconds for which caches may keep the reply.
 int64_t MaxAge(const query::ValidQuery& query, int64_t now_ms) {
   if (query.end_ms > now_ms) return 0;
   if (query.end_ms < now_ms - kHourMs && !IsRelative(query.request.start) &&
@@ -92,7 +106,7 @@ void AddCacheHeaders(const query::ValidQuery& query, const Services& services,
                 "max-age=" + std::to_string(MaxAge(query, services.clock.NowMs())));
 }
 
-/// "metric seconds value tag=value …" per point; what is no number is left out.
+/// Sends "metric seconds value tag=value …" per point; values that are not finite are left out.
 void SendLines(const query::ValidQuery& query, const query::Answer& answer,
                const Services& services, ResponseWriter& out) {
   AddCacheHeaders(query, services, out);
@@ -121,12 +135,16 @@ void SendLines(const query::ValidQuery& query, const query::Answer& answer,
   out.Write(text);
 }
 
-/// What the page wants to know of a plot, without the plot.
+/// Sends facts about a plot for OpenTSDB's web page, without the plot.
 void SendNumbers(const Request& request, const query::ValidQuery& query,
                  const query::Answer& answer, std::chrono::nanoseconds took,
                  const Services& services, ResponseWriter& out) {
   size_t points = 0;
-  for (const query::Group& group : answer.groups) points += group.points.size();
+  std::vector<const query::Group*> first(query.queries.size(), nullptr);  // by sub-query
+  for (const query::Group& group : answer.groups) {
+    points += group.points.size();
+    if (first[group.query_index] == nullptr) first[group.query_index] = &group;
+  }
   std::string body;
   JsonWriter json(&body);
   json.BeginObject();
@@ -135,13 +153,10 @@ void SendNumbers(const Request& request, const query::ValidQuery& query,
               int64_t{std::chrono::duration_cast<std::chrono::milliseconds>(took).count()});
   json.Key("etags");
   json.BeginArray();
-  for (size_t i = 0; i < query.queries.size(); ++i) {
+  for (const query::Group* group : first) {
     json.BeginArray();
-    const auto first =
-        std::find_if(answer.groups.begin(), answer.groups.end(),
-                     [i](const query::Group& group) { return group.query_index == i; });
-    if (first != answer.groups.end())
-      for (const std::string& tag : first->aggregate_tags) json.String(tag);
+    if (group != nullptr)
+      for (const std::string& tag : group->aggregate_tags) json.String(tag);
     json.EndArray();
   }
   json.EndArray();
@@ -151,8 +166,8 @@ void SendNumbers(const Request& request, const query::ValidQuery& query,
   SendJson(out, request, body);
 }
 
-/// Which sub-queries are measured on the right, by the `o` in their order. Options that the
-/// settings do not list are refused, as OpenTSDB would hand them to a program.
+/// Which sub-queries use the right axis; the `o` parameters are in the order of the sub-queries.
+/// Options that the settings do not list are refused, because OpenTSDB passes them to gnuplot.
 Result<std::vector<bool>> SecondAxes(const Request& request, size_t queries,
                                      const std::vector<std::string>& allowed) {
   std::vector<bool> second;
@@ -166,15 +181,30 @@ Result<std::vector<bool>> SecondAxes(const Request& request, size_t queries,
   return second;
 }
 
-void SendPicture(const Request& request, const query::ValidQuery& query, const graph::Plot& plot,
-                 Services& services, ResponseWriter& out) {
+/// Draws a PNG. The plot's copy of the points is charged to `running` until it is drawn.
+Result<std::string> Draw(const query::ValidQuery& query, const query::Answer& answer,
+                         const graph::Style& style, const query::TimeZone& zone,
+                         const std::vector<bool>& axes, Services& services,
+                         query::RunningRequest& running) {
   const int64_t began_ns = services.clock.MonotonicNs();
-  const Result<std::string> picture = graph::DrawPng(plot);
+  size_t bytes = 0;
+  for (const query::Group& group : answer.groups) {
+    bytes += sizeof(graph::Line) + group.metric.size() + group.points.size() * sizeof(graph::Point);
+    for (const auto& [key, value] : group.tags) bytes += key.size() + value.size();
+  }
+  MemoryTally plot_memory(&running);
+  RETURN_IF_ERROR(plot_memory.Add(static_cast<int64_t>(bytes)));
+  Result<std::string> picture =
+      graph::DrawPng(graph::PlotOf(query, answer, style, zone, axes), running);
   services.counters.drawing.Record(
       std::chrono::nanoseconds(services.clock.MonotonicNs() - began_ns));
-  if (!picture.ok()) return Fail(request, services, picture.status(), out);
-  AddCacheHeaders(query, services, out);
-  SendBody(out, 200, "image/png", *picture);
+  return picture;
+}
+
+void EndFailed(const Request& request, Services& services, const Status& status, int code,
+               ResponseWriter& out) {
+  Fail(request, services, status, out, code);
+  request.running->SetEnd({status, code, !out.Cancelled()});
 }
 
 }  // namespace
@@ -191,11 +221,12 @@ void HandleGraph(const Request& request, Services& services, ResponseWriter& out
     return std::chrono::nanoseconds(services.clock.MonotonicNs() - began_ns);
   };
   services.counters.graph_requests.fetch_add(1, std::memory_order_relaxed);
-  Result<query::Request> asked = ReadQuery(request.parameters);
+  query::FilterSet filters(*request.running);
+  Result<query::Request> asked = ReadQuery(request.parameters, &filters);
   if (!asked.ok()) return Fail(request, services, asked.status(), out, 400);
   Result<graph::Style> style = graph::ReadStyle(request.parameters);
   if (!style.ok()) return Fail(request, services, style.status(), out);
-  // Lines are not drawn: what their `o` say is not looked at.
+  // Responses as lines do not use the `o` parameters.
   const Result<std::vector<bool>> axes =
       lines ? std::vector<bool>()
             : SecondAxes(request, asked->queries.size(), services.options.graph_options);
@@ -208,24 +239,30 @@ void HandleGraph(const Request& request, Services& services, ResponseWriter& out
   }
   asked->no_annotations = true;
   query::ValidationTrace trace;
-  const Result<query::ValidQuery> query = services.queries.Validate(*asked, &trace);
+  const Result<query::ValidQuery> query =
+      services.queries.Validate(*asked, &trace, *request.running, &filters);
   if (!query.ok()) return Fail(request, services, query.status(), out);
-  auto running = services.queries.running().Begin(query->request, ClientOf(request, out));
-  if (!running.ok()) return Fail(request, services, running.status(), out);
+  query::RunningRequest& running = *request.running;
+  if (const Status begun = BeginQuery(request, query->request); !begun.ok())
+    return Fail(request, services, begun, out);
   const Result<query::Answer> answer =
-      services.queries.Run(*query, {.trim = true, .query = running->get()});
-  if (!answer.ok()) {
-    Fail(request, services, answer.status(), out, kRunFailed);
-    return (*running)->SetEnd({answer.status(), kRunFailed, !out.Cancelled()});
-  }
+      services.queries.Run(*query, {.trim = true, .request = &running});
+  if (!answer.ok())
+    return EndFailed(request, services, answer.status(), RunFailureStatus(answer.status()), out);
   RecordScans(services, *answer);
-  SendAnswer(request, services, **running, out, [&](ResponseWriter& watched) {
+  std::string picture;
+  if (!lines && !numbers) {
+    Result<std::string> drawn = Draw(*query, *answer, *style, zone.ok() ? *zone : query::TimeZone(),
+                                     *axes, services, running);
+    if (!drawn.ok())
+      return EndFailed(request, services, drawn.status(), FailureStatus(drawn.status()), out);
+    picture = std::move(*drawn);
+  }
+  SendAnswer(request, services, running, out, [&](ResponseWriter& watched) {
     if (lines) return SendLines(*query, *answer, services, watched);
     if (numbers) return SendNumbers(request, *query, *answer, took(), services, watched);
-    SendPicture(
-        request, *query,
-        graph::PlotOf(*query, *answer, *style, zone.ok() ? *zone : query::TimeZone(), *axes),
-        services, watched);
+    AddCacheHeaders(*query, services, watched);
+    SendBody(watched, 200, "image/png", picture);
   });
   services.counters.graphs.Record(took());
 }

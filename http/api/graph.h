@@ -1,5 +1,5 @@
 #pragma once
-// /q: OpenTSDB's graph page and its text form (spec http-api.md §19.2).
+// /q: OpenTSDB's graphs as PNG, text or JSON (opentsdb-http-api.md §19.2).
 
 #include "http/request.h"
 #include "http/response_writer.h"
@@ -8,8 +8,8 @@ namespace hg::http {
 
 struct Services;
 
-/// Any verb. Points as lines with `ascii`, their number with `json`; without them a page that leads
-/// to the home page. Plots (`png`) are not drawn: 400.
+/// Any method. `ascii`: points as lines of text. `json`: only the number of points. `png`: a plot.
+/// Without these parameters: a page that redirects to the home page.
 void HandleGraph(const Request& request, Services& services, ResponseWriter& out);
 
 }  // namespace hg::http

@@ -23,9 +23,9 @@ Status Readiness(Services& services) {
     });
   }
   if (stopping) return Status::Unavailable("stopping");
-  // Where nothing may be written by setting, it does not matter that nothing can be.
+  // In read-only mode it does not matter whether the store can take points.
   if (services.options.mode == Mode::kReadOnly) return {};
-  // A batch of nothing is refused as any other would be, and changes nothing.
+  // An empty batch is refused like any other, and changes nothing.
   return services.points.Append({}).status();
 }
 

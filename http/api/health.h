@@ -1,5 +1,5 @@
 #pragma once
-// /healthz and /readyz: what a service manager or a load balancer asks every few seconds.
+// /healthz and /readyz: health checks for service managers and load balancers.
 
 #include <string_view>
 
@@ -11,16 +11,17 @@ namespace hg::http {
 
 struct Services;
 
-/// The number that the daemon shows among its statistics: 1 once it was told to stop.
+/// The statistic that is 1 once the daemon was told to stop.
 inline constexpr std::string_view kStoppingStat = "stopping";
 
-/// Why no request should be sent here now; ok: nothing speaks against it. Waits for no disk.
+/// OK if the daemon can serve requests now; otherwise the error is the reason. Does not wait for
+/// disk I/O.
 Status Readiness(Services& services);
 
-/// GET, HEAD: 200 as long as the process answers at all. If it does not, only a restart helps.
+/// GET, HEAD: 200 while the process can answer at all. Without a reply, only a restart helps.
 void HandleHealthz(const Request& request, Services& services, ResponseWriter& out);
 
-/// GET, HEAD: 200, or 503 with the reason while requests had better go elsewhere.
+/// GET, HEAD: 200, or 503 with the reason if requests should go to another server.
 void HandleReadyz(const Request& request, Services& services, ResponseWriter& out);
 
 }  // namespace hg::http

@@ -14,12 +14,13 @@
 namespace hg::http {
 namespace {
 
-/// What clients take for the server's abilities: lines of 1.8, the write path of 2.
+/// Clients derive the server's features from the version: line protocol of 1.8, and the write path
+/// of 2.
 constexpr std::string_view kVersion = "1.8.0";
 constexpr std::string_view kJson = "application/json";
 constexpr size_t kShownBytesMax = 200;
 
-/// The statement, of the target or of a form in the body.
+/// The statement from the query string, or from a form in the body.
 std::string Statement(const Request& request) {
   if (const std::string* q = request.parameters.Find("q"); q != nullptr) return *q;
   Parameters form;

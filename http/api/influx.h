@@ -1,7 +1,7 @@
 #pragma once
-// InfluxDB's API as far as its writers need it (docs/languages.md): lines, the exact way, and what
-// Telegraf and the client libraries ask before they write. The connection tries lines the fast way
-// first (http/wire/influx_lines.h).
+// The part of InfluxDB's API that its writers need (docs/ingestion.md). It has the slow path for
+// line protocol, and answers the requests that Telegraf and the client libraries send before they
+// write. The connection first tries the fast path (http/wire/influx_lines.h).
 
 #include "http/request.h"
 #include "http/response_writer.h"
@@ -10,11 +10,12 @@ namespace hg::http {
 
 struct Services;
 
-/// /write, /api/v2/write: 204, or 400 "partial write: …" that names the bad lines; the good ones
+/// /write, /api/v2/write: 204, or 400 "partial write: …" that names the invalid lines; valid lines
 /// are stored. POST only. Blocks.
 void HandleInfluxWrite(const Request& request, Services& services, ResponseWriter& out);
 
-/// /query: statements that make databases are done before they are asked for; others are refused.
+/// /query: confirms CREATE DATABASE and CREATE RETENTION POLICY without doing anything, and answers
+/// SHOW DATABASES. Other statements get 400.
 void HandleInfluxQuery(const Request& request, Services& services, ResponseWriter& out);
 
 void HandleInfluxPing(const Request& request, Services& services, ResponseWriter& out);

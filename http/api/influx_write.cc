@@ -1,4 +1,4 @@
-// /write and /api/v2/write, the exact way (influx.h).
+// The slow path of /write and /api/v2/write (influx.h).
 
 #include <map>
 #include <vector>
@@ -11,6 +11,7 @@
 #include "http/services.h"
 #include "http/wire/influx_line.h"
 #include "http/wire/influx_lines.h"
+#include "query/running_request.h"
 #include "storage/model/instant.h"
 #include "storage/model/one_request.h"
 #include "storage/model/point_sink.h"
@@ -19,17 +20,17 @@
 namespace hg::http {
 namespace {
 
-/// Points that are handed over together: their names are held meanwhile.
+/// Points per batch; their names are kept in memory meanwhile.
 constexpr size_t kBatchPoints = 8192;
-/// Of a long body, parsed at once.
+/// Long bodies are parsed in slices of this size.
 constexpr size_t kSliceBytes = 1 << 20;
-/// The same for their bytes, since each field of a line repeats the name of its measurement.
+/// Bytes per batch, because each field of a line repeats the name of its measurement.
 constexpr size_t kBatchBytes = size_t{16} << 20;
-/// Bad lines that an answer names; the others it counts.
+/// Invalid lines that an error message describes; more are only counted.
 constexpr size_t kNamedLinesMax = 20;
 constexpr size_t kReasonBytesMax = 400;
-/// A field of this name stands for its measurement alone, as InfluxDB's own listeners of other
-/// languages, which have no fields, write it.
+/// A field with this name gets the name of the measurement alone. InfluxDB's listeners for other
+/// protocols, which have no fields, use this field name.
 constexpr std::string_view kBareField = "value";
 
 class InfluxWrite {
@@ -54,14 +55,15 @@ class InfluxWrite {
     now_ = now.value_or(Timestamp{1});
     TakeBody();
     Append();
-    // What was stored before a refusal is stored all the same; the client sends it again.
+    // Points stored before a refusal stay stored; the client sends them again.
     const Status committed = CommitAndWait(services_.sink, position_);
     if (!refusal_.ok()) return SendWriteRefusal(out_, request_, refusal_);
     if (!committed.ok()) {
       counters_.put_storage_errors.fetch_add(1, std::memory_order_relaxed);
       return SendStatus(out_, request_, committed);
     }
-    // Not sooner: what gets a 503 is sent again.
+    if (!exhausted_.ok()) return SendWriteRefusal(out_, request_, exhausted_);
+    // Counted only now, because a client repeats a request that got 503.
     counters_.text_fields.fetch_add(text_fields_, std::memory_order_relaxed);
     if (bad_lines_ == 0) return SendBody(out_, 204, "", {});
     std::string text = "partial write: " + std::to_string(bad_lines_) + " of " +
@@ -75,8 +77,8 @@ class InfluxWrite {
   }
 
  private:
-  /// A long body is taken in slices: those whose series are all known are stored whole, as the loop
-  /// stores short bodies, which it has tried already.
+  /// Stores the body. Of a long body, slices whose series are all known are stored by the fast
+  /// path. The loop has already tried the fast path for short bodies.
   void TakeBody() {
     std::string_view rest = request_.body;
     bool regular = rest.size() > kSliceBytes;
@@ -85,7 +87,7 @@ class InfluxWrite {
       if (regular && rest.size() > kSliceBytes)
         slice = rest.substr(0, rest.rfind('\n', kSliceBytes) + 1);
       regular = regular && !slice.empty() && ParseInfluxLines(slice, unit_, now_, &known_);
-      // A text may hold line ends, and the slice end in one.
+      // A quoted text may contain line breaks, so the slice may end inside a text.
       if (!regular) slice = rest;
       rest.remove_prefix(slice.size());
       InfluxLineReader reader(slice, number);
@@ -98,10 +100,10 @@ class InfluxWrite {
     }
   }
 
-  /// What was parsed, if its series are all known. False: nothing is done.
+  /// Stores the parsed slice if all its series are known. False: nothing was stored.
   bool StoreKnown() {
     if (known_.fields.empty()) return false;
-    Append();  // what stood before it
+    Append();  // earlier lines first
     if (!refusal_.ok()) return true;
     const auto appended = services_.sink.AppendLines(known_.lines, known_.fields);
     if (!appended.ok()) {
@@ -132,17 +134,13 @@ class InfluxWrite {
     Timestamp time = now_;
     if (parts.time) {
       const auto stored = InfluxTime(*parts.time, unit_);
-      if (!stored) {
-        return Status::InvalidArgument(
-            "the time " + std::to_string(*parts.time) +
-            " is not stored: before 1970, beyond 9999999999999 ms, or a fraction of a second "
-            "before 1970-02-19T17:02:47.296Z");
-      }
+      if (!stored) return BadInstant(std::to_string(*parts.time));
       time = *stored;
     }
     text_fields_ += parts.text_fields;
     if (parts.fields.empty()) return {};
-    // Before the first is added: a bad line is refused whole, and its front may be stored below.
+    // Checked before the first field is added: an invalid line is refused as a whole, but the loop
+    // below may store its first fields.
     for (const InfluxField& field : parts.fields)
       if (!IsUtf8(field.name))
         return Status::InvalidArgument("the field \"" + field.name + "\" is no UTF-8");
@@ -162,9 +160,10 @@ class InfluxWrite {
   }
 
   void Append() {
-    if (points_.points().empty()) return points_.Clear();  // names of bad lines alone
+    if (points_.points().empty()) return points_.Clear();  // only names of invalid lines
     std::vector<Status> verdicts;
-    position_ = std::max(position_, services_.sink.AppendNamed(points_.points(), &verdicts));
+    position_ = std::max(
+        position_, services_.sink.AppendNamed(points_.points(), *request_.running, &verdicts));
     uint64_t stored = 0;
     for (size_t i = 0; i < verdicts.size(); ++i) {
       const Status& verdict = verdicts[i];
@@ -172,6 +171,8 @@ class InfluxWrite {
         ++stored;
       } else if (CountRefusal(verdict, &counters_)) {
         Blame(numbers_[i], verdict.message());
+      } else if (verdict.code() == StatusCode::kExhausted) {
+        exhausted_ = verdict;
       } else {
         refusal_ = verdict;
       }
@@ -181,7 +182,7 @@ class InfluxWrite {
     numbers_.clear();
   }
 
-  /// Of a line the first reason.
+  /// Records the first error of each line.
   void Blame(size_t line_number, std::string_view why) {
     if (line_number == blamed_) return;
     blamed_ = line_number;
@@ -199,17 +200,18 @@ class InfluxWrite {
   InfluxUnit unit_ = InfluxUnit::kNanosecond;
   Timestamp now_;
 
-  InfluxPoints known_;  // of a slice
+  InfluxPoints known_;  // points of a slice
 
-  // Of the batch.
+  // For the current batch.
   ForeignPoints points_;
-  std::vector<size_t> numbers_;  // of the points' lines
+  std::vector<size_t> numbers_;  // line numbers of the points
 
   size_t lines_ = 0, line_number_ = 0, text_fields_ = 0;
   size_t bad_lines_ = 0, blamed_ = 0;
-  std::map<size_t, std::string> named_;  // bad lines and why
+  std::map<size_t, std::string> named_;  // invalid lines and their errors
   PointSink::Position position_ = 0;
-  Status refusal_;  // the points are to come again
+  Status refusal_;    // the client must send the points again
+  Status exhausted_;  // error of points of new series; other points are stored
 };
 
 }  // namespace

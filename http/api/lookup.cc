@@ -14,6 +14,7 @@
 #include "http/services.h"
 #include "http/wire/json_writer.h"
 #include "http/wire/series_expression.h"
+#include "query/running_request.h"
 #include "storage/model/java_hash.h"
 #include "storage/model/number_text.h"
 
@@ -21,18 +22,20 @@ namespace hg::http {
 namespace {
 
 constexpr int32_t kLimitDefault = 25;
+// Printing a series takes some microseconds if its names are cached.
+constexpr uint64_t kStepsPerSeries = 1 << 12;
 
 struct LookupQuery {
-  std::optional<std::string> metric;  // none = absent; "*" = any
+  std::optional<std::string> metric;  // nullopt = absent; "*" = any
   std::optional<std::vector<TagWish>> tags;
-  std::optional<std::string> query;  // echoed only
+  std::optional<std::string> query;  // only repeated in the response
   int32_t limit = kLimitDefault;     // ≤ 0 = all
-  int32_t start_index = 0;           // echoed only
+  int32_t start_index = 0;           // only repeated in the response
 };
 
 // ---- Reading the request ----
 
-/// None: the error was sent.
+/// nullopt: an error was sent.
 std::optional<LookupQuery> FromParameters(const Request& request, ResponseWriter& out) {
   LookupQuery query;
   const std::optional<std::string> expression = NonEmptyParameter(request, "m");
@@ -115,24 +118,30 @@ Result<LookupQuery> FromBody(JsonValue parsed) {
   return query;
 }
 
-/// distinct_first: series that tell something new come before others (distinct_first.h).
+/// distinct_first: series with new tags come first (distinct_first.h). `memory`: takes the memory
+/// of the result; it must outlive that.
 Result<std::vector<Bytes>> Find(const SeriesWanted& wanted, int32_t limit, bool distinct_first,
-                                Points& points) {
+                                Points& points, MemoryTally* memory, RequestContext& context) {
   if (limit > 0 && distinct_first) {
-    DistinctFirst choice(points.layout(), wanted.matcher, static_cast<size_t>(limit));
-    RETURN_IF_ERROR(
-        VisitSeries(wanted, points, [&](ByteView tsuid) { return choice.Offer(tsuid); }));
+    DistinctFirst choice(points.layout(), wanted.matcher, static_cast<size_t>(limit), memory);
+    RETURN_IF_ERROR(VisitSeries(
+        wanted, points, [&](ByteView tsuid) { return choice.Offer(tsuid); }, context));
     return std::move(choice).Chosen();
   }
   std::vector<Bytes> found;
-  RETURN_IF_ERROR(VisitSeries(wanted, points, [&](ByteView tsuid) {
-    found.emplace_back(tsuid);
-    return limit <= 0 || found.size() < static_cast<size_t>(limit);
-  }));
+  RETURN_IF_ERROR(VisitSeries(
+      wanted, points,
+      [&](ByteView tsuid) -> Result<bool> {
+        // The list may take twice its size while it grows.
+        RETURN_IF_ERROR(memory->Add(static_cast<int64_t>(2 * sizeof(Bytes) + tsuid.size())));
+        found.emplace_back(tsuid);
+        return limit <= 0 || found.size() < static_cast<size_t>(limit);
+      },
+      context));
   return found;
 }
 
-// ---- The answer ----
+// ---- The response ----
 
 void WriteOptional(std::string_view key, const std::optional<std::string>& text, JsonWriter* json) {
   json->Key(key);
@@ -169,7 +178,7 @@ Status WriteSeries(ByteView tsuid, const KeyLayout& layout, uid::Names& names, J
   return {};
 }
 
-/// What stands before the results: the request as understood.
+/// Writes the members before the results: the request as it was parsed.
 void WriteHead(const LookupQuery& query, float took_ms, JsonWriter* json) {
   json->Member("type", "LOOKUP");
   if (query.query) json->Member("query", *query.query);
@@ -190,13 +199,13 @@ void WriteHead(const LookupQuery& query, float took_ms, JsonWriter* json) {
   json->Float(took_ms);
 }
 
-// Of any kind of search; none: the error was sent.
+// Reads the body of any kind of search. nullopt: an error was sent.
 std::optional<LookupQuery> FromBody(const Request& request, ResponseWriter& out) {
   std::optional<JsonValue> body = ParsedBody(request, out);
   if (!body) return {};
   Result<LookupQuery> query = FromBody(std::move(*body));
   if (query.ok()) return std::move(*query);
-  // Not 400: OpenTSDB lets the parser's complaint through (§18.1).
+  // Not 400: OpenTSDB returns the parser's error (opentsdb-http-api.md §18.1).
   SendError(out, request, 500, query.status().message());
   return {};
 }
@@ -216,45 +225,48 @@ void HandleLookup(const Request& request, Services& services, ResponseWriter& ou
   } else {
     query = FromBody(request, out);
     if (!query) return;
-    // Only an explicit null leaves the metric out (recorded).
+    // Only an explicit null leaves out the metric (observed in OpenTSDB).
     if (!query->metric && query->tags.value_or(std::vector<TagWish>()).empty())
       return SendError(out, request, 400,
                        "Missing metric and tags. Please supply at least one value.");
   }
-  const Result<SeriesWanted> wanted =
-      ResolveSeries(query->metric, query->tags.value_or(std::vector<TagWish>()), services.names);
+  query::RunningRequest& running = *request.running;
+  const Result<SeriesWanted> wanted = ResolveSeries(
+      query->metric, query->tags.value_or(std::vector<TagWish>()), services.names, running);
   if (!wanted.ok() && wanted.status().code() == StatusCode::kNotFound)
     return SendError(out, request, 404, "Unable to resolve one or more UIDs",
                      wanted.status().message());
   if (!wanted.ok() && wanted.status().code() == StatusCode::kInvalidArgument)
     return SendError(out, request, 500, wanted.status().message());
   if (!wanted.ok()) return SendStatus(out, request, wanted.status());
+  MemoryTally memory(&running);
   const Result<std::vector<Bytes>> series =
-      Find(*wanted, query->limit, services.options.lookup_distinct_first, services.points);
+      Find(*wanted, query->limit, services.options.lookup_distinct_first, services.points, &memory,
+           running);
   if (!series.ok()) return SendStatus(out, request, series.status());
   const auto took_ms = static_cast<float>((services.clock.MonotonicNs() - began_ns) / 1000000);
 
-  // Results may be many: they go out as they are written.
-  if (!RequireCallbackName(request, out)) return;
-  const std::string_view callback = JsonpCallback(request);
-  out.SetContentType(JsonContentType(request));
-  JsonWriter json(&out);
-  if (!callback.empty()) json.Text(std::string(callback) + "(");
-  json.BeginObject();
-  WriteHead(*query, took_ms, &json);
-  json.Key("results");
-  json.BeginArray();
-  for (const Bytes& tsuid : *series) {
-    const Status status = WriteSeries(tsuid, services.points.layout(), services.names, &json);
-    if (!status.ok()) return SendError(out, request, 500, status.message());
-    if (!json.alive()) return;
-  }
-  json.EndArray();
-  json.Member("startIndex", query->start_index);
-  json.Member("totalResults", static_cast<int64_t>(series->size()));
-  json.EndObject();
-  if (!callback.empty()) json.Text(")");
-  json.Finish();
+  running.BeginAnswer();
+  StreamJson(out, request, [&](JsonWriter* json) -> Status {
+    json->BeginObject();
+    WriteHead(*query, took_ms, json);
+    json->Key("results");
+    json->BeginArray();
+    for (const Bytes& tsuid : *series) {
+      RETURN_IF_ERROR(running.Step(kStepsPerSeries));
+      const Status status = WriteSeries(tsuid, services.points.layout(), services.names, json);
+      // Not 404: in OpenTSDB an id without a name is an internal error.
+      if (status.code() == StatusCode::kNotFound)
+        return Status::Corruption(std::string(status.message()));
+      RETURN_IF_ERROR(status);
+      if (!json->alive()) return {};
+    }
+    json->EndArray();
+    json->Member("startIndex", query->start_index);
+    json->Member("totalResults", static_cast<int64_t>(series->size()));
+    json->EndObject();
+    return {};
+  });
 }
 
 }  // namespace hg::http

@@ -1,5 +1,5 @@
 #pragma once
-// /api/search/lookup (spec http-api.md §18.1, query.md §10.3).
+// /api/search/lookup (opentsdb-http-api.md §18.1, opentsdb-queries.md §10.3).
 
 #include "http/request.h"
 #include "http/response_writer.h"
@@ -8,12 +8,11 @@ namespace hg::http {
 
 struct Services;
 
-/// Whether a search's body can be read, whatever kind of search it is for; false: the error was
-/// sent.
+/// Checks that the body of any kind of search can be parsed. False: an error was sent.
 bool CheckSearchBody(const Request& request, ResponseWriter& out);
 
-/// The series that have the given tags, from our own index: whether the meta table is kept does not
-/// matter. A body, if there is one, is read instead of the query string.
+/// Returns the series with the given tags, from Hourglass's own index. The meta table is not used.
+/// A body, if present, is read instead of the query string.
 void HandleLookup(const Request& request, Services& services, ResponseWriter& out);
 
 }  // namespace hg::http

@@ -1,5 +1,6 @@
 #pragma once
-// What the numbers of /api/stats are called at /metrics, where names have units and types.
+// Maps the statistics of /api/stats to Prometheus metrics of /metrics, whose names include units
+// and types.
 
 #include <span>
 #include <string_view>
@@ -8,19 +9,23 @@
 
 namespace hg::http {
 
-/// One number or latency (api/collected_stats.h), or those of its tags, as a metric. Static data.
+/// Maps a number or latency (api/collected_stats.h), or those with one tag, to a metric. Static
+/// data.
 struct StatMetric {
-  std::string_view stat;    // its name, without "tsd."
-  std::string_view only;    // "key=value": of this tag alone, which then is no label; "" = whatever
-  std::string_view metric;  // "" = not shown: always 0 here, or told by another metric
+  std::string_view stat;  // its name, without "tsd."
+  /// If not "": a tag in the form "key=value". The entry then applies only to numbers with this
+  /// tag, and the tag does not become a label.
+  std::string_view only;
+  /// "" = the number is not shown, because it is always 0 here or another metric covers it.
+  std::string_view metric;
   MetricType type = MetricType::kUntyped;
   std::string_view help = {};
-  std::string_view label = {};  // "key=value" that it gets beside its tags
-  double unit = 1;              // how much of the metric's unit the stat's 1 is
+  std::string_view label = {};  // "key=value": a label in addition to the tags
+  double unit = 1;              // factor from the stat's unit to the metric's unit
 };
 
-/// All that is known; several may have one metric, with the same type and help. The first that
-/// fits a number counts.
+/// All mappings. Several may share one metric, with the same type and help. The first mapping that
+/// matches a number applies.
 std::span<const StatMetric> StatMetrics();
 
 }  // namespace hg::http

@@ -22,10 +22,10 @@ MetricLabel LabelOf(std::string_view text) {
   return {std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};
 }
 
-/// What has no name in metric_names.h.
+/// For numbers without a mapping in metric_names.h.
 constexpr StatMetric kUnnamed{};
 
-/// The metric of a number or a latency.
+/// The mapping of a number or a latency.
 const StatMetric& MetricOf(std::string_view stat, const std::vector<StatTag>& tags) {
   const auto fits = [&](const StatMetric& known) {
     if (known.stat != stat) return false;
@@ -59,10 +59,10 @@ struct Family {
   std::vector<std::pair<MetricLabels, LatencyHistogram>> histograms;
 };
 
-/// Gathers what belongs to one metric, wherever it stands among the numbers.
+/// Collects the samples of each metric, which may come in any order.
 class Families {
  public:
-  /// Where samples of the metric go; nullptr: it is not shown.
+  /// The family for samples of the metric; nullptr: the metric is not shown.
   Family* Of(const StatMetric& known, const std::string& stat) {
     if (known.stat.empty()) {
       Family& family = by_name_[MetricName("hourglass." + stat)];
@@ -111,14 +111,16 @@ void WriteStats(Services& services, MetricsText* text) {
 
 void WriteProcess(Services& services, MetricsText* text) {
   const BuildInfo& build = ThisBuild();
-  text->Family("hourglass_build_info", MetricType::kGauge, "1; the labels tell what runs.");
+  text->Family("hourglass_build_info", MetricType::kGauge,
+               "Always 1. The labels contain the version and the build.");
   text->Sample({{"version", std::string(build.product_version)},
                 {"revision", std::string(build.revision)},
                 {"status", std::string(build.status)},
                 {"opentsdb", std::string(build.version)}},
                int64_t{1});
   const bool ready = Readiness(services).ok();
-  text->Family("hourglass_ready", MetricType::kGauge, "1 if /readyz says so.");
+  text->Family("hourglass_ready", MetricType::kGauge,
+               "1 if /readyz reports that the daemon is ready, else 0.");
   text->Sample({}, int64_t{ready ? 1 : 0});
 
   const ProcessStats process = ReadProcessStats();
@@ -127,15 +129,16 @@ void WriteProcess(Services& services, MetricsText* text) {
     text->Sample({}, value);
   };
   text->Family("process_cpu_seconds_total", MetricType::kCounter,
-               "Processor time of the process, in the kernel too.");
+               "CPU time of the process, user and system.");
   text->Sample({}, process.cpu_seconds);
-  gauge("process_open_fds", "Files and sockets that are open.", process.open_files);
-  gauge("process_max_fds", "How many may be.", process.open_files_max);
-  gauge("process_resident_memory_bytes", "Memory of the process.",
+  gauge("process_open_fds", "Open files and sockets.", process.open_files);
+  gauge("process_max_fds", "Maximum number of open files and sockets.", process.open_files_max);
+  gauge("process_resident_memory_bytes", "Resident memory of the process.",
         static_cast<int64_t>(process.memory_resident_bytes));
   gauge("process_virtual_memory_bytes", "Its addresses.",
         static_cast<int64_t>(process.memory_virtual_bytes));
-  gauge("process_start_time_seconds", "When it began, since the epoch.", process.start_time_s);
+  gauge("process_start_time_seconds", "Start time of the process in seconds since the epoch.",
+        process.start_time_s);
 }
 
 }  // namespace

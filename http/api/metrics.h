@@ -1,5 +1,5 @@
 #pragma once
-// /metrics: the numbers of /api/stats for Prometheus; how long things took as histograms.
+// /metrics: the numbers of /api/stats in Prometheus' format; latencies as histograms.
 
 #include "http/request.h"
 #include "http/response_writer.h"
@@ -8,7 +8,7 @@ namespace hg::http {
 
 struct Services;
 
-/// GET, HEAD. A number that metric_names.h does not know is shown untyped under its own name.
+/// GET, HEAD. A number without a mapping in metric_names.h is shown untyped under its own name.
 void HandleMetrics(const Request& request, Services& services, ResponseWriter& out);
 
 }  // namespace hg::http

@@ -1,6 +1,6 @@
 #pragma once
-// What the four verbs do with an object of the API (an annotation, metadata): POST changes what a
-// request names, PUT replaces the whole.
+// Dispatches the methods of an API object (an annotation, metadata): POST changes the given fields,
+// PUT replaces the whole object.
 
 #include "http/request.h"
 #include "http/response_writer.h"
@@ -15,7 +15,7 @@ struct ObjectVerbs {
   void (*remove)(const Request& request, Services& services, ResponseWriter& out);
 };
 
-/// False, and nothing was sent: another verb.
+/// False: another method; nothing was sent.
 inline bool AnswerVerb(const ObjectVerbs& verbs, Method method, const Request& request,
                        Services& services, ResponseWriter& out) {
   switch (method) {

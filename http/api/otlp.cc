@@ -12,6 +12,7 @@
 #include "http/wire/otlp_json.h"
 #include "http/wire/otlp_points.h"
 #include "http/wire/protobuf_message.h"
+#include "query/running_request.h"
 
 namespace hg::http {
 namespace {
@@ -19,12 +20,12 @@ namespace {
 constexpr std::string_view kProtobuf = "application/x-protobuf";
 constexpr std::string_view kJson = "application/json";
 
-/// What tells the processes of one machine, and machines, apart.
+/// Resource attributes that distinguish processes and machines.
 OtlpNaming Naming() {
   return {{"service.name", "service.namespace", "service.instance.id", "host.name"}};
 }
 
-// Codes of a refusal, as gRPC numbers them.
+// Error codes, as gRPC numbers them.
 constexpr int kInvalidArgument = 3, kResourceExhausted = 8, kInternal = 13, kUnavailable = 14;
 
 class OtlpRequest {
@@ -45,7 +46,7 @@ class OtlpRequest {
       return Refuse(413, kResourceExhausted,
                     "The body is longer than " + std::to_string(kOtlpBytesMax) + " bytes");
     }
-    LabelledPoints points(services_);
+    LabelledPoints points(services_, *request_.running);
     if (!Read(&points)) return;
     const Status stored = points.Finish();
     if (!stored.ok()) return RefuseAll(stored);
@@ -59,7 +60,7 @@ class OtlpRequest {
   }
 
  private:
-  /// False: answered.
+  /// False: a reply was sent.
   bool Read(LabelledPoints* points) {
     if (!json_) {
       if (AddDataPoints(request_.body, Naming(), points)) return true;

@@ -1,6 +1,6 @@
 #pragma once
-// POST /v1/metrics: OpenTelemetry's metrics over HTTP, as protobuf or JSON, packed with gzip or not
-// (docs/languages.md).
+// POST /v1/metrics: OpenTelemetry metrics over HTTP, as protobuf or JSON, with or without gzip
+// (docs/ingestion.md).
 
 #include "http/request.h"
 #include "http/response_writer.h"
@@ -9,11 +9,12 @@ namespace hg::http {
 
 struct Services;
 
-/// Of a body, unpacked: taken apart, two bytes may become a hundred.
+/// Limit of an unpacked body. Two bytes may become a hundred when they are parsed.
 inline constexpr size_t kOtlpBytesMax = 16 << 20;
 
-/// POST only. 200: what could be stored is; the answer says how many data points could not be, and
-/// why. 503: the same may be sent again. Answers are of the request's type, refusals too. Blocks.
+/// POST only. 200: all valid points are stored; the response has the number of refused data points
+/// and a reason. 503: the client may send the same request again. Responses and errors have the
+/// request's content type. Blocks.
 void HandleOtlpMetrics(const Request& request, Services& services, ResponseWriter& out);
 
 }  // namespace hg::http

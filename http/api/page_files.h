@@ -1,5 +1,5 @@
 #pragma once
-// The embedded page (http/page/files.h) as replies.
+// Sends the files of the embedded web page (http/page/files.h).
 
 #include <string_view>
 
@@ -9,13 +9,13 @@
 
 namespace hg::http {
 
-/// The file of a path behind "/s/"; nullptr if it is none of the page's, or one of another build.
+/// The file for a path behind "/s/". nullptr: not a file of the page, or of another build.
 const page::File* FindPageFile(std::string_view path);
 
-/// One of the page's own, whose content cannot change: for the browser to keep.
+/// Sends a file of the page. Its content cannot change under that path, so browsers may cache it.
 void SendPageFile(const page::File& file, const Request& request, ResponseWriter& out);
 
-/// index.html; asked for anew each time, answered with 304 where the browser has this build's.
+/// Sends index.html. Browsers request it each time, and get 304 if they have this build's file.
 void SendPageIndex(const Request& request, ResponseWriter& out);
 
 }  // namespace hg::http

@@ -16,7 +16,7 @@
 namespace hg::http {
 namespace {
 
-/// What may be sent of one file: more than any web page's parts.
+/// Maximum size of a file, more than parts of web pages need.
 constexpr uintmax_t kFileBytesMax = 64 << 20;
 constexpr size_t kFilePieceBytes = 64 << 10;
 
@@ -28,9 +28,36 @@ std::string_view PathOf(const Request& request) {
   return std::string_view(request.target).substr(0, request.target.find('?'));
 }
 
+/// The type of a file by its ending, otherwise by its first byte ('\0' if the file is empty).
+std::string_view TypeOfFile(std::string_view path, char first_byte) {
+  struct Ending {
+    std::string_view ending, type;
+  };
+  static constexpr Ending kEndings[] = {
+      {".png", "image/png"}, {".html", "text/html; charset=UTF-8"},
+      {".css", "text/css"},  {".js", "text/javascript"},
+      {".gif", "image/gif"}, {".ico", "image/x-icon"},
+  };
+  for (const auto& [ending, type] : kEndings) {
+    if (path.ends_with(ending)) return type;
+  }
+  switch (first_byte) {
+    case '<':
+      return "text/html; charset=UTF-8";
+    case '{':
+    case '[':
+      return "application/json";
+    case '\x89':
+      return "image/png";
+    default:
+      return "text/plain";
+  }
+}
+
+/// Sends a fixed text under the type that the file would have, as OpenTSDB does.
 void SendNoFile(const Request& request, ResponseWriter& out) {
   constexpr std::string_view kBody = R"({"error":{"code":404,"message":"Page not found"}})";
-  SendBody(out, 404, GuessContentType(request, kBody.front()), kBody);
+  SendBody(out, 404, TypeOfFile(PathOf(request), kBody.front()), kBody);
 }
 
 }  // namespace
@@ -57,7 +84,8 @@ void HandleLogs(const Request& request, Services& services, ResponseWriter& out)
     return SendJson(out, request, text);
   }
   for (const std::string& line : services.recent_log()) text += line + "\n";
-  SendBody(out, 200, GuessContentType(request, text.empty() ? '\0' : text.front()), text);
+  // Clients determine much of the log's contents, so it is never shown as HTML.
+  SendBody(out, 200, "text/plain", text);
 }
 
 void HandleFile(const Request& request, Services& services, ResponseWriter& out) {
@@ -88,7 +116,9 @@ void HandleFile(const Request& request, Services& services, ResponseWriter& out)
   std::string piece(kFilePieceBytes, '\0');
   piece.resize(std::fread(piece.data(), 1, piece.size(), in.get()));
   out.SetStatus(200);
-  out.SetContentType(GuessContentType(request, piece.empty() ? '\0' : piece.front()));
+  out.SetContentType(TypeOfFile(path, piece.empty() ? '\0' : piece.front()));
+  // The operator's pages may contain scripts, unlike the daemon's own pages (reply.h).
+  out.AddHeader("Content-Security-Policy", "frame-ancestors 'self'");
   out.AddHeader("Age", "0");
   const bool cached = request.target.find("nocache") == std::string::npos;
   out.AddHeader("Cache-Control", cached ? "max-age=31536000" : "max-age=0");

@@ -1,5 +1,5 @@
 #pragma once
-// Paths for people and browsers: the home page, /logs, files (spec http-api.md §19.1).
+// Paths for browsers: the home page, /logs, files (opentsdb-http-api.md §19.1).
 
 #include "http/request.h"
 #include "http/response_writer.h"
@@ -8,14 +8,15 @@ namespace hg::http {
 
 struct Services;
 
-/// Any verb: the page (http/page).
+/// Any method: the web page (http/page).
 void HandleHome(const Request& request, Services& services, ResponseWriter& out);
 
-/// GET, POST. The log goes to the process' standard error, not to memory: always 400, as OpenTSDB
-/// without its appender.
+/// GET, POST: the last lines of the log, or with `level` sets the log level. 400 if the process
+/// keeps no log lines in memory.
 void HandleLogs(const Request& request, Services& services, ResponseWriter& out);
 
-/// Any verb: /s/<file> and /favicon.ico from Options::static_root, before it the page's own files.
+/// Any method: /s/<file> and /favicon.ico. Files of the web page take precedence over files in
+/// Options::static_root.
 void HandleFile(const Request& request, Services& services, ResponseWriter& out);
 
 }  // namespace hg::http

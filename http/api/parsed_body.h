@@ -1,6 +1,6 @@
 #pragma once
-// Bodies of endpoints where OpenTSDB lets its parser's complaint through (spec http-api.md §16.2,
-// §18).
+// Bodies of endpoints where OpenTSDB returns its parser's error message (opentsdb-http-api.md
+// §16.2, §18).
 
 #include <optional>
 
@@ -10,8 +10,8 @@
 
 namespace hg::http {
 
-/// The body as JSON; none: 500 was sent, as it does not parse, or 400, as it is nested too deep:
-/// that is a limit of our own, which has one answer everywhere.
+/// The body as JSON. nullopt: an error was sent: 500 if it does not parse, 400 if it is nested too
+/// deep. The nesting limit is Hourglass's own and is 400 everywhere.
 std::optional<JsonValue> ParsedBody(const Request& request, ResponseWriter& out);
 
 }  // namespace hg::http

@@ -20,19 +20,19 @@ std::string ReadAll(const std::string& path) {
   return std::move(text).str();
 }
 
-/// The number behind a name, 0 where it is missing.
+/// The number after a name; 0 if the name is missing.
 uint64_t NumberBehind(const std::string& text, std::string_view name) {
   const size_t at = text.find(name);
   if (at == std::string::npos) return 0;
   return std::strtoull(text.c_str() + at + name.size(), nullptr, 10);
 }
 
-/// "MemTotal:  16316412 kB" gives bytes.
+/// Bytes of a line such as "MemTotal:  16316412 kB".
 uint64_t MemoryLine(const std::string& text, std::string_view name) {
   return NumberBehind(text, name) * 1024;
 }
 
-/// A stat file: id (name) state, and numbers counted from 1 for the state's successor.
+/// A stat file: id (name) state, then numbers.
 struct StatFile {
   std::string name;
   char state = 'S';
@@ -51,13 +51,14 @@ bool ReadStat(const std::string& path, StatFile* out) {
   return true;
 }
 
-// proc(5): fields 14 and 15, 18, 22, 23; times in clock ticks, that of the start after boot.
+// proc(5): fields 14 and 15, 18, 22, 23. Times are in clock ticks; the start time counts from boot.
 constexpr size_t kUserTimeField = 10, kSystemTimeField = 11;
 constexpr size_t kPriorityField = 14;
 constexpr size_t kStartTimeField = 18;
 constexpr size_t kVirtualBytesField = 19;
 
-/// Names in a folder, "." and ".." left out; those that go away meanwhile may count.
+/// The number of names in a directory, without "." and "..". Names that disappear meanwhile may be
+/// counted.
 int64_t CountNames(const char* folder) {
   DIR* names = opendir(folder);
   if (names == nullptr) return 0;

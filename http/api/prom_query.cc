@@ -20,9 +20,9 @@ namespace {
 
 namespace promql = query::promql;
 
-/// Steps of one range query, as Prometheus limits them.
+/// Maximum steps of a range query, as in Prometheus.
 constexpr int64_t kStepsMax = 11000;
-/// What printing a sample costs, in steps of a watch.
+/// Cost of printing a sample, in steps of a RequestContext.
 constexpr uint64_t kStepsPerSample = 4;
 
 bool HasFormType(const Request& request) {
@@ -30,12 +30,13 @@ bool HasFormType(const Request& request) {
   return type != nullptr && LowerCase(*type).starts_with("application/x-www-form-urlencoded");
 }
 
-/// What was asked; none: an error was sent.
+/// A parsed request. ReadQuery returns nullopt if it sent an error.
 struct Asked {
   Parameters parameters;
   std::string text;
   promql::ExprPtr expr;
   int64_t lookback_ms = 0;
+  size_t limit = SIZE_MAX;  // the most series of the result
 };
 
 std::optional<Asked> ReadQuery(const Request& request, Services& services, ResponseWriter& out) {
@@ -46,45 +47,26 @@ std::optional<Asked> ReadQuery(const Request& request, Services& services, Respo
   if (const std::string* text = asked.parameters.Find("query")) asked.text = *text;
   const std::optional<int64_t> lookback_ms =
       PromDuration(asked.parameters, "lookback_delta", promql::QueryTimes().lookback_ms, out);
-  // How long it may take is a matter of the settings.
+  // `timeout` is validated but ignored: the settings limit the time.
   if (!lookback_ms || !PromDuration(asked.parameters, "timeout", 0, out)) return {};
-  asked.lookback_ms = *lookback_ms;
-  Result<promql::ExprPtr> expr = promql::ParseExpression(asked.text);
-  // A pattern takes its time.
+  asked.lookback_ms = *lookback_ms > 0 ? *lookback_ms : promql::QueryTimes().lookback_ms;
+  const std::optional<size_t> limit = PromLimit(asked.parameters, out);
+  if (!limit) return {};
+  asked.limit = *limit;
+  Result<promql::ExprPtr> expr = promql::ParseExpression(asked.text, *request.running);
+  // Compiling a pattern takes long, so NoWait may have refused it.
   if (const NoWait* no_wait = NoWait::Current(); no_wait != nullptr && no_wait->refused())
     return {};
   if (!expr.ok()) {
     services.counters.query_invalid.fetch_add(1, std::memory_order_relaxed);
-    SendPromError(out, PromError::kBadData,
-                  "invalid parameter \"query\": " + std::string(expr.status().message()));
+    SendParameterError(out, "query", expr.status());
     return {};
   }
   asked.expr = std::move(*expr);
   return asked;
 }
 
-/// An evaluation with its result, which is charged as long as it is there.
-struct Work {
-  Work(Services& services, const promql::QueryTimes& times, query::RunningQuery& running)
-      : series(services.queries.points(), services.names, services.queries.options(), running,
-               {services.queries.threads(), services.queries.side_by_side()},
-               LabelNamingOf(services.options), &services.queries.cells()),
-        evaluator(series, &running, times) {}
-
-  Status Evaluate(const promql::Expr& expr, const promql::Steps& steps) {
-    do {
-      value = {};
-      ASSIGN_OR_RETURN(value, evaluator.Evaluate(expr, steps));
-    } while (series.KeptMeanwhile());
-    return {};
-  }
-
-  promql::StoredSeries series;
-  promql::Evaluator evaluator;
-  promql::Value value;
-};
-
-/// Samples that an answer prints: absent ones it does not.
+/// The number of samples that the response prints; absent samples are not printed.
 uint64_t SamplesOf(const promql::Value& value) {
   uint64_t samples = value.scalar.size();
   for (const promql::VectorSeries& series : value.vector) {
@@ -96,19 +78,71 @@ uint64_t SamplesOf(const promql::Value& value) {
   return samples;
 }
 
+/// An evaluation and its result, which stays charged during the lifetime of this object.
+struct Work {
+  Work(Services& services, const promql::QueryTimes& times, query::RunningRequest& running)
+      : series(services.queries.points(), services.names, services.queries.options(), running,
+               {services.queries.threads(), services.queries.side_by_side()},
+               LabelNamingOf(services.options), &services.queries.cells(),
+               services.queries.rolled()),
+        evaluator(series, &running, times) {}
+
+  Status Evaluate(const promql::Expr& expr, const promql::Steps& steps) {
+    do {
+      value = {};
+      ASSIGN_OR_RETURN(value, evaluator.Evaluate(expr, steps));
+    } while (series.KeptMeanwhile());
+    return {};
+  }
+
+  /// Removes the series beyond the limit. Those of a range query are in the order of their labels.
+  /// Returns whether there were any.
+  Result<bool> Truncate(size_t limit, bool range) {
+    RETURN_IF_ERROR(evaluator.memory().Step(SamplesOf(value)));
+    std::erase_if(value.vector, [](const promql::VectorSeries& one) {
+      return std::all_of(one.values.begin(), one.values.end(), promql::IsAbsent);
+    });
+    const auto cut = [limit](auto* all, bool sorted) {
+      if (all->size() <= limit) return false;
+      if (sorted) {
+        std::sort(all->begin(), all->end(),
+                  [](const auto& a, const auto& b) { return a.labels < b.labels; });
+      }
+      all->resize(limit);
+      return true;
+    };
+    const bool vector = cut(&value.vector, range);
+    return cut(&value.matrix, true) || vector;
+  }
+
+  promql::StoredSeries series;
+  promql::Evaluator evaluator;
+  promql::Value value;
+};
+
 using Print = void (*)(const promql::Value&, const promql::Steps&, JsonWriter*);
 
 void Answer(const Request& request, Services& services, const Asked& asked,
-            const promql::Steps& steps, Print print, ResponseWriter& out) {
-  const promql::QueryTimes times{steps.start_ms, steps.end_ms(), asked.lookback_ms};
-  const auto find = [&](query::RunningQuery& running) -> Result<PromPrint> {
-    RETURN_IF_ERROR(running.Look());
+            const promql::Steps& steps, int64_t end_ms, Print print, ResponseWriter& out) {
+  const promql::QueryTimes times{steps.start_ms, end_ms, asked.lookback_ms};
+  const auto find = [&](query::RunningRequest& running) -> Result<PromFound> {
+    RETURN_IF_ERROR(running.Check());
     const auto work = std::make_shared<Work>(services, times, running);
     RETURN_IF_ERROR(work->Evaluate(*asked.expr, steps));
-    // A loop would print what it has found itself.
+    PromFound found;
+    if (asked.limit != SIZE_MAX) {
+      ASSIGN_OR_RETURN(const bool more, work->Truncate(asked.limit, print == WriteRange));
+      if (more) found.warnings.emplace_back(kTruncated);
+    }
+    // On a loop, printing also takes the loop's time, so it counts as work.
     if (NoWait::Current() != nullptr)
       RETURN_IF_ERROR(running.Step(kStepsPerSample * SamplesOf(work->value)));
-    return PromPrint([work, print, steps](JsonWriter* json) { print(work->value, steps, json); });
+    promql::Annotations& remarks = work->evaluator.annotations();
+    for (std::string& text : remarks.Texts(promql::Remark::kWarning, asked.text))
+      found.warnings.push_back(std::move(text));
+    found.infos = remarks.Texts(promql::Remark::kInfo, asked.text);
+    found.print = [work, print, steps](JsonWriter* json) { print(work->value, steps, json); };
+    return found;
   };
   AnswerProm(request, services, {asked.text, times.start_ms, times.end_ms}, find, out);
 }
@@ -123,7 +157,8 @@ bool AsksPromql(const Request& request) {
   if (!request.Segment(1).empty()) return false;
   if (request.method != Method::kGet && request.method != Method::kPost) return false;
   if (request.parameters.Has("query")) return true;
-  // A document of OpenTSDB's is often sent as a form, too: by curl, which was told nothing else.
+  // OpenTSDB's JSON documents are often sent with the content type of a form, which is curl's
+  // default.
   return request.method == Method::kPost && HasFormType(request) &&
          (request.body.starts_with("query=") ||
           (!request.body.starts_with('{') && !request.body.starts_with('[') &&
@@ -136,7 +171,7 @@ void HandlePromQuery(const Request& request, Services& services, ResponseWriter&
   const std::optional<int64_t> time_ms =
       PromTime(asked->parameters, "time", services.clock.NowMs(), out);
   if (!time_ms) return;
-  Answer(request, services, *asked, {*time_ms, 0, 1}, PrintInstant, out);
+  Answer(request, services, *asked, {*time_ms, 0, 1}, *time_ms, PrintInstant, out);
 }
 
 void HandlePromQueryRange(const Request& request, Services& services, ResponseWriter& out) {
@@ -169,7 +204,7 @@ void HandlePromQueryRange(const Request& request, Services& services, ResponseWr
                   "\" for range query, must be Scalar or instant Vector");
   }
   Answer(request, services, *asked, {*start_ms, *step_ms, static_cast<size_t>(more_steps) + 1},
-         WriteRange, out);
+         *end_ms, WriteRange, out);
 }
 
 }  // namespace hg::http

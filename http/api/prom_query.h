@@ -1,12 +1,12 @@
 #pragma once
 // /api/v1/query and /api/v1/query_range of Prometheus (docs/promql.md). The first shares its path
-// with OpenTSDB's queries: a parameter "query" tells them apart.
+// with OpenTSDB's queries; a parameter "query" selects PromQL.
 
 #include "http/services.h"
 
 namespace hg::http {
 
-/// Whether a request to /api/query is one of PromQL.
+/// True if a request to /api/query is a PromQL query.
 bool AsksPromql(const Request& request);
 
 void HandlePromQuery(const Request& request, Services& services, ResponseWriter& out);

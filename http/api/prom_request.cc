@@ -1,5 +1,6 @@
 #include "http/api/prom_request.h"
 
+#include <charconv>
 #include <utility>
 
 #include "http/api/asked_query.h"
@@ -36,7 +37,7 @@ ErrorKind KindOf(PromError error) {
   return {"internal", 500};
 }
 
-/// Of a query that was understood.
+/// Error of a query that was parsed successfully.
 PromError ErrorOf(StatusCode code) {
   switch (code) {
     case StatusCode::kInvalidArgument:
@@ -60,13 +61,11 @@ std::optional<int64_t> Read(const Parameters& parameters, std::string_view name,
   if ((text == nullptr || text->empty()) && otherwise) return otherwise;
   const Result<int64_t> value = parse(text == nullptr ? std::string_view() : *text);
   if (value.ok()) return *value;
-  SendPromError(
-      out, PromError::kBadData,
-      "invalid parameter \"" + std::string(name) + "\": " + std::string(value.status().message()));
+  SendParameterError(out, name, value.status());
   return {};
 }
 
-/// A query of PromQL among those of OpenTSDB's language.
+/// The form in which lists of OpenTSDB queries show a PromQL query.
 query::Request ListedAs(const PromQuestion& question) {
   query::Request request;
   request.start = std::to_string(question.start_ms);
@@ -78,7 +77,15 @@ query::Request ListedAs(const PromQuestion& question) {
   return request;
 }
 
-void Fail(const Status& status, Services& services, query::RunningQuery& running,
+void WriteTexts(std::string_view name, const std::vector<std::string>& texts, JsonWriter* json) {
+  if (texts.empty()) return;
+  json->Key(name);
+  json->BeginArray();
+  for (const std::string& text : texts) json->String(text);
+  json->EndArray();
+}
+
+void Fail(const Status& status, Services& services, query::RunningRequest& running,
           ResponseWriter& out) {
   const PromError error = ErrorOf(status.code());
   Counters& counters = services.counters;
@@ -108,6 +115,16 @@ void SendPromError(ResponseWriter& out, PromError error, std::string_view messag
   out.Write(body);
 }
 
+void SendParameterError(ResponseWriter& out, std::string_view name, const Status& why) {
+  const bool wrong = why.code() == StatusCode::kInvalidArgument;
+  const PromError error = wrong ? PromError::kBadData : ErrorOf(why.code());
+  SendPromError(
+      out, error,
+      wrong ? "invalid parameter \"" + std::string(name) + "\": " + std::string(why.message())
+            : std::string(why.message()));
+  if (error == PromError::kUnavailable) out.AddHeader("Retry-After", "1");
+}
+
 std::optional<Parameters> PromParameters(const Request& request, ResponseWriter& out) {
   Parameters parameters = request.parameters;
   if (request.method != Method::kPost || ParseQueryString(request.body, &parameters))
@@ -126,6 +143,18 @@ std::optional<int64_t> PromDuration(const Parameters& parameters, std::string_vi
   return Read(parameters, name, otherwise, ParsePromDuration, out);
 }
 
+std::optional<size_t> PromLimit(const Parameters& parameters, ResponseWriter& out) {
+  const std::string* const text = parameters.Find("limit");
+  if (text == nullptr || text->empty()) return SIZE_MAX;
+  size_t limit = 0;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), limit);
+  if (error == std::errc() && end == text->data() + text->size())
+    return limit == 0 ? SIZE_MAX : limit;
+  SendPromError(out, PromError::kBadData,
+                "invalid parameter \"limit\": \"" + *text + "\" is no number");
+  return {};
+}
+
 query::LabelNaming LabelNamingOf(const Options& options) {
   return {.extra_name_characters = options.extra_name_characters,
           .default_tag_key = options.default_tag_key,
@@ -134,21 +163,21 @@ query::LabelNaming LabelNamingOf(const Options& options) {
 
 void AnswerProm(const Request& request, Services& services, const PromQuestion& question,
                 const PromFind& find, ResponseWriter& out) {
-  auto running = services.queries.running().Begin(ListedAs(question), ClientOf(request, out));
-  if (!running.ok())
-    return SendPromError(out, ErrorOf(running.status().code()), running.status().message());
-  const NoWait* const no_wait = NoWait::Current();
-  if (no_wait != nullptr) (*running)->StayBelow(kStepsOnLoop);
-  const Result<PromPrint> print = find(**running);
-  if (no_wait != nullptr && no_wait->refused()) return (*running)->Withdraw();
-  if (!print.ok()) return Fail(print.status(), services, **running, out);
-  SendAnswer(request, services, **running, out, [&](ResponseWriter& watched) {
+  query::RunningRequest& running = *request.running;
+  if (const Status begun = BeginQuery(request, ListedAs(question)); !begun.ok())
+    return SendPromError(out, ErrorOf(begun.code()), begun.message());
+  const Result<PromFound> found = find(running);
+  if (const NoWait* no_wait = NoWait::Current(); no_wait != nullptr && no_wait->refused()) return;
+  if (!found.ok()) return Fail(found.status(), services, running, out);
+  SendAnswer(request, services, running, out, [&](ResponseWriter& watched) {
     watched.SetContentType(kJson);
     JsonWriter json(&watched);
     json.BeginObject();
     json.Member("status", "success");
     json.Key("data");
-    (*print)(&json);
+    found->print(&json);
+    WriteTexts("warnings", found->warnings, &json);
+    WriteTexts("infos", found->infos, &json);
     json.EndObject();
     json.Finish();
   });

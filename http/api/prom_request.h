@@ -1,22 +1,23 @@
 #pragma once
-// What the endpoints of Prometheus' HTTP API share: parameters, the envelope of answers and errors,
-// and a query's life.
+// Shared by the endpoints of Prometheus' HTTP API: parameters, the form of responses and errors,
+// and running a query.
 
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "http/services.h"
 #include "http/wire/json_writer.h"
 #include "query/label_names.h"
-#include "query/running_query.h"
+#include "query/running_request.h"
 #include "storage/base/status.h"
 
 namespace hg::http {
 
-/// Kinds of errors, as clients know them, with the status of each.
+/// Error types of Prometheus' API. Each has an HTTP status.
 enum class PromError : unsigned char {
   kBadData,
   kExecution,
@@ -26,35 +27,49 @@ enum class PromError : unsigned char {
   kNotFound
 };
 
-/// {"status":"error","errorType":"bad_data","error":"…"}
+/// Sends {"status":"error","errorType":"bad_data","error":"…"}.
 void SendPromError(ResponseWriter& out, PromError error, std::string_view message);
 
-/// The parameters of the query string and of a form in the body, which comes last; none: an error
+/// Sends the error of a parameter that could not be read: an invalid value, or a request that was
+/// ended meanwhile.
+void SendParameterError(ResponseWriter& out, std::string_view name, const Status& why);
+
+/// The parameters of the query string, followed by those of a form in the body. nullopt: an error
 /// was sent.
 std::optional<Parameters> PromParameters(const Request& request, ResponseWriter& out);
 
-/// A time or duration; none: an error that names the parameter was sent. `otherwise` where it is
-/// not given; without that it must be.
+/// Parses a time or duration. `otherwise` is the value if the parameter is absent; without it the
+/// parameter is required. nullopt: an error that names the parameter was sent.
 std::optional<int64_t> PromTime(const Parameters& parameters, std::string_view name,
                                 std::optional<int64_t> otherwise, ResponseWriter& out);
 std::optional<int64_t> PromDuration(const Parameters& parameters, std::string_view name,
                                     std::optional<int64_t> otherwise, ResponseWriter& out);
 
-/// How labels are written as names, and series without labels are told.
+/// Reads the parameter "limit", the most items of a result; SIZE_MAX if it is absent or 0. nullopt:
+/// an error was sent.
+std::optional<size_t> PromLimit(const Parameters& parameters, ResponseWriter& out);
+/// The warning of a result that the limit has shortened.
+inline constexpr std::string_view kTruncated = "results truncated due to limit";
+
+/// The rules for label names, and for series without tags.
 query::LabelNaming LabelNamingOf(const Options& options);
 
-/// What a query is listed as while it runs.
+/// The description of a running query in lists.
 struct PromQuestion {
   std::string text;
   int64_t start_ms = 0, end_ms = 0;
 };
 
-/// Writes the "data" of an answer; owns all that it needs.
-using PromPrint = std::function<void(JsonWriter*)>;
-/// Computes an answer. The query is watched (query/running_query.h) and outlives what it gives.
-using PromFind = std::function<Result<PromPrint>(query::RunningQuery&)>;
+/// A response. Owns everything that it needs.
+struct PromFound {
+  std::function<void(JsonWriter*)> print;    // writes the "data" member
+  std::vector<std::string> warnings, infos;  // written if not empty
+};
+/// Computes a response. The query is watched (query/running_request.h) and outlives the returned
+/// PromFound.
+using PromFind = std::function<Result<PromFound>(query::RunningRequest&)>;
 
-/// Runs one query and answers it.
+/// Runs one query and sends its response.
 void AnswerProm(const Request& request, Services& services, const PromQuestion& question,
                 const PromFind& find, ResponseWriter& out);
 

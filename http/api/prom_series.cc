@@ -16,6 +16,7 @@
 #include "query/engine.h"
 #include "query/promql/parser.h"
 #include "query/promql/stored_series.h"
+#include "storage/base/no_wait.h"
 #include "storage/codec/row_key.h"
 #include "storage/model/name_text.h"
 #include "storage/model/utf8.h"
@@ -25,30 +26,18 @@ namespace {
 
 namespace promql = query::promql;
 
-/// match[] of one request.
+/// Maximum match[] parameters of a request.
 constexpr size_t kSelectorsMax = 100;
 
-/// Which series, and how many answers.
+/// The selected series, and the limit of results.
 struct Asked {
-  std::vector<promql::Matchers> selectors;  // one of them must select a series
-  std::string text;                         // for the list of queries
+  std::vector<promql::Matchers> selectors;  // a series must match one of them
+  std::string text;                         // shown in the list of queries
   int64_t start_ms = 0, end_ms = 0;
   size_t limit = SIZE_MAX;
 };
 
-std::optional<size_t> ReadLimit(const Parameters& parameters, ResponseWriter& out) {
-  const std::string* const text = parameters.Find("limit");
-  if (text == nullptr || text->empty()) return SIZE_MAX;
-  size_t limit = 0;
-  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), limit);
-  if (error == std::errc() && end == text->data() + text->size())
-    return limit == 0 ? SIZE_MAX : limit;
-  SendPromError(out, PromError::kBadData,
-                "invalid parameter \"limit\": \"" + *text + "\" is no number");
-  return {};
-}
-
-/// None: an error was sent.
+/// nullopt: an error was sent.
 std::optional<Asked> ReadAsked(const Request& request, Services& services, ResponseWriter& out) {
   const std::optional<Parameters> parameters = PromParameters(request, out);
   if (!parameters) return {};
@@ -67,8 +56,14 @@ std::optional<Asked> ReadAsked(const Request& request, Services& services, Respo
   for (const std::string& text : parameters->All("match[]")) {
     if (asked.selectors.size() == kSelectorsMax)
       return refuse("given more than " + std::to_string(kSelectorsMax) + " times");
-    Result<promql::Matchers> selector = promql::ParseSelector(text);
-    if (!selector.ok()) return refuse(selector.status().message());
+    Result<promql::Matchers> selector = promql::ParseSelector(text, *request.running);
+    // Compiling a pattern takes long, so NoWait may have refused it.
+    if (const NoWait* no_wait = NoWait::Current(); no_wait != nullptr && no_wait->refused())
+      return {};
+    if (!selector.ok()) {
+      SendParameterError(out, "match[]", selector.status());
+      return {};
+    }
     patterns += std::count_if(selector->begin(), selector->end(), [](const promql::Matcher& m) {
       return m.kind == promql::MatchKind::kMatches || m.kind == promql::MatchKind::kMatchesNot;
     });
@@ -79,48 +74,66 @@ std::optional<Asked> ReadAsked(const Request& request, Services& services, Respo
     asked.selectors.push_back(std::move(*selector));
     asked.text += (asked.text.empty() ? "" : ", ") + text;
   }
-  const std::optional<size_t> limit = ReadLimit(*parameters, out);
+  const std::optional<size_t> limit = PromLimit(*parameters, out);
   if (!limit) return {};
   asked.limit = *limit;
   return asked;
 }
 
-/// About what a text takes beside its bytes, as a node of a set.
+/// Approximate memory of a set node in addition to the bytes of its text.
 constexpr int64_t kEntryBytes = 96;
+/// Costs of looking up a name, and of making the labels of a series, in steps of a RequestContext.
+constexpr uint64_t kStepsPerName = 16, kStepsPerLabels = 64;
+
+/// A sorted set of texts. Memory is charged before a text is added.
+class TextSet {
+ public:
+  explicit TextSet(RequestContext* watch) : memory_(watch) {}
+  Status Add(std::string text) {
+    RETURN_IF_ERROR(memory_.Step(kStepsPerName));
+    RETURN_IF_ERROR(memory_.Add(kEntryBytes + static_cast<int64_t>(text.size())));
+    texts_.insert(std::move(text));
+    return {};
+  }
+  bool Has(const std::string& text) const { return texts_.contains(text); }
+  void Remove(const std::string& text) { texts_.erase(text); }
+  [[nodiscard]] const std::set<std::string>& texts() const { return texts_; }
+
+ private:
+  MemoryTally memory_;
+  std::set<std::string> texts_;
+};
 
 /// Adds the names with a prefix, unescaped.
-Status AddNames(UidKind kind, const std::string& prefix, uid::Names& names, WorkWatch* watch,
-                MemoryTally* memory, std::set<std::string>* out) {
+Status AddNames(UidKind kind, const std::string& prefix, uid::Names& names, TextSet* out) {
   return names.ForEach(kind, prefix, [&](const std::string& name) -> Result<bool> {
-    RETURN_IF_ERROR(watch->Step(1));
-    RETURN_IF_ERROR(memory->Add(kEntryBytes + static_cast<int64_t>(name.size())));
-    out->insert(UnescapedName(name));
+    RETURN_IF_ERROR(out->Add(UnescapedName(name)));
     return true;
   });
 }
 
-/// Every name of a kind, unescaped.
-Result<std::set<std::string>> AllNames(UidKind kind, uid::Names& names, WorkWatch* watch) {
-  MemoryTally memory(watch);
-  std::set<std::string> out;
-  RETURN_IF_ERROR(AddNames(kind, "", names, watch, &memory, &out));
-  // What begins beyond ASCII is not among those: letters of ISO-8859-1.
+/// Adds all names of a kind, unescaped.
+Status AllNames(UidKind kind, uid::Names& names, TextSet* out) {
+  RETURN_IF_ERROR(AddNames(kind, "", names, out));
+  // The empty prefix yields only names that begin with an ASCII character. Others begin with
+  // letters of ISO-8859-1.
   constexpr char32_t kFirst = 0xAA, kLast = 0xFF;
   for (char32_t c = kFirst; c <= kLast; ++c) {
     std::string prefix;
     AppendCodePoint(&prefix, c);
-    RETURN_IF_ERROR(AddNames(kind, prefix, names, watch, &memory, &out));
+    RETURN_IF_ERROR(AddNames(kind, prefix, names, out));
   }
-  return out;
+  return {};
 }
 
-/// Ids that were met, charged as they are taken.
+/// A set of ids. Memory is charged as ids are added.
 class IdSet {
  public:
-  explicit IdSet(WorkWatch* watch) : memory_(watch) {}
+  explicit IdSet(RequestContext* watch) : memory_(watch) {}
   Status Add(ByteView id) {
     if (!last_.empty() && last_ == id) return {};
     last_.assign(id);
+    RETURN_IF_ERROR(memory_.Step(kStepsPerName));
     if (!ids_.insert(last_).second) return {};
     return memory_.Add(kEntryBytes + static_cast<int64_t>(id.size()));
   }
@@ -132,18 +145,17 @@ class IdSet {
   Bytes last_;
 };
 
-Result<std::set<std::string>> TextsOf(UidKind kind, const IdSet& ids, query::LabelNames* names) {
-  std::set<std::string> out;
+Status AddTexts(UidKind kind, const IdSet& ids, query::LabelNames* names, TextSet* out) {
   for (const Bytes& id : ids.ids()) {
     ASSIGN_OR_RETURN(std::string text, names->TextOf(kind, id));
-    out.insert(std::move(text));
+    RETURN_IF_ERROR(out->Add(std::move(text)));
   }
-  return out;
+  return {};
 }
 
-/// Keys of the tags of all series that are meant, and "__name__" if there is any.
-Result<std::set<std::string>> LabelsOf(const Asked& asked, promql::StoredSeries* series,
-                                       WorkWatch* watch) {
+/// Finds the tag keys of all selected series, and "__name__" if there is any series.
+Status FindLabels(const Asked& asked, promql::StoredSeries* series, RequestContext* watch,
+                  TextSet* out) {
   IdSet keys(watch);
   bool any = false;
   for (const promql::Matchers& selector : asked.selectors) {
@@ -158,15 +170,14 @@ Result<std::set<std::string>> LabelsOf(const Asked& asked, promql::StoredSeries*
       return status;
     }));
   }
-  ASSIGN_OR_RETURN(std::set<std::string> labels, TextsOf(UidKind::kTagk, keys, &series->names()));
-  if (any) labels.emplace(promql::kNameLabel);
-  return labels;
+  RETURN_IF_ERROR(AddTexts(UidKind::kTagk, keys, &series->names(), out));
+  return any ? out->Add(std::string(promql::kNameLabel)) : Status();
 }
 
-/// The key of the tag that series without any other were given is mostly nobody's label.
-Status RemoveDefaultKey(promql::StoredSeries* series, std::set<std::string>* labels) {
+/// Removes the default tag's key unless a series has it as a real label.
+Status RemoveDefaultKey(promql::StoredSeries* series, TextSet* labels) {
   const std::string& key = series->names().naming().default_tag_key;
-  if (!labels->contains(key)) return {};
+  if (!labels->Has(key)) return {};
   bool any = false;
   const Status status =
       series->List({{key, promql::MatchKind::kNotEqual, "", nullptr}}, [&](ByteView) {
@@ -174,23 +185,23 @@ Status RemoveDefaultKey(promql::StoredSeries* series, std::set<std::string>* lab
         return Status::NotFound("one is enough");
       });
   if (any) return {};
-  labels->erase(key);
+  labels->Remove(key);
   return status;
 }
 
-Result<std::set<std::string>> MetricsOf(const Asked& asked, promql::StoredSeries* series,
-                                        WorkWatch* watch) {
+Status FindMetrics(const Asked& asked, promql::StoredSeries* series, RequestContext* watch,
+                   TextSet* out) {
   IdSet metrics(watch);
   const auto width = static_cast<size_t>(series->names().layout().metric_width);
   for (const promql::Matchers& selector : asked.selectors) {
     RETURN_IF_ERROR(series->List(
         selector, [&](ByteView tsuid) { return metrics.Add(tsuid.substr(0, width)); }));
   }
-  return TextsOf(UidKind::kMetric, metrics, &series->names());
+  return AddTexts(UidKind::kMetric, metrics, &series->names(), out);
 }
 
-Result<std::set<std::string>> ValuesOf(const Asked& asked, const std::string& label,
-                                       promql::StoredSeries* series, WorkWatch* watch) {
+Status FindValues(const Asked& asked, const std::string& label, promql::StoredSeries* series,
+                  RequestContext* watch, TextSet* out) {
   ASSIGN_OR_RETURN(const std::vector<Bytes> keys, series->names().IdsOf(UidKind::kTagk, label));
   IdSet values(watch);
   std::vector<promql::Matchers> selectors = asked.selectors;
@@ -206,39 +217,68 @@ Result<std::set<std::string>> ValuesOf(const Asked& asked, const std::string& la
       return status;
     }));
   }
-  return TextsOf(UidKind::kTagv, values, &series->names());
+  return AddTexts(UidKind::kTagv, values, &series->names(), out);
 }
 
-/// What /series answers, charged as long as it is there.
+/// The result of /series. Its memory stays charged during its lifetime.
 struct Found {
-  explicit Found(WorkWatch* watch) : memory(watch) {}
+  explicit Found(RequestContext* watch) : memory(watch) {}
   MemoryTally memory;
   std::vector<promql::Labels> series;
 };
 
-/// Answers with texts.
+/// Returns the label that a name in a path stands for. Prometheus 3 escapes names there:
+/// "U__host_2E_name" is "host.name". Other names are not changed.
+std::string LabelInPath(const std::string& name) {
+  constexpr std::string_view kEscaped = "U__";
+  if (!name.starts_with(kEscaped)) return name;
+  std::string label;
+  for (size_t at = kEscaped.size(); at < name.size(); ++at) {
+    if (name[at] != '_') {
+      label.push_back(name[at]);
+      continue;
+    }
+    const size_t end = name.find('_', at + 1);
+    if (end == std::string::npos) return name;
+    if (end == at + 1) {
+      label.push_back('_');
+    } else {
+      uint32_t code = 0;
+      const auto [stop, error] = std::from_chars(name.data() + at + 1, name.data() + end, code, 16);
+      constexpr uint32_t kCodePoints = 0x110000;
+      if (error != std::errc() || stop != name.data() + end || code >= kCodePoints) return name;
+      AppendCodePoint(&label, code);
+    }
+    at = end;
+  }
+  return label.empty() || !IsUtf8(label) ? name : label;
+}
+
+/// Sends a list of texts.
 void AnswerTexts(
     const Request& request, Services& services, const Asked& asked, const std::string& title,
-    const std::function<Result<std::set<std::string>>(promql::StoredSeries*, WorkWatch*)>& find,
+    const std::function<Status(promql::StoredSeries*, RequestContext*, TextSet*)>& find,
     ResponseWriter& out) {
-  const auto answer = [&](query::RunningQuery& running) -> Result<PromPrint> {
+  const auto find_texts = [&](query::RunningRequest& running) -> Result<PromFound> {
     promql::StoredSeries series(services.points, services.names, services.queries.options(),
                                 running, {}, LabelNamingOf(services.options));
-    ASSIGN_OR_RETURN(std::set<std::string> texts, find(&series, &running));
-    const auto held = std::make_shared<MemoryTally>(&running);  // as long as it is printed
-    for (const std::string& text : texts)
-      RETURN_IF_ERROR(held->Add(kEntryBytes + static_cast<int64_t>(text.size())));
-    return PromPrint([held, texts = std::move(texts), limit = asked.limit](JsonWriter* json) {
+    const auto found = std::make_shared<TextSet>(&running);  // lives until it is printed
+    RETURN_IF_ERROR(find(&series, &running, found.get()));
+    PromFound answer;
+    if (found->texts().size() > asked.limit) answer.warnings.emplace_back(kTruncated);
+    answer.print = [found, limit = asked.limit](JsonWriter* json) {
       json->BeginArray();
       size_t left = limit;
-      for (const std::string& text : texts) {
-        if (left-- == 0) break;
+      for (const std::string& text : found->texts()) {
+        if (left-- == 0 || !json->alive()) break;
         json->String(text);
       }
       json->EndArray();
-    });
+    };
+    return answer;
   };
-  AnswerProm(request, services, {title + asked.text, asked.start_ms, asked.end_ms}, answer, out);
+  AnswerProm(request, services, {title + asked.text, asked.start_ms, asked.end_ms}, find_texts,
+             out);
 }
 
 }  // namespace
@@ -248,13 +288,11 @@ void HandlePromLabels(const Request& request, Services& services, ResponseWriter
   if (!asked) return;
   AnswerTexts(
       request, services, *asked, "labels of ",
-      [&](promql::StoredSeries* series, WorkWatch* watch) -> Result<std::set<std::string>> {
-        if (!asked->selectors.empty()) return LabelsOf(*asked, series, watch);
-        ASSIGN_OR_RETURN(std::set<std::string> labels,
-                         AllNames(UidKind::kTagk, services.names, watch));
-        RETURN_IF_ERROR(RemoveDefaultKey(series, &labels));
-        if (!labels.empty()) labels.emplace(promql::kNameLabel);
-        return labels;
+      [&](promql::StoredSeries* series, RequestContext* watch, TextSet* labels) -> Status {
+        if (!asked->selectors.empty()) return FindLabels(*asked, series, watch, labels);
+        RETURN_IF_ERROR(AllNames(UidKind::kTagk, services.names, labels));
+        RETURN_IF_ERROR(RemoveDefaultKey(series, labels));
+        return labels->texts().empty() ? Status() : labels->Add(std::string(promql::kNameLabel));
       },
       out);
 }
@@ -269,12 +307,13 @@ void HandlePromLabel(const Request& request, Services& services, ResponseWriter&
       !IsUtf8(label)) {
     return SendPromError(out, PromError::kBadData, "invalid label name: \"" + label + "\"");
   }
+  label = LabelInPath(label);
   AnswerTexts(
       request, services, *asked, "values of " + label + " of ",
-      [&](promql::StoredSeries* series, WorkWatch* watch) -> Result<std::set<std::string>> {
-        if (label != promql::kNameLabel) return ValuesOf(*asked, label, series, watch);
-        if (asked->selectors.empty()) return AllNames(UidKind::kMetric, services.names, watch);
-        return MetricsOf(*asked, series, watch);
+      [&](promql::StoredSeries* series, RequestContext* watch, TextSet* values) -> Status {
+        if (label != promql::kNameLabel) return FindValues(*asked, label, series, watch, values);
+        if (asked->selectors.empty()) return AllNames(UidKind::kMetric, services.names, values);
+        return FindMetrics(*asked, series, watch, values);
       },
       out);
 }
@@ -284,7 +323,7 @@ void HandlePromSeries(const Request& request, Services& services, ResponseWriter
   if (!asked) return;
   if (asked->selectors.empty())
     return SendPromError(out, PromError::kBadData, "no match[] parameter provided");
-  const auto find = [&](query::RunningQuery& running) -> Result<PromPrint> {
+  const auto find = [&](query::RunningRequest& running) -> Result<PromFound> {
     promql::StoredSeries series(services.points, services.names, services.queries.options(),
                                 running, {}, LabelNamingOf(services.options));
     IdSet tsuids(&running);
@@ -293,15 +332,22 @@ void HandlePromSeries(const Request& request, Services& services, ResponseWriter
     const auto found = std::make_shared<Found>(&running);
     for (const Bytes& tsuid : tsuids.ids()) {
       if (found->series.size() == asked->limit) break;
+      RETURN_IF_ERROR(running.Step(kStepsPerLabels));
       ASSIGN_OR_RETURN(promql::Labels labels, series.names().LabelsOf(tsuid));
       RETURN_IF_ERROR(found->memory.Add(static_cast<int64_t>(labels.bytes())));
       found->series.push_back(std::move(labels));
     }
-    return PromPrint([found](JsonWriter* json) {
+    PromFound answer;
+    if (tsuids.ids().size() > asked->limit) answer.warnings.emplace_back(kTruncated);
+    answer.print = [found](JsonWriter* json) {
       json->BeginArray();
-      for (const promql::Labels& labels : found->series) WriteLabels(labels, json);
+      for (const promql::Labels& labels : found->series) {
+        if (!json->alive()) break;
+        WriteLabels(labels, json);
+      }
       json->EndArray();
-    });
+    };
+    return answer;
   };
   AnswerProm(request, services, {"series " + asked->text, asked->start_ms, asked->end_ms}, find,
              out);

@@ -1,6 +1,6 @@
 #pragma once
-// /api/v1/labels, /api/v1/label/NAME/values and /api/v1/series of Prometheus, from our own index:
-// every series that there is, whenever it has samples.
+// /api/v1/labels, /api/v1/label/NAME/values and /api/v1/series of Prometheus, from Hourglass's own
+// index. The time range is ignored: all existing series are returned.
 
 #include "http/services.h"
 

@@ -8,8 +8,9 @@
 namespace hg::http {
 namespace {
 
-/// The release whose language and API are spoken: clients choose by it what they ask.
-constexpr std::string_view kSpokenVersion = "2.42.0";
+/// The Prometheus release whose language and API are implemented. Clients choose their requests by
+/// it.
+constexpr std::string_view kSpokenVersion = "3.5.0";
 
 void SendData(std::string_view data, ResponseWriter& out) {
   out.SetContentType("application/json");

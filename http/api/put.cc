@@ -15,11 +15,15 @@
 #include "http/wire/put_document.h"
 #include "http/wire/put_json.h"
 #include "http/wire/request_memory.h"
+#include "query/running_request.h"
 #include "storage/model/aggregate_sink.h"
 #include "storage/model/point_sink.h"
 
 namespace hg::http {
 namespace {
+
+// A rollup or histogram is stored immediately, and may wait for the log.
+constexpr size_t kPointsPerCheck = 16;
 
 class PutRequest {
  public:
@@ -44,8 +48,11 @@ class PutRequest {
       return SendWriteRefusal(out_, request_, refusal_);
     }
     for (size_t i = 0; i < result_.points.size(); ++i) {
-      result_.outcomes[i] =
-          kind_ == PutKind::kHistograms ? TakeHistogram(result_.points[i]) : TakePoint(i);
+      if (i % kPointsPerCheck == 0) refusal_ = request_.running->Check();
+      if (refusal_.ok()) {
+        result_.outcomes[i] =
+            kind_ == PutKind::kHistograms ? TakeHistogram(result_.points[i]) : TakePoint(i);
+      }
       if (!refusal_.ok()) return SendWriteRefusal(out_, request_, refusal_);
     }
     if (!Store()) return;
@@ -57,7 +64,8 @@ class PutRequest {
     SendError(out_, request_, status, message, details);
   }
 
-  /// For a copy of the body and what StoreLearning finds in it. False: who gave the share answers.
+  /// Charges memory for a copy of the body and for the points that StoreLearning finds. False: the
+  /// owner of the share sends the refusal.
   bool TakeMemory() {
     RequestMemory::Share* const share = RequestMemory::Share::Current();
     return share == nullptr || share->Take(2 * request_.body.size());
@@ -94,14 +102,14 @@ class PutRequest {
     return Refuse(500, "For input string: \"" + *timeout + "\""), false;
   }
 
-  /// A regular body whose series are new, or not met since the start: all of it is stored without
-  /// building a document. False: nothing is done, and every point is to be looked at.
+  /// Stores a regular body whose series are new, or not seen since the start, without building a
+  /// document. False: nothing was stored, and each point must be handled on its own.
   bool StoreLearning() {
     std::vector<SpelledPoint> points;
     if (!Parser().Parse(Padded(), &points) || points.empty()) return false;
     if (!ReadFlags()) return true;
-    if (result_.flags.sync) return false;  // it may be told of points that took too long
-    const auto appended = services_.sink.AppendLearning(points);
+    if (result_.flags.sync) return false;  // the response may list points that timed out
+    const auto appended = services_.sink.AppendLearning(points, *request_.running);
     if (!appended.ok()) {
       if (Judge(appended.status()); refusal_.ok()) return false;
       SendWriteRefusal(out_, request_, refusal_);
@@ -114,10 +122,10 @@ class PutRequest {
     return true;
   }
 
-  /// The raw bytes of each point, under which its series is found the next time.
+  /// Finds the raw series key of each point, by which its series is found the next time.
   void ReadSpellings() {
     Parser().ParseSpellings(Padded(), &spellings_);
-    // Cut short by what the fast parser does not know: the rest has none.
+    // The fast parser may have stopped early; the remaining points have no raw series key.
     spellings_.resize(result_.points.size());
   }
 
@@ -126,14 +134,14 @@ class PutRequest {
     return parser;
   }
 
-  /// The body with room behind it.
+  /// A copy of the body with the padding that the parser needs.
   std::string& Padded() {
     padded_.reserve(request_.body.size() + kPutPadding);
     padded_ = request_.body;
     return padded_;
   }
 
-  /// Spec http-api.md §8.2, rows 1–7; a good point is queued, a rollup is stored.
+  /// opentsdb-http-api.md §8.2, rows 1–7. A valid point is added to named_; a rollup is stored.
   PutOutcome TakePoint(size_t i) {
     NamedPoint named;
     std::string fault = CheckPutPoint(result_.points[i], kind_, &counters_, &named.value);
@@ -170,7 +178,7 @@ class PutRequest {
     return Judge(stored);
   }
 
-  /// Spec http-api.md §9.2.
+  /// opentsdb-http-api.md §9.2.
   PutOutcome TakeHistogram(const PutPoint& point) {
     PointValue no_number;
     std::string fault = CheckPutPoint(point, kind_, &counters_, &no_number);
@@ -187,7 +195,8 @@ class PutRequest {
     return text;
   }
 
-  /// Asks for all values at once: each is stored for itself, and of what is refused none is to be.
+  /// Checks the rate limits for all values at once. Values are stored one by one, but a refused
+  /// request must store none of them.
   bool MayStore() {
     std::set<std::string_view> metrics;
     uint64_t values = 0;
@@ -203,12 +212,12 @@ class PutRequest {
     return refusal_.ok();
   }
 
-  /// Stores the good points and waits for the log. False: answered already, the store will not have
-  /// it now.
+  /// Stores the valid points and waits for the log. False: a reply was sent, because the store
+  /// refuses for now.
   bool Store() {
     for (size_t k = 0; k < named_.size(); ++k) named_[k].tags = tags_[k];
     std::vector<Status> verdicts;
-    const auto position = services_.sink.AppendNamed(named_, &verdicts);
+    const auto position = services_.sink.AppendNamed(named_, *request_.running, &verdicts);
     for (size_t k = 0; k < verdicts.size(); ++k) {
       result_.outcomes[places_[k]] = Judge(verdicts[k]);
       if (!refusal_.ok()) return SendWriteRefusal(out_, request_, refusal_), false;
@@ -216,7 +225,7 @@ class PutRequest {
     return Commit(position);
   }
 
-  /// Waits for the log. False: answered already.
+  /// Waits for the log. False: a reply was sent.
   bool Commit(PointSink::Position position) {
     const Status committed =
         CommitAndWait(services_.sink, position,
@@ -243,13 +252,15 @@ class PutRequest {
       case StatusCode::kNotFound:
         counters_.put_unknown_metrics.fetch_add(1, std::memory_order_relaxed);
         return {"Unknown metric", false};
-      case StatusCode::kConflict:  // a name whose bytes are another one's
+      case StatusCode::kConflict:  // the name's bytes belong to another name
         counters_.put_storage_errors.fetch_add(1, std::memory_order_relaxed);
         return {std::string(verdict.message()), false};
       case StatusCode::kBusy:
+      case StatusCode::kDeadlineExceeded:  // the request was ended early
+      case StatusCode::kExhausted:
       case StatusCode::kUnavailable:
       case StatusCode::kLimitExceeded:
-        // Of the whole request: a client that is told of single points would drop them.
+        // Refuses the whole request: a client that is told about single points would drop them.
         counters_.put_writes_blocked.fetch_add(1, std::memory_order_relaxed);
         refusal_ = verdict;
         return {std::string(verdict.message()), true};
@@ -267,11 +278,11 @@ class PutRequest {
 
   PutResult result_;
   std::string padded_;
-  std::vector<Spelling> spellings_;         // of its points, in padded_
-  std::vector<NamedPoint> named_;           // the good ones
-  std::vector<std::vector<TagText>> tags_;  // of named_
-  std::vector<size_t> places_;              // of named_ among its points
-  Status refusal_;  // the store takes nothing now: what was stored may be sent again
+  std::vector<Spelling> spellings_;         // raw series keys of the points; borrow padded_
+  std::vector<NamedPoint> named_;           // valid points
+  std::vector<std::vector<TagText>> tags_;  // tags of named_
+  std::vector<size_t> places_;              // index of each element of named_ among the points
+  Status refusal_;  // the store refuses for now; the client may send the same points again
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 #pragma once
-// /api/put, the exact way (spec http-api.md §8): every rule, every text. The connection tries the
-// fast way first (wire/put_json.h) and comes here with what that does not take.
+// The slow path of /api/put (opentsdb-http-api.md §8): all rules and error messages. The connection
+// first tries the fast path (wire/put_json.h) and uses this handler for other bodies.
 
 #include "http/request.h"
 #include "http/response_writer.h"
@@ -12,11 +12,12 @@ struct Services;
 /// POST only. Blocks.
 void HandlePut(const Request& request, Services& services, ResponseWriter& out);
 
-/// /api/rollup (§9.1): the same document with the same checks and some more; where rollups are not
-/// configured, then a refusal of each point. POST only.
+/// /api/rollup (opentsdb-http-api.md §9.1): the same document as /api/put, with additional checks.
+/// If rollups are not configured, each point is refused after the checks. POST only.
 void HandleRollup(const Request& request, Services& services, ResponseWriter& out);
 
-/// /api/histogram (§9.2). POST only; where histograms are not enabled 503, whatever the verb.
+/// /api/histogram (opentsdb-http-api.md §9.2). POST only. If histograms are not enabled: 503 for
+/// any method.
 void HandleHistogram(const Request& request, Services& services, ResponseWriter& out);
 
 }  // namespace hg::http

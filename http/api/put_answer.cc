@@ -7,10 +7,10 @@
 namespace hg::http {
 namespace {
 
-/// How many points came to what.
+/// Numbers of points by result.
 struct Counts {
   int64_t success = 0, failed = 0, late = 0;
-  bool refused = false;  // some for their contents
+  bool refused = false;  // some points are invalid
 };
 
 Counts Count(const PutResult& result) {

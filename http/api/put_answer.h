@@ -1,6 +1,6 @@
 #pragma once
-// What /api/put and its like answer (spec http-api.md §8.3): nothing, an error, or what became of
-// the points.
+// Responses of /api/put, /api/rollup and /api/histogram (opentsdb-http-api.md §8.3): no body, an
+// error, or the results of the points.
 
 #include <cstdint>
 #include <deque>
@@ -13,16 +13,16 @@
 
 namespace hg::http {
 
-/// What a request asks for beside storing.
+/// Parameters of the request that affect the response.
 struct PutFlags {
   bool summary = false, details = false, sync = false;
   int32_t sync_timeout_ms = 0;
 };
 
-/// What became of one point.
+/// The result of one point.
 struct PutOutcome {
   std::string error;     // empty = stored
-  bool storage = false;  // refused by the store, not by its contents
+  bool storage = false;  // the store failed; the point itself is valid
 };
 
 inline constexpr const char* kPutTimedOut = "Write timedout";
@@ -30,10 +30,10 @@ inline constexpr const char* kPutTimedOut = "Write timedout";
 struct PutResult {
   PutKind kind = PutKind::kPoints;
   PutFlags flags;
-  std::deque<PutPoint> points;  // only needed if some were not stored
+  std::deque<PutPoint> points;  // only needed if some points were not stored
   std::vector<PutOutcome> outcomes;
-  bool timed_out = false;    // of those that say kPutTimedOut
-  bool unprintable = false;  // a rollup got a tag without a key: OpenTSDB cannot show it
+  bool timed_out = false;    // for points whose error is kPutTimedOut
+  bool unprintable = false;  // a rollup point has a tag without a key, which OpenTSDB cannot print
 };
 
 void AnswerPut(const Request& request, const PutResult& result, ResponseWriter& out);

@@ -1,6 +1,6 @@
 #pragma once
-// A point of a put document: what it must be like (spec http-api.md §8.2, §9), and its parts as
-// sinks take them.
+// Validates a point of a put document (opentsdb-http-api.md §8.2, §9) and converts its parts for
+// the sinks.
 
 #include <optional>
 #include <string>
@@ -14,22 +14,23 @@
 
 namespace hg::http {
 
-/// Absent, or an empty text.
+/// True if the field is absent or empty.
 inline bool Missing(const std::optional<std::string>& field) { return !field || field->empty(); }
 
-/// Why it is refused, which is counted; "": it is good so far. `value`: its number, but for
-/// histograms.
+/// Returns the error message of an invalid point and counts it; "" if the point is valid. Sets
+/// *value to the point's number, except for histograms.
 std::string CheckPutPoint(const PutPoint& point, PutKind kind, Counters* counters,
                           PointValue* value);
 
-/// Of a point that has tags; they borrow its texts.
+/// The tags of a point that has tags. They borrow its texts.
 std::vector<TagText> TagsOf(const PutPoint& point);
 
-/// Adds a tag in its place, if there is a value and no such key. One that is there is given in any
-/// case and stored as `value` is; whether it may be another is the sink's business.
+/// Inserts a tag in the order of OpenTSDB's map, unless `value` is empty or the key exists. An
+/// existing value may have any case and is replaced by `value` if it is equal apart from case.
+/// Other values stay; the sink decides whether they are allowed.
 void AddTag(const std::string& key, std::string value, PutPoint* point);
 
-/// A histogram as it is stored. InvalidArgument says what is wrong.
+/// Encodes a histogram for storage. InvalidArgument says what is wrong.
 Result<Bytes> EncodeHistogram(const PutPoint& point, uint8_t codec_id);
 
 }  // namespace hg::http

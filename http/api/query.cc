@@ -27,40 +27,47 @@
 namespace hg::http {
 namespace {
 
-/// A query of a longer text is checked again on the pool: what its parts take, some fifty times
-/// that, would wait there and be counted by nobody.
+/// If the text of a query is longer, the pool validates it again. Its parsed form takes about fifty
+/// times as much memory, which would not be charged while the query waits.
 constexpr size_t kLeftBytesMax = 4096;
 
-// None: an error was sent.
+// nullopt: an error was sent.
 std::optional<query::Request> FromBody(const Request& request, Services& services,
-                                       ResponseWriter& out) {
+                                       query::FilterSet* filters, ResponseWriter& out) {
   std::optional<JsonValue> body = RequireJsonBody(request, out);
   if (!body) {
     services.counters.query_invalid.fetch_add(1, std::memory_order_relaxed);
     return {};
   }
-  Result<query::Request> parsed = ReadQuery(*body);
+  Result<query::Request> parsed = ReadQuery(*body, filters);
+  if (const NoWait* no_wait = NoWait::Current(); no_wait != nullptr && no_wait->refused())
+    return {};
   if (parsed.ok() && parsed->delete_rows && RefuseAccess(request, Role::kAdmin, services, out))
     return {};
   if (parsed.ok()) return std::move(*parsed);
   services.counters.query_invalid.fetch_add(1, std::memory_order_relaxed);
   if (parsed.status().code() == StatusCode::kInvalidArgument) {
     SendBadJson(out, request, parsed.status().message());
+  } else if (parsed.status().code() == StatusCode::kUnsupported) {
+    SendError(out, request, 500, parsed.status().message());
   } else if (parsed.status().code() == StatusCode::kLimitExceeded) {
     SendStatus(out, request, parsed.status());
   } else {
-    SendError(out, request, 500, parsed.status().message());
+    SendQueryFailure(request, services, parsed.status(), out);
   }
   return {};
 }
 
 std::optional<query::Request> FromParameters(const Request& request, Services& services,
-                                             bool delete_rows, ResponseWriter& out) {
+                                             bool delete_rows, query::FilterSet* filters,
+                                             ResponseWriter& out) {
   if (!NonEmptyParameter(request, "start")) {
     SendMissingParameter(out, request, "start");
     return {};
   }
-  Result<query::Request> parsed = ReadQuery(request.parameters);
+  Result<query::Request> parsed = ReadQuery(request.parameters, filters);
+  if (const NoWait* no_wait = NoWait::Current(); no_wait != nullptr && no_wait->refused())
+    return {};
   if (!parsed.ok()) {
     SendQueryFailure(request, services, parsed.status(), out);
     return {};
@@ -69,17 +76,19 @@ std::optional<query::Request> FromParameters(const Request& request, Services& s
   return std::move(*parsed);
 }
 
-/// A query that was read and checked; its times are those of the first call.
+/// A query that was parsed and validated by the first call, including its times.
 struct CheckedQuery : LeftWork::Work {
   explicit CheckedQuery(query::ValidQuery checked) : query(std::move(checked)) {}
   query::ValidQuery query;
 };
 
-// None: an error was sent, or nobody may wait.
+// nullopt: an error was sent, or NoWait refused something.
 std::optional<query::ValidQuery> Check(const query::Request& asked, const Request& request,
-                                       Services& services, ResponseWriter& out) {
+                                       Services& services, query::FilterSet* filters,
+                                       ResponseWriter& out) {
   query::ValidationTrace trace;
-  Result<query::ValidQuery> query = services.queries.Validate(asked, &trace);
+  Result<query::ValidQuery> query =
+      services.queries.Validate(asked, &trace, *request.running, filters);
   if (const NoWait* no_wait = NoWait::Current(); no_wait != nullptr && no_wait->refused())
     return {};
   if (query.ok()) return std::move(*query);
@@ -94,28 +103,23 @@ std::optional<query::ValidQuery> Check(const query::Request& asked, const Reques
 
 void Answer(query::ValidQuery query, const Request& request, Services& services,
             ResponseWriter& out) {
-  query::QueryClient client = ClientOf(request, out);
-  client.refuse_repeats = true;
-  auto running = services.queries.running().Begin(query.request, std::move(client));
-  if (!running.ok()) return SendQueryFailure(request, services, running.status(), out);
-  const NoWait* const no_wait = NoWait::Current();
-  if (no_wait != nullptr) (*running)->StayBelow(kStepsOnLoop);
-  Result<query::Answer> answer =
-      services.queries.Run(query, {.trim = true, .query = running->get()});
-  if (no_wait != nullptr && no_wait->refused()) {
-    (*running)->Withdraw();
+  query::RunningRequest& running = *request.running;
+  if (const Status begun = BeginQuery(request, query.request, true); !begun.ok())
+    return SendQueryFailure(request, services, begun, out);
+  Result<query::Answer> answer = services.queries.Run(query, {.trim = true, .request = &running});
+  if (const NoWait* no_wait = NoWait::Current(); no_wait != nullptr && no_wait->refused()) {
     if (request.target.size() + request.body.size() <= kLeftBytesMax)
       LeftWork::Leave(std::make_unique<CheckedQuery>(std::move(query)));
     return;
   }
-  if (!answer.ok()) return FailQuery(request, services, answer.status(), **running, out);
-  SendGroups(request, services, query, *answer, **running, out);
+  if (!answer.ok()) return FailQuery(request, services, answer.status(), running, out);
+  SendGroups(request, services, query, *answer, running, out);
 }
 
 }  // namespace
 
 void SendGroups(const Request& request, Services& services, const query::ValidQuery& query,
-                const query::Answer& answer, query::RunningQuery& running, ResponseWriter& out) {
+                const query::Answer& answer, query::RunningRequest& running, ResponseWriter& out) {
   query::QueryStats stats;
   for (const query::SubQueryInfo& info : answer.queries) stats.queries.push_back(info.stats);
   RecordScans(services, answer);
@@ -138,7 +142,7 @@ void HandleQuery(const Request& request, Services& services, ResponseWriter& out
                      "Deleting data is not enabled (tsd.http.query.allow_delete=false)");
   }
   std::string kind = request.Segment(1);
-  // On a loop: only what can be given up without a trace.
+  // On a loop, only work that can be abandoned without effects.
   const bool plain = kind.empty() && request.method != Method::kDelete &&
                      !request.parameters.Has("method_override") && services.points.HeedsNoWait();
   const bool promql = AsksPromql(request);
@@ -151,13 +155,14 @@ void HandleQuery(const Request& request, Services& services, ResponseWriter& out
   if (!method) return;
   bool delete_rows = *method == Method::kDelete && delete_allowed;
   if (kind == "gexp") return HandleQueryGexp(request, services, delete_rows, out);
+  query::FilterSet filters(*request.running);
   if (request.method == Method::kPost) {
-    asked = FromBody(request, services, out);
+    asked = FromBody(request, services, &filters, out);
   } else {
-    asked = FromParameters(request, services, delete_rows, out);
+    asked = FromParameters(request, services, delete_rows, &filters, out);
   }
   if (!asked) return;
-  std::optional<query::ValidQuery> query = Check(*asked, request, services, out);
+  std::optional<query::ValidQuery> query = Check(*asked, request, services, &filters, out);
   if (query) Answer(std::move(*query), request, services, out);
 }
 

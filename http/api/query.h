@@ -1,18 +1,18 @@
 #pragma once
-// /api/query and, by its third path segment, /api/query/last, exp and gexp (spec http-api.md §10 to
-// §13).
+// /api/query and, by the third path segment, /api/query/last, exp and gexp (opentsdb-http-api.md
+// §10 to §13).
 
 #include "http/services.h"
 #include "query/answer.h"
-#include "query/running_query.h"
+#include "query/running_request.h"
 #include "query/validate.h"
 
 namespace hg::http {
 
 void HandleQuery(const Request& request, Services& services, ResponseWriter& out);
 
-/// Streams groups of points as the answer to a query.
+/// Streams the result of a query as groups of points.
 void SendGroups(const Request& request, Services& services, const query::ValidQuery& query,
-                const query::Answer& answer, query::RunningQuery& running, ResponseWriter& out);
+                const query::Answer& answer, query::RunningRequest& running, ResponseWriter& out);
 
 }  // namespace hg::http

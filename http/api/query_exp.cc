@@ -25,26 +25,27 @@ struct Asked {
   query::ValidQuery query;
 };
 
-Result<Asked> ReadAndCheck(const JsonValue& body, Services& services) {
+Result<Asked> ReadAndCheck(const JsonValue& body, Services& services, RequestContext& context) {
   Asked out;
   ASSIGN_OR_RETURN(out.request, ReadExpRequest(body));
-  ASSIGN_OR_RETURN(out.plan, query::PlanExpressions(out.request));
-  ASSIGN_OR_RETURN(out.query, services.queries.Validate(out.plan.request));
+  query::FilterSet filters(context);
+  ASSIGN_OR_RETURN(out.plan, query::PlanExpressions(out.request, context, &filters));
+  ASSIGN_OR_RETURN(out.query, services.queries.Validate(out.plan.request, context, &filters));
   return out;
 }
 
 Result<std::vector<query::ExpResult>> Evaluate(const Asked& asked, Services& services,
-                                               query::RunningQuery& running) {
+                                               query::RunningRequest& running) {
   ASSIGN_OR_RETURN(query::Answer answer,
                    services.queries.Run(asked.query, {.trim = false,
                                                       .on_failure = query::OnFailure::kLeaveNothing,
-                                                      .query = &running}));
+                                                      .request = &running}));
   RecordScans(services, answer);
   return query::RunExpressions(asked.plan, asked.query, answer, services.queries.layout(),
                                &running);
 }
 
-// None: the error was sent.
+// nullopt: an error was sent.
 std::optional<Asked> Read(const Request& request, Services& services, ResponseWriter& out) {
   if (request.body.empty()) {
     SendError(out, request, 500, "Incoming data was null or empty");
@@ -52,9 +53,11 @@ std::optional<Asked> Read(const Request& request, Services& services, ResponseWr
   }
   const std::optional<JsonValue> body = ParsedBody(request, out);
   if (!body) return {};
-  Result<Asked> asked = ReadAndCheck(*body, services);
+  Result<Asked> asked = ReadAndCheck(*body, services, *request.running);
   if (asked.ok()) return std::move(*asked);
-  SendError(out, request, 500, asked.status().message());
+  const int status = QueryFailureStatus(asked.status());
+  // OpenTSDB answers client errors with 500. Refusals by the server keep their own status.
+  SendError(out, request, status == 400 ? 500 : status, asked.status().message());
   return {};
 }
 
@@ -66,11 +69,12 @@ void HandleQueryExp(const Request& request, Services& services, ResponseWriter& 
     services.counters.query_invalid.fetch_add(1, std::memory_order_relaxed);
     return;
   }
-  auto running = services.queries.running().Begin(asked->query.request, ClientOf(request, out));
-  if (!running.ok()) return SendQueryFailure(request, services, running.status(), out);
-  Result<std::vector<query::ExpResult>> results = Evaluate(*asked, services, **running);
-  if (!results.ok()) return FailQuery(request, services, results.status(), **running, out);
-  SendAnswer(request, services, **running, out, [&](ResponseWriter& watched) {
+  query::RunningRequest& running = *request.running;
+  if (const Status begun = BeginQuery(request, asked->query.request); !begun.ok())
+    return SendQueryFailure(request, services, begun, out);
+  Result<std::vector<query::ExpResult>> results = Evaluate(*asked, services, running);
+  if (!results.ok()) return FailQuery(request, services, results.status(), running, out);
+  SendAnswer(request, services, running, out, [&](ResponseWriter& watched) {
     watched.SetContentType(JsonContentType(request));
     JsonWriter json(&watched);
     WriteExpResults(asked->request, *results, &json);

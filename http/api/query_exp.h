@@ -1,6 +1,6 @@
 #pragma once
-// /api/query/exp (spec http-api.md §12, query.md §11). Every mistake in the request is answered
-// with 500, as OpenTSDB does; what fails while running as with /api/query.
+// /api/query/exp (opentsdb-http-api.md §12, opentsdb-queries.md §11). Every mistake in the request
+// gets 500, as in OpenTSDB. Failures while the query runs are answered as by /api/query.
 
 #include "http/services.h"
 

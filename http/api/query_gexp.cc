@@ -17,13 +17,14 @@
 namespace hg::http {
 namespace {
 
-// OpenTSDB reads a body as that of /api/query, and then misses the expressions.
+// OpenTSDB reads the body as for /api/query, and then misses the expressions.
 void RefusePost(const Request& request, Services& services, ResponseWriter& out) {
   services.counters.query_invalid.fetch_add(1, std::memory_order_relaxed);
   constexpr std::string_view kMessage = "Expressions are read from the query string: use GET";
   std::optional<JsonValue> body = RequireJsonBody(request, out);
   if (!body) return;
-  Result<query::Request> parsed = ReadQuery(*body);
+  query::FilterSet filters(*request.running);
+  Result<query::Request> parsed = ReadQuery(*body, &filters);
   bool usable = parsed.ok() ? !parsed->queries.empty()
                             : parsed.status().code() == StatusCode::kInvalidArgument;
   SendError(out, request, usable ? 400 : 500, kMessage);
@@ -31,11 +32,11 @@ void RefusePost(const Request& request, Services& services, ResponseWriter& out)
 
 Result<query::Answer> Evaluate(const query::ValidQuery& query,
                                const std::vector<query::GexpCall>& calls, Services& services,
-                               query::RunningQuery& running) {
+                               query::RunningRequest& running) {
   ASSIGN_OR_RETURN(query::Answer answer,
                    services.queries.Run(query, {.trim = false,
                                                 .on_failure = query::OnFailure::kLeaveNothing,
-                                                .query = &running}));
+                                                .request = &running}));
   query::Answer results;
   results.queries = answer.queries;
   results.global_annotations = std::move(answer.global_annotations);
@@ -50,13 +51,15 @@ void HandleQueryGexp(const Request& request, Services& services, bool delete_row
                      ResponseWriter& out) {
   if (request.method == Method::kPost) return RefusePost(request, services, out);
   if (!NonEmptyParameter(request, "start")) return SendMissingParameter(out, request, "start");
-  Result<query::Request> asked = ReadQuery(request.parameters);
+  query::FilterSet filters(*request.running);
+  Result<query::Request> asked = ReadQuery(request.parameters, &filters);
   if (!asked.ok()) return SendQueryFailure(request, services, asked.status(), out);
   Result<std::vector<query::GexpCall>> calls = ReadExpressions(request.parameters);
   if (!calls.ok()) return SendQueryFailure(request, services, calls.status(), out);
   asked->delete_rows = delete_rows;
   query::ValidationTrace trace;
-  Result<query::ValidQuery> query = services.queries.Validate(*asked, &trace);
+  Result<query::ValidQuery> query =
+      services.queries.Validate(*asked, &trace, *request.running, &filters);
   if (!query.ok()) {
     if (query.status().code() != StatusCode::kInvalidArgument) {
       return SendQueryFailure(request, services, query.status(), out);
@@ -64,11 +67,12 @@ void HandleQueryGexp(const Request& request, Services& services, bool delete_row
     services.counters.query_invalid.fetch_add(1, std::memory_order_relaxed);
     return SendError(out, request, 400, query.status().message(), QueryDump(*asked, trace));
   }
-  auto running = services.queries.running().Begin(query->request, ClientOf(request, out));
-  if (!running.ok()) return SendQueryFailure(request, services, running.status(), out);
-  Result<query::Answer> answer = Evaluate(*query, *calls, services, **running);
-  if (!answer.ok()) return FailQuery(request, services, answer.status(), **running, out);
-  SendGroups(request, services, *query, *answer, **running, out);
+  query::RunningRequest& running = *request.running;
+  if (const Status begun = BeginQuery(request, query->request); !begun.ok())
+    return SendQueryFailure(request, services, begun, out);
+  Result<query::Answer> answer = Evaluate(*query, *calls, services, running);
+  if (!answer.ok()) return FailQuery(request, services, answer.status(), running, out);
+  SendGroups(request, services, *query, *answer, running, out);
 }
 
 }  // namespace hg::http

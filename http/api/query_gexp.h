@@ -1,12 +1,12 @@
 #pragma once
-// /api/query/gexp (spec http-api.md §13, query.md §12): functions over the sub-queries that they
-// name.
+// /api/query/gexp (opentsdb-http-api.md §13, opentsdb-queries.md §12): functions applied to the
+// sub-queries that they name.
 
 #include "http/services.h"
 
 namespace hg::http {
 
-/// `delete_rows`: the request is a DELETE, and the settings allow it.
+/// `delete_rows`: the request is a DELETE and the settings allow deletes.
 void HandleQueryGexp(const Request& request, Services& services, bool delete_rows,
                      ResponseWriter& out);
 

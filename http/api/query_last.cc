@@ -19,7 +19,7 @@
 namespace hg::http {
 namespace {
 
-// None: an error was sent.
+// nullopt: an error was sent.
 std::optional<query::LastPointQuery> ReadAsked(const Request& request, Services& services,
                                                ResponseWriter& out) {
   if (request.method != Method::kPost) {
@@ -36,7 +36,7 @@ std::optional<query::LastPointQuery> ReadAsked(const Request& request, Services&
   return {};
 }
 
-/// As /api/stats/query lists it, among requests with times and functions.
+/// The form in which /api/stats/query lists the request, among queries with times and functions.
 query::Request Shown(const query::LastPointQuery& asked) {
   query::Request out;
   out.start = "last";
@@ -56,18 +56,19 @@ void HandleQueryLast(const Request& request, Services& services, ResponseWriter&
   std::optional<query::LastPointQuery> asked = ReadAsked(request, services, out);
   if (!asked) return;
   if (asked->queries.empty()) return SendError(out, request, 400, "Missing sub queries");
-  // A metric's series are not looked for further back then, without a word.
+  // For metric queries a negative value silently counts as 0.
   const auto by_tsuid = [](const query::LastPointSubQuery& sub) { return !sub.tsuids.empty(); };
   if (asked->back_scan_hours < 0 &&
       std::any_of(asked->queries.begin(), asked->queries.end(), by_tsuid)) {
     return SendError(out, request, 400, "Backscan must be zero or a positive number");
   }
   asked->back_scan_hours = std::max<int64_t>(asked->back_scan_hours, 0);
-  auto running = services.queries.running().Begin(Shown(*asked), ClientOf(request, out));
-  if (!running.ok()) return SendQueryFailure(request, services, running.status(), out);
-  Result<std::vector<query::LastPoint>> points = services.queries.Last(*asked, running->get());
-  if (!points.ok()) return FailQuery(request, services, points.status(), **running, out);
-  SendJsonAnswer(request, services, **running, out,
+  query::RunningRequest& running = *request.running;
+  if (const Status begun = BeginQuery(request, Shown(*asked)); !begun.ok())
+    return SendQueryFailure(request, services, begun, out);
+  Result<std::vector<query::LastPoint>> points = services.queries.Last(*asked, &running);
+  if (!points.ok()) return FailQuery(request, services, points.status(), running, out);
+  SendJsonAnswer(request, services, running, out,
                  [&](JsonWriter* json) { WriteLastPoints(*points, PrintersOf(services), json); });
 }
 

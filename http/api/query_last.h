@@ -1,5 +1,5 @@
 #pragma once
-// /api/query/last: newest points (spec http-api.md §11).
+// /api/query/last: the newest points of series (opentsdb-http-api.md §11).
 
 #include "http/services.h"
 

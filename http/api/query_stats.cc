@@ -19,9 +19,10 @@ void EndQuery(const Request& request, Services& services, ResponseWriter& out) {
   uint64_t id = 0;
   const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), id);
   if (error != std::errc() || end != text->data() + text->size())
-    return SendError(out, request, 400, "The id of a query is a number, not " + *text);
+    return SendError(out, request, 400,
+                     "Invalid value for 'id': " + *text + " (expected a number)");
   if (!services.queries.running().Kill(id))
-    return SendError(out, request, 404, "No query runs with the id " + *text);
+    return SendError(out, request, 404, "No request runs with the id " + *text);
   SendEmpty(out, 204);
 }
 
@@ -31,8 +32,8 @@ void HandleQueryStats(const Request& request, Services& services, ResponseWriter
   if (request.method == Method::kDelete) return EndQuery(request, services, out);
   std::string body;
   JsonWriter json(&body);
-  query::RunningQueries& queries = services.queries.running();
-  WriteQueryList(queries.Running(), queries.Completed(), &json);
+  query::RunningRequests& requests = services.queries.running();
+  WriteRequestList(requests.Running(), requests.Completed(), request.running->id(), &json);
   SendJson(out, request, body);
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// /api/stats/query: queries that run and that ran last (spec http-api.md §15.3), and, ours, the end
-// of one: DELETE with ?id=.
+// /api/stats/query: running and recently completed queries (opentsdb-http-api.md §15.3). Hourglass
+// extension: DELETE with ?id= ends a query.
 
 #include "http/services.h"
 

@@ -33,7 +33,7 @@ std::string_view FilterType(MatchKind kind) {
   return "not_regexp";
 }
 
-/// As /api/stats/query lists it, among requests with tags and functions.
+/// The form in which /api/stats/query lists the request, among queries with tags and functions.
 query::Request Shown(const std::vector<RemoteQuery>& queries) {
   query::Request out;
   for (const RemoteQuery& asked : queries) {
@@ -54,10 +54,10 @@ query::Request Shown(const std::vector<RemoteQuery>& queries) {
 }
 
 Result<std::string> Answer(const std::vector<RemoteQuery>& queries, Services& services,
-                           query::RunningQuery& running) {
-  query::promql::StoredSeries stored(services.queries.points(), services.names,
-                                     services.queries.options(), running, {},
-                                     LabelNamingOf(services.options), &services.queries.cells());
+                           query::RunningRequest& running) {
+  query::promql::StoredSeries stored(
+      services.queries.points(), services.names, services.queries.options(), running, {},
+      LabelNamingOf(services.options), &services.queries.cells(), services.queries.rolled());
   for (;;) {
     ReadResponseBody body(&running);
     for (const RemoteQuery& asked : queries) {
@@ -75,15 +75,16 @@ void HandleRemoteRead(const Request& request, Services& services, ResponseWriter
   const std::optional<std::string> bytes =
       RequireSnappyBody(request, "prometheus.ReadRequest", kReadRequestBytesMax, out);
   if (!bytes) return;
-  const Result<std::vector<RemoteQuery>> queries = ReadReadRequest(*bytes);
+  const Result<std::vector<RemoteQuery>> queries = ReadReadRequest(*bytes, *request.running);
   if (!queries.ok()) return SendQueryFailure(request, services, queries.status(), out);
-  auto running = services.queries.running().Begin(Shown(*queries), ClientOf(request, out));
-  if (!running.ok()) return SendQueryFailure(request, services, running.status(), out);
-  const Result<std::string> answer = Answer(*queries, services, **running);
-  if (!answer.ok()) return FailQuery(request, services, answer.status(), **running, out);
-  if (const Status ended = (*running)->Look(); !ended.ok())
-    return FailQuery(request, services, ended, **running, out);
-  SendAnswer(request, services, **running, out, [&](ResponseWriter& watched) {
+  query::RunningRequest& running = *request.running;
+  if (const Status begun = BeginQuery(request, Shown(*queries)); !begun.ok())
+    return SendQueryFailure(request, services, begun, out);
+  const Result<std::string> answer = Answer(*queries, services, running);
+  if (!answer.ok()) return FailQuery(request, services, answer.status(), running, out);
+  if (const Status ended = running.Check(); !ended.ok())
+    return FailQuery(request, services, ended, running, out);
+  SendAnswer(request, services, running, out, [&](ResponseWriter& watched) {
     watched.SetContentType(kProtobufType);
     watched.AddHeader("Content-Encoding", "snappy");
     constexpr size_t kPieceBytes = 128 * 1024;

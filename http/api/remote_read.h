@@ -1,6 +1,5 @@
 #pragma once
-// POST /api/v1/read: Prometheus' remote read, a block of snappy around protobuf
-// (docs/languages.md).
+// POST /api/v1/read: Prometheus' remote read, protobuf in a snappy block (docs/ingestion.md).
 
 #include "http/request.h"
 #include "http/response_writer.h"
@@ -9,8 +8,8 @@ namespace hg::http {
 
 struct Services;
 
-/// POST only. The points of each query's series as they were stored, as samples. It is a query as
-/// others: watched, listed, ended, with the statuses of /api/query. Blocks.
+/// POST only. Returns the stored points of each query's series as samples. It counts as a query: it
+/// is listed, can be ended, and uses the HTTP statuses of /api/query. Blocks.
 void HandleRemoteRead(const Request& request, Services& services, ResponseWriter& out);
 
 }  // namespace hg::http

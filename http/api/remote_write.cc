@@ -10,11 +10,12 @@
 #include "http/replies.h"
 #include "http/services.h"
 #include "http/wire/remote_write.h"
+#include "query/running_request.h"
 
 namespace hg::http {
 namespace {
 
-/// `labels`: room for those of a series.
+/// `labels`: a reusable buffer.
 void AddSeries(const WrittenSeries& series, std::vector<Label>* labels, LabelledSink* points) {
   std::string_view metric;
   labels->clear();
@@ -42,7 +43,7 @@ void HandleRemoteWrite(const Request& request, Services& services, ResponseWrite
   const std::optional<std::string> bytes =
       RequireSnappyBody(request, "prometheus.WriteRequest", services.options.body_bytes_max, out);
   if (!bytes) return;
-  LabelledPoints points(services);
+  LabelledPoints points(services, *request.running);
   std::vector<Label> labels;
   const Status read = ReadWriteRequest(
       *bytes, [&](const WrittenSeries& series) { AddSeries(series, &labels, &points); });

@@ -1,5 +1,5 @@
 #pragma once
-// Bodies whose members are all texts, or can stand for one.
+// Bodies in which every member is a text or can be used as one.
 
 #include <string>
 
@@ -7,7 +7,7 @@
 
 namespace hg::http {
 
-/// True if a body is an object of texts, numbers, flags and nulls; else 400 was sent.
+/// True if the body is an object of texts, numbers, booleans and nulls. False: 400 was sent.
 inline bool RequireScalars(const JsonValue& body, const Request& request, ResponseWriter& out) {
   if (!body.is_object()) {
     SendBadJson(out, request, "An object is expected");

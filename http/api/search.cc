@@ -23,7 +23,7 @@ void RefuseType(const Request& request, const std::string& type, ResponseWriter&
             type.empty() ? "Type provided was null or empty" : "Unknown type: " + type);
 }
 
-/// The arguments are read before the plug-in is missed.
+/// Reads the arguments before it reports that the search plug-in is missing.
 void RefusePluginType(const Request& request, Method method, ResponseWriter& out) {
   if (method == Method::kPost && !request.body.empty() && !CheckSearchBody(request, out)) return;
   if (method == Method::kGet) {

@@ -1,5 +1,5 @@
 #pragma once
-// /api/search/…: lookup of series by their tags (spec http-api.md §18.1, query.md §10.3).
+// /api/search/…: lookup of series by tags (opentsdb-http-api.md §18.1, opentsdb-queries.md §10.3).
 
 #include "http/request.h"
 #include "http/response_writer.h"
@@ -8,8 +8,8 @@ namespace hg::http {
 
 struct Services;
 
-/// Any verb; GET and POST are answered, others are 400. Searches that need OpenTSDB's plug-in say
-/// that it is not there.
+/// GET and POST are served; other methods get 400. Searches that need OpenTSDB's search plug-in
+/// report that it is not available.
 void HandleSearch(const Request& request, Services& services, ResponseWriter& out);
 
 }  // namespace hg::http

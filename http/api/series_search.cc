@@ -6,6 +6,10 @@
 namespace hg::http {
 namespace {
 
+// Looking up a name may need a request to another machine.
+constexpr uint64_t kStepsPerName = 1 << 10;
+constexpr uint64_t kStepsPerSeries = 64;
+
 bool HasValue(const SeriesWanted& wanted, const KeyLayout& layout, ByteView tsuid) {
   if (wanted.values.empty()) return true;
   for (size_t at = static_cast<size_t>(layout.metric_width + layout.tagk_width); at < tsuid.size();
@@ -19,7 +23,11 @@ bool HasValue(const SeriesWanted& wanted, const KeyLayout& layout, ByteView tsui
 }  // namespace
 
 Result<SeriesWanted> ResolveSeries(const std::optional<std::string>& metric,
-                                   const std::vector<TagWish>& tags, uid::Names& names) {
+                                   const std::vector<TagWish>& tags, uid::Names& names,
+                                   RequestContext& context) {
+  // Conditions take about as much memory as the request that contains them.
+  constexpr size_t kConditionBytes = 4 * sizeof(TagClause);
+  RETURN_IF_ERROR(context.Charge(static_cast<int64_t>(tags.size() * kConditionBytes)));
   SeriesWanted wanted;
   if (!TagWish::Any(metric) && !metric->empty()) {
     ASSIGN_OR_RETURN(wanted.metric, names.Find(UidKind::kMetric, *metric));
@@ -27,14 +35,15 @@ Result<SeriesWanted> ResolveSeries(const std::optional<std::string>& metric,
   std::map<Bytes, TagClause> clauses;
   bool says_nothing = false;
   for (const TagWish& wish : tags) {
-    // Told before any unknown name.
+    // Reported before any unknown name.
     for (const auto& name : {wish.key, wish.value})
       if (!TagWish::Any(name) && name->empty()) return Status::InvalidArgument("Missing UID name");
   }
   for (const TagWish& wish : tags) {
+    RETURN_IF_ERROR(context.Step(2 * kStepsPerName));
     const bool any_key = TagWish::Any(wish.key), any_value = TagWish::Any(wish.value);
     if (any_key && any_value) {
-      says_nothing = true;  // told only after unknown names
+      says_nothing = true;  // reported only after unknown names
       continue;
     }
     Bytes key, value;
@@ -60,7 +69,7 @@ Result<SeriesWanted> ResolveSeries(const std::optional<std::string>& metric,
   }
   if (says_nothing)
     return Status::InvalidArgument("Both the key and the value of a tag are wildcards");
-  // OpenTSDB heeds values under any key only where no key is named.
+  // OpenTSDB uses values under any key only if the request names no key.
   if (!clauses.empty()) wanted.values.clear();
   std::sort(wanted.values.begin(), wanted.values.end());
   for (auto& [key, clause] : clauses) {
@@ -73,11 +82,19 @@ Result<SeriesWanted> ResolveSeries(const std::optional<std::string>& metric,
 }
 
 Status VisitSeries(const SeriesWanted& wanted, Points& points,
-                   const std::function<bool(ByteView tsuid)>& visit) {
+                   const std::function<Result<bool>(ByteView tsuid)>& visit,
+                   RequestContext& context) {
   const KeyLayout& layout = points.layout();
-  return points.ListSeries(wanted.metric, wanted.matcher, [&](ByteView tsuid) {
-    return !HasValue(wanted, layout, tsuid) || visit(tsuid);
-  });
+  Status failure;
+  RETURN_IF_ERROR(points.ListSeries(wanted.metric, wanted.matcher, [&](ByteView tsuid) {
+    failure = context.Step(kStepsPerSeries);
+    if (!failure.ok()) return false;
+    if (!HasValue(wanted, layout, tsuid)) return true;
+    const Result<bool> more = visit(tsuid);
+    failure = more.status();
+    return more.ok() && *more;
+  }));
+  return failure;
 }
 
 }  // namespace hg::http

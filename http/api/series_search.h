@@ -1,6 +1,6 @@
 #pragma once
-// The series that a metric and words about tags mean, from our own index: what lookup and tag
-// counts have in common (spec query.md §10.3).
+// Finds the series of a metric with conditions on tags in Hourglass's own index. Shared by lookup
+// and tag counts (opentsdb-queries.md §10.3).
 
 #include <functional>
 #include <optional>
@@ -8,27 +8,31 @@
 #include <vector>
 
 #include "http/wire/series_expression.h"
+#include "storage/base/request_context.h"
 #include "storage/base/status.h"
 #include "storage/points/points.h"
 #include "uid/names.h"
 
 namespace hg::http {
 
-/// Names resolved.
+/// A condition with names resolved to ids.
 struct SeriesWanted {
   Bytes metric;  // "" = any
   SeriesMatcher matcher;
-  // One of them must occur under some key; sorted; empty = no such condition.
+  // One of these values must occur under any key. Sorted; empty = no such condition.
   std::vector<Bytes> values;
 };
 
-/// metric: none or "*" = any. NotFound: an unknown name. InvalidArgument: an empty one, or a
-/// condition that says nothing.
+/// metric: nullopt or "*" = any. NotFound: an unknown name. InvalidArgument: an empty name, or a
+/// condition without key and value.
 Result<SeriesWanted> ResolveSeries(const std::optional<std::string>& metric,
-                                   const std::vector<TagWish>& tags, uid::Names& names);
+                                   const std::vector<TagWish>& tags, uid::Names& names,
+                                   RequestContext& context);
 
-/// Calls visit with the TSUID of each, until it returns false. Order: TSUID bytes.
+/// Calls visit with the TSUID of each series, in the order of TSUID bytes, until visit returns
+/// false or an error.
 Status VisitSeries(const SeriesWanted& wanted, Points& points,
-                   const std::function<bool(ByteView tsuid)>& visit);
+                   const std::function<Result<bool>(ByteView tsuid)>& visit,
+                   RequestContext& context);
 
 }  // namespace hg::http

@@ -1,5 +1,5 @@
 #pragma once
-// The bodies that Prometheus sends: a message of protobuf in a block of snappy.
+// Bodies of Prometheus requests: a protobuf message in a snappy block.
 
 #include <cstdint>
 #include <optional>
@@ -11,12 +11,12 @@
 
 namespace hg::http {
 
-/// Media type of such bodies, there and back.
+/// Media type of these request and response bodies.
 inline constexpr std::string_view kProtobufType = "application/x-protobuf";
 
-/// The body, unpacked. `message`: the only one that is understood, such as
-/// "prometheus.WriteRequest". None: an error was sent: 415 for another type, message or coding, 400
-/// for a damaged block, 413 for more than bytes_max.
+/// The unpacked body. `message`: the only supported message type, such as
+/// "prometheus.WriteRequest". nullopt: an error was sent: 415 for another type, message or coding,
+/// 400 for a damaged block, 413 for more than bytes_max.
 std::optional<std::string> RequireSnappyBody(const Request& request, std::string_view message,
                                              uint64_t bytes_max, ResponseWriter& out);
 

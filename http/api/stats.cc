@@ -35,7 +35,7 @@ std::string FullHostName() {
   return full;
 }
 
-/// What every point carries.
+/// The tags of every point.
 std::vector<StatTag> CommonTags(const Options& options) {
   std::vector<StatTag> tags;
   if (options.stats_canonical) {
@@ -48,11 +48,11 @@ std::vector<StatTag> CommonTags(const Options& options) {
   return tags;
 }
 
-/// A number as OpenTSDB's points show it.
+/// A number in the form of OpenTSDB's points.
 struct StatPoint {
   std::string metric;  // with "tsd."
   int64_t value = 0;
-  std::vector<StatTag> tags;  // the host's follows the point's own and precedes class
+  std::vector<StatTag> tags;  // the point's own tags, then the host tag, then "class"
 };
 
 std::vector<StatPoint> StatPoints(Services& services, bool with_threads) {
@@ -105,7 +105,7 @@ void WriteMemory(JsonWriter* json, std::string_view name, uint64_t used, int64_t
   json->EndObject();
 }
 
-/// The frame of OpenTSDB's answer about its virtual machine, with this process' numbers.
+/// The document of OpenTSDB's JVM statistics, with this process's numbers.
 std::string ProcessJson(Services& services) {
   const ProcessStats process = ReadProcessStats();
   double load[1] = {0};
@@ -169,7 +169,7 @@ void HandleStats(const Request& request, Services& services, ResponseWriter& out
   if (request.method == Method::kDelete) return SendMethodNotAllowed(out, request);
   if (part == "jvm") return SendJson(out, request, ProcessJson(services));
   if (part == "threads") return SendJson(out, request, ThreadsJson());
-  // No connections to a storage cluster.
+  // There are no connections to a storage cluster.
   if (part == "region_clients") return SendJson(out, request, "[]");
   SendJson(out, request, PointsJson(services));
 }
@@ -182,10 +182,7 @@ std::string StatsText(Services& services) {
 }
 
 void HandleStatsPage(const Request& request, Services& services, ResponseWriter& out) {
-  if (!request.parameters.Has("json")) {
-    const std::string text = StatsText(services);
-    return SendBody(out, 200, GuessContentType(request, text.front()), text);
-  }
+  if (!request.parameters.Has("json")) return SendBody(out, 200, "text/plain", StatsText(services));
   const int64_t now_s = services.clock.NowMs() / 1000;
   std::string body;
   JsonWriter json(&body);

@@ -1,5 +1,5 @@
 #pragma once
-// /api/stats and its family, /stats, telnet `stats` (spec http-api.md §15).
+// /api/stats and the paths below it, /stats, telnet `stats` (opentsdb-http-api.md §15).
 
 #include <string>
 
@@ -10,13 +10,14 @@ namespace hg::http {
 
 struct Services;
 
-/// GET, POST: /api/stats[/jvm|query|region_clients|threads]; another word is taken as none.
+/// GET, POST: /api/stats[/jvm|query|region_clients|threads]; other words are ignored.
 void HandleStats(const Request& request, Services& services, ResponseWriter& out);
 
-/// GET, POST: /stats as lines of text, with ?json as an array of them.
+/// GET, POST: /stats as lines of text; with ?json as an array of lines.
 void HandleStatsPage(const Request& request, Services& services, ResponseWriter& out);
 
-/// What telnet `stats` prints: "tsd.<name> <seconds> <value> <tag>=<value> …\n" each.
+/// The output of telnet `stats`: per number a line "tsd.<name> <seconds> <value> <tag>=<value> …",
+/// ended by LF.
 std::string StatsText(Services& services);
 
 }  // namespace hg::http

@@ -8,6 +8,7 @@
 #include "http/replies.h"
 #include "http/services.h"
 #include "http/wire/json_writer.h"
+#include "query/running_request.h"
 #include "storage/model/number_text.h"
 
 namespace hg::http {
@@ -21,7 +22,7 @@ struct SuggestArguments {
   std::string max;  // "" = the default
 };
 
-/// The text of a member that is absent, null or a scalar; false for anything else.
+/// Reads a member that is absent, null or a scalar; false for anything else.
 bool ReadText(const JsonValue& object, std::string_view name, std::string* text) {
   const JsonValue* value = object.Find(name);
   if (value == nullptr || value->is_null()) return true;
@@ -74,8 +75,17 @@ void HandleSuggest(const Request& request, Services& services, ResponseWriter& o
   if (!kind) return SendError(out, request, 400, "Invalid 'type' parameter:" + arguments->type);
   if (*max <= 0) max = kNamesDefault;
 
-  const auto names = services.names.Suggest(*kind, arguments->prefix, static_cast<size_t>(*max));
+  MemoryTally tally(request.running);
+  const auto names =
+      services.names.Suggest(*kind, arguments->prefix, static_cast<size_t>(*max), &tally);
   if (!names.ok()) return SendStatus(out, request, names.status());
+  // Memory of the body, which may take twice its size while it grows, and of the bytes that are
+  // sent.
+  constexpr int64_t kCopies = 4, kPunctuation = 3;
+  int64_t bytes = 0;
+  for (const std::string& name : *names) bytes += static_cast<int64_t>(name.size()) + kPunctuation;
+  if (const Status room = tally.Add(kCopies * bytes); !room.ok())
+    return SendStatus(out, request, room);
   std::string body;
   JsonWriter json(&body);
   json.BeginArray();

@@ -1,5 +1,5 @@
 #pragma once
-// /api/suggest and /suggest (spec http-api.md §14.1, §19.1).
+// /api/suggest and /suggest (opentsdb-http-api.md §14.1, §19.1).
 
 #include "http/request.h"
 #include "http/response_writer.h"
@@ -8,7 +8,7 @@ namespace hg::http {
 
 struct Services;
 
-/// GET, POST: names of one kind that begin with a prefix. Outside of /api a body is not read.
+/// GET, POST: names of one kind that begin with a prefix. Outside /api the body is not read.
 void HandleSuggest(const Request& request, Services& services, ResponseWriter& out);
 
 }  // namespace hg::http

@@ -18,8 +18,8 @@
 #include "http/services.h"
 #include "http/wire/json_writer.h"
 #include "query/name_memo.h"
-#include "query/running.h"
-#include "storage/base/work_watch.h"
+#include "query/running_requests.h"
+#include "storage/base/request_context.h"
 #include "storage/model/number_text.h"
 
 namespace hg::http {
@@ -27,14 +27,15 @@ namespace {
 
 constexpr int32_t kValuesShown = 25;
 constexpr int32_t kValuesMax = 10000;
-// What one more value takes in a table that is half full, its growth counted in.
+// Memory of one more value in a table that is half full, including the table's growth.
 constexpr int64_t kValueBytes = 64;
-// A name may be asked of another machine: after so many the query looks whether it still is wanted.
+// Looking up a name may need a request to another machine, so the query is checked after so many
+// lookups.
 constexpr uint64_t kStepsPerName = 1 << 10;
 
-// An id as a number: widths are at most 8 bytes, and a million values should take little room.
+// An id as a number, to save memory with a million values. Ids have at most 8 bytes.
 using Id = uint64_t;
-using ValueCounts = boost::unordered_flat_map<Id, uint64_t>;  // → series
+using ValueCounts = boost::unordered_flat_map<Id, uint64_t>;  // value id → number of series
 
 struct Counts {
   uint64_t series = 0;
@@ -54,7 +55,6 @@ Bytes ToBytes(Id id, int width) {
 }
 
 Status Add(ByteView tsuid, const KeyLayout& layout, MemoryTally* memory, Counts* counts) {
-  RETURN_IF_ERROR(memory->Step(1));
   ++counts->series;
   for (size_t at = static_cast<size_t>(layout.metric_width); at < tsuid.size();
        at += static_cast<size_t>(layout.pair_width())) {
@@ -68,7 +68,7 @@ Status Add(ByteView tsuid, const KeyLayout& layout, MemoryTally* memory, Counts*
   return {};
 }
 
-/// Those of most series first, equal ones by id; no more than `limit`.
+/// The values with most series first, equal ones by id; at most `limit`.
 std::vector<std::pair<uint64_t, Id>> Largest(const ValueCounts& values, size_t limit) {
   std::vector<std::pair<uint64_t, Id>> sorted;
   sorted.reserve(values.size());
@@ -82,7 +82,7 @@ std::vector<std::pair<uint64_t, Id>> Largest(const ValueCounts& values, size_t l
   return sorted;
 }
 
-// A name, or the id of one that was deleted.
+// A name, or the hexadecimal id of a deleted name.
 struct Shown {
   std::string name;
   bool deleted = false;
@@ -96,7 +96,7 @@ struct ShownTag {
 };
 
 Result<Shown> Named(UidKind kind, ByteView id, uint64_t series, query::NameMemo* names,
-                    query::RunningQuery* running) {
+                    query::RunningRequest* running) {
   RETURN_IF_ERROR(running->Step(kStepsPerName));
   const Result<const Bytes*> name = names->NameOf(kind, id);
   if (name.ok()) return Shown{**name, false, series};
@@ -104,9 +104,9 @@ Result<Shown> Named(UidKind kind, ByteView id, uint64_t series, query::NameMemo*
   return Shown{ToHexUpper(id), true, series};
 }
 
-/// By name of the key, deleted ones by id behind them.
+/// Sorted by the names of the keys, followed by deleted ones by id.
 Result<std::vector<ShownTag>> Name(const Counts& counts, size_t limit, const KeyLayout& layout,
-                                   query::NameMemo* names, query::RunningQuery* running) {
+                                   query::NameMemo* names, query::RunningRequest* running) {
   std::vector<ShownTag> tags;
   for (const auto& [key, values] : counts.by_key) {
     uint64_t series = 0;
@@ -158,7 +158,7 @@ void Write(const std::string& metric, uint64_t series, const std::vector<ShownTa
   json->EndObject();
 }
 
-/// As /api/stats/query lists it, among requests with times and functions.
+/// The form in which /api/stats/query lists the request, among queries with times and functions.
 query::Request AsQuery(const SeriesExpression& asked) {
   query::Request out;
   out.start = "tags";
@@ -190,22 +190,24 @@ void HandleTagCounts(const Request& request, Services& services, ResponseWriter&
                      parsed.status().message());
   if (TagWish::Any(parsed->metric) || parsed->metric->empty())
     return SendError(out, request, 400, "\"" + *expression + "\" names no metric");
-  const Result<SeriesWanted> wanted = ResolveSeries(parsed->metric, parsed->tags, services.names);
+  const Result<SeriesWanted> wanted =
+      ResolveSeries(parsed->metric, parsed->tags, services.names, *request.running);
   if (!wanted.ok()) return SendStatus(out, request, wanted.status());
 
-  const auto running = services.queries.running().Begin(AsQuery(*parsed), ClientOf(request, out));
-  if (!running.ok()) return SendQueryFailure(request, services, running.status(), out);
-  query::RunningQuery& query = **running;
+  query::RunningRequest& query = *request.running;
+  if (const Status begun = BeginQuery(request, AsQuery(*parsed)); !begun.ok())
+    return SendQueryFailure(request, services, begun, out);
   const KeyLayout& layout = services.points.layout();
   MemoryTally memory(&query);
   Counts counts;
-  Status counted;
-  const Status visited = VisitSeries(*wanted, services.points, [&](ByteView tsuid) {
-    counted = Add(tsuid, layout, &memory, &counts);
-    return counted.ok();
-  });
-  const Status failure = visited.ok() ? counted : visited;
-  if (!failure.ok()) return FailQuery(request, services, failure, query, out);
+  const Status visited = VisitSeries(
+      *wanted, services.points,
+      [&](ByteView tsuid) -> Result<bool> {
+        RETURN_IF_ERROR(Add(tsuid, layout, &memory, &counts));
+        return true;
+      },
+      query);
+  if (!visited.ok()) return FailQuery(request, services, visited, query, out);
   query::NameMemo names(services.names, &query);
   const Result<std::vector<ShownTag>> tags =
       Name(counts, static_cast<size_t>(limit), layout, &names, &query);

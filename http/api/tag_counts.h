@@ -1,6 +1,6 @@
 #pragma once
-// /api/search/tags: how many series a metric has, and how they are spread over its tags. Ours; the
-// page's list of metrics asks it.
+// /api/search/tags: the number of series of a metric, and their distribution over its tags.
+// Hourglass extension, used by the web page's list of metrics.
 
 #include "http/request.h"
 #include "http/response_writer.h"
@@ -9,13 +9,14 @@ namespace hg::http {
 
 struct Services;
 
-/// GET, POST; parameters in the query string. m: a metric, with filters as in /api/search/lookup:
-/// only series that have these tags are counted; keys come by name. limit: values shown of each tag
-/// key, those of most series first; 25 unless given, 0 = none, 10000 at most. An id whose name was
-/// deleted stands in hex digits in the name's place, with "deleted":true. 400: m or limit is
-/// missing or wrong, or names no metric. 404: an unknown name. It runs as a query: with its budgets
-/// and its time, and its statuses where these are used up; /api/stats/query lists it and may end
-/// it.
+/// GET, POST; parameters are in the query string:
+/// - m: a metric with filters as in /api/search/lookup; only series with these tags are counted
+/// - limit: values per tag key, those with most series first; 0 to 10000, default 25
+///
+/// Keys are sorted by name. An id whose name was deleted is shown in hexadecimal digits with
+/// "deleted":true. 400: m or limit is missing or invalid, or m names no metric. 404: an unknown
+/// name. The request runs as a query: query budgets and timeouts apply, with the same HTTP
+/// statuses, and /api/stats/query lists it and can end it.
 void HandleTagCounts(const Request& request, Services& services, ResponseWriter& out);
 
 }  // namespace hg::http

@@ -8,12 +8,14 @@
 #include "http/errors.h"
 #include "http/replies.h"
 #include "http/wire/tree_json.h"
+#include "query/running_request.h"
 #include "storage/model/number_text.h"
 
 namespace hg::http {
 namespace {
 
-/// What a request says of a definition; what is none was not said, and an empty text says nothing.
+/// The fields of a tree definition in a request. nullopt: not given; an empty text counts as not
+/// given.
 struct TreeRequest {
   int32_t id = 0;
   std::optional<std::string> name, description, notes;
@@ -23,7 +25,7 @@ struct TreeRequest {
   [[nodiscard]] bool HasChanges() const {
     return name || description || notes || strict_match || enabled || store_failures;
   }
-  /// Unsaid fields stay, or with `replace` go to their defaults.
+  /// Fields that are not given stay unchanged; with `replace` they become the default.
   void ApplyTo(uid::Tree* tree, bool replace) const {
     const auto set = [replace](const auto& said, auto* field) {
       if (said) {
@@ -99,10 +101,10 @@ std::optional<TreeRequest> ReadRequest(const Request& request, Services& service
 }
 
 void SendTree(ResponseWriter& out, const Request& request, const uid::Tree& tree) {
-  std::string body;
-  JsonWriter json(&body);
-  WriteTree(tree, &json);
-  SendJson(out, request, body);
+  StreamJson(out, request, [&](JsonWriter* json) {
+    WriteTree(tree, json);
+    return Status();
+  });
 }
 
 void Get(const TreeRequest& asked, const Request& request, Services& services,
@@ -112,14 +114,19 @@ void Get(const TreeRequest& asked, const Request& request, Services& services,
       SendTree(out, request, *tree);
     return;
   }
-  const auto trees = TreesOf(services).List();
+  const auto trees = TreesOf(services).List(*request.running);
   if (!trees.ok()) return SendStatus(out, request, trees.status());
-  std::string body;
-  JsonWriter json(&body);
-  json.BeginArray();
-  for (const uid::Tree& tree : *trees) WriteTree(tree, &json);
-  json.EndArray();
-  SendJson(out, request, body);
+  request.running->BeginAnswer();
+  StreamJson(out, request, [&](JsonWriter* json) -> Status {
+    json->BeginArray();
+    for (const uid::Tree& tree : *trees) {
+      RETURN_IF_ERROR(request.running->Check());
+      WriteTree(tree, json);
+      if (!json->alive()) break;
+    }
+    json->EndArray();
+    return {};
+  });
 }
 
 void Write(const TreeRequest& asked, const Request& request, Services& services,
@@ -131,15 +138,15 @@ void Write(const TreeRequest& asked, const Request& request, Services& services,
     uid::Tree fresh;
     asked.ApplyTo(&fresh, true);
     fresh.created = asked.created;
-    const Result<uid::Tree> created = store.Create(std::move(fresh));
+    const Result<uid::Tree> created = store.Create(std::move(fresh), *request.running);
     if (!created.ok()) return SendStatus(out, request, created.status());
     return SendTree(out, request, *created);
   }
   const std::optional<uid::Tree> tree = RequireTree(asked.id, request, services, out);
   if (!tree) return;
   if (!asked.HasChanges()) return SendEmpty(out, 304);
-  const Result<uid::Tree> written =
-      store.Update(tree->id, [&](uid::Tree* stored) { asked.ApplyTo(stored, replace); });
+  const Result<uid::Tree> written = store.Update(
+      tree->id, [&](uid::Tree* stored) { asked.ApplyTo(stored, replace); }, *request.running);
   if (!written.ok()) return SendStatus(out, request, written.status());
   SendTree(out, request, *written);
 }
@@ -154,12 +161,13 @@ void Delete(const TreeRequest& asked, const Request& request, Services& services
     const JsonValue* value = body->Find("definition");
     definition = value != nullptr && value->AsBool().value_or(false);
   }
-  if (const Status status = TreesOf(services).Purge(asked.id, definition); !status.ok())
+  if (const Status status = TreesOf(services).Purge(asked.id, definition, *request.running);
+      !status.ok())
     return SendStatus(out, request, status);
   SendEmpty(out, 204);
 }
 
-// Here as below the arguments are read, whatever the verb, before the verb is looked at.
+// Here and below, the arguments are read before the method is checked, for all methods.
 void HandleDefinition(const Request& request, Services& services, ResponseWriter& out) {
   const std::optional<TreeRequest> asked = ReadRequest(request, services, out);
   if (!asked) return;
@@ -214,7 +222,7 @@ std::optional<uid::Tree> RequireTree(int32_t id, const Request& request, Service
     SendTreeArgumentError(out, request, "Invalid Tree ID");
     return {};
   }
-  Result<uid::Tree> tree = TreesOf(services).Find(id);
+  Result<uid::Tree> tree = TreesOf(services).Find(id, *request.running);
   if (tree.ok()) return std::move(*tree);
   SendStatus(out, request, tree.status());
   return {};

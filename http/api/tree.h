@@ -1,5 +1,5 @@
 #pragma once
-// /api/tree and below (spec http-api.md §18.2).
+// /api/tree and below (opentsdb-http-api.md §18.2).
 
 #include "http/request.h"
 #include "http/response_writer.h"
@@ -8,7 +8,7 @@ namespace hg::http {
 
 struct Services;
 
-/// Definitions; /rule, /rules, /branch, /collisions, /notmatched, /test.
+/// Tree definitions, and below them /rule, /rules, /branch, /collisions, /notmatched, /test.
 void HandleTree(const Request& request, Services& services, ResponseWriter& out);
 
 }  // namespace hg::http

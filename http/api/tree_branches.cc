@@ -1,6 +1,7 @@
 // /api/tree/branch, /api/tree/collisions, /api/tree/notmatched and /api/tree/test.
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "http/replies.h"
 #include "http/wire/metadata_json.h"
 #include "http/wire/tree_json.h"
+#include "query/running_request.h"
 #include "storage/model/java_hash.h"
 #include "uid/tree_path.h"
 
@@ -18,22 +20,30 @@ namespace hg::http {
 namespace {
 
 constexpr size_t kTreeIdBytes = 2;
+constexpr uint64_t kStepsPerText = 64;
 
 struct SeriesOfTree {
   int32_t tree = 0;
   std::vector<std::string> tsuids;  // as sent
-  bool tsuids_no_list = false;      // what stands there is no array
+  bool tsuids_no_list = false;      // the member exists but is not an array
 };
 
-void AddWords(const std::string& text, std::vector<std::string>* words) {
+Status AddWords(const std::string& text, std::vector<std::string>* words, RequestContext& context) {
+  // The list may take twice its size while it grows, and the words are copied as keys of the
+  // response.
+  constexpr size_t kWordBytes = 4 * sizeof(std::string);
+  const auto count = static_cast<size_t>(std::count(text.begin(), text.end(), ',')) + 1;
+  RETURN_IF_ERROR(context.Step(count * 16 + text.size()));
+  RETURN_IF_ERROR(context.Charge(static_cast<int64_t>(count * kWordBytes + 2 * text.size())));
   for (size_t at = 0; at <= text.size();) {
     const size_t comma = std::min(text.find(',', at), text.size());
     if (comma > at) words->push_back(text.substr(at, comma - at));
     at = comma + 1;
   }
+  return {};
 }
 
-/// From the body, or without one from the query string; none: the error was sent.
+/// Reads the body, or the query string if there is no body. nullopt: an error was sent.
 std::optional<SeriesOfTree> ReadSeries(const Request& request, ResponseWriter& out) {
   SeriesOfTree asked;
   if (request.body.empty()) {
@@ -44,10 +54,13 @@ std::optional<SeriesOfTree> ReadSeries(const Request& request, ResponseWriter& o
     const std::optional<int32_t> id = TreeIdParameter(request, out);
     if (!id) return {};
     asked.tree = *id;
-    AddWords(NonEmptyParameter(request, "tsuids").value_or(""), &asked.tsuids);
-    return asked;
+    const Status added = AddWords(NonEmptyParameter(request, "tsuids").value_or(""), &asked.tsuids,
+                                  *request.running);
+    if (added.ok()) return asked;
+    SendStatus(out, request, added);
+    return {};
   }
-  // 500, although it is the client's mistake: spec http-api.md §18.2.
+  // 500, although it is a client error: opentsdb-http-api.md §18.2.
   const auto bad = [&](std::string_view why) {
     SendError(out, request, 500, why);
     return std::optional<SeriesOfTree>();
@@ -63,31 +76,39 @@ std::optional<SeriesOfTree> ReadSeries(const Request& request, ResponseWriter& o
   asked.tree = number > 0 && number <= uid::kTreeIdMax ? static_cast<int32_t>(number) : 0;
   if (const JsonValue* tsuids = body->Find("tsuids")) {
     asked.tsuids_no_list = !tsuids->is_array() && !tsuids->is_null();
-    for (const JsonValue& item : tsuids->items) AddWords(item.text, &asked.tsuids);
+    for (const JsonValue& item : tsuids->items) {
+      const Status added = AddWords(item.text, &asked.tsuids, *request.running);
+      if (added.ok()) continue;
+      SendStatus(out, request, added);
+      return {};
+    }
   }
   return asked;
 }
 
-/// What the rules make of one series.
+/// The result of applying the rules to one series.
 struct Tested {
   std::optional<uid::TsMeta> meta;
   std::vector<std::string> messages;
 };
 
-/// The one root that all results of a test show, as in OpenTSDB: below it the branches of the last
-/// series alone, while leaves of its own gather.
+/// The root that all results of a test share, as in OpenTSDB. It shows the branches of the last
+/// series only, but collects leaves of all series.
 class SharedRoot {
  public:
-  SharedRoot() { root_.path = {"ROOT"}; }
+  explicit SharedRoot(RequestContext& context) : context_(context), branches_(&context) {
+    root_.path = {"ROOT"};
+  }
 
   [[nodiscard]] const uid::TreeBranch& branch() const { return root_; }
 
-  /// `names` as of a TreePath; `refused`: the tree does not take the series, but its own leaf
-  /// stays.
-  void Show(const std::vector<std::string>& names, const Bytes& tsuid, bool refused) {
+  /// `names`: as in TreePath. `refused`: the tree does not accept the series, but a leaf at the
+  /// root stays.
+  Status Show(const std::vector<std::string>& names, const Bytes& tsuid, bool refused) {
     root_.branches.clear();
-    if (names.size() == 1) AddLeaf(names[0], tsuid);
-    if (names.size() < 2 || refused) return;
+    if (names.size() == 1) RETURN_IF_ERROR(AddLeaf(names[0], tsuid));
+    if (names.size() < 2 || refused) return {};
+    RETURN_IF_ERROR(ChargeBranches(names));
     root_.branches_known = true;
     uid::TreeBranch* branch = &root_;
     for (size_t i = 0; i + 1 < names.size(); ++i) {
@@ -98,17 +119,35 @@ class SharedRoot {
       branch = &branch->branches.back();
     }
     branch->leaves.push_back({names.back(), tsuid});
+    return {};
   }
 
  private:
-  /// Of leaves with one name the first stays.
-  void AddLeaf(const std::string& name, const Bytes& tsuid) {
-    const auto same = [&](const uid::TreeLeaf& leaf) { return leaf.display_name == name; };
-    auto& leaves = root_.leaves;
-    if (std::none_of(leaves.begin(), leaves.end(), same)) leaves.push_back({name, tsuid});
+  /// Of leaves with the same name, the first one stays.
+  Status AddLeaf(const std::string& name, const Bytes& tsuid) {
+    constexpr size_t kNodeBytes = 96;
+    if (names_.contains(name)) return {};
+    RETURN_IF_ERROR(context_.Charge(static_cast<int64_t>(kNodeBytes + 2 * sizeof(uid::TreeLeaf) +
+                                                         2 * name.size() + tsuid.size())));
+    names_.insert(name);
+    root_.leaves.push_back({name, tsuid});
+    return {};
   }
 
+  /// Charges the branches' memory: each branch stores the names of all branches above it.
+  Status ChargeBranches(const std::vector<std::string>& names) {
+    size_t bytes = 0;
+    for (size_t i = 0; i < names.size(); ++i)
+      bytes += (names.size() - i) * (sizeof(std::string) + names[i].size());
+    branches_.Remove(branches_.held());
+    RETURN_IF_ERROR(branches_.Step(bytes));
+    return branches_.Add(static_cast<int64_t>(bytes));
+  }
+
+  RequestContext& context_;
+  MemoryTally branches_;
   uid::TreeBranch root_;
+  std::set<std::string> names_;  // names of the root's leaves
 };
 
 }  // namespace
@@ -131,18 +170,16 @@ void HandleTreeBranch(const Request& request, Services& services, ResponseWriter
     key = uid::TreeBranchKey(*id, {});
   }
   const int32_t tree = ReadBig16(key.data());
-  const auto branch = TreesOf(services).FindBranch(key);
+  const auto branch = TreesOf(services).FindBranch(key, *request.running);
   if (!branch.ok()) return SendStatus(out, request, branch.status());
   if (!branch->has_value())
     return SendError(out, request, 404,
                      "Unable to locate branch '" + ToHexUpper(key) + "' for tree '" +
                          std::to_string(tree) + "'");
-  std::string body;
-  JsonWriter json(&body);
-  const Status written =
-      WriteTreeBranch(tree, **branch, services.metadata.layout(), &services.names, &json);
-  if (!written.ok()) return SendStatus(out, request, written);
-  SendJson(out, request, body);
+  StreamJson(out, request, [&](JsonWriter* json) {
+    return WriteTreeBranch(tree, **branch, services.metadata.layout(), &services.names, json,
+                           *request.running);
+  });
 }
 
 void HandleTreeFailures(const Request& request, Services& services, ResponseWriter& out,
@@ -158,14 +195,18 @@ void HandleTreeFailures(const Request& request, Services& services, ResponseWrit
     if (!tsuid.ok()) return SendTreeArgumentError(out, request, tsuid.status().message());
     tsuids.push_back(std::move(*tsuid));
   }
-  const auto failures = TreesOf(services).Failures(asked->tree, kind, tsuids);
+  const auto failures = TreesOf(services).Failures(asked->tree, kind, tsuids, *request.running);
   if (!failures.ok()) return SendStatus(out, request, failures.status());
-  std::string body;
-  JsonWriter json(&body);
-  json.BeginObject();
-  for (const auto& [tsuid, text] : *failures) json.Member(ToHexUpper(tsuid), text);
-  json.EndObject();
-  SendJson(out, request, body);
+  StreamJson(out, request, [&](JsonWriter* json) -> Status {
+    json->BeginObject();
+    for (const auto& [tsuid, text] : *failures) {
+      RETURN_IF_ERROR(request.running->Step(tsuid.size() + text.size()));
+      json->Member(ToHexUpper(tsuid), text);
+      if (!json->alive()) break;
+    }
+    json->EndObject();
+    return {};
+  });
 }
 
 void HandleTreeTest(const Request& request, Services& services, ResponseWriter& out) {
@@ -177,31 +218,39 @@ void HandleTreeTest(const Request& request, Services& services, ResponseWriter& 
   if (asked->tsuids.empty()) return SendError(out, request, 400, "Missing or empty TSUID list");
   if (!RequireReadingVerb(request, out)) return;
   std::vector<Tested> results;
-  SharedRoot root;
+  query::RunningRequest& running = *request.running;
+  SharedRoot root(running);
   for (const std::string& text : asked->tsuids) {
     const Result<Bytes> tsuid = ParseHex(text);
     if (!tsuid.ok()) return SendTreeArgumentError(out, request, tsuid.status().message());
+    // Memory of a text, a result, and their entries in the containers below.
+    constexpr int64_t kResultBytes = 512;
+    if (const Status status = running.Charge(kResultBytes); !status.ok())
+      return SendStatus(out, request, status);
     Tested& tested = results.emplace_back();
-    Result<uid::TsMeta> meta = services.metadata.FindSeries(*tsuid);
+    Result<uid::TsMeta> meta = services.metadata.FindSeries(*tsuid, running);
     if (meta.status().code() == StatusCode::kNotFound) {
       tested.messages.emplace_back("Unable to locate TSUID meta data");
       continue;
     }
     if (!meta.ok()) return SendStatus(out, request, meta.status());
     if (tree->rules.empty()) return SendError(out, request, 500, "The tree has no rules");
-    Result<uid::TreePath> path = uid::FindTreePath(*tree, *meta);
-    if (!path.ok() &&
-        path.status().code() == StatusCode::kUnsupported)  // an exception of OpenTSDB's
+    Result<uid::TreePath> path = uid::FindTreePath(*tree, *meta, true, running);
+    // OpenTSDB throws an exception here.
+    if (!path.ok() && path.status().code() == StatusCode::kUnsupported)
       return SendError(out, request, 500, path.status().message());
     if (!path.ok()) return SendStatus(out, request, path.status());
+    Status status = running.Charge(uid::BytesOf(*meta));
+    if (status.ok())
+      status = root.Show(path->names, *tsuid, tree->strict_match && !path->matched_all);
+    if (!status.ok()) return SendStatus(out, request, status);
     tested.messages = std::move(path->messages);
     tested.meta = std::move(*meta);
-    root.Show(path->names, *tsuid, tree->strict_match && !path->matched_all);
   }
-  // Of equal TSUIDs the last result stays, where the first one stood.
+  // Of equal TSUIDs, the last result replaces the first one at its position.
   std::vector<uint32_t> hashes;
   std::vector<std::string> keys;
-  std::map<std::string_view, size_t> places;  // of keys
+  std::map<std::string_view, size_t> places;  // index of each text in `keys`
   for (size_t i = 0; i < asked->tsuids.size(); ++i) {
     const auto [known, is_new] = places.try_emplace(asked->tsuids[i], keys.size());
     if (!is_new) {
@@ -212,31 +261,34 @@ void HandleTreeTest(const Request& request, Services& services, ResponseWriter& 
     keys.push_back(asked->tsuids[i]);
     hashes.push_back(JavaHashUtf8(asked->tsuids[i]));
   }
-  std::string body;
-  JsonWriter json(&body);
-  json.BeginObject();
-  for (size_t i : JavaMapOrder(hashes, Hash16Capacity(hashes.size()))) {
-    const Tested& tested = results[i];
-    json.Key(keys[i]);
-    json.BeginObject();
-    json.Key("meta");
-    tested.meta ? WriteTsMeta(*tested.meta, &json) : json.Null();
-    json.Key("messages");
-    json.BeginArray();
-    for (const std::string& message : tested.messages) json.String(message);
-    json.EndArray();
-    json.Key("branch");
-    if (tested.meta) {
-      const Status written =
-          WriteTreeBranch(tree->id, root.branch(), services.metadata.layout(), nullptr, &json);
-      if (!written.ok()) return SendStatus(out, request, written);
-    } else {
-      json.Null();
+  StreamJson(out, request, [&](JsonWriter* json) -> Status {
+    json->BeginObject();
+    for (size_t i : JavaMapOrder(hashes, Hash16Capacity(hashes.size()))) {
+      const Tested& tested = results[i];
+      json->Key(keys[i]);
+      json->BeginObject();
+      json->Key("meta");
+      tested.meta ? WriteTsMeta(*tested.meta, json) : json->Null();
+      json->Key("messages");
+      json->BeginArray();
+      for (const std::string& message : tested.messages) {
+        RETURN_IF_ERROR(running.Step(kStepsPerText + message.size()));
+        json->String(message);
+      }
+      json->EndArray();
+      json->Key("branch");
+      if (tested.meta) {
+        RETURN_IF_ERROR(WriteTreeBranch(tree->id, root.branch(), services.metadata.layout(),
+                                        nullptr, json, running));
+      } else {
+        json->Null();
+      }
+      json->EndObject();
+      if (!json->alive()) break;
     }
-    json.EndObject();
-  }
-  json.EndObject();
-  SendJson(out, request, body);
+    json->EndObject();
+    return {};
+  });
 }
 
 }  // namespace hg::http

@@ -1,5 +1,6 @@
 #pragma once
-// What the endpoints below /api/tree share. Where an argument is wrong the answer is sent here.
+// Shared by the endpoints below /api/tree. For invalid arguments these functions send the error
+// reply themselves.
 
 #include <optional>
 
@@ -12,21 +13,21 @@ namespace hg::http {
 
 uid::TreeStore TreesOf(Services& services);
 
-/// 400 "Unsupported HTTP request method".
+/// Sends 400 "Unsupported HTTP request method".
 void SendUnsupportedMethod(ResponseWriter& out, const Request& request);
-/// 400 with the message as details, too.
+/// Sends 400 with the message as details, too.
 void SendTreeArgumentError(ResponseWriter& out, const Request& request, std::string_view message);
 
-/// treeid of the query string, 0 … 65535; 0 = none was given. None: the error was sent.
+/// The parameter treeid, 0 … 65535; 0 if it is absent. nullopt: an error was sent.
 std::optional<int32_t> TreeIdParameter(const Request& request, ResponseWriter& out);
-/// The tree, which must have a number and exist.
+/// The tree with that id. nullopt: the id is 0 or the tree does not exist, and an error was sent.
 std::optional<uid::Tree> RequireTree(int32_t id, const Request& request, Services& services,
                                      ResponseWriter& out);
-/// A whole number of the query string, which must be there.
+/// A required integer parameter. nullopt: an error was sent.
 std::optional<int32_t> RequiredNumber(const Request& request, std::string_view name,
                                       ResponseWriter& out);
 
-/// GET, POST and PUT, by override or not; else the error was sent.
+/// True for GET, POST and PUT, also by method_override. False: an error was sent.
 bool RequireReadingVerb(const Request& request, ResponseWriter& out);
 
 void HandleTreeRule(const Request& request, Services& services, ResponseWriter& out);

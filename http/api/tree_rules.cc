@@ -8,6 +8,7 @@
 #include "http/errors.h"
 #include "http/replies.h"
 #include "http/wire/tree_json.h"
+#include "query/running_request.h"
 #include "uid/java_pattern.h"
 
 namespace hg::http {
@@ -16,8 +17,10 @@ namespace {
 using uid::TreeRule;
 using uid::TreeRuleType;
 
-/// InvalidArgument names the field that is not what it should be.
-Result<TreeRule> ReadRule(JsonValue document) {
+constexpr uint64_t kStepsPerRule = 1 << 14;
+
+/// InvalidArgument names the invalid field.
+Result<TreeRule> ReadRule(JsonValue document, RequestContext& context) {
   const JsonValue value = ObjectOfOne(std::move(document), JsonValue::Kind::kNumber, "treeId");
   if (!value.is_object()) return Status::InvalidArgument("A rule must be an object");
   TreeRule rule;
@@ -56,11 +59,17 @@ Result<TreeRule> ReadRule(JsonValue document) {
   rule.type = uid::ParseTreeRuleType(type);
   if (!type.empty() && rule.type == TreeRuleType::kNone)
     return Status::InvalidArgument("Unrecognized rule type: " + type);
-  RETURN_IF_ERROR(uid::JavaPattern::Compile(rule.regex).status());
+  RETURN_IF_ERROR(uid::JavaPattern::Compile(rule.regex, context).status());
   return rule;
 }
 
-/// Tree, level and order of the query string; none: the error was sent.
+void SendBadRule(ResponseWriter& out, const Request& request, const Status& status) {
+  if (status.code() != StatusCode::kInvalidArgument) return SendStatus(out, request, status);
+  // 500, although it is a client error: opentsdb-http-api.md §18.2.
+  SendError(out, request, 500, status.message());
+}
+
+/// Reads tree, level and order from the query string. nullopt: an error was sent.
 std::optional<TreeRule> PlaceFromParameters(const Request& request, ResponseWriter& out) {
   TreeRule rule;
   const std::pair<const char*, int32_t*> places[] = {
@@ -79,7 +88,8 @@ std::optional<TreeRule> FromParameters(const Request& request, ResponseWriter& o
   const auto text = [&](const char* name) { return NonEmptyParameter(request, name).value_or(""); };
   rule->field = text("field");
   rule->regex = text("regex");
-  if (const auto pattern = uid::JavaPattern::Compile(rule->regex); !pattern.ok()) {
+  if (const auto pattern = uid::JavaPattern::Compile(rule->regex, *request.running);
+      !pattern.ok()) {
     SendError(out, request, 400, "Unable to parse the 'regex' parameter",
               pattern.status().message());
     return {};
@@ -104,15 +114,14 @@ std::optional<TreeRule> FromParameters(const Request& request, ResponseWriter& o
   return rule;
 }
 
-/// From the body, or without one from the query string; none: the error was sent.
+/// Reads the body, or the query string if there is no body. nullopt: an error was sent.
 std::optional<TreeRule> ReadRequest(const Request& request, ResponseWriter& out) {
   if (request.body.empty()) return FromParameters(request, out);
   std::optional<JsonValue> body = ParsedBody(request, out);
   if (!body) return {};
-  Result<TreeRule> rule = ReadRule(std::move(*body));
+  Result<TreeRule> rule = ReadRule(std::move(*body), *request.running);
   if (rule.ok()) return std::move(*rule);
-  // 500, although it is the client's mistake: spec http-api.md §18.2.
-  SendError(out, request, 500, rule.status().message());
+  SendBadRule(out, request, rule.status());
   return {};
 }
 
@@ -139,7 +148,8 @@ TreeRule Merge(TreeRule said, const TreeRule& stored) {
   return said;
 }
 
-/// What is to be stored where `stored` (may be null) is; none: nothing was said, or the same.
+/// The rule that replaces `stored` (may be null). nullopt: the request has no fields, or nothing
+/// changes.
 Result<std::optional<TreeRule>> Changed(const TreeRule& said, const TreeRule* stored,
                                         bool replace) {
   TreeRule silent;
@@ -163,14 +173,16 @@ void SendNoRule(ResponseWriter& out, const Request& request, TreeRule place) {
   SendError(out, request, 404, "Unable to locate rule: " + place.Label());
 }
 
-Result<std::optional<TreeRule>> Store(const TreeRule& said, bool replace, Services& services) {
+Result<std::optional<TreeRule>> Store(const TreeRule& said, bool replace, const Request& request,
+                                      Services& services) {
   return TreesOf(services).UpdateRule(
-      said, [&](const TreeRule* stored) { return Changed(said, stored, replace); });
+      said, [&](const TreeRule* stored) { return Changed(said, stored, replace); },
+      *request.running);
 }
 
 void WriteOne(const TreeRule& said, const Request& request, Services& services, ResponseWriter& out,
               bool replace) {
-  const Result<std::optional<TreeRule>> rule = Store(said, replace, services);
+  const Result<std::optional<TreeRule>> rule = Store(said, replace, request, services);
   if (!rule.ok() && rule.status().code() == StatusCode::kInvalidArgument)
     return SendTreeArgumentError(out, request, rule.status().message());
   if (!rule.ok()) return SendStatus(out, request, rule.status());
@@ -178,21 +190,34 @@ void WriteOne(const TreeRule& said, const Request& request, Services& services, 
   SendRule(out, request, **rule);
 }
 
-/// The rules of a body, at least one and all of one tree; none: the error was sent.
+/// Reads the rules of a body: at least one, all of the same tree. nullopt: an error was sent.
 std::optional<std::vector<TreeRule>> ReadRules(const Request& request, ResponseWriter& out) {
   const auto refuse = [&](int status, std::string_view why) {
     SendError(out, request, status, why);
     return std::optional<std::vector<TreeRule>>();
   };
-  // 500, although it is the client's mistake: spec http-api.md §18.2.
+  // 500, although it is a client error: opentsdb-http-api.md §18.2.
   const std::optional<JsonValue> body = ParsedBody(request, out);
   if (!body) return {};
   if (body->is_null()) return refuse(400, "Missing tree rules");
   if (!body->is_array()) return refuse(500, "An array of rules is expected");
+  const size_t bytes = body->items.size() * 2 * sizeof(TreeRule) + request.body.size();
+  if (const Status status = request.running->Charge(static_cast<int64_t>(bytes)); !status.ok()) {
+    SendStatus(out, request, status);
+    return {};
+  }
   std::vector<TreeRule> rules;
   for (const JsonValue& item : body->items) {
-    Result<TreeRule> rule = ReadRule(item);
-    if (!rule.ok()) return refuse(500, rule.status().message());
+    // Reading a rule compiles its pattern.
+    if (const Status status = request.running->Step(kStepsPerRule); !status.ok()) {
+      SendStatus(out, request, status);
+      return {};
+    }
+    Result<TreeRule> rule = ReadRule(item, *request.running);
+    if (!rule.ok()) {
+      SendBadRule(out, request, rule.status());
+      return {};
+    }
     rules.push_back(std::move(*rule));
   }
   if (rules.empty()) return refuse(400, "Missing tree rules");
@@ -203,26 +228,32 @@ std::optional<std::vector<TreeRule>> ReadRules(const Request& request, ResponseW
   return rules;
 }
 
-/// False: the error was sent.
+/// Deletes all rules of a tree. False: an error was sent.
 bool DeleteAll(const uid::Tree& tree, const Request& request, Services& services,
                ResponseWriter& out) {
   std::vector<TreeRule> all;
-  for (const auto& [level, rules] : tree.rules)
-    for (const auto& [order, rule] : rules) all.push_back(rule);
+  for (const auto& [level, rules] : tree.rules) {
+    for (const auto& [order, rule] : rules) {
+      TreeRule& place = all.emplace_back();  // the other fields are not needed
+      place.tree_id = rule.tree_id;
+      place.level = rule.level;
+      place.order = rule.order;
+    }
+  }
   if (all.empty()) {
     SendTreeArgumentError(out, request, "The tree has no rules that could be deleted");
     return false;
   }
-  const Status status = TreesOf(services).DeleteRules(all);
+  const Status status = TreesOf(services).DeleteRules(all, *request.running);
   if (!status.ok()) SendStatus(out, request, status);
   return status.ok();
 }
 
-/// One after the other: those before a bad one are stored.
+/// Stores the rules one by one. Rules before an invalid one stay stored.
 void WriteMany(const std::vector<TreeRule>& rules, const Request& request, Services& services,
                ResponseWriter& out, bool replace) {
   for (const TreeRule& said : rules) {
-    const Result<std::optional<TreeRule>> rule = Store(said, replace, services);
+    const Result<std::optional<TreeRule>> rule = Store(said, replace, request, services);
     if (!rule.ok() && rule.status().code() == StatusCode::kInvalidArgument)
       return SendTreeArgumentError(out, request, rule.status().message());
     if (!rule.ok()) return SendStatus(out, request, rule.status());
@@ -247,7 +278,7 @@ void HandleTreeRule(const Request& request, Services& services, ResponseWriter& 
   const TreeRule* rule = FindRule(*tree, *said);
   if (rule == nullptr) return SendNoRule(out, request, *said);
   if (*method == Method::kGet) return SendRule(out, request, *rule);
-  if (const Status status = TreesOf(services).DeleteRules({*rule}); !status.ok())
+  if (const Status status = TreesOf(services).DeleteRules({*rule}, *request.running); !status.ok())
     return SendStatus(out, request, status);
   SendEmpty(out, 204);
 }

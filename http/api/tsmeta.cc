@@ -11,21 +11,25 @@
 #include "http/services.h"
 #include "http/wire/metadata_json.h"
 #include "http/wire/series_expression.h"
+#include "query/running_request.h"
 #include "storage/codec/row_key.h"
 #include "storage/model/number_text.h"
 
 namespace hg::http {
 namespace {
 
-/// A series expression with its names resolved.
+// Looking up a name may need a request to another machine.
+constexpr uint64_t kStepsPerName = 1 << 10;
+
+/// A series expression with its names resolved to ids.
 struct NamedSeries {
   Bytes metric;
   std::vector<Bytes> pairs;  // tagk ‖ tagv
 };
 
-/// NotFound: an unknown metric. Unsupported: an unknown tag, which OpenTSDB meets in another way.
-/// Corruption: no metric at all (OpenTSDB's 500). InvalidArgument: anything else.
-Result<NamedSeries> Resolve(const std::string& text, uid::Names& names) {
+/// NotFound: an unknown metric. Unsupported: an unknown tag, which OpenTSDB reports differently.
+/// Corruption: no metric (500 in OpenTSDB). InvalidArgument: other errors.
+Result<NamedSeries> Resolve(const std::string& text, uid::Names& names, RequestContext& context) {
   ASSIGN_OR_RETURN(const SeriesExpression expression, ParseSeriesExpression(text));
   for (const TagWish& tag : expression.tags) {
     if (!tag.key || !tag.value)
@@ -35,6 +39,7 @@ Result<NamedSeries> Resolve(const std::string& text, uid::Names& names) {
   NamedSeries series;
   ASSIGN_OR_RETURN(series.metric, names.Find(UidKind::kMetric, *expression.metric));
   for (const TagWish& tag : expression.tags) {
+    RETURN_IF_ERROR(context.Step(2 * kStepsPerName));
     const Result<Bytes> key = names.Find(UidKind::kTagk, *tag.key);
     const Result<Bytes> value = names.Find(UidKind::kTagv, *tag.value);
     for (const auto* id : {&key, &value}) {
@@ -63,7 +68,7 @@ void GetOne(const Request& request, Services& services, ResponseWriter& out) {
   if (text.empty()) return SendError(out, request, 500, "UID was empty");
   const Result<Bytes> tsuid = ParseHex(text);
   if (!tsuid.ok()) return SendError(out, request, 500, tsuid.status().message());
-  const Result<uid::TsMeta> found = services.metadata.FindSeries(*tsuid);
+  const Result<uid::TsMeta> found = services.metadata.FindSeries(*tsuid, *request.running);
   if (found.ok()) return SendMeta(out, request, *found);
   SendStatus(out, request, found.status());
 }
@@ -71,7 +76,7 @@ void GetOne(const Request& request, Services& services, ResponseWriter& out) {
 void GetMany(const Request& request, Services& services, ResponseWriter& out) {
   const std::optional<std::string> text = NonEmptyParameter(request, "m");
   if (!text) return SendMissingParameter(out, request, "m");
-  const Result<NamedSeries> series = Resolve(*text, services.names);
+  const Result<NamedSeries> series = Resolve(*text, services.names, *request.running);
   if (!series.ok()) {
     if (series.status().code() == StatusCode::kNotFound)
       return SendError(out, request, 404, "Unable to find one of the UIDs",
@@ -83,17 +88,22 @@ void GetMany(const Request& request, Services& services, ResponseWriter& out) {
       return SendError(out, request, 500, series.status().message());
     return SendStatus(out, request, series.status());
   }
-  const auto found = services.metadata.ListSeries(series->metric, series->pairs);
-  if (!found.ok()) return SendStatus(out, request, found.status());
-  std::string body;
-  JsonWriter json(&body);
-  json.BeginArray();
-  for (const uid::TsMeta& meta : *found) WriteTsMeta(meta, &json);
-  json.EndArray();
-  SendJson(out, request, body);
+  StreamJson(out, request, [&](JsonWriter* json) -> Status {
+    json->BeginArray();
+    const auto write = [&](const uid::TsMeta& meta) -> Status {
+      // The objects of the metric and the tags are repeated for each series.
+      RETURN_IF_ERROR(request.running->Step(static_cast<uint64_t>(uid::BytesOf(meta))));
+      WriteTsMeta(meta, json);
+      return json->alive() ? Status() : request.running->Check();
+    };
+    RETURN_IF_ERROR(
+        services.metadata.VisitSeries(series->metric, series->pairs, write, *request.running));
+    json->EndArray();
+    return {};
+  });
 }
 
-/// None: the error was sent.
+/// nullopt: an error was sent.
 std::optional<TsMetaRequest> FromParameters(const Request& request, ResponseWriter& out) {
   const auto bad = [&](const std::string& name) {
     SendError(out, request, 400, "Unable to parse '" + name + "' value");
@@ -124,7 +134,7 @@ std::optional<TsMetaRequest> FromParameters(const Request& request, ResponseWrit
   return asked;
 }
 
-/// From the body, or without one from the query string; none: the error was sent.
+/// Reads the body, or the query string if there is no body. nullopt: an error was sent.
 std::optional<TsMetaRequest> ReadRequest(const Request& request, ResponseWriter& out) {
   if (request.body.empty()) return FromParameters(request, out);
   std::optional<JsonValue> body = RequireJsonBody(request, out);
@@ -135,13 +145,13 @@ std::optional<TsMetaRequest> ReadRequest(const Request& request, ResponseWriter&
   return {};
 }
 
-/// POST and PUT of a series named by `m`: its object is made if it is not there and create=true
-/// says so.
+/// POST and PUT of a series named by `m`. Its object is created if it does not exist and
+/// create=true is given.
 void WriteByName(const Request& request, Services& services, ResponseWriter& out,
                  uid::TsMeta fields, bool replace) {
   const std::optional<std::string> text = NonEmptyParameter(request, "m");
   if (!text) return SendMissingParameter(out, request, "m");
-  const Result<NamedSeries> series = Resolve(*text, services.names);
+  const Result<NamedSeries> series = Resolve(*text, services.names, *request.running);
   if (!series.ok()) {
     if (series.status().code() == StatusCode::kInvalidArgument)
       return SendArgumentError(out, request, series.status());
@@ -151,17 +161,17 @@ void WriteByName(const Request& request, Services& services, ResponseWriter& out
   if (const Status status = codec::CheckTsuid(services.metadata.layout(), fields.tsuid);
       !status.ok())
     return SendArgumentError(out, request, status);
-  const Result<bool> exists = services.metadata.HasSeries(fields.tsuid);
+  const Result<bool> exists = services.metadata.HasSeries(fields.tsuid, *request.running);
   if (!exists.ok()) return SendStatus(out, request, exists.status());
   if (!*exists && NonEmptyParameter(request, "create") != "true")
     return SendError(out, request, 400,
                      "Could not find TSMeta, specify \"create=true\" to create a new one.");
   if (!*exists) {
-    const Result<uid::TsMeta> created = services.metadata.CreateSeries(fields);
+    const Result<uid::TsMeta> created = services.metadata.CreateSeries(fields, *request.running);
     if (!created.ok()) return SendStatus(out, request, created.status());
     return SendMeta(out, request, *created);
   }
-  const auto written = services.metadata.WriteSeries(fields, replace);
+  const auto written = services.metadata.WriteSeries(fields, replace, *request.running);
   if (!written.ok()) return SendStatus(out, request, written.status());
   if (!written->has_value()) return SendEmpty(out, 304);
   SendMeta(out, request, **written);
@@ -172,7 +182,7 @@ void Write(const Request& request, Services& services, ResponseWriter& out, bool
   if (!asked) return;
   if (asked->tsuid.empty())
     return WriteByName(request, services, out, std::move(asked->fields), replace);
-  // Said before the series is looked at.
+  // Checked before the series is looked up.
   if (!asked->fields.HasChanges()) return SendEmpty(out, 304);
   Result<Bytes> tsuid = ParseHex(asked->tsuid);
   if (!tsuid.ok()) return SendArgumentError(out, request, tsuid.status());
@@ -180,7 +190,7 @@ void Write(const Request& request, Services& services, ResponseWriter& out, bool
   if (!codec::CheckTsuid(services.metadata.layout(), asked->fields.tsuid).ok())
     return SendArgumentError(out, request,
                              Status::InvalidArgument("TSUID is too short, may be missing tags"));
-  const auto written = services.metadata.WriteSeries(asked->fields, replace);
+  const auto written = services.metadata.WriteSeries(asked->fields, replace, *request.running);
   if (written.ok()) return SendMeta(out, request, **written);
   if (written.status().code() == StatusCode::kNotFound)
     return SendArgumentError(out, request,
@@ -197,7 +207,7 @@ void Delete(const Request& request, Services& services, ResponseWriter& out) {
   if (!tsuid.ok())
     return SendError(out, request, 400, "Unable to delete TSMeta information",
                      tsuid.status().message());
-  const Status status = services.metadata.DeleteSeries(*tsuid);
+  const Status status = services.metadata.DeleteSeries(*tsuid, *request.running);
   if (!status.ok()) return SendStatus(out, request, status);
   SendEmpty(out, 204);
 }

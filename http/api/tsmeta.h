@@ -1,5 +1,5 @@
 #pragma once
-// /api/uid/tsmeta (spec http-api.md §17.4).
+// /api/uid/tsmeta (opentsdb-http-api.md §17.4).
 
 #include "http/request.h"
 #include "http/response_writer.h"
@@ -8,7 +8,7 @@ namespace hg::http {
 
 struct Services;
 
-/// GET, POST, PUT, DELETE, method_override: what is said about one series, or about those of a
+/// GET, POST, PUT, DELETE, method_override: the metadata of one series, or of the series of a
 /// metric.
 void HandleTsMeta(const Request& request, Services& services, ResponseWriter& out);
 

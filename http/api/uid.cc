@@ -15,6 +15,7 @@
 #include "http/replies.h"
 #include "http/services.h"
 #include "http/wire/json_writer.h"
+#include "query/running_request.h"
 #include "storage/model/letter_case.h"
 #include "storage/model/name_text.h"
 #include "storage/model/point_sink.h"
@@ -22,7 +23,7 @@
 namespace hg::http {
 namespace {
 
-// The words of assign and rename, in the order in which OpenTSDB's map gives them.
+// The types of assign and rename, in the order of OpenTSDB's map.
 constexpr std::pair<std::string_view, UidKind> kTypes[] = {
     {"metric", UidKind::kMetric}, {"tagk", UidKind::kTagk}, {"tagv", UidKind::kTagv}};
 
@@ -33,7 +34,7 @@ std::optional<UidKind> KindOf(std::string_view type) {
   return {};
 }
 
-/// One type of an assign request: the word as sent, and its names.
+/// One type of an assign request: its name as sent, and the names to assign.
 struct AssignList {
   std::string type;
   std::vector<std::string> names;
@@ -43,7 +44,7 @@ std::vector<AssignList> AssignFromParameters(const Request& request) {
   std::vector<AssignList> lists;
   for (const auto& [word, kind] : kTypes) {
     const std::optional<std::string> text = NonEmptyParameter(request, word);
-    // As String.split: commas at the end, or alone, ask for nothing; others have names around.
+    // As String.split: trailing commas are ignored; other empty parts count as names.
     if (!text || text->find_first_not_of(',') == std::string::npos) continue;
     AssignList& list = lists.emplace_back();
     list.type = word;
@@ -58,7 +59,7 @@ std::vector<AssignList> AssignFromParameters(const Request& request) {
   return lists;
 }
 
-/// None: the error was sent.
+/// nullopt: an error was sent.
 std::optional<std::vector<AssignList>> AssignFromBody(const Request& request, ResponseWriter& out) {
   const std::optional<JsonValue> body = RequireJsonBody(request, out);
   if (!body) return {};
@@ -68,9 +69,8 @@ std::optional<std::vector<AssignList>> AssignFromBody(const Request& request, Re
   };
   if (!body->is_object()) return bad("An object is expected");
   std::vector<AssignList> lists;
-  for (const auto& [type, value] : body->members) {
-    // Of equal keys the last one counts.
-    if (&value != body->Find(type)) continue;
+  for (const JsonMember* member : body->LastMembers()) {
+    const auto& [type, value] = *member;
     const auto null = [&](const JsonValue& item) { return item.is_null(); };
     if (value.is_null() || std::any_of(value.items.begin(), value.items.end(), null)) {
       SendError(out, request, 500, "\"" + type + "\" is null, or holds null");
@@ -90,14 +90,23 @@ std::optional<std::vector<AssignList>> AssignFromBody(const Request& request, Re
 struct AssignResult {
   std::map<std::string, std::string> ids;
   std::map<std::string, std::string> errors;
-  /// What ends the whole request: the store refuses, or there are no ids left.
+  /// An error that ends the whole request: the store refuses, or no ids are left.
   Status failure;
 };
 
-AssignResult Assign(const AssignList& list, const NameRules& rules, uid::Names& names) {
+/// Memory is charged to `tally`. If `tally` returns an error, the names before it stay assigned.
+AssignResult Assign(const AssignList& list, const NameRules& rules, uid::Names& names,
+                    MemoryTally* tally) {
+  // An assignment needs three writes. A line of the response has the name and its result.
+  constexpr uint64_t kSteps = 10'000;
+  constexpr size_t kLineBytes = 256;
   AssignResult result;
   const std::optional<UidKind> kind = KindOf(list.type);
   for (const std::string& name : list.names) {
+    result.failure = tally->Step(kSteps);
+    if (result.failure.ok())
+      result.failure = tally->Add(static_cast<int64_t>(kLineBytes + 4 * name.size()));
+    if (!result.failure.ok()) return result;
     const auto refuse = [&, &name = name](std::string_view why) { result.errors[name] = why; };
     if (!kind) {
       refuse("Unknown type name");
@@ -108,6 +117,11 @@ AssignResult Assign(const AssignList& list, const NameRules& rules, uid::Names& 
       continue;
     }
     bool assigned = false;
+    // A name that is too long is an error of that name only.
+    if (name.size() > uid::kNameLengthMax && ToLatin1(name).size() > uid::kNameLengthMax) {
+      refuse("The name is longer than " + std::to_string(uid::kNameLengthMax) + " characters");
+      continue;
+    }
     const Result<Bytes> id = names.FindOrAssign(*kind, name, &assigned);
     if (id.status().code() == StatusCode::kConflict) {
       refuse(id.status().message());
@@ -145,13 +159,14 @@ void HandleAssign(const Request& request, Services& services, ResponseWriter& ou
   if (lists.empty()) return SendError(out, request, 400, "Missing values to assign UIDs");
 
   const NameRules rules(services.options.extra_name_characters);
+  MemoryTally tally(request.running);
   bool failed = false;
   std::string body;
   JsonWriter json(&body);
   json.BeginObject();
   for (const AssignList& list : lists) {
-    const AssignResult result = Assign(list, rules, services.names);
-    // The name was legal, so an invalid argument can only mean that all ids are assigned.
+    const AssignResult result = Assign(list, rules, services.names, &tally);
+    // The name is valid, so InvalidArgument means that all ids are assigned.
     if (result.failure.code() == StatusCode::kInvalidArgument)
       return SendError(out, request, 500, result.failure.message());
     if (!result.failure.ok()) return SendStatus(out, request, result.failure);
@@ -166,18 +181,18 @@ void HandleAssign(const Request& request, Services& services, ResponseWriter& ou
 
 struct RenameArguments {
   UidKind kind = UidKind::kMetric;
-  std::string_view word;  // of the kind
+  std::string_view word;  // name of the kind
   std::string old_name, new_name;
 };
 
-/// None: the error was sent.
+/// nullopt: an error was sent.
 std::optional<RenameArguments> ReadRename(const Request& request, ResponseWriter& out) {
   std::optional<JsonValue> body;
   if (request.method == Method::kPost) {
     body = RequireJsonBody(request, out);
     if (!body || !RequireScalars(*body, request, out)) return {};
   }
-  // An empty text of a body is a name, though one that does not exist.
+  // In a body, an empty text counts as a name, which does not exist.
   const auto text = [&](std::string_view name) -> std::optional<std::string> {
     if (!body) return NonEmptyParameter(request, name);
     const JsonValue* value = body->Find(name);
@@ -186,7 +201,7 @@ std::optional<RenameArguments> ReadRename(const Request& request, ResponseWriter
   };
   bool has_type = false;
   RenameArguments arguments;
-  // Of several types the last one counts.
+  // Of several types, the last one counts.
   for (const auto& [word, kind] : kTypes) {
     std::optional<std::string> old_name = text(word);
     if (!old_name) continue;
@@ -210,7 +225,7 @@ void HandleRename(const Request& request, Services& services, ResponseWriter& ou
   const NameRules rules(services.options.extra_name_characters);
   Status status = rules.Check(rename->word, rename->new_name);
   if (status.ok()) status = services.names.Rename(rename->kind, rename->old_name, rename->new_name);
-  // A spelling that writers know by heart may now mean another series.
+  // Raw series keys that the sink has cached may now mean other series.
   services.sink.ForgetSpellings();
   switch (status.code()) {
     case StatusCode::kOk:

@@ -1,5 +1,5 @@
 #pragma once
-// /api/uid/…: assign and rename here, uidmeta and tsmeta in files of their own (spec http-api.md
+// /api/uid/…: assign and rename; uidmeta and tsmeta are in their own files (opentsdb-http-api.md
 // §17).
 
 #include "http/request.h"
@@ -9,7 +9,8 @@ namespace hg::http {
 
 struct Services;
 
-/// Any verb; the third segment says what is asked, and each checks its verbs. Others are 501.
+/// Any method. The third path segment selects the function, which checks the method. Unknown
+/// segments get 501.
 void HandleUid(const Request& request, Services& services, ResponseWriter& out);
 
 }  // namespace hg::http

@@ -9,11 +9,12 @@
 #include "http/replies.h"
 #include "http/services.h"
 #include "http/wire/metadata_json.h"
+#include "query/running_request.h"
 
 namespace hg::http {
 namespace {
 
-/// Failures of the call; `wrong_argument` is the status of what the client got wrong.
+/// Sends the error of a failed call; `wrong_argument` is the HTTP status for client errors.
 void SendFailure(ResponseWriter& out, const Request& request, const Status& status,
                  int wrong_argument) {
   if (status.code() == StatusCode::kNotFound)
@@ -30,7 +31,7 @@ void SendMeta(ResponseWriter& out, const Request& request, const uid::UidMeta& m
   SendJson(out, request, body);
 }
 
-/// None: the error was sent.
+/// nullopt: an error was sent.
 std::optional<UidMetaRequest> FromParameters(const Request& request, ResponseWriter& out) {
   UidMetaRequest asked;
   for (const char* name : {"uid", "type"}) {
@@ -48,11 +49,11 @@ std::optional<UidMetaRequest> FromParameters(const Request& request, ResponseWri
   asked.fields.display_name = NonEmptyParameter(request, "display_name").value_or("");
   asked.fields.description = NonEmptyParameter(request, "description").value_or("");
   asked.fields.notes = NonEmptyParameter(request, "notes").value_or("");
-  // `created` is not read here, unlike in a body.
+  // Unlike in a body, `created` is ignored here.
   return asked;
 }
 
-/// From the body, or without one from the query string; none: the error was sent.
+/// Reads the body, or the query string if there is no body. nullopt: an error was sent.
 std::optional<UidMetaRequest> ReadRequest(const Request& request, ResponseWriter& out) {
   if (request.body.empty()) return FromParameters(request, out);
   const std::optional<JsonValue> body = RequireJsonBody(request, out);
@@ -73,7 +74,7 @@ void Get(const Request& request, Services& services, ResponseWriter& out) {
   if (!asked) return;
   const Result<Bytes> id = ParseHex(asked->id);
   if (!id.ok()) return SendFailure(out, request, id.status(), 500);
-  const Result<uid::UidMeta> found = services.metadata.FindUid(*asked->kind, *id);
+  const Result<uid::UidMeta> found = services.metadata.FindUid(*asked->kind, *id, *request.running);
   if (!found.ok()) return SendFailure(out, request, found.status(), 500);
   SendMeta(out, request, *found);
 }
@@ -81,13 +82,13 @@ void Get(const Request& request, Services& services, ResponseWriter& out) {
 void Write(const Request& request, Services& services, ResponseWriter& out, bool replace) {
   std::optional<UidMetaRequest> asked = ReadRequest(request, out);
   if (!asked) return;
-  // Said before the id is looked at.
+  // Checked before the id is looked up.
   if (!asked->fields.HasChanges()) return SendEmpty(out, 304);
   const Result<Bytes> id = ParseHex(asked->id);
   if (!id.ok()) return SendFailure(out, request, id.status(), 400);
   asked->fields.kind = *asked->kind;
   asked->fields.id = *id;
-  const auto written = services.metadata.WriteUid(asked->fields, replace);
+  const auto written = services.metadata.WriteUid(asked->fields, replace, *request.running);
   if (!written.ok()) return SendFailure(out, request, written.status(), 400);
   SendMeta(out, request, **written);
 }
@@ -97,7 +98,7 @@ void Delete(const Request& request, Services& services, ResponseWriter& out) {
   if (!asked) return;
   const Result<Bytes> id = ParseHex(asked->id);
   if (!id.ok()) return SendFailure(out, request, id.status(), 400);
-  const Status status = services.metadata.DeleteUid(*asked->kind, *id);
+  const Status status = services.metadata.DeleteUid(*asked->kind, *id, *request.running);
   if (!status.ok()) return SendFailure(out, request, status, 400);
   SendEmpty(out, 204);
 }

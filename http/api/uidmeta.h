@@ -1,5 +1,5 @@
 #pragma once
-// /api/uid/uidmeta (spec http-api.md §17.3).
+// /api/uid/uidmeta (opentsdb-http-api.md §17.3).
 
 #include "http/request.h"
 #include "http/response_writer.h"
@@ -8,7 +8,7 @@ namespace hg::http {
 
 struct Services;
 
-/// GET, POST, PUT, DELETE, method_override: what is said about one id.
+/// GET, POST, PUT, DELETE, method_override: the metadata of one UID.
 void HandleUidMeta(const Request& request, Services& services, ResponseWriter& out);
 
 }  // namespace hg::http

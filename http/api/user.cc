@@ -7,7 +7,7 @@
 namespace hg::http {
 namespace {
 
-/// As the setting tsd.mode has it.
+/// The value of the setting tsd.mode.
 std::string_view ModeName(Mode mode) {
   switch (mode) {
     case Mode::kReadOnly:

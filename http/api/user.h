@@ -1,5 +1,5 @@
 #pragma once
-// /api/user: who asks, and what he may; ours.
+// /api/user: the user and roles of the client. Hourglass extension.
 
 #include "http/request.h"
 #include "http/response_writer.h"
@@ -8,7 +8,7 @@ namespace hg::http {
 
 struct Services;
 
-/// GET: {"user":…,"roles":[…],"mode":…}. Where nobody is asked who he is: no name, all roles.
+/// GET: {"user":…,"roles":[…],"mode":…}. Without authentication: no name, all roles.
 void HandleUser(const Request& request, Services& services, ResponseWriter& out);
 
 }  // namespace hg::http

@@ -28,11 +28,10 @@ std::string VersionJson() {
 }  // namespace
 
 void HandleVersion(const Request& request, Services&, ResponseWriter& out) {
-  // /api/v0 speaks like the paths outside of /api.
+  // /api/v0 answers like the paths outside /api.
   if (request.api_version > 0 || request.parameters.Has("json"))
     return SendJson(out, request, VersionJson());
-  const std::string text = BuildText();
-  SendBody(out, 200, GuessContentType(request, text.front()), text);
+  SendBody(out, 200, "text/plain", BuildText());
 }
 
 }  // namespace hg::http

@@ -1,5 +1,5 @@
 #pragma once
-// /api/version and /version (spec http-api.md §14.3, §19.1).
+// /api/version and /version (opentsdb-http-api.md §14.3, §19.1).
 
 #include "http/request.h"
 #include "http/response_writer.h"
@@ -8,7 +8,7 @@ namespace hg::http {
 
 struct Services;
 
-/// GET, POST: an object below /api and with ?json, two lines of text elsewhere.
+/// GET, POST: a JSON object below /api and with ?json, otherwise two lines of text.
 void HandleVersion(const Request& request, Services& services, ResponseWriter& out);
 
 }  // namespace hg::http

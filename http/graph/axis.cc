@@ -15,14 +15,14 @@ using query::TimeUnit;
 
 constexpr int64_t kSecond = 1000, kMinute = 60 * kSecond, kHour = 60 * kMinute, kDay = 24 * kHour;
 
-/// printf of one double; the format was checked (style.cc).
+/// printf of one double; style.cc has validated the format.
 std::string Formatted(const std::string& format, double value) {
   std::array<char, 256> text{};
   const int length = std::snprintf(text.data(), text.size(), format.c_str(), value);
   return {text.data(), std::min(static_cast<size_t>(std::max(length, 0)), text.size() - 1)};
 }
 
-/// A power of 1000 for "s" and "c" of gnuplot's formats: 1500 is "1.5" and "k".
+/// The power of 1000 for "s" and "c" of gnuplot's formats: 1500 is "1.5" and "k".
 int ScaleOf(double value) {
   if (value == 0 || !std::isfinite(value)) return 0;
   const int scale = static_cast<int>(std::floor(std::log10(std::abs(value)) / 3 + 1e-12));
@@ -35,7 +35,7 @@ std::string_view ScaleLetter(int scale) {
   return kLetters[static_cast<size_t>(scale + 6)];
 }
 
-/// 1, 2 or 5 times a power of ten, not below `least`.
+/// The smallest of 1, 2 or 5 times a power of ten that is not below `least`.
 double NiceStep(double least) {
   const double power = std::pow(10, std::floor(std::log10(least)));
   for (double factor : {1.0, 2.0, 5.0})
@@ -73,7 +73,7 @@ std::string TimeText(int64_t ms, const query::TimeZone& zone, std::string_view f
   const int64_t local = zone.ToLocal(ms);
   const int64_t day = query::FloorDiv(local, kDay);
   const int64_t in_day = local - day * kDay;
-  // Where a day begins, the day says more than midnight does.
+  // Midnight is shown as the date of the day that begins.
   if (in_day == 0 && format.find('H') != std::string_view::npos) format = "%m/%d";
   const query::CivilDate date = query::CivilFromDays(day);
   std::string out;
@@ -185,14 +185,14 @@ ValueScale::ValueScale(const ValueAxis& axis, double low, double high, int marks
 
 void ValueScale::MarkLinear(const ValueAxis& axis, int marks) {
   const double step = NiceStep((high_ - low_) / std::max(marks, 2));
-  // Open ends move out to the next mark.
+  // Ends that are not given move out to the next tick mark.
   if (!axis.low) low_ = std::floor(low_ / step + 1e-9) * step;
   if (!axis.high) high_ = std::ceil(high_ / step - 1e-9) * step;
   const double first = std::ceil(low_ / step - 1e-9);
   for (double n = first; n * step <= high_ + step * 1e-9 && marks_.size() < 100; ++n) {
     const double value = n == 0 ? 0 : n * step;
     marks_.push_back({At(value), NumberLabel(axis.format, value, step)});
-    if (n + 1 == n) break;  // too large for steps of one
+    if (n + 1 == n) break;  // the value is too large for steps of one
   }
 }
 

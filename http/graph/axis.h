@@ -1,5 +1,5 @@
 #pragma once
-// Scales: which part of the numbers is shown, where the marks stand and what they say. Pure.
+// Axis scales: the visible range of values, and positions and labels of the tick marks. Pure.
 
 #include <cstdint>
 #include <string>
@@ -10,19 +10,19 @@
 namespace hg::http::graph {
 
 struct Mark {
-  double at = 0;  // 0…1 along the axis
+  double at = 0;  // position along the axis, 0…1
   std::string text;
 };
 
-/// A value axis over its numbers.
+/// Maps values to positions on a value axis.
 class ValueScale {
  public:
-  /// `low`, `high`: of the points; equal or none (low > high) is widened. `marks`: about how many
-  /// there is room for, at least 2.
+  /// `low`, `high`: range of the points. A range that is empty (low > high) or of one value is
+  /// widened. `marks`: approximate number of tick marks that fit, at least 2.
   ValueScale(const ValueAxis& axis, double low, double high, int marks);
 
-  /// 0…1 from the low end to the high one; beyond outside. Values that a logarithm does not have
-  /// are far below 0.
+  /// The position of a value: 0 at the low end, 1 at the high end; values out of range lie beyond.
+  /// On a logarithmic axis, values that have no logarithm are far below 0.
   [[nodiscard]] double At(double value) const;
   [[nodiscard]] const std::vector<Mark>& marks() const { return marks_; }
 
@@ -35,12 +35,13 @@ class ValueScale {
   std::vector<Mark> marks_;
 };
 
-/// Marks of a time axis, at full hours, days … of the zone. `marks`: about how many fit.
+/// Tick marks of a time axis at full hours, days … of the zone. `marks`: approximate number that
+/// fits.
 std::vector<Mark> TimeMarks(int64_t begin_ms, int64_t end_ms, const query::TimeZone& zone,
                             int marks);
 
-/// A number the way the axis' format says; plain and short without one. `step`: the distance to the
-/// next mark, which decides the digits.
+/// Formats a number by the axis' format; without one, plain and short. `step`: distance between
+/// tick marks, which decides the number of digits.
 std::string NumberLabel(const std::string& format, double value, double step);
 
 }  // namespace hg::http::graph

@@ -8,8 +8,7 @@
 namespace hg::http::graph {
 namespace {
 
-/// Cairo stops for good at a text that is no UTF-8, or holds code points that stand for no
-/// character.
+/// Replaces invalid UTF-8 and noncharacters: Cairo fails permanently on them.
 std::string Drawable(std::string_view text) {
   std::string out;
   while (!text.empty()) {
@@ -29,8 +28,17 @@ double Shift(Place place, double size) {
   return place == Place::kBegin ? 0 : place == Place::kCenter ? size / 2 : size;
 }
 
+struct File {
+  RequestContext& context;
+  std::string bytes;
+  Status status;
+};
+
 cairo_status_t AppendBytes(void* to, const unsigned char* bytes, unsigned int count) {
-  static_cast<std::string*>(to)->append(reinterpret_cast<const char*>(bytes), count);
+  File& file = *static_cast<File*>(to);
+  file.status = file.context.Check();
+  if (!file.status.ok()) return CAIRO_STATUS_WRITE_ERROR;
+  file.bytes.append(reinterpret_cast<const char*>(bytes), count);
   return CAIRO_STATUS_SUCCESS;
 }
 
@@ -75,7 +83,8 @@ void Canvas::SetTextSize(double pixels) {
   cairo_font_extents(pen_, &extents);
   ascent_ = extents.ascent;
   descent_ = extents.descent;
-  line_height_ = std::max(1.0, std::ceil(extents.height));  // 0: the canvas is in error
+  // The font height is 0 if the canvas is in error.
+  line_height_ = std::max(1.0, std::ceil(extents.height));
 }
 
 double Canvas::TextWidth(std::string_view text) {
@@ -87,7 +96,7 @@ double Canvas::TextWidth(std::string_view text) {
 std::string Canvas::Fitting(std::string_view text, double width_max) {
   std::string out = Drawable(text);
   if (TextWidth(out) <= width_max) return out;
-  // What fits is found by halves: a title may be long, and each look measures it.
+  // A binary search: a title may be long, and each step measures text.
   size_t fits = 0, too_long = out.size();
   while (too_long - fits > 1) {
     const size_t middle = fits + (too_long - fits) / 2;
@@ -120,15 +129,16 @@ void Canvas::TextUpwards(std::string_view text, double x, double y, double lengt
   cairo_restore(pen_);
 }
 
-Result<std::string> Canvas::ToPng() {
-  std::string bytes;
+Result<std::string> Canvas::ToPng(RequestContext& context) {
+  File file{context, {}, {}};
   cairo_status_t status = cairo_status(pen_);
   if (status == CAIRO_STATUS_SUCCESS)
-    status = cairo_surface_write_to_png_stream(surface_, AppendBytes, &bytes);
+    status = cairo_surface_write_to_png_stream(surface_, AppendBytes, &file);
+  RETURN_IF_ERROR(file.status);
   if (status != CAIRO_STATUS_SUCCESS)
     return Status::IoError(std::string("the plot cannot be drawn: ") +
                            cairo_status_to_string(status));
-  return bytes;
+  return std::move(file.bytes);
 }
 
 }  // namespace hg::http::graph

@@ -1,5 +1,6 @@
 #pragma once
-// A picture to draw on: Cairo's surface and context, owned, with the few strokes that plots need.
+// A bitmap to draw on. Owns a Cairo surface and context and offers the few operations that plots
+// need.
 
 #include <cairo.h>
 
@@ -7,11 +8,12 @@
 #include <string_view>
 
 #include "http/graph/plot.h"
+#include "storage/base/request_context.h"
 #include "storage/base/status.h"
 
 namespace hg::http::graph {
 
-/// How text stands to the place it is given, in either direction.
+/// How a text is aligned to its position, in each direction.
 struct Anchor {
   Place across = Place::kCenter;
   Place along = Place::kCenter;
@@ -29,20 +31,21 @@ class Canvas {
   cairo_t* pen() { return pen_; }
   void Use(Color color, double opacity = 1);
   void Fill(double x, double y, double width, double height);
-  /// One pixel wide, on whole pixels.
+  /// Draws a line one pixel wide, aligned to whole pixels.
   void Stroke(double x1, double y1, double x2, double y2);
   void Outline(double x, double y, double width, double height);
-  /// Control characters are left out, and what is no UTF-8 shown as question marks; what is wider
-  /// than `width_max` is cut.
+  /// Draws text. Control characters are left out; bytes that are not UTF-8 become question marks;
+  /// text wider than `width_max` is cut.
   void Text(std::string_view text, double x, double y, Anchor anchor, double width_max);
-  /// Read from below, its middle at the place.
+  /// Draws text that runs upwards, centered at the position.
   void TextUpwards(std::string_view text, double x, double y, double length_max);
   [[nodiscard]] double TextWidth(std::string_view text);
   [[nodiscard]] double LineHeight() const { return line_height_; }
   void SetTextSize(double pixels);
 
-  /// IoError: there was no memory for it.
-  Result<std::string> ToPng();
+  /// IoError: no memory for the file. The context is checked for each piece of the file, and its
+  /// error is returned.
+  Result<std::string> ToPng(RequestContext& context);
 
  private:
   std::string Fitting(std::string_view text, double width_max);

@@ -4,25 +4,38 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <span>
 
 #include "http/graph/axis.h"
 #include "http/graph/canvas.h"
 #include "http/graph/legend.h"
 #include "http/graph/shape.h"
+#include "storage/model/utf8.h"
 
 namespace hg::http::graph {
 namespace {
 
 constexpr double kTextPixels = 12;
 constexpr double kTitlePixels = 15;
-constexpr double kGap = 6;      // between things that belong together
+constexpr double kGap = 6;      // between related elements
 constexpr double kMargin = 10;  // around the picture
 constexpr double kMarkLength = 4;
 
-/// Lowest and highest value of the lines of one axis within the plot's time; low > high if none.
-std::pair<double, double> Extent(const Plot& plot, bool second_axis) {
+// Points that are drawn at once: more than most lines have, but only a few milliseconds of work.
+constexpr size_t kPointsAtOnce = 8192;
+// Cost of drawing a point, relative to reading one.
+constexpr uint64_t kDrawnSteps = 64;
+// Memory of a pixel, in the bitmap and in the file at most.
+constexpr int64_t kPixelBytes = 8;
+// Maximum bytes of a line's title. More does not fit a picture and takes long to measure.
+constexpr size_t kTitleBytesMax = 512;
+constexpr uint64_t kPixelsPerStep = 16;
+
+/// Lowest and highest value of one axis within the plot's time; low > high if there are no values.
+std::pair<double, double> Extent(const Plot& plot, const std::vector<Line>& lines,
+                                 bool second_axis) {
   double low = std::numeric_limits<double>::infinity(), high = -low;
-  for (const Line& line : plot.lines) {
+  for (const Line& line : lines) {
     if (line.second_axis != second_axis) continue;
     for (const Point& p : line.points) {
       if (p.time_ms < plot.begin_ms || p.time_ms > plot.end_ms) continue;
@@ -36,11 +49,15 @@ std::pair<double, double> Extent(const Plot& plot, bool second_axis) {
 
 class Drawing {
  public:
-  explicit Drawing(const Plot& plot)
-      : plot_(plot), style_(plot.style), canvas_(style_.width, style_.height) {}
+  Drawing(const Plot& plot, RequestContext& context)
+      : plot_(plot),
+        style_(plot.style),
+        context_(context),
+        memory_(&context),
+        canvas_(style_.width, style_.height) {}
 
   Result<std::string> Run() {
-    Prepare();
+    RETURN_IF_ERROR(Prepare());
     if (style_.background) {
       canvas_.Use(*style_.background);
       canvas_.Fill(0, 0, style_.width, style_.height);
@@ -51,10 +68,10 @@ class Drawing {
     DrawLabels();
     cairo_t* pen = canvas_.pen();
     cairo_save(pen);
-    // A little more than the frame, so that what lies on its edge is seen whole.
+    // A little more than the frame, so that lines on its edge are fully visible.
     cairo_rectangle(pen, area_.left - 2, area_.top - 2, area_.width() + 5, area_.height() + 5);
     cairo_clip(pen);
-    for (size_t i = 0; i < lines_.size(); ++i) DrawLine(lines_[i], LineColor(i));
+    for (size_t i = 0; i < lines_.size(); ++i) RETURN_IF_ERROR(DrawLine(lines_[i], LineColor(i)));
     cairo_restore(pen);
     if (empty_) {
       canvas_.Use(style_.foreground, 0.6);
@@ -64,29 +81,35 @@ class Drawing {
     canvas_.Use(style_.foreground);
     canvas_.Outline(area_.left, area_.top, area_.width(), area_.height());
     legend_->Draw(area_);
-    return canvas_.ToPng();
+    return canvas_.ToPng(context_);
   }
 
  private:
-  /// Lines as they are drawn.
-  void Prepare() {
-    lines_ = plot_.lines;
-    for (Line& line : lines_) {
-      if (style_.smoothing == Smoothing::kCumulative)
-        line.points = Accumulated(std::move(line.points));
-      line.points = Reduced(line.points, plot_.begin_ms, plot_.end_ms, style_.width);
+  /// Prepares the points for drawing.
+  Status Prepare() {
+    lines_.reserve(plot_.lines.size());
+    for (const Line& given : plot_.lines) {
+      RETURN_IF_ERROR(context_.Step(1 + given.points.size()));
+      // Two temporary copies exist during the reduction.
+      MemoryTally copies(&context_);
+      RETURN_IF_ERROR(copies.Add(static_cast<int64_t>(2 * given.points.size() * sizeof(Point))));
+      Line& line = lines_.emplace_back();
+      line.title = Shortened(given.title, kTitleBytesMax);
+      line.second_axis = given.second_axis;
+      line.points =
+          style_.smoothing == Smoothing::kCumulative
+              ? Reduced(Accumulated(given.points), plot_.begin_ms, plot_.end_ms, style_.width)
+              : Reduced(given.points, plot_.begin_ms, plot_.end_ms, style_.width);
+      RETURN_IF_ERROR(memory_.Add(
+          static_cast<int64_t>(line.title.size() + 2 * line.points.size() * sizeof(Point))));
       empty_ &= line.points.empty();
       second_axis_ |= line.second_axis;
     }
+    return {};
   }
 
   [[nodiscard]] ValueScale ScaleOf(bool second_axis, int marks) const {
-    Plot shown;
-    shown.begin_ms = plot_.begin_ms;
-    shown.end_ms = plot_.end_ms;
-    shown.style = style_;
-    shown.lines = lines_;
-    const auto [low, high] = Extent(shown, second_axis);
+    const auto [low, high] = Extent(plot_, lines_, second_axis);
     return {second_axis ? style_.right : style_.left, low, high, marks};
   }
 
@@ -96,7 +119,7 @@ class Drawing {
     return width;
   }
 
-  /// Divides the picture: what stands around decides how much is left for the lines.
+  /// Computes the layout: the surrounding elements determine the area of the lines.
   void Lay() {
     const double line = canvas_.LineHeight();
     area_ = {kMargin, kMargin, style_.width - kMargin, style_.height - kMargin};
@@ -126,7 +149,7 @@ class Drawing {
     return area_.left + static_cast<double>(time_ms - plot_.begin_ms) / span * area_.width();
   }
   [[nodiscard]] double Y(const ValueScale& scale, double value) const {
-    // Far outside is as good as outside, and Cairo's numbers are not large.
+    // Cairo's coordinates have a small range, and values this far outside are not visible.
     const double at = std::clamp(scale.At(value), -100.0, 100.0);
     return area_.bottom - at * area_.height();
   }
@@ -184,8 +207,20 @@ class Drawing {
     canvas_.SetTextSize(kTextPixels);
   }
 
-  void DrawLine(const Line& line, Color color) {
-    if (line.points.empty()) return;
+  Status DrawLine(const Line& line, Color color) {
+    RETURN_IF_ERROR(context_.Check());
+    const std::span<const Point> points = line.points;
+    // Pieces share a point, so that they are connected.
+    for (size_t begin = 0;; begin += kPointsAtOnce - 1) {
+      const size_t count = std::min(kPointsAtOnce, points.size() - begin);
+      RETURN_IF_ERROR(DrawPart(line, points.subspan(begin, count), color));
+      if (begin + count == points.size()) return {};
+    }
+  }
+
+  Status DrawPart(const Line& line, std::span<const Point> points, Color color) {
+    if (points.empty()) return {};
+    RETURN_IF_ERROR(context_.Step(kDrawnSteps * points.size()));
     const ValueScale& scale = line.second_axis ? *right_ : *left_;
     canvas_.Use(color);
     cairo_t* pen = canvas_.pen();
@@ -193,36 +228,35 @@ class Drawing {
     cairo_set_line_join(pen, CAIRO_LINE_JOIN_ROUND);
     const LineForm form = style_.form;
     if (form == LineForm::kLines || form == LineForm::kLinesAndPoints) {
-      // One point has no line: it is shown as a point.
-      if (line.points.size() == 1 && form == LineForm::kLines) Dots(line, scale, 2, true);
-      Path(line, scale);
+      // A line of one point would be invisible, so the point is drawn as a dot.
+      if (points.size() == 1 && form == LineForm::kLines) Dots(points, scale, 2, true);
+      Path(points, scale);
       cairo_stroke(pen);
     } else if (form == LineForm::kSteps) {
-      for (size_t i = 0; i < line.points.size(); ++i) {
-        const double y = Y(scale, line.points[i].value);
-        if (i > 0)
-          cairo_line_to(pen, X(line.points[i].time_ms), Y(scale, line.points[i - 1].value));
-        cairo_line_to(pen, X(line.points[i].time_ms), y);
+      for (size_t i = 0; i < points.size(); ++i) {
+        const double y = Y(scale, points[i].value);
+        if (i > 0) cairo_line_to(pen, X(points[i].time_ms), Y(scale, points[i - 1].value));
+        cairo_line_to(pen, X(points[i].time_ms), y);
       }
       cairo_stroke(pen);
     } else if (form == LineForm::kBars) {
       const double zero = std::clamp(Y(scale, 0), area_.top, area_.bottom);
-      for (const Point& p : line.points) {
+      for (const Point& p : points) {
         cairo_move_to(pen, X(p.time_ms), zero);
         cairo_line_to(pen, X(p.time_ms), Y(scale, p.value));
       }
       cairo_stroke(pen);
     }
     if (form == LineForm::kLinesAndPoints || form == LineForm::kPoints)
-      Dots(line, scale, 2.5, true);
-    if (form == LineForm::kCircles) Dots(line, scale, 3.5, false);
-    if (form == LineForm::kDots) Dots(line, scale, 1, true);
+      Dots(points, scale, 2.5, true);
+    if (form == LineForm::kCircles) Dots(points, scale, 3.5, false);
+    if (form == LineForm::kDots) Dots(points, scale, 1, true);
     cairo_set_line_width(pen, 1);
+    return {};
   }
 
-  void Path(const Line& line, const ValueScale& scale) {
+  void Path(std::span<const Point> points, const ValueScale& scale) {
     cairo_t* pen = canvas_.pen();
-    const std::vector<Point>& points = line.points;
     const bool curved = style_.smoothing == Smoothing::kCurve;
     const std::vector<double> slopes = curved ? MonotoneSlopes(points) : std::vector<double>();
     for (size_t i = 0; i < points.size(); ++i) {
@@ -240,9 +274,9 @@ class Drawing {
     }
   }
 
-  void Dots(const Line& line, const ValueScale& scale, double radius, bool filled) {
+  void Dots(std::span<const Point> points, const ValueScale& scale, double radius, bool filled) {
     cairo_t* pen = canvas_.pen();
-    for (const Point& p : line.points) {
+    for (const Point& p : points) {
       cairo_new_sub_path(pen);
       cairo_arc(pen, X(p.time_ms), Y(scale, p.value), radius, 0, 2 * M_PI);
     }
@@ -251,11 +285,13 @@ class Drawing {
 
   const Plot& plot_;
   const Style& style_;
+  RequestContext& context_;
+  MemoryTally memory_;  // memory of lines_
   Canvas canvas_;
   std::vector<Line> lines_;
   bool empty_ = true;
   bool second_axis_ = false;
-  Box area_;  // of the lines
+  Box area_;  // area of the lines
   std::optional<LegendBlock> legend_;
   std::optional<ValueScale> left_, right_;
   std::vector<Mark> times_;
@@ -263,12 +299,15 @@ class Drawing {
 
 }  // namespace
 
-Result<std::string> DrawPng(const Plot& plot) {
+Result<std::string> DrawPng(const Plot& plot, RequestContext& context) {
   if (plot.lines.size() > kLinesMax)
     return Status::InvalidArgument("The plot would have " + std::to_string(plot.lines.size()) +
                                    " lines; at most " + std::to_string(kLinesMax) +
                                    " can be drawn");
-  return Drawing(plot).Run();
+  const int64_t pixels = int64_t{plot.style.width} * plot.style.height;
+  RETURN_IF_ERROR(context.Step(static_cast<uint64_t>(pixels) / kPixelsPerStep));
+  RETURN_IF_ERROR(context.Charge(pixels * kPixelBytes));
+  return Drawing(plot, context).Run();
 }
 
 }  // namespace hg::http::graph

@@ -1,18 +1,20 @@
 #pragma once
-// Draws a plot (Cairo). Pure but for the system's fonts: a plot and nothing else decides the bytes.
+// Draws a plot with Cairo. The bytes depend only on the plot and the system's fonts.
 
 #include <string>
 
 #include "http/graph/plot.h"
+#include "storage/base/request_context.h"
 #include "storage/base/status.h"
 
 namespace hg::http::graph {
 
-/// More lines would be a blot, and hold a thread for long.
+/// More lines would be unreadable and would occupy a thread for long.
 inline constexpr size_t kLinesMax = 2000;
 
-/// A PNG file of the style's size. InvalidArgument: more lines than kLinesMax. IoError: no memory
-/// for the picture.
-Result<std::string> DrawPng(const Plot& plot);
+/// Returns a PNG file of the style's size. The bitmap and the working memory are charged to
+/// `context`; the returned file stays charged. InvalidArgument: more than kLinesMax lines. IoError:
+/// no memory for the bitmap. Other errors come from the context.
+Result<std::string> DrawPng(const Plot& plot, RequestContext& context);
 
 }  // namespace hg::http::graph

@@ -1,5 +1,5 @@
 #pragma once
-// A query's answer as a plot. Pure.
+// Converts a query result to a plot. Pure.
 
 #include <vector>
 
@@ -9,8 +9,8 @@
 
 namespace hg::http::graph {
 
-/// A line per group, titled by metric and tags; what is no number is left out. `second_axis`: by
-/// sub-query, those measured on the right; may be shorter than there are sub-queries.
+/// One line per group, titled by metric and tags. Values that are not finite are left out.
+/// `second_axis`: for each sub-query, whether the right axis applies; missing entries mean no.
 Plot PlotOf(const query::ValidQuery& query, const query::Answer& answer, Style style,
             query::TimeZone zone, const std::vector<bool>& second_axis);
 

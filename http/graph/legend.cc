@@ -9,10 +9,10 @@ namespace hg::http::graph {
 namespace {
 
 constexpr double kGap = 6;
-constexpr double kSwatch = 22;  // the sample of a line
-constexpr int kRowsMax = 40;    // what does not fit is counted
+constexpr double kSwatch = 22;  // a sample of the line's color
+constexpr int kRowsMax = 40;    // other lines are only counted
 
-/// Apart from each other for eyes of any kind, also in print.
+/// Distinguishable with color blindness, and in print.
 constexpr std::array<Color, 10> kColors = {{{0x1F, 0x77, 0xB4},
                                             {0xFF, 0x7F, 0x0E},
                                             {0x2C, 0xA0, 0x2C},
@@ -33,7 +33,7 @@ LegendBlock::LegendBlock(const Style& style, const std::vector<Line>& lines, con
     : style_(style), lines_(lines), canvas_(canvas) {
   if (!style_.legend.shown || lines_.empty()) return;
   double widest = 0;
-  // Of very many lines only the first can be shown.
+  // Only the first of very many lines can be shown.
   for (size_t i = 0; i < std::min<size_t>(lines_.size(), 1000); ++i)
     widest = std::max(widest, canvas_.TextWidth(lines_[i].title));
   text_width_ = std::min(widest, style_.width / (beside() ? 3.0 : 1.5));
@@ -58,7 +58,7 @@ void LegendBlock::Reserve(Box* area) {
     area->top += height_ + kGap;
   } else {
     area->bottom -= height_ + kGap;
-    around_.bottom += canvas_.LineHeight();  // below the labels of the time
+    around_.bottom += canvas_.LineHeight();  // below the time labels
   }
 }
 

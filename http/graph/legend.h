@@ -1,5 +1,5 @@
 #pragma once
-// The key of a plot: how much room it takes, and its drawing. Used by draw.cc.
+// The legend of a plot: its layout and drawing. Used by draw.cc.
 
 #include <cstddef>
 #include <vector>
@@ -15,24 +15,24 @@ struct Box {
   [[nodiscard]] double height() const { return bottom - top; }
 };
 
-/// The color of a line by its place; they repeat.
+/// The color of the line with this index; colors repeat.
 Color LineColor(size_t index);
 
 class LegendBlock {
  public:
-  /// Measures the titles. `room`: of the picture without its margins.
+  /// Measures the titles. `room`: the picture without its margins.
   LegendBlock(const Style& style, const std::vector<Line>& lines, const Box& room, Canvas& canvas);
 
-  /// Takes an outside key's room off the area of the lines. Before Draw.
+  /// Takes the space of an outside legend off `area`, the area of the lines. Call before Draw.
   void Reserve(Box* area);
-  /// What it takes on the left of the picture.
+  /// The width that the legend takes at the left of the picture.
   [[nodiscard]] double left_room() const;
-  /// `area`: of the lines, where an inside key stands.
+  /// `area`: the area of the lines, which contains an inside legend.
   void Draw(const Box& area);
 
  private:
   [[nodiscard]] bool outside() const { return rows_ > 0 && style_.legend.outside; }
-  /// Left or right of the lines, not above or below.
+  /// True if the legend is left or right of the lines, not above or below.
   [[nodiscard]] bool beside() const {
     return !style_.legend.horizontal && style_.legend.across != Place::kCenter;
   }
@@ -40,7 +40,7 @@ class LegendBlock {
   const Style& style_;
   const std::vector<Line>& lines_;
   Canvas& canvas_;
-  Box around_;  // of an outside key
+  Box around_;  // the area that contains an outside legend
   int rows_ = 0, columns_ = 1;
   double width_ = 0, height_ = 0, text_width_ = 0;
 };

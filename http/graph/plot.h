@@ -1,5 +1,5 @@
 #pragma once
-// What a plot shows and how it looks, free of where it comes from and how it is drawn.
+// The contents and style of a plot, independent of its source and of drawing.
 
 #include <cstdint>
 #include <optional>
@@ -18,10 +18,10 @@ struct Point {
 struct Line {
   std::string title;          // UTF-8, any characters
   std::vector<Point> points;  // ascending
-  bool second_axis = false;   // measured on the right
+  bool second_axis = false;   // uses the right axis
 };
 
-/// 0…255.
+/// Components are 0…255.
 struct Color {
   uint8_t red = 0, green = 0, blue = 0;
   bool operator==(const Color&) const = default;
@@ -29,13 +29,13 @@ struct Color {
 
 enum class LineForm : uint8_t { kLines, kLinesAndPoints, kPoints, kCircles, kDots, kSteps, kBars };
 enum class Smoothing : uint8_t { kNone, kCurve, kCumulative };
-/// Where along its side something stands.
+/// A position along one direction.
 enum class Place : uint8_t { kBegin, kCenter, kEnd };
 
 struct ValueAxis {
-  std::optional<double> low, high;  // none: as the points want it
+  std::optional<double> low, high;  // none: chosen from the points
   std::string label;
-  std::string format;  // printf's way of one double, checked; empty = plain numbers
+  std::string format;  // printf format of one double, validated; empty = plain numbers
   bool logarithmic = false;
 };
 
@@ -61,7 +61,7 @@ struct Style {
 
 struct Plot {
   int64_t begin_ms = 0, end_ms = 0;
-  query::TimeZone zone;  // of the labels
+  query::TimeZone zone;  // zone of the time labels
   Style style;
   std::vector<Line> lines;
 };

@@ -7,7 +7,7 @@
 namespace hg::http::graph {
 namespace {
 
-/// Where the line between two points is at that time.
+/// The point at that time on the line between two points.
 Point Between(const Point& a, const Point& b, int64_t time_ms) {
   const double part =
       static_cast<double>(time_ms - a.time_ms) / static_cast<double>(b.time_ms - a.time_ms);
@@ -69,10 +69,10 @@ std::vector<Point> Accumulated(std::vector<Point> points) {
   return points;
 }
 
-std::vector<double> MonotoneSlopes(const std::vector<Point>& points) {
+std::vector<double> MonotoneSlopes(std::span<const Point> points) {
   std::vector<double> slopes(points.size(), 0);
   if (points.size() < 2) return slopes;
-  std::vector<double> rises;  // between neighbours
+  std::vector<double> rises;  // slopes between neighbouring points
   for (size_t i = 0; i + 1 < points.size(); ++i) {
     const auto time = static_cast<double>(points[i + 1].time_ms - points[i].time_ms);
     rises.push_back(time > 0 ? (points[i + 1].value - points[i].value) / time : 0);

@@ -44,7 +44,7 @@ Status ReadSize(const Parameters& parameters, Style* style) {
   return {};
 }
 
-/// One end of a range: nothing and "*" leave it open.
+/// One end of a range; "" and "*" leave it open.
 bool ReadEnd(std::string_view text, std::optional<double>* end) {
   while (text.starts_with(' ')) text.remove_prefix(1);
   while (text.ends_with(' ')) text.remove_suffix(1);
@@ -68,7 +68,7 @@ Status ReadRange(const Parameters& parameters, std::string_view name, ValueAxis*
   return {};
 }
 
-/// One conversion of a double among other text; "%%" is a percent sign.
+/// True for text with at most two printf conversions of a double; "%%" is a percent sign.
 bool IsFormat(std::string_view text) {
   int conversions = 0;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -91,7 +91,7 @@ bool IsFormat(std::string_view text) {
       ++i;
       if (!skip(kDigits, 2)) return false;
     }
-    // "s" and "c" are gnuplot's: the number scaled, and the letter of its scale.
+    // "s" and "c" are gnuplot's: the scaled number, and the letter of its scale.
     if (++i >= text.size() || std::string_view("efgEGsc").find(text[i]) == std::string_view::npos)
       return false;
   }
@@ -158,7 +158,7 @@ Status ReadLegend(const Parameters& parameters, Legend* legend) {
     } else if (word == "top" || word == "bottom") {
       legend->along = word == "top" ? Place::kBegin : Place::kEnd;
     } else if (word == "center") {
-      // As in gnuplot: of the one direction that no other word settles.
+      // As in gnuplot, it applies to the direction that no other word sets.
       (across_given ? legend->along : legend->across) = Place::kCenter;
     } else {
       return Wrong("key", *text, "has a word that is no place of a key");
@@ -187,7 +187,7 @@ constexpr std::pair<std::string_view, LineForm> kForms[] = {
     {"steps", LineForm::kSteps},     {"impulses", LineForm::kBars},
     {"boxes", LineForm::kBars},
 };
-// Gnuplot's names; the curves differ there, here one is drawn.
+// gnuplot's names. gnuplot draws different curves for them; here all are the same curve.
 constexpr std::pair<std::string_view, Smoothing> kSmoothings[] = {
     {"unique", Smoothing::kNone},        {"frequency", Smoothing::kNone},
     {"fnormal", Smoothing::kNone},       {"cumulative", Smoothing::kCumulative},

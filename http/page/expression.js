@@ -1,4 +1,4 @@
-// A sub-query as one text, in the grammar of m= in /api/query (spec http-api.md §10.2), and back:
+// A sub-query as one text, in the grammar of m= in /api/query (opentsdb-http-api.md §10.2), and back:
 //   aggregator:[downsample:][rate…:]metric{grouping filters}{other filters}
 // What a filter says may hold , { } : and %: they are written as %XX here, which OpenTSDB's grammar
 // has no word for. Such texts are for the address of the page; isPlain tells whether a server

@@ -1,6 +1,6 @@
 #pragma once
-// The page's files as they were when the program was built (cmake/embed_page.cmake writes the
-// source): it needs no folder beside it to show them.
+// The files of the web page, embedded when the program is built (cmake/embed_page.cmake writes the
+// source). The program needs no directory of page files.
 
 #include <span>
 #include <string_view>
@@ -8,15 +8,15 @@
 namespace hg::http::page {
 
 struct File {
-  std::string_view name;  // "main.js": folders are left out
+  std::string_view name;  // "main.js": without directories
   std::string_view bytes;
 };
 
-/// All of them, for the life of the process.
+/// All files, for the life of the process.
 std::span<const File> Files();
 
-/// Hexadecimal digits; another text for each content of the files. They are asked for as
-/// /s/page-<sum>/<name>, which index.html does.
+/// A hash of the contents of all files, in hexadecimal. index.html requests the files as
+/// /s/page-<sum>/<name>.
 std::string_view FilesSum();
 
 }  // namespace hg::http::page

@@ -34,7 +34,7 @@ export function rangeOf(state, nowMs, times) {
   return [known(toMs(state.start, nowMs), times[0], end - HOUR_MS), end];
 }
 
-/** The body of POST /api/query (spec http-api.md §10.5). The state has no "auto-" left. */
+/** The body of POST /api/query (opentsdb-http-api.md §10.5). The state has no "auto-" left. */
 export function queryBody(state) {
   const body = { start: state.start };
   if (state.end) body.end = state.end;
@@ -48,7 +48,7 @@ export function queryBody(state) {
 
 /**
  * The sub-queries that are sent, in the order in which answers count them: of equal ones the first
- * (spec §10.1).
+ * (opentsdb-http-api.md §10.1).
  */
 export function askedSubs(state) {
   const seen = new Set();

@@ -1,4 +1,4 @@
-// Times as /api/query takes them (spec http-api.md §10.4), and as people read them. Milliseconds
+// Times as /api/query takes them (opentsdb-http-api.md §10.4), and as people read them. Milliseconds
 // since the epoch. Dates are in the zone of the browser, as everything it shows.
 
 const UNIT_MS = {

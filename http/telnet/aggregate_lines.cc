@@ -24,13 +24,13 @@ std::string TooFew(int wanted, size_t words) {
                          std::to_string(words - 1) + ")");
 }
 
-/// What both lines begin with, from words[first] on.
+/// The fields that both commands share.
 struct Head {
   std::string_view metric;
   Timestamp time;
 };
 
-/// Empty: read; else what to say behind the command.
+/// Reads the fields. Returns "" on success, else the error message to send after the command.
 std::string ReadHead(std::string_view metric, std::string_view time, LineTexts* texts, Head* head) {
   head->metric = texts->Text(metric);
   if (head->metric.empty()) return IllegalArgument("empty metric name");
@@ -42,7 +42,7 @@ std::string ReadHead(std::string_view metric, std::string_view time, LineTexts* 
   return {};
 }
 
-/// The stored bytes; none = the line gets no reply and stores nothing.
+/// The bytes to store; nullopt: the line stores nothing and gets no reply.
 std::optional<Result<Bytes>> EncodeValue(std::optional<int32_t> id, std::string_view value,
                                          uint8_t codec_id) {
   codec::SimpleHistogram histogram;
@@ -60,7 +60,8 @@ std::optional<Result<Bytes>> EncodeValue(std::optional<int32_t> id, std::string_
   return codec::EncodeSimpleHistogram(std::move(*decoded));
 }
 
-/// What to say behind "histogram: ", or nothing. Fills *stored, of what came so far.
+/// Returns the message to send after "histogram: ", or "". *stored is the Status of the last step
+/// that was reached.
 std::string PutHistogram(const std::vector<std::string_view>& words, Services& services,
                          Status* stored) {
   if (services.histograms == nullptr) return IllegalArgument(kHistogramsOff);
@@ -68,7 +69,7 @@ std::string PutHistogram(const std::vector<std::string_view>& words, Services& s
   LineTexts texts;
   Head head;
   if (std::string fault = ReadHead(words[1], words[2], &texts, &head); !fault.empty()) return fault;
-  // What is no integer of 32 bits is the value.
+  // A word that is not a 32-bit integer is the value.
   const std::optional<int32_t> id = ParseInt32(words[3]);
   const size_t value = id ? 4 : 3;
   if (words[value].empty()) return IllegalArgument("empty histogram value");
@@ -87,8 +88,8 @@ std::string PutHistogram(const std::vector<std::string_view>& words, Services& s
   return "HBase error: " + std::string(stored->message());
 }
 
-/// "<interval>-<aggregator>[:<group by>]" or "<group by>". In front of a colon only what has a dash
-/// counts.
+/// Reads "<interval>-<aggregator>[:<group by>]" or "<group by>". Text in front of a colon counts
+/// only if it contains a dash.
 void ReadSource(std::string_view text, NamedRollup* rollup) {
   const size_t colon = text.find(':');
   if (colon != std::string_view::npos)
@@ -103,7 +104,8 @@ void ReadSource(std::string_view text, NamedRollup* rollup) {
   }
 }
 
-/// What to say behind "rollup: ", or nothing. Fills *stored, of what came so far.
+/// Returns the message to send after "rollup: ", or "". *stored is the Status of the last step that
+/// was reached.
 std::string PutRollup(const std::vector<std::string_view>& words, Services& services,
                       Status* stored) {
   if (words.size() < 6) return TooFew(7, words.size());

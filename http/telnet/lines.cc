@@ -18,12 +18,12 @@
 namespace hg::http {
 namespace {
 
-/// Where no more lines are run before the client has had the text.
+/// With so many bytes of replies, no more lines run until the client has them.
 constexpr size_t kTextBytesMax = 64 * 1024;
-/// Put lines whose points are stored together, and whose faults may be said together.
+/// Maximum put lines that are stored together.
 constexpr size_t kPutsTogether = 1024;
 
-/// What a point's refusal is called on this wire.
+/// The text of a point's refusal in the telnet protocol.
 std::string Reason(const Status& status) {
   const std::string message(status.message());
   switch (status.code()) {
@@ -32,6 +32,7 @@ std::string Reason(const Status& status) {
     case StatusCode::kNotFound:
       return "unknown metric: " + message;
     case StatusCode::kBusy:
+    case StatusCode::kExhausted:
       return "Please throttle writes: " + message;
     case StatusCode::kDeadlineExceeded:
       return "Request timed out: " + message;
@@ -75,23 +76,23 @@ class LineRunner {
   }
 
  private:
-  /// Counted once it is known that the lines need not be run again.
+  /// Counters of finished lines. They are added once it is known that the lines need not run again.
   struct Done {
     uint64_t rpc_telnet = 0, rpc_put = 0, points_added = 0;
   };
   struct PutLine {
-    std::string fault;  // empty = its point is in puts_
-    size_t end;         // of the line, among all
+    std::string fault;  // "" = its point is in puts_
+    size_t end;         // end of the line within all lines
   };
 
   [[nodiscard]] bool writes() const { return services_.options.mode != Mode::kReadOnly; }
 
-  /// Regular put lines whose series are new, or not met since the start. False: nothing is done,
-  /// and every line is to be looked at.
+  /// Stores regular put lines whose series are new, or not seen since the start. False: nothing was
+  /// done, and each line must be run on its own.
   bool StoreLearning(std::string_view lines) {
     std::vector<SpelledPoint> points;
     if (!ParsePutLines(lines, &points)) return false;
-    const auto appended = services_.sink.AppendLearning(points);
+    const auto appended = services_.sink.AppendLearning(points, RequestContext::Unlimited());
     if (!appended.ok() || !appended->known) return false;
     done_.rpc_telnet += points.size();
     done_.rpc_put += points.size();
@@ -101,7 +102,8 @@ class LineRunner {
     return true;
   }
 
-  /// `end`: where the line ends among all. False: the store is busy, and the line was not run.
+  /// Runs one line. `end`: its end within all lines. False: the store is busy, and the line was not
+  /// run.
   bool RunLine(std::string_view line, size_t end) {
     SplitWords(line, &words_);
     if (const Role needed = RoleOfCommand(words_[0]); !roles_.Has(needed)) {
@@ -114,7 +116,7 @@ class LineRunner {
       lines_.push_back({puts_.Add(line, words_), end});
       return lines_.size() < puts_together_ || Flush();
     }
-    // Whatever else answers, answers behind the points before it.
+    // Replies of other commands come after those of the put lines before them.
     if (!Flush()) return false;
     if (writes() && (words_[0] == "rollup" || words_[0] == "histogram")) {
       if (!RunAggregate()) return false;
@@ -150,7 +152,7 @@ class LineRunner {
     if (command == "version") {
       Tell(BuildText());
     } else if (command == "stats") {
-      Count(std::exchange(done_, {}));  // it tells of the lines before it
+      Count(std::exchange(done_, {}));  // the statistics include the lines before it
       if (!muted_) Tell(StatsText(services_));
     } else if (command == "help") {
       Help();
@@ -180,17 +182,19 @@ class LineRunner {
   }
   void Say(const std::string& line) { Tell(line + "\n"); }
 
-  /// Errors that OpenTSDB hears from its store later, and may keep to itself.
+  /// Sends an error of the store. OpenTSDB reports these asynchronously, and an option suppresses
+  /// them.
   void SayStorageError(const Status& status) {
     if (services_.options.telnet_return_errors) Say("put: " + Reason(status));
   }
 
-  /// Stores the points gathered so far and says what became of the lines, in their order. False:
-  /// the store is busy; the lines from the first that it refused on are as if never seen.
+  /// Stores the collected points and sends the results of their lines, in order. False: the store
+  /// is busy; the lines from the first refused one on must run again.
   bool Flush() {
     std::vector<Status> verdicts;
     if (!puts_.points().empty())
-      position_ = std::max(position_, services_.sink.AppendNamed(puts_.points(), &verdicts));
+      position_ = std::max(position_, services_.sink.AppendNamed(
+                                          puts_.points(), RequestContext::Unlimited(), &verdicts));
     size_t next = 0;
     for (const PutLine& line : lines_) {
       const Status verdict = line.fault.empty() ? verdicts[next++] : Status();
@@ -222,8 +226,9 @@ class LineRunner {
       return;
     }
     Count(verdict);
-    const bool at_once =
-        verdict.code() == StatusCode::kInvalidArgument || verdict.code() == StatusCode::kNotFound;
+    const bool at_once = verdict.code() == StatusCode::kInvalidArgument ||
+                         verdict.code() == StatusCode::kNotFound ||
+                         verdict.code() == StatusCode::kExhausted;
     if (at_once) return Say("put: " + Reason(verdict));
     SayStorageError(verdict);
   }
@@ -242,6 +247,9 @@ class LineRunner {
       case StatusCode::kNotFound:
         counters_.put_unknown_metrics.fetch_add(1, std::memory_order_relaxed);
         return;
+      case StatusCode::kExhausted:
+        counters_.put_writes_blocked.fetch_add(1, std::memory_order_relaxed);
+        return;
       default:
         counters_.put_storage_errors.fetch_add(1, std::memory_order_relaxed);
     }
@@ -257,7 +265,7 @@ class LineRunner {
   Done done_;
   std::vector<std::string_view> words_;
   PutLines puts_;
-  std::vector<PutLine> lines_;  // put lines that are not concluded
+  std::vector<PutLine> lines_;  // put lines without a result
   PointSink::Position position_ = 0;
 };
 

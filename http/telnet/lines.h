@@ -1,6 +1,7 @@
 #pragma once
-// The telnet commands, the exact way (spec http-api.md §19.3): every line in order, every text. The
-// connection tries the fast way first, which takes put lines of known series only.
+// The slow path of the telnet commands (opentsdb-http-api.md §19.3): runs all lines in order, with
+// all error messages. The connection first tries the fast path, which accepts only put lines of
+// known series.
 
 #include <string>
 #include <string_view>
@@ -16,32 +17,32 @@ namespace hg::http {
 
 struct Services;
 
-/// Whether lines wait for what refused them, and are then run again: memory that is full, a log
-/// that cannot be written to, a store that is away, a rate that was met. A client of this dialect
-/// cannot be told to send them once more.
+/// True if a refusal passes: out of memory, a log that cannot be written, an unavailable store, a
+/// rate limit. The lines wait and are run again, because the telnet protocol has no "retry later"
+/// reply.
 bool WaitsFor(const Status& refusal);
 
-/// What the connection knows.
+/// The state of the connection.
 struct LinesCall {
-  bool muted = false;          // the client does not read: the lines are run, nothing is said
-  bool after_busy = false;     // the store refused the last call: only so much is tried as it takes
-  Roles roles = Roles::All();  // of the client
-  Writer* writer = nullptr;    // what he may write; nullptr = everything
+  bool muted = false;          // the client does not read: lines are run, but replies are dropped
+  bool after_busy = false;     // the store refused the last call: start with few points at a time
+  Roles roles = Roles::All();  // roles of the client
+  Writer* writer = nullptr;    // write limits of the client; nullptr = unlimited
 };
 
 struct LinesResult {
-  std::string text;  // what to send, in the order of the lines
-  /// Bytes of the lines that were run. Less than all where the text became long, or the store took
-  /// no more (`busy`): the rest is to be handed in again, once the text is sent or after a while.
+  std::string text;  // replies, in the order of the lines
+  /// Number of bytes of the lines that were run. It is less than given if the text became long or
+  /// the store refused more (`busy`). Pass the rest again once the text is sent, or after a while.
   size_t used = 0;
   bool busy = false;
-  bool close = false;      // `exit` was among them; later lines were not looked at
-  bool shut_down = false;  // `diediedie`: the process is to end
+  bool close = false;      // `exit` was found; later lines were not read
+  bool shut_down = false;  // `diediedie` was found: the process must end
 };
 
-/// Runs whole lines, each ended by LF. The points of those that were run are durable when it
-/// returns: where the log fails, none was run, and what they stored is stored once more by the next
-/// call, which changes nothing. Blocks, but not for a busy store.
+/// Runs whole lines, each ended by LF. On return, the points of the lines that were run are
+/// durable. If the log takes nothing now (Busy, Unavailable), `used` is 0; the next call stores the
+/// points once more, which changes nothing. Blocks, but not on a busy store.
 LinesResult RunTelnetLines(std::string_view lines, Services& services, LinesCall call = {});
 
 }  // namespace hg::http

@@ -1,6 +1,6 @@
 #pragma once
-// A put line taken apart with OpenTSDB's checks and texts (PutDataPointRpc, Tags.parse; spec
-// http-api.md §19.3).
+// Parses put lines with OpenTSDB's checks and error messages (PutDataPointRpc, Tags.parse;
+// opentsdb-http-api.md §19.3).
 
 #include <deque>
 #include <string>
@@ -12,11 +12,11 @@
 
 namespace hg::http {
 
-/// Points and the texts they borrow.
+/// Points and the texts that they borrow.
 class PutLines {
  public:
-  /// Adds the point of one line, given as its words ("put" first) and as a whole. Empty: taken;
-  /// else what to say behind "put: ".
+  /// Adds the point of one line, given as words ("put" first) and as a whole. Returns "" on
+  /// success, else the error message to send after "put: ".
   std::string Add(std::string_view line, const std::vector<std::string_view>& words);
 
   [[nodiscard]] const std::vector<NamedPoint>& points() const { return points_; }

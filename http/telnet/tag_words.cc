@@ -38,7 +38,7 @@ std::string_view LineTexts::Text(std::string_view latin1) {
 
 std::string LineTexts::ParseTags(const std::vector<std::string_view>& words, size_t first,
                                  std::vector<TagText>* tags) {
-  std::map<std::string_view, std::string_view> known;  // a line may have many
+  std::map<std::string_view, std::string_view> known;  // a map, because a line may have many tags
   for (size_t i = first; i < words.size(); ++i) {
     if (words[i].empty()) continue;
     const std::string_view tag = Text(words[i]);

@@ -1,6 +1,6 @@
 #pragma once
-// Words of a line as UTF-8, and its tags with OpenTSDB's checks and texts (Tags.parse; spec
-// http-api.md §19.3).
+// Converts the words of a telnet line to UTF-8 and parses tags with OpenTSDB's checks and error
+// messages (Tags.parse; opentsdb-http-api.md §19.3).
 
 #include <deque>
 #include <string>
@@ -11,16 +11,16 @@
 
 namespace hg::http {
 
-/// Keeps the texts that its results borrow.
+/// Owns the texts that its results borrow.
 class LineTexts {
  public:
-  /// UTF-8 of bytes of the wire, which are ISO-8859-1.
+  /// Converts ISO-8859-1 bytes of the telnet protocol to UTF-8.
   std::string_view Text(std::string_view latin1);
-  /// Keeps a text of ours.
+  /// Keeps a text that the caller made.
   std::string_view Keep(std::string text) { return texts_.emplace_back(std::move(text)); }
 
-  /// Reads words[first…] as tags, in the order of OpenTSDB's map. Empty: taken; else what to say
-  /// behind the command.
+  /// Parses words[first…] as tags, in the order of OpenTSDB's map. Returns "" on success, else the
+  /// error message to send after the command.
   std::string ParseTags(const std::vector<std::string_view>& words, size_t first,
                         std::vector<TagText>* tags);
 
@@ -30,7 +30,7 @@ class LineTexts {
   std::deque<std::string> texts_;
 };
 
-/// Puts the tags in the order of OpenTSDB's map.
+/// Sorts the tags in the order of OpenTSDB's map.
 void OrderTags(std::vector<TagText>* tags);
 
 }  // namespace hg::http

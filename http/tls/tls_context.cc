@@ -8,7 +8,7 @@
 namespace hg::http {
 namespace {
 
-/// What OpenSSL says of its last failure; drops the rest of its queue.
+/// The text of OpenSSL's first queued error. Clears the queue.
 std::string LastError() {
   const unsigned long code = ERR_peek_last_error();
   ERR_clear_error();
@@ -21,7 +21,7 @@ Status Failed(const std::string& file, std::string_view what) {
   return Status::InvalidArgument(file + ": " + std::string(what) + ": " + LastError());
 }
 
-/// A key with a passphrase would have OpenSSL ask for it at the terminal.
+/// Without this, OpenSSL asks for a passphrase at the terminal.
 int NoPassphrase(char*, int, int, void*) { return 0; }
 
 Status LoadCertificate(const TlsOptions& options, SSL_CTX* context) {
@@ -34,8 +34,8 @@ Status LoadCertificate(const TlsOptions& options, SSL_CTX* context) {
   return {};
 }
 
-/// From then on each authority of a client's chain must have a list that is not over: of one
-/// without nobody knows what it took back.
+/// Enables CRL checks: each CA in a client's chain must then have a list that has not expired.
+/// Without a list, revoked certificates could not be recognized.
 Status LoadRevoked(const std::string& file, SSL_CTX* context) {
   X509_STORE* const store = SSL_CTX_get_cert_store(context);
   X509_LOOKUP* const files = X509_STORE_add_lookup(store, X509_LOOKUP_file());
@@ -55,7 +55,8 @@ Status LoadAuthorities(const TlsOptions& options, SSL_CTX* context) {
   int mode = SSL_VERIFY_PEER;
   if (options.clients == ClientCertificates::kRequired) mode |= SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
   SSL_CTX_set_verify(context, mode, nullptr);
-  // A session that is resumed shows no certificate: that may be over by now.
+  // Disables session resumption: a resumed session shows no certificate, and the original one may
+  // have expired.
   SSL_CTX_set_num_tickets(context, 0);
   SSL_CTX_set_options(context, SSL_OP_NO_TICKET);
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
@@ -70,14 +71,14 @@ Status TlsContext::Load() {
   if (context == nullptr) return Status::IoError("no TLS: " + LastError());
   SSL_CTX* const raw = context.get();
   SSL_CTX_set_min_proto_version(raw, TLS1_2_VERSION);
-  // Requests and lines tell their own ends: one that is cut short is not run, so a client that
-  // closes without a farewell is no fault.
+  // Requests and lines have explicit ends, and truncated ones are not run. So a client that closes
+  // without a TLS close message is not an error.
   SSL_CTX_set_options(raw, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION |
                                SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_IGNORE_UNEXPECTED_EOF);
   SSL_CTX_set_mode(raw, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                             SSL_MODE_RELEASE_BUFFERS);
   SSL_CTX_set_default_passwd_cb(raw, NoPassphrase);
-  // Sessions are resumed within this context alone: a Load ends them.
+  // Sessions can be resumed within this context only; Load replaces the context.
   constexpr unsigned char kSessions[] = "hourglass";
   SSL_CTX_set_session_id_context(raw, kSessions, sizeof kSessions - 1);
   RETURN_IF_ERROR(LoadCertificate(options_, raw));
@@ -93,7 +94,7 @@ std::unique_ptr<TlsSession> TlsContext::NewSession(int descriptor) {
     std::lock_guard lock(mutex_);
     context = context_;
   }
-  SSL* const ssl = SSL_new(context.get());  // keeps the context
+  SSL* const ssl = SSL_new(context.get());  // holds a reference to the context
   if (ssl == nullptr) return nullptr;
   auto session = std::make_unique<TlsSession>(ssl);
   if (SSL_set_fd(ssl, descriptor) != 1) return nullptr;

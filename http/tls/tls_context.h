@@ -1,6 +1,6 @@
 #pragma once
-// What the TLS side of the edge is made of: certificate, key, and whom it trusts to vouch for
-// clients. Versions from 1.2, the ciphers that the system's OpenSSL takes for safe.
+// The TLS configuration: certificate, key, and the CA certificates for clients. Uses TLS 1.2 or
+// later, with the ciphers that the system's OpenSSL considers safe.
 
 #include <memory>
 #include <mutex>
@@ -20,12 +20,12 @@ class TlsContext {
  public:
   explicit TlsContext(const TlsOptions& options) : options_(options) {}
 
-  /// Reads the files for all sessions that begin from now on. On failure, which names the file,
-  /// everything stays as it was.
+  /// Reads the files for all sessions that begin from now on. On failure nothing changes; the error
+  /// names the file.
   Status Load();
 
-  /// A session over a connected socket, whose descriptor it borrows. After a Load that was ok.
-  /// Null: no memory.
+  /// Creates a session on a connected socket and borrows its descriptor. Call after a successful
+  /// Load. Null: out of memory.
   std::unique_ptr<TlsSession> NewSession(int descriptor);
 
  private:

@@ -16,7 +16,8 @@ std::string Text(const ASN1_STRING* text) {
   return result;
 }
 
-/// What anybody on this thread left in OpenSSL's queue would be taken for this session's failure.
+/// Clears errors that other code left in this thread's OpenSSL queue. They would be taken for
+/// errors of this session.
 void ForgetOthersErrors() {
   if (ERR_peek_error() != 0) ERR_clear_error();
 }
@@ -62,7 +63,8 @@ Transfer TlsSession::Verdict(int result) {
 Transfer TlsSession::Receive(char* room, size_t size, size_t* received) {
   *received = 0;
   ForgetOthersErrors();
-  // A record at a time: as many as have come, so that a large body is not looked at for each.
+  // SSL_read_ex returns one record at a time. Reads all that have arrived, so that a large body is
+  // not examined after each record.
   while (*received < size) {
     size_t n = 0;
     const int result = SSL_read_ex(ssl_.get(), room + *received, size - *received, &n);
@@ -108,8 +110,8 @@ void TlsSession::Farewell() {
   ERR_clear_error();
 }
 
-/// Of the record that was begun: others are still in the socket. An end that was read behind the
-/// last bytes is not shown by it any more, either.
+/// True for unread bytes of the current record, and for an end that was already read; polling the
+/// socket shows neither. Further records are still in the socket.
 bool TlsSession::HoldsBytes() const {
   return SSL_pending(ssl_.get()) > 0 || failed_ ||
          (SSL_get_shutdown(ssl_.get()) & SSL_RECEIVED_SHUTDOWN) != 0;

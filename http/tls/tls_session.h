@@ -1,6 +1,6 @@
 #pragma once
-// TLS of one connection, over a socket that does not block. The handshake is made by the first
-// reads.
+// The TLS session of one connection, on a non-blocking socket. The first receives perform the
+// handshake.
 
 #include <memory>
 #include <string>
@@ -16,31 +16,34 @@ namespace hg::http {
 /// One thread at a time.
 class TlsSession {
  public:
-  /// Takes it over.
+  /// Takes ownership.
   explicit TlsSession(ssl_st* ssl);
   ~TlsSession();
   TlsSession(const TlsSession&) = delete;
   TlsSession& operator=(const TlsSession&) = delete;
 
-  // As of Stream, which these stand in for.
+  // Contracts as in Stream, which calls these functions.
   Transfer Receive(char* room, size_t size, size_t* received);
   Transfer Send(std::string_view bytes, size_t* sent);
   Transfer Look();
-  /// Says that nothing more will be sent, as far as the socket takes it now; once.
+  /// Sends the TLS close message as far as the socket takes it now; only the first call has an
+  /// effect.
   void Farewell();
 
-  /// Bytes, or the end, have come that the socket does not show any more.
+  /// True if received bytes, or the end, are held here, so that polling the socket does not show
+  /// them.
   [[nodiscard]] bool HoldsBytes() const;
-  /// What Receive or Look waits for is room to send (else bytes to read): a handshake may.
+  /// True if Receive or Look waits until the socket is writable instead of readable; a handshake
+  /// may need that.
   [[nodiscard]] bool ReceivingWaitsToSend() const { return receiving_waits_to_send_; }
 
   [[nodiscard]] bool Established() const;
-  /// Whom the client's certificate, which was verified, is about: the subject's common name, then
-  /// DNS names and addresses of its alternative names. None without a certificate.
+  /// The names in the verified client certificate: the subject's common name, then the DNS names
+  /// and addresses of its alternative names. Empty without a certificate.
   [[nodiscard]] std::vector<std::string> PeerNames() const;
 
  private:
-  /// What a call that moved nothing means.
+  /// Translates an OpenSSL result that moved no bytes.
   Transfer Verdict(int result);
 
   const std::unique_ptr<ssl_st, void (*)(ssl_st*)> ssl_;

@@ -1,6 +1,6 @@
 #pragma once
-// Annotations on the wire (spec http-api.md §16.1): another order of fields than in storage, and
-// another null.
+// Annotations in JSON (opentsdb-http-api.md §16.1). The order of fields and the handling of null
+// differ from storage.
 
 #include "http/wire/json_value.h"
 #include "http/wire/json_writer.h"
@@ -9,11 +9,11 @@
 
 namespace hg::http {
 
-/// Writes the object, as /api/annotation and query results show it.
+/// Writes an annotation as /api/annotation and query results show it.
 void WriteAnnotation(const codec::Annotation& annotation, JsonWriter* json);
 
-/// Reads an object of a request; unknown fields are passed over, nulls are as if absent.
-/// InvalidArgument names the field that is not what it should be.
+/// Reads an annotation of a request. Unknown fields are ignored; nulls count as absent.
+/// InvalidArgument names the invalid field.
 Result<codec::Annotation> ReadAnnotation(const JsonValue& value);
 
 }  // namespace hg::http

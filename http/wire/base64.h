@@ -1,5 +1,5 @@
 #pragma once
-// Bytes as base64 (RFC 4648 §4).
+// Base64 (RFC 4648 §4).
 
 #include <string>
 
@@ -7,11 +7,11 @@
 
 namespace hg::http {
 
-/// In whole groups of four letters, filled up with '='.
+/// Encodes in groups of four characters, padded with '='.
 std::string ToBase64(ByteView bytes);
-/// As Java's DatatypeConverter reads it: what is no digit is passed over, '=' stands for nothing in
-/// its place, and what is left after the last four is dropped. (What clients say they are is not
-/// read so generously: http/access/credentials.h.)
+/// Decodes as Java's DatatypeConverter does. Characters that are neither base64 digits nor '=' are
+/// skipped. An incomplete last group is dropped. Credentials are decoded strictly instead
+/// (http/access/credentials.h).
 Bytes FromBase64(std::string_view text);
 
 }  // namespace hg::http

@@ -16,13 +16,14 @@ struct FreeDecompressor {
   void operator()(libdeflate_decompressor* d) const { libdeflate_free_decompressor(d); }
 };
 
-/// What gzip's last four bytes say of the size, as a first guess; four times the input otherwise.
+/// A first guess of the unpacked size: the size that gzip stores in its last four bytes, otherwise
+/// four times the input.
 size_t GuessSize(ContentCoding coding, std::string_view coded, size_t bytes_max) {
   size_t guess = coded.size() * 4;
   if (coding == ContentCoding::kGzip && coded.size() >= 18) {
-    uint32_t size = 0;  // little-endian, as this machine
+    uint32_t size = 0;  // little-endian, as on this machine
     std::memcpy(&size, coded.data() + coded.size() - 4, 4);
-    // Deflate cannot pack better than 1032 to 1: a larger claim is a lie.
+    // Deflate compresses at most 1032 to 1; a larger stored size is wrong.
     guess = std::min<size_t>(size, coded.size() * 1032);
   }
   return std::clamp<size_t>(guess, 64, bytes_max);
@@ -37,7 +38,7 @@ libdeflate_result Unpack(libdeflate_decompressor* d, ContentCoding coding, std::
   libdeflate_result result =
       libdeflate_zlib_decompress_ex(d, coded.data(), coded.size(), out, capacity, used, written);
   if (result != LIBDEFLATE_BAD_DATA) return result;
-  // Some clients send "deflate" without zlib's wrapping.
+  // Some clients send "deflate" without the zlib wrapper.
   return libdeflate_deflate_decompress_ex(d, coded.data(), coded.size(), out, capacity, used,
                                           written);
 }
@@ -51,7 +52,7 @@ Status UnpackBody(ContentCoding coding, std::string_view coded, size_t bytes_max
   out->clear();
   RequestMemory::Room room;
   size_t size = 0;
-  // A gzip body may be several members in a row.
+  // A gzip body may consist of several members.
   while (!coded.empty()) {
     size_t capacity = std::min(size + GuessSize(coding, coded, bytes_max), bytes_max);
     for (;;) {
@@ -66,7 +67,9 @@ Status UnpackBody(ContentCoding coding, std::string_view coded, size_t bytes_max
         break;
       }
       if (result != LIBDEFLATE_INSUFFICIENT_SPACE) {
-        return Status::InvalidArgument("the body's compressed data is damaged");
+        return Status::InvalidArgument(std::string("The body cannot be unpacked: its ") +
+                                       (coding == ContentCoding::kGzip ? "gzip" : "deflate") +
+                                       " data is damaged or cut short");
       }
       if (capacity == bytes_max) {
         return Status::LimitExceeded("the body unpacks to more than " + std::to_string(bytes_max) +
@@ -76,7 +79,7 @@ Status UnpackBody(ContentCoding coding, std::string_view coded, size_t bytes_max
     }
     if (coding != ContentCoding::kGzip) break;
   }
-  out->resize(size);  // the capacity keeps the padding
+  out->resize(size);  // the capacity still includes the padding
   out->reserve(size + padding);
   room.Keep();
   return {};
@@ -87,7 +90,8 @@ struct BodyPacker::Impl {
 };
 
 BodyPacker::BodyPacker(ContentCoding coding) : impl_(std::make_unique<Impl>()) {
-  constexpr int kLevel = 1;  // JSON of numbers packs nearly as well as at 6, five times as fast
+  // JSON of numbers becomes nearly as small as with 6, five times as fast.
+  constexpr int kLevel = 1;
   constexpr int kGzipWindow = 15 + 16, kZlibWindow = 15;
   const int ok = deflateInit2(&impl_->stream, kLevel, Z_DEFLATED,
                               coding == ContentCoding::kGzip ? kGzipWindow : kZlibWindow, 8,

@@ -1,5 +1,5 @@
 #pragma once
-// gzip and deflate: whole request bodies in, replies out (spec http-api.md §2.2).
+// gzip and deflate: unpacks whole request bodies, packs replies (opentsdb-http-api.md §2.2).
 
 #include <memory>
 #include <string>
@@ -10,9 +10,10 @@
 
 namespace hg::http {
 
-/// Unpacks `coded` into *out with `padding` unused bytes allocated behind. InvalidArgument: damaged
-/// or cut short. LimitExceeded: more than bytes_max. coding is not kNone. The room is asked of this
-/// thread's share (request_memory.h) before it is taken, which holds it then: as it refuses it.
+/// Unpacks `coded` into *out, with `padding` unused bytes allocated behind. `coding` is not kNone.
+/// InvalidArgument: damaged or truncated. LimitExceeded: more than bytes_max. The memory is first
+/// taken from this thread's RequestMemory::Share (request_memory.h), which keeps it charged; if the
+/// share refuses, the result is its refusal.
 Status UnpackBody(ContentCoding coding, std::string_view coded, size_t bytes_max, size_t padding,
                   std::string* out);
 
@@ -22,7 +23,7 @@ class BodyPacker {
   explicit BodyPacker(ContentCoding coding);
   ~BodyPacker();
 
-  /// Appends what is ready to *out; `last` ends the stream.
+  /// Appends the packed bytes that are ready to *out. `last` ends the stream.
   void Pack(std::string_view bytes, bool last, std::string* out);
 
  private:

@@ -6,23 +6,34 @@
 #include <array>
 #include <memory>
 
+#include "http/wire/media_type.h"
 #include "http/wire/request_memory.h"
 #include "storage/model/letter_case.h"
+#include "storage/model/utf8.h"
 
 namespace hg::http {
 namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
-/// Beyond it no name of a charset goes; the system would look for a file of that name.
-constexpr size_t kNameBytesMax = 40;
-
-bool IsName(std::string_view name) {
-  return !name.empty() && name.size() <= kNameBytesMax &&
-         std::all_of(name.begin(), name.end(), [](char c) {
-           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                  c == '-' || c == '_' || c == '.' || c == ':' || c == '+';
-         });
+/// Charsets that clients may name. The system has hundreds more, each a library that it would load
+/// on request.
+bool IsOffered(std::string_view name) {
+  static constexpr std::array<std::string_view, 24> kNames = {
+      "us-ascii",  "ascii",      "latin1",   "utf-16",     "utf-16be", "utf-16le",
+      "utf-32",    "utf-32be",   "utf-32le", "koi8-r",     "koi8-u",   "shift_jis",
+      "euc-jp",    "euc-kr",     "big5",     "gb2312",     "gbk",      "gb18030",
+      "iso8859-1", "iso_8859-1", "cp1252",   "iso8859-15", "cp1251",   "macintosh"};
+  const std::string lower = LowerCase(name);
+  if (std::find(kNames.begin(), kNames.end(), lower) != kNames.end()) return true;
+  // "iso-8859-1" to "iso-8859-16", "windows-1250" to "windows-1258".
+  for (const std::string_view family : {"iso-8859-", "windows-125"}) {
+    if (!lower.starts_with(family)) continue;
+    const std::string_view number = std::string_view(lower).substr(family.size());
+    return !number.empty() && number.size() <= 2 &&
+           number.find_first_not_of("0123456789") == std::string_view::npos;
+  }
+  return false;
 }
 
 struct CloseConverter {
@@ -32,22 +43,20 @@ struct CloseConverter {
 
 }  // namespace
 
-std::string_view ForeignCharset(std::string_view content_type) {
-  const size_t at = LowerCase(content_type).find("charset=");
-  if (at == std::string_view::npos) return {};
-  std::string_view name = content_type.substr(at + 8);
-  name = name.substr(0, name.find_first_of("; \t"));
-  if (name.starts_with('"')) name.remove_prefix(1);
-  if (name.ends_with('"')) name.remove_suffix(1);
+std::string ForeignCharset(std::string_view content_type) {
+  const MediaType media = ParseMediaType(content_type);
+  const std::string_view name = media.Find("charset");
   const std::string lower = LowerCase(name);
-  return lower == "utf-8" || lower == "utf8" ? std::string_view() : name;
+  return lower == "utf-8" || lower == "utf8" ? std::string() : std::string(name);
 }
 
 Result<std::string> ToUtf8(std::string_view charset, std::string_view text) {
   const auto unknown = [&] {
-    return Status::InvalidArgument("The charset of the body is not known: " + std::string(charset));
+    std::string said(charset);
+    ReplaceInvalidUtf8(&said);
+    return Status::InvalidArgument("The charset of the body is not known: " + said);
   };
-  if (!IsName(charset)) return unknown();
+  if (!IsOffered(charset)) return unknown();
   const std::string name(charset);
   iconv_t opened = iconv_open("UTF-8", name.c_str());
   if (opened == reinterpret_cast<iconv_t>(-1)) return unknown();
@@ -57,7 +66,7 @@ Result<std::string> ToUtf8(std::string_view charset, std::string_view text) {
   RETURN_IF_ERROR(out_room.Grow(text.size()));
   std::string out;
   out.reserve(text.size());
-  std::string in(text);  // iconv wants bytes that it could change
+  std::string in(text);  // iconv requires a mutable buffer
   char* from = in.data();
   size_t left = in.size();
   std::array<char, 4096> piece;

@@ -1,5 +1,6 @@
 #pragma once
-// Bodies in other encodings than UTF-8 (spec http-api.md §4: `charset=` of Content-Type counts).
+// Bodies in charsets other than UTF-8 (opentsdb-http-api.md §4: `charset=` of Content-Type
+// applies).
 
 #include <string>
 #include <string_view>
@@ -8,11 +9,12 @@
 
 namespace hg::http {
 
-/// The charset that a Content-Type names, without quotes; "" if it names none, or UTF-8.
-std::string_view ForeignCharset(std::string_view content_type);
+/// The charset of a Content-Type, without quotes; "" if there is none or it is UTF-8.
+std::string ForeignCharset(std::string_view content_type);
 
-/// `text` of that charset as UTF-8; what it does not know becomes U+FFFD, as in Java.
-/// InvalidArgument: no such charset.
+/// Converts `text` of that charset to UTF-8. Bytes that the charset does not define become U+FFFD,
+/// as in Java. InvalidArgument: the charset is unknown or not supported. May load tables from disk,
+/// so do not call it on an event loop.
 Result<std::string> ToUtf8(std::string_view charset, std::string_view text);
 
 }  // namespace hg::http

@@ -23,7 +23,7 @@ Status Wrong(std::string_view key, std::string_view expected) {
   return Status::InvalidArgument("\"" + std::string(key) + "\" must be " + std::string(expected));
 }
 
-// Members that are absent or null leave what is there.
+// Absent or null members leave the value unchanged.
 Status ReadText(const JsonValue& object, std::string_view key, std::optional<std::string>* out) {
   const JsonValue* value = object.Find(key);
   if (value == nullptr || value->is_null()) return {};
@@ -110,7 +110,7 @@ Status Read(const JsonValue& value, query::FilterSpec* out) {
   return {};
 }
 
-// An array of objects; absent or null leaves `out` as it is.
+// Reads an array of objects. Absent or null leaves *out unchanged.
 template <typename T>
 Status ReadAll(const JsonValue& object, std::string_view key, std::optional<std::vector<T>>* out);
 

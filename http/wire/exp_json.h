@@ -1,6 +1,6 @@
 #pragma once
-// Bodies of POST /api/query/exp (spec http-api.md §12, query.md §11.1). Unknown keys are passed
-// over. Pure.
+// Parses bodies of POST /api/query/exp (opentsdb-http-api.md §12, opentsdb-queries.md §11.1).
+// Unknown keys are ignored. Pure.
 
 #include "http/wire/json_value.h"
 #include "query/expression/exp_request.h"
@@ -8,7 +8,7 @@
 
 namespace hg::http {
 
-/// InvalidArgument: the document does not fit, which OpenTSDB answers with 500.
+/// InvalidArgument: the document does not match the format; OpenTSDB answers that with 500.
 Result<query::ExpRequest> ReadExpRequest(const JsonValue& body);
 
 }  // namespace hg::http

@@ -53,7 +53,7 @@ void WriteRowsMeta(const ExpResult& result, JsonWriter* json) {
   json->Key("dpsMeta");
   json->BeginObject();
   json->Member("firstTimestamp", rows > 0 ? times[result.row_begin] : none);
-  // An expression's only row does not count, a metric's does (recorded).
+  // The only row of an expression does not count; that of a metric does (observed in OpenTSDB).
   const size_t fewest = result.is_metric ? 1 : 2;
   json->Member("lastTimestamp", rows >= fewest ? times[result.row_end - 1] : int64_t{0});
   json->Member("setCount", static_cast<int64_t>(rows));
@@ -63,7 +63,7 @@ void WriteRowsMeta(const ExpResult& result, JsonWriter* json) {
 
 void WriteSeriesMeta(const std::vector<SeriesIdentity>& series, JsonWriter* json) {
   if (series.empty()) return;
-  // All columns show the metrics of the first.
+  // All columns show the metrics of the first one.
   std::vector<Bytes> metrics;
   for (const SeriesIdentity::Name& metric : series[0].metrics) metrics.push_back(metric.name);
   std::sort(metrics.begin(), metrics.end());
@@ -76,7 +76,7 @@ void WriteSeriesMeta(const std::vector<SeriesIdentity>& series, JsonWriter* json
   json->String("timestamp");
   json->EndArray();
   json->EndObject();
-  for (size_t i = 0; i < series.size(); ++i) {
+  for (size_t i = 0; i < series.size() && json->alive(); ++i) {
     json->BeginObject();
     json->Member("index", static_cast<int64_t>(i + 1));
     json->Key("metrics");

@@ -1,6 +1,6 @@
 #pragma once
-// Answers of /api/query/exp as JSON (spec http-api.md §12, query.md §11.4). Streams through the
-// writer.
+// Writes results of /api/query/exp as JSON (opentsdb-http-api.md §12, opentsdb-queries.md §11.4),
+// streamed through the JsonWriter.
 
 #include <vector>
 
@@ -10,7 +10,7 @@
 
 namespace hg::http {
 
-/// Results and the request as it was understood. Ends early when the client has gone.
+/// Writes the results, and the request as it was parsed. Returns early when the client is gone.
 void WriteExpResults(const query::ExpRequest& request, const std::vector<query::ExpResult>& results,
                      JsonWriter* json);
 

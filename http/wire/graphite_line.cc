@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "http/wire/plain_number.h"
 #include "storage/base/short_bytes.h"
@@ -37,6 +38,7 @@ Status ReadGraphitePath(std::string_view path, GraphiteSeries* series) {
     return part;
   };
   const bool ends_open = all.ends_with(';');
+  std::set<std::string_view> keys;
   series->metric = take();
   series->tags.clear();
   if (series->metric.empty())
@@ -48,10 +50,9 @@ Status ReadGraphitePath(std::string_view path, GraphiteSeries* series) {
       return Status::InvalidArgument("the tag " + Quoted(tag) + " of the path " + Quoted(all) +
                                      " is no KEY=VALUE");
     const std::string_view key = tag.substr(0, equals);
-    for (const auto& [other, unused] : series->tags)
-      if (other == key)
-        return Status::InvalidArgument("the tag " + Quoted(key) + " stands twice in the path " +
-                                       Quoted(all));
+    if (!keys.insert(key).second)
+      return Status::InvalidArgument("the tag " + Quoted(key) + " stands twice in the path " +
+                                     Quoted(all));
     series->tags.emplace_back(key, tag.substr(equals + 1));
   }
   if (ends_open) return Status::InvalidArgument("the path " + Quoted(all) + " ends with ;");
@@ -91,15 +92,12 @@ Status SetGraphiteTime(double seconds, Timestamp now, GraphitePoint* point) {
     point->time = now;
     return {};
   }
-  // Thousandths are not exact in a double: what is a hair below one is meant as it.
-  constexpr double kMillisMax = 1e13;
+  // Milliseconds are not exact as seconds in a double, so a value slightly below one is rounded up.
+  constexpr auto kMillisMax = static_cast<double>(kInstantMaxMs);
   const double ms = std::floor(seconds * 1000 + 0.001);
-  const auto time = ms >= 0 && ms < kMillisMax ? TimestampOfMillis(static_cast<int64_t>(ms))
-                                               : std::optional<Timestamp>();
-  if (!time)
-    return Status::InvalidArgument("the time " + JavaDouble(seconds) +
-                                   " s is not stored: before 1970, beyond 9999999999.999, or a "
-                                   "fraction of a second before 1970-02-19T17:02:47.296Z");
+  const auto time = ms >= 0 && ms <= kMillisMax ? TimestampOfMillis(static_cast<int64_t>(ms))
+                                                : std::optional<Timestamp>();
+  if (!time) return BadInstant(JavaDouble(seconds) + " s");
   point->time = *time;
   return {};
 }

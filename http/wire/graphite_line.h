@@ -1,6 +1,6 @@
 #pragma once
-// Graphite's plaintext: "PATH VALUE TIME", and what a path says. The same of its pickled form is in
-// pickle.h.
+// Graphite's plaintext protocol, "PATH VALUE TIME", and the parsing of paths. The pickle protocol
+// is in pickle.h.
 
 #include <string>
 #include <string_view>
@@ -16,45 +16,46 @@ namespace hg::http {
 
 inline constexpr size_t kGraphitePathBytesMax = 8192;
 
-/// A point as Graphite writes it. Borrowed.
+/// A point of a Graphite protocol. Borrows its path.
 struct GraphitePoint {
   std::string_view path;
   Timestamp time;
   PointValue value;
 };
 
-/// What a path says.
+/// The parts of a path.
 struct GraphiteSeries {
   std::string metric;
-  std::vector<std::pair<std::string, std::string>> tags;  // no key twice
+  std::vector<std::pair<std::string, std::string>> tags;  // no duplicate keys
 };
 
-/// "metric;key=value;key=value". InvalidArgument: an empty part, a key twice, too long.
+/// Parses "metric;key=value;key=value". InvalidArgument: an empty part, a duplicate key, or too
+/// long.
 Status ReadGraphitePath(std::string_view path, GraphiteSeries* series);
 
-/// The bytes by which the series of a path is known the next time (Dialect::kGraphite);
-/// GraphitePath puts them together again.
+/// The raw series key of a path (Dialect::kGraphite), by which known series are found. GraphitePath
+/// restores the path.
 Spelling SpellGraphitePath(std::string_view path);
 inline std::string_view GraphitePath(const Spelling& spelling) {
   return {spelling.metric.data(), spelling.metric.size() + spelling.tags.size()};
 }
 
-/// Whole numbers (of 64 bits) are integers, others doubles. InvalidArgument: no number, or not
-/// finite.
+/// Parses a value: whole numbers of 64 bits become integers, others doubles. InvalidArgument: not a
+/// number, or not finite.
 Status ReadGraphiteValue(std::string_view text, GraphitePoint* point);
 
-/// Seconds, perhaps with a fraction; -1 and N: `now`. InvalidArgument: none, or not one that is
-/// stored.
+/// Parses a time in seconds, with or without a fraction; -1 and N mean `now`. InvalidArgument: not
+/// a number, or outside the valid range.
 Status ReadGraphiteTime(std::string_view text, Timestamp now, GraphitePoint* point);
 Status SetGraphiteTime(double seconds, Timestamp now, GraphitePoint* point);
 
-/// A line without its end; blanks and tabs between its three words. What it says is judged in their
-/// order, the path too.
+/// Parses a line without its end; blanks and tabs separate its three words. Errors are checked in
+/// the order of the words, starting with the path.
 Result<GraphitePoint> ParseGraphiteLine(std::string_view line, Timestamp now);
 
-/// Takes a line and its LF off the front of *rest: one blank between the words, plain numbers,
-/// whole seconds. What it takes ParseGraphiteLine takes, too, if the path is good, of which only
-/// the length is looked at here. False: there is none, or another one.
+/// Takes one line with its LF off the front of *rest, if it has single blanks, plain numbers and
+/// whole seconds. ParseGraphiteLine gives the same result for such lines, if the path is valid;
+/// here only the path's length is checked. False: no line, or not of this form.
 bool TakePlainGraphiteLine(std::string_view* rest, GraphitePoint* point);
 
 }  // namespace hg::http

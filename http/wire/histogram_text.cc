@@ -9,7 +9,7 @@
 namespace hg::http {
 namespace {
 
-/// A quoted text if at least half of the bytes are printable, else a list (asynchbase's
+/// A quoted text if at least half of the bytes are printable, else a list (as asynchbase's
 /// Bytes.pretty).
 std::string Pretty(ByteView bytes) {
   std::string text = "\"", list = "[";
@@ -35,7 +35,7 @@ Status AddBucket(std::string_view bounds, int64_t count, codec::SimpleHistogram*
   const size_t comma = bounds.find(',');
   std::string_view upper =
       comma == std::string_view::npos ? std::string_view() : bounds.substr(comma + 1);
-  // Java's split drops empty parts at the end.
+  // As in Java's split, empty parts at the end are dropped.
   while (upper.ends_with(',')) upper.remove_suffix(1);
   if (upper.empty() || upper.find(',') != std::string_view::npos)
     return Status::InvalidArgument("Unable to parse bucket bounds: " + std::string(bounds));

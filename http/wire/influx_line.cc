@@ -18,7 +18,7 @@ std::string Quoted(std::string_view text) { return "\"" + Shortened(text, kShown
 
 bool IsSpecial(char c) { return c == ',' || c == '=' || c == ' '; }
 
-/// Length of the front of `text` before the first unescaped one of `stops`, or of all.
+/// Length of `text` before the first unescaped character of `stops`, or its whole length.
 size_t FindStop(std::string_view text, std::string_view stops) {
   for (size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '\\' && i + 1 < text.size() && IsSpecial(text[i + 1])) {
@@ -49,7 +49,7 @@ void SkipBlanks(std::string_view* rest) {
   rest->remove_prefix(std::min(rest->find_first_not_of(' '), rest->size()));
 }
 
-/// Length of a text in quotes, which `text` begins with; npos: it does not end.
+/// Length of the quoted text at the front of `text`; npos: the closing quote is missing.
 size_t QuotedLength(std::string_view text) {
   for (size_t i = 1; i < text.size(); ++i) {
     if (text[i] == '\\') {
@@ -61,8 +61,8 @@ size_t QuotedLength(std::string_view text) {
   return std::string_view::npos;
 }
 
-/// Where a line that is no comment ends. A text that does not end is cut at its first line end, so
-/// that it costs no other line.
+/// The end of a line that is not a comment. A quoted text without a closing quote ends at the first
+/// line break, so that it does not affect other lines.
 size_t LineEnd(std::string_view text) {
   const size_t first_end = std::min(text.find('\n'), text.size());
   size_t at = FindStop(text.substr(0, first_end), " ");
@@ -82,7 +82,8 @@ size_t LineEnd(std::string_view text) {
   return at;
 }
 
-/// `what`: a measurement, a field …; nothing that is longer is stored, and points repeat it.
+/// Checks the length of a measurement, field …, named by `what`. Longer names cannot be stored, and
+/// each point repeats them.
 Status CheckLength(std::string_view what, std::string_view name) {
   if (name.size() <= codec::kRowKeyBytesMax) return {};
   return Status::InvalidArgument("the " + std::string(what) + " " + Quoted(name) + " has " +
@@ -90,7 +91,7 @@ Status CheckLength(std::string_view what, std::string_view name) {
                                  std::to_string(codec::kRowKeyBytesMax));
 }
 
-/// For the next of them.
+/// Checks whether one more item is allowed.
 Status CheckCount(std::string_view what, size_t count, size_t count_max) {
   if (count < count_max) return {};
   return Status::InvalidArgument("more than " + std::to_string(count_max) + " " +
@@ -103,7 +104,7 @@ Status NoNumber(std::string_view token) {
 }
 
 Result<PointValue> Integer(std::string_view token) {
-  const char* const end = token.data() + token.size() - 1;  // before i, u
+  const char* const end = token.data() + token.size() - 1;  // before the suffix i or u
   const bool is_unsigned = *end == 'u';
   int64_t value = 0;
   const auto [stop, error] = std::from_chars(token.data(), end, value);
@@ -224,7 +225,7 @@ std::optional<InfluxUnit> ParseInfluxUnit(std::string_view precision) {
 
 std::optional<Timestamp> InfluxTime(int64_t time, InfluxUnit unit) {
   const auto times = [time](int64_t ms) -> std::optional<Timestamp> {
-    if (time > kTimestampMax / ms) return std::nullopt;
+    if (time > kInstantMaxMs / ms) return std::nullopt;
     return TimestampOfMillis(time * ms);
   };
   if (time < 0) return std::nullopt;

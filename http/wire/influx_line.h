@@ -1,11 +1,12 @@
 #pragma once
-// Lines of InfluxDB's protocol, the exact way: the whole grammar, and for each bad line the reason.
+// The slow path for InfluxDB line protocol: the whole grammar, with an error message for each
+// invalid line.
 //
 //   measurement[,key=value…] field=value[,field=value…] [time]
 //
-// In names and values of tags a backslash before ',', '=' or a blank makes it part of the text; any
-// other backslash is itself. Values: 1.5, 1e3 (floating point), 1i (integer), 1u (unsigned), t true
-// f false …, "text" with \" and \\, which may hold line ends.
+// In names and tag values, a backslash before ',', '=' or a blank escapes it; any other backslash
+// is literal. Values: 1.5, 1e3 (floating point), 1i (integer), 1u (unsigned), t true f false …,
+// "text" with \" and \\, which may contain line breaks.
 
 #include <cstdint>
 #include <optional>
@@ -20,17 +21,17 @@
 
 namespace hg::http {
 
-/// Bytes of what stands before the first blank of a line, as in InfluxDB: each field repeats them.
+/// Maximum bytes before the first blank of a line, as in InfluxDB. Each field repeats these bytes.
 inline constexpr size_t kInfluxSeriesBytesMax = 65535;
-/// Of one line, texts among them; no agent has near as many. A line is taken apart whole, and each
-/// refusal of a field may repeat its tags.
+/// Maximum fields of one line, text fields included; agents send far fewer. A line is parsed as a
+/// whole, and each field's error may repeat its tags.
 inline constexpr size_t kInfluxFieldsMax = 4096;
-/// Of one line. Far more than a series may have, so that such lines still learn how many are too
-/// many; each key is compared with all before it.
+/// Maximum tags of one line. It is far above the tag limit of a series, so that such lines get the
+/// error with that limit. Each key is compared with all previous ones.
 inline constexpr size_t kInfluxTagsMax = 256;
 
-/// What the times of a request count. None: no such precision. "" and "ns" are nanoseconds; n, u,
-/// us, µ, ms, s, m (minutes), h.
+/// The unit of the timestamps of a request. "" and "ns" are nanoseconds; the others are n, u, us,
+/// µ, ms, s, m (minutes), h. nullopt: unknown precision.
 enum class InfluxUnit : uint8_t {
   kNanosecond,
   kMicrosecond,
@@ -41,24 +42,25 @@ enum class InfluxUnit : uint8_t {
 };
 std::optional<InfluxUnit> ParseInfluxUnit(std::string_view precision);
 
-/// A time cut to milliseconds (and then as TimestampOfMillis has it). None: not one that is stored.
+/// Converts a time to milliseconds, truncated, as TimestampOfMillis. nullopt: outside the valid
+/// range.
 std::optional<Timestamp> InfluxTime(int64_t time, InfluxUnit unit);
 
-/// t T true True TRUE, f F false False FALSE; false: another text.
+/// Accepts t T true True TRUE and f F false False FALSE. False: another text.
 bool ParseInfluxBool(std::string_view text, bool* value);
 
-/// Cuts lines off a body.
+/// Splits a body into lines.
 class InfluxLineReader {
  public:
-  /// Borrows the body, whose first line is that of `first_number`.
+  /// Borrows the body; its first line has the number `first_number`.
   explicit InfluxLineReader(std::string_view body, size_t first_number = 1)
       : rest_(body), next_number_(first_number) {}
 
-  /// The next line that is neither empty nor a comment, without its end; false: there is none.
+  /// The next line that is neither empty nor a comment, without its end. False: no more lines.
   bool Next(std::string_view* line);
-  /// Where the line that Next gave begins, from 1.
+  /// The number of the line that Next returned, from 1.
   [[nodiscard]] size_t number() const { return number_; }
-  /// Of the line behind it.
+  /// The number of the line after it.
   [[nodiscard]] size_t next_number() const { return next_number_; }
 
  private:
@@ -72,18 +74,18 @@ struct InfluxField {
   PointValue value;
 };
 
-/// A line taken apart; raw parts borrow its bytes.
+/// A parsed line. `series`, and raw_name of fields, borrow its bytes.
 struct InfluxLine {
-  std::string_view series;  // what stands before the first blank
+  std::string_view series;  // the text before the first blank
   std::string measurement;
-  std::vector<std::pair<std::string, std::string>> tags;  // as written, no key twice
-  std::vector<InfluxField> fields;                        // those of numbers; no name twice
+  std::vector<std::pair<std::string, std::string>> tags;  // as written; no duplicate keys
+  std::vector<InfluxField> fields;                        // numeric fields; no duplicate names
   size_t text_fields = 0;
   std::optional<int64_t> time;
 };
 
-/// InvalidArgument says what is wrong, and where; also of names longer than a row key can be
-/// (codec::kRowKeyBytesMax). `line` has no blanks around it.
+/// InvalidArgument says what is wrong, and where. It also covers names that are longer than a row
+/// key can be (codec::kRowKeyBytesMax). `line` has no blanks around it.
 Status ParseInfluxLine(std::string_view line, InfluxLine* parts);
 
 }  // namespace hg::http

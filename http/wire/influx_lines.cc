@@ -11,7 +11,7 @@ namespace {
 
 bool IsDigit(char c) { return static_cast<unsigned>(c - '0') <= 9; }
 
-/// The rest of a body while it is read.
+/// The unread rest of a body.
 class Cursor {
  public:
   explicit Cursor(std::string_view text) : at_(text.data()), end_(at_ + text.size()) {}
@@ -31,7 +31,7 @@ class Cursor {
     at_ = lf == nullptr ? end_ : static_cast<const char*>(lf);
   }
 
-  /// What stands before the first blank, at least one byte.
+  /// Takes the text before the first blank, at least one byte.
   bool TakeSeries(std::string_view* series) {
     const void* const found = std::memchr(at_, ' ', left());
     if (found == nullptr || found == at_) return false;
@@ -42,7 +42,7 @@ class Cursor {
     return true;
   }
 
-  /// A field's name and its '='. `guess`: what it most likely is; "" = unknown.
+  /// Takes a field's name and its '='. `guess`: the likely name; "" = unknown.
   bool TakeName(std::string_view guess, std::string_view* name) {
     if (!guess.empty() && left() > guess.size() && at_[guess.size()] == '=' &&
         std::memcmp(at_, guess.data(), guess.size()) == 0) {
@@ -58,7 +58,7 @@ class Cursor {
     return true;
   }
 
-  /// A text in quotes without escapes.
+  /// Skips a quoted text without escapes.
   bool SkipText() {
     const char* const begin = at_ + 1;
     const auto* const quote = static_cast<const char*>(std::memchr(begin, '"', left() - 1));
@@ -117,7 +117,7 @@ class Cursor {
     if (at_ == begin || at_ - begin > kSafeDigits || n > static_cast<uint64_t>(INT64_MAX))
       return false;
     const auto stored = InfluxTime(static_cast<int64_t>(n), unit);
-    if (!stored || stored->raw == 0) return false;
+    if (!stored) return false;
     *time = *stored;
     return true;
   }
@@ -132,7 +132,7 @@ class Cursor {
     while (!AtTokenEnd()) ++at_;
     return {begin, static_cast<size_t>(at_ - begin)};
   }
-  /// Wraps around if there are many.
+  /// Overflow wraps around; the caller limits the number of digits.
   void TakeDigits(uint64_t* n) {
     for (; at_ != end_ && IsDigit(*at_); ++at_) *n = *n * 10 + static_cast<unsigned>(*at_ - '0');
   }
@@ -141,8 +141,8 @@ class Cursor {
   const char* const end_;
 };
 
-/// One line. `previous`: index of the first field of the line before; agents name the same ones
-/// again.
+/// Parses one line. `previous`: index of the first field of the previous line, because agents
+/// repeat the names of fields.
 bool TakeLine(Cursor* text, InfluxUnit unit, Timestamp now, size_t previous, InfluxPoints* points) {
   SpelledLine line;
   line.time = now;
@@ -173,7 +173,7 @@ bool TakeLine(Cursor* text, InfluxUnit unit, Timestamp now, size_t previous, Inf
   if (!text->Skip('\n') && !text->done()) return false;
   line.fields = static_cast<uint32_t>(fields.size() - first);
   points->lines.push_back(line);
-  return line.fields > 0;  // the series of a line of texts alone would be looked at by nobody
+  return line.fields > 0;  // a line of text fields alone would not get its series checked
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #pragma once
-// A body of InfluxDB's lines, the fast way: finds series, names of fields and numbers in place. It
-// takes regular bodies only; whoever gets a "no" asks influx_line.h, which agrees with it.
+// The fast path for InfluxDB line protocol: finds raw series keys, field names and numbers in
+// place. It accepts regular bodies only; for other bodies, callers use influx_line.h, which gives
+// the same results.
 
 #include <string_view>
 #include <vector>
@@ -10,11 +11,11 @@
 
 namespace hg::http {
 
-/// What a body holds; borrows its bytes.
+/// The points of a body. Borrows its bytes.
 struct InfluxPoints {
   std::vector<SpelledLine> lines;
   std::vector<SpelledField> fields;
-  size_t text_fields = 0;  // that were left out
+  size_t text_fields = 0;  // text fields, which are skipped
 
   void Clear() {
     lines.clear();
@@ -23,10 +24,10 @@ struct InfluxPoints {
   }
 };
 
-/// Replaces *points by those of the body. `now`: the time of lines without one. False: something in
-/// it is not plain (an escape, a syntax error, a number out of the ordinary, a time that is not
-/// stored); *points is then meaningless. Whether a field stands twice in a line is not looked at
-/// here: such a line was never accepted, so that the table of accepted ones must tell.
+/// Replaces *points by the points of the body. `now`: the time of lines without one. False: the
+/// body is not regular (an escape, a syntax error, an unusual number, a time outside the valid
+/// range); *points is then meaningless. Duplicate fields of a line are not detected here. The slow
+/// path refuses such a line, so the sink never learns its raw series key.
 bool ParseInfluxLines(std::string_view body, InfluxUnit unit, Timestamp now, InfluxPoints* points);
 
 }  // namespace hg::http

@@ -7,13 +7,13 @@
 namespace hg::http {
 namespace {
 
-// Printing fewer takes less time than waking a thread is worth.
+// Fewer points take less time than waking a thread.
 constexpr size_t kPointsInParts = 16384;
 constexpr size_t kPartPoints = 2048;
-constexpr size_t kElementPoints = 4;  // what an element costs beside its points
+constexpr size_t kElementPoints = 4;  // cost of an element in addition to its points
 constexpr size_t kPartsPerThread = 2;
 
-/// Parts that are printed at the same time.
+/// The parts that are printed concurrently.
 class Round {
  public:
   Round(const ElementPrinting& elements, const Printers& printers, JsonWriter* json)
@@ -42,7 +42,7 @@ class Round {
   const ElementPrinting& elements_;
   const Printers& printers_;
   JsonWriter& json_;
-  std::vector<std::string> texts_;  // kept from round to round: so is their memory
+  std::vector<std::string> texts_;  // reused, so that their memory is kept
   std::vector<std::pair<size_t, size_t>> parts_;
 };
 

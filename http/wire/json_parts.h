@@ -1,6 +1,6 @@
 #pragma once
-// Long arrays printed by several threads: each prints a run of neighbouring elements into a text of
-// its own, and the texts follow each other in the document as if one thread had printed it.
+// Prints long JSON arrays on several threads. Each thread prints neighbouring elements into its own
+// text; the texts are joined in order, as if one thread had printed them.
 
 #include <cstddef>
 #include <functional>
@@ -10,24 +10,24 @@
 
 namespace hg::http {
 
-/// Threads that may print.
+/// The threads that may print.
 struct Printers {
-  size_t threads = 1;          // with the caller's own
-  query::SideBySide run = {};  // empty: the caller's thread alone
+  size_t threads = 1;          // including the caller's own
+  query::SideBySide run = {};  // empty: only the caller's thread prints
 };
 
-/// The elements of an array that is open in a document.
+/// Describes the elements of an array that is open in a document.
 struct ElementPrinting {
   size_t count = 0;
-  /// How long an element is to print, in points.
+  /// The size of an element, in points.
   std::function<size_t(size_t element)> points;
-  /// Prints the elements [begin, end), and looks at json->alive() now and then. Several threads at
-  /// once.
+  /// Prints the elements [begin, end) and checks json->alive() from time to time. Called on several
+  /// threads concurrently.
   std::function<void(size_t begin, size_t end, JsonWriter* json)> print;
 };
 
-/// Prints all elements, or ends early when the client has gone. Texts that wait for their turn hold
-/// less than a megabyte for each thread; elements that are long themselves are streamed.
+/// Prints all elements; returns early when the client is gone. Texts that wait for earlier ones
+/// take less than a megabyte per thread; long elements are streamed.
 void PrintElements(const ElementPrinting& elements, const Printers& printers, JsonWriter* json);
 
 }  // namespace hg::http

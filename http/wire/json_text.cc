@@ -7,7 +7,7 @@ namespace {
 
 constexpr char kDigits[] = "0123456789ABCDEF";
 
-/// Bytes that stand in a string as they are, whatever is beside them.
+/// Bytes that are written unchanged in a JSON string.
 constexpr std::array<bool, 256> kPlain = [] {
   std::array<bool, 256> plain{};
   for (size_t c = 0x20; c < plain.size(); ++c) plain[c] = c != '"' && c != '\\' && c != 0xED;
@@ -21,8 +21,7 @@ bool IsPlain(std::string_view text) {
   return true;
 }
 
-/// A half of a surrogate pair, in the three bytes that UTF-8 would have for it: no text, so it is
-/// escaped.
+/// True for a surrogate, encoded as three bytes like UTF-8. It is not valid text, so it is escaped.
 bool IsSurrogate(std::string_view text) {
   return text.size() >= 3 && text[0] == '\xED' && (text[1] & 0xE0) == 0xA0 &&
          (text[2] & 0xC0) == 0x80;
@@ -38,7 +37,7 @@ void AppendSurrogate(std::string* out, std::string_view text) {
 }  // namespace
 
 void AppendJsonString(std::string* out, std::string_view text) {
-  if (IsPlain(text)) {  // as it mostly is
+  if (IsPlain(text)) {  // the usual case
     const size_t at = out->size();
     out->append(text.size() + 2, '"');
     text.copy(out->data() + at + 1, text.size());

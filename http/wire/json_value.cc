@@ -22,14 +22,15 @@ constexpr unsigned kFlags = rapidjson::kParseIterativeFlag | rapidjson::kParseNu
 
 using Visit = std::function<Status(const JsonValue&)>;
 
-/// Builds the tree from the reader's events; false ends the parse.
+/// Builds the tree from the reader's events; returning false ends the parse.
 class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> {
  public:
-  /// `visit`: takes the elements of the outermost array one by one; nullptr: they stay.
+  /// `visit`: receives the elements of the outermost array one by one; nullptr: the tree keeps
+  /// them.
   explicit Builder(const Visit* visit) : visit_(visit) {}
 
-  /// Begins anew, with a document whose `hidden` numbers are put back. Elements that were visited
-  /// are not visited again. The caller keeps them.
+  /// Starts again with a document whose `hidden` numbers are restored. Elements that were visited
+  /// already are not visited again. `hidden` must outlive the parse.
   void Restart(const HiddenNumbers* hidden) {
     GiveBack(held_);
     root = JsonValue();
@@ -42,7 +43,7 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
 
   bool Null() { return AddScalar(JsonValue::Kind::kNull, {}); }
   bool Bool(bool b) { return AddScalar(JsonValue::Kind::kBool, b ? "true" : "false"); }
-  bool Double(double d) {  // only NaN and the infinities come this way
+  bool Double(double d) {  // only called for NaN and infinities
     return AddScalar(JsonValue::Kind::kNumber, std::isnan(d) ? "NaN"
                                                : d > 0       ? "Infinity"
                                                              : "-Infinity");
@@ -71,7 +72,7 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
   bool EndArray(rapidjson::SizeType) { return Close(); }
 
   JsonValue root;
-  /// What ended the parse, if it was neither the text nor its depth.
+  /// The error that ended the parse, unless it was a syntax error or the depth limit.
   Status status;
 
  private:
@@ -110,7 +111,7 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
     open_.pop_back();
     return EndElement();
   }
-  /// Behind each value: if it is an element that somebody waits for, he gets it.
+  /// Called after each value. Passes an element of the outermost array to visit_.
   bool EndElement() {
     if (visit_ == nullptr || open_.size() != 1 || root.kind != JsonValue::Kind::kArray) return true;
     if (visited_++ >= visited_before_) status = (*visit_)(root.items.back());
@@ -119,7 +120,8 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
     return status.ok();
   }
 
-  /// Room for one more, twice what there was; the old room is still there meanwhile.
+  /// Doubles the capacity if the list is full. Charges the new buffer before the old one is given
+  /// back, because both exist during the copy.
   template <typename T>
   bool MakeRoom(std::vector<T>* list, size_t first) {
     const size_t before = list->capacity();
@@ -130,7 +132,7 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
     GiveBack(std::min<uint64_t>(held_, before * sizeof(T)));
     return true;
   }
-  /// Short ones have their room in the value.
+  /// Short texts are stored in the value itself.
   bool TakeText(size_t size) {
     constexpr size_t kShortTextBytes = 15;
     return size <= kShortTextBytes || Take(size);
@@ -152,12 +154,13 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
 
   const Visit* const visit_;
   RequestMemory::Share* const share_ = RequestMemory::Share::Current();
-  uint64_t held_ = 0;             // of it, since the last element that was visited
-  std::vector<JsonValue*> open_;  // outermost first; a parent does not grow while a child is open
+  uint64_t held_ = 0;  // bytes charged to share_ since the last visited element
+  // Outermost first; a parent's list does not grow while a child is open.
+  std::vector<JsonValue*> open_;
   std::string key_;
   const HiddenNumbers* hidden_ = nullptr;
-  size_t numbers_ = 0, put_back_ = 0;        // so far; of them
-  size_t visited_ = 0, visited_before_ = 0;  // elements; in the parse before this one
+  size_t numbers_ = 0, put_back_ = 0;        // numbers so far; restored ones among them
+  size_t visited_ = 0, visited_before_ = 0;  // visited elements; those of the previous parse
 };
 
 rapidjson::ParseResult Parse(std::string_view text, Builder* builder) {
@@ -188,6 +191,23 @@ const JsonValue* JsonValue::Find(std::string_view name) const {
   for (auto it = members.rbegin(); it != members.rend(); ++it)
     if (it->name == name) return &it->value;
   return nullptr;
+}
+
+std::vector<const JsonMember*> JsonValue::LastMembers() const {
+  std::vector<const JsonMember*> last;
+  last.reserve(members.size());
+  for (const JsonMember& member : members) last.push_back(&member);
+  // Sorts by name with the last of equal names first, removes the others, then restores the order.
+  std::sort(last.begin(), last.end(), [](const JsonMember* a, const JsonMember* b) {
+    const int order = a->name.compare(b->name);
+    return order != 0 ? order < 0 : a > b;
+  });
+  const auto same_name = [](const JsonMember* a, const JsonMember* b) {
+    return a->name == b->name;
+  };
+  last.erase(std::unique(last.begin(), last.end(), same_name), last.end());
+  std::sort(last.begin(), last.end());
+  return last;
 }
 
 std::optional<int64_t> JsonValue::AsInt() const {
@@ -232,7 +252,8 @@ std::optional<double> JsonValue::AsDouble() const {
   double value = 0;
   auto [stop, error] = std::from_chars(from, end, value);
   if (stop != end || error == std::errc::invalid_argument) return {};
-  // Out of range leaves the value alone: strtod says whether it is infinite or zero.
+  // For numbers out of range, from_chars leaves the value unchanged; strtod returns infinity or
+  // zero.
   return error == std::errc() ? value : std::strtod(text.c_str(), nullptr);
 }
 

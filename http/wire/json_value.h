@@ -1,9 +1,8 @@
 #pragma once
-// JSON documents in, with the leniency of spec http-api.md §4: bare NaN and Infinity are numbers,
-// the last of equal keys counts, text after the first complete value is ignored, numbers keep the
-// text of their token so that they can stand where a string is expected, bytes that are no UTF-8
-// and halves of surrogate pairs become U+FFFD. For requests; the write path of points has its own
-// parser.
+// Parses JSON documents of requests with the leniency of opentsdb-http-api.md §4. Bare NaN and
+// Infinity are numbers. The last of duplicate keys counts. Text after the first complete value is
+// ignored. Numbers keep their text, so that they can be used as strings. Bytes that are not UTF-8,
+// and unpaired surrogates, become U+FFFD. The write path of points has its own parser.
 
 #include <cstdint>
 #include <functional>
@@ -18,7 +17,7 @@ namespace hg::http {
 
 struct JsonMember;
 
-/// One value and all below it. Immutable once parsed.
+/// A value with everything below it. Immutable once parsed.
 struct JsonValue {
   enum class Kind : uint8_t { kNull, kBool, kNumber, kString, kArray, kObject };
 
@@ -30,45 +29,50 @@ struct JsonValue {
   [[nodiscard]] bool is_null() const { return kind == Kind::kNull; }
   [[nodiscard]] bool is_array() const { return kind == Kind::kArray; }
   [[nodiscard]] bool is_object() const { return kind == Kind::kObject; }
-  /// A string, or a number or boolean that may stand for one.
+  /// True for a string, and for a number or boolean, which may be used as a string.
   [[nodiscard]] bool is_scalar() const {
     return kind == Kind::kBool || kind == Kind::kNumber || kind == Kind::kString;
   }
 
-  /// The last member of that name; nullptr if there is none, or no object.
+  /// The last member of that name; nullptr if there is none, or the value is not an object.
   [[nodiscard]] const JsonValue* Find(std::string_view name) const;
-  /// The value as an integer: a number or string of decimal digits in range; a fraction is cut off
-  /// a number only. "" and "null" are 0.
+  /// The members in order, only the last of each name. Use it in loops instead of Find for each
+  /// member.
+  [[nodiscard]] std::vector<const JsonMember*> LastMembers() const;
+  /// The value as an integer: a number, or a string of decimal digits, in range. The fraction of a
+  /// number is cut off; a string must not have one. "" and "null" are 0.
   [[nodiscard]] std::optional<int64_t> AsInt() const;
-  /// The value as a boolean: true, false, "true", "True", "false", "False", "" and "null" (false),
-  /// blanks around them do not count; a whole number (0 is false).
+  /// The value as a boolean. Accepted are true and false, whole numbers (0 is false), and the texts
+  /// "true", "True", "false", "False", "null" and "". The texts "null" and "" are false; blanks
+  /// around texts are ignored.
   [[nodiscard]] std::optional<bool> AsBool() const;
-  /// The value as a double: a number, or a string that is one.
+  /// The value as a double: a number, or a string of one.
   [[nodiscard]] std::optional<double> AsDouble() const;
 };
 
-/// A name and its value; a std::pair of an incomplete type is more than clang 14 takes.
+/// A name and its value. It is not a std::pair, because clang 14 does not accept a pair of an
+/// incomplete type.
 struct JsonMember {
   std::string name;
   JsonValue value;
 };
 
-/// What stands for an object of one member: a bare value of that kind (a whole number, if it is
-/// one) becomes the object whose only member `name` it is, anything else stays. OpenTSDB's JSON
-/// library takes it for the argument of a class whose constructor has one.
+/// Converts a bare value of that kind to an object with this value as its only member `name`. Of
+/// kNumber, only whole numbers are converted. Other values stay unchanged. OpenTSDB's JSON library
+/// does so for classes whose constructor has one argument.
 JsonValue ObjectOfOne(JsonValue value, JsonValue::Kind kind, std::string_view name);
 
-/// Levels of nesting that are accepted: no request needs more, and a value frees itself
-/// recursively.
+/// Maximum nesting: requests need less, and values are destroyed recursively.
 inline constexpr int kJsonDepthMax = 128;
 
-/// The first value of `text`. InvalidArgument: what is wrong, and at which byte. LimitExceeded: it
-/// is nested too deep, or RequestMemory::Share::Current() refused what the tree takes as it grows.
+/// Parses the first value of `text`. InvalidArgument names the mistake and its byte. LimitExceeded:
+/// nested too deep. If RequestMemory::Share::Current() refuses the memory of the growing tree, the
+/// result is its refusal.
 Result<JsonValue> ParseJson(std::string_view text);
 
-/// The same for long arrays: hands over their elements one by one, each gone before the next is
-/// read; another value than an array is handed over as the only one. Ends with what `visit` says if
-/// that is not ok; behind what was visited may stand what is no JSON.
+/// Passes the elements of an array to `visit` one by one, to save memory: each is freed before the
+/// next is parsed. A value that is not an array is passed as the only element. Stops at the first
+/// error of `visit` and returns it. Elements may be visited before a later syntax error is found.
 Status ParseJsonElements(std::string_view text,
                          const std::function<Status(const JsonValue&)>& visit);
 

@@ -1,7 +1,7 @@
 #pragma once
-// Writes one JSON document piece by piece, compact, with the escapes and number texts of spec
-// http-api.md §5 and appendix B. Either into a string, or through a buffer into a ResponseWriter,
-// so that an answer of any size needs a bounded amount of memory.
+// Writes one compact JSON document piece by piece, with the escapes and number formats of
+// opentsdb-http-api.md §5 and appendix B. The output is a string, or a ResponseWriter through a
+// buffer, so that a large response needs little memory.
 
 #include <cstdint>
 #include <string>
@@ -11,14 +11,13 @@ namespace hg::http {
 
 class ResponseWriter;
 
-/// One thread at a time. The caller keeps the nesting right: nothing is checked but where commas
-/// go.
+/// One thread at a time. Adds commas; the caller is responsible for correct nesting.
 class JsonWriter {
  public:
-  /// Appends to *out, which outlives the writer.
+  /// Appends to *out, which must outlive the writer.
   explicit JsonWriter(std::string* out) : out_(*out) {}
-  /// Hands pieces of about kPieceBytes to `response`, which outlives the writer; Finish hands over
-  /// the rest.
+  /// Passes pieces of about kPieceBytes to `response`, which must outlive the writer. Call Finish
+  /// to pass the rest.
   explicit JsonWriter(ResponseWriter* response) : out_(buffer_), response_(response) {}
   JsonWriter(const JsonWriter&) = delete;
   JsonWriter& operator=(const JsonWriter&) = delete;
@@ -29,20 +28,20 @@ class JsonWriter {
   void EndArray() { Close(']'); }
 
   void Key(std::string_view name);
-  /// A key that is a decimal number.
+  /// Writes a decimal number as a key.
   void Key(int64_t number);
 
   void String(std::string_view text);
   void Int(int64_t value);
-  /// "NaN", "Infinity" and "-Infinity" go out as strings.
+  /// Writes NaN, Infinity and -Infinity as strings.
   void Double(double value);
   void Float(float value);
   void Bool(bool value);
   void Null() { Raw("null"); }
-  /// A whole value that is JSON already.
+  /// Writes a value that is JSON already.
   void Raw(std::string_view json);
 
-  // Members of an object in one call.
+  // Write a key and its value.
   void Member(std::string_view key, std::string_view value) { Key(key), String(value); }
   void Member(std::string_view key, const char* value) { Key(key), String(value); }
   void Member(std::string_view key, bool value) { Key(key), Bool(value); }
@@ -50,12 +49,12 @@ class JsonWriter {
   void Member(std::string_view key, int value) { Key(key), Int(value); }
   void Member(std::string_view key, double value) { Key(key), Double(value); }
 
-  /// Bytes before, between or after values, such as a jsonp callback; no comma is added.
+  /// Writes bytes without adding a comma, such as a jsonp callback.
   void Text(std::string_view bytes) { out_.append(bytes); }
 
-  /// Hands over what is buffered. False: the client is gone.
+  /// Passes on the buffered bytes. False: the client is gone.
   bool Finish();
-  /// False once the client was found to be gone: long work should stop.
+  /// False once the client is known to be gone; long work should stop.
   [[nodiscard]] bool alive() const { return alive_; }
 
  private:
@@ -74,7 +73,7 @@ class JsonWriter {
   std::string buffer_;
   std::string& out_;
   ResponseWriter* response_ = nullptr;
-  bool comma_ = false;  // a value stands before the next one
+  bool comma_ = false;  // the next value needs a comma before it
   bool alive_ = true;
 };
 

@@ -7,7 +7,7 @@
 namespace hg::http {
 namespace {
 
-constexpr size_t kShort = 300;  // digits that are in range without an exponent
+constexpr size_t kShort = 300;  // this many digits are in range without an exponent
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
@@ -16,7 +16,7 @@ size_t Digits(std::string_view text, size_t at) {
   return at;
 }
 
-/// Whether all of `text` is one number as JSON writes them.
+/// True if `text` is exactly one JSON number.
 bool IsNumber(std::string_view text) {
   size_t at = text.starts_with('-') ? 1 : 0;
   const size_t whole = Digits(text, at);
@@ -41,7 +41,7 @@ bool IsLong(std::string_view number) {
   return number.size() > kShort || number.find_first_of("eE") != std::string_view::npos;
 }
 
-/// Behind the string that begins at `at`.
+/// The position after the string that begins at `at`.
 size_t BehindString(std::string_view document, size_t at) {
   for (++at; at < document.size() && document[at] != '"'; ++at)
     if (document[at] == '\\') ++at;

@@ -1,7 +1,7 @@
 #pragma once
-// Numbers beyond the range of a double. RapidJSON refuses a document that holds one, even where it
-// is asked for the text alone; OpenTSDB's JSON library reads it, and what it means is for whoever
-// takes it: a value that is infinite costs its own point and no other.
+// Numbers beyond the range of a double. RapidJSON refuses a document that contains one, even if
+// only the text is wanted. OpenTSDB's JSON library accepts it, so an infinite value must affect
+// only its own point.
 
 #include <cstddef>
 #include <string>
@@ -13,17 +13,18 @@
 
 namespace hg::http {
 
-/// A document whose numbers with an exponent or of very many digits are hidden.
+/// A document in which numbers that have an exponent or very many digits are replaced.
 struct HiddenNumbers {
-  /// As long as the document, each of them 0 and blanks: what stands behind keeps its place.
+  /// The document with each such number replaced by 0 and blanks, so that all positions stay the
+  /// same.
   std::string document;
-  /// In order: how many numbers stand before each (words such as NaN are none), and its text, a
-  /// view into the argument.
+  /// The replaced numbers, in order. First: how many numbers come before it; words such as NaN do
+  /// not count. Second: its text, which borrows the argument.
   std::vector<std::pair<size_t, std::string_view>> numbers;
 };
 
-/// One pass. What is no JSON stays as it is, for the parser to refuse. Fails with the refusal of
-/// RequestMemory::Share::Current(), which is asked for what this takes.
+/// One pass. Text that is not JSON is kept, so that the parser reports it. Fails with the refusal
+/// of RequestMemory::Share::Current() if that refuses the memory.
 Result<HiddenNumbers> HideLongNumbers(std::string_view document);
 
 }  // namespace hg::http

@@ -1,5 +1,6 @@
 #pragma once
-// What copies and checks of a store (storage/maintenance.h) say, as /api/admin sends it. Ours.
+// Progress and reports of copies and checks of a store (storage/maintenance.h) in JSON, for
+// /api/admin. Hourglass extension.
 
 #include <string>
 

@@ -14,7 +14,7 @@ std::string_view Trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
 }
 
-/// What stands before the next semicolon, which is taken off, too.
+/// Removes the next part and its semicolon from *rest; returns the part trimmed.
 std::string_view TakePart(std::string_view* rest) {
   const size_t end = std::min(rest->find(';'), rest->size());
   const std::string_view part = Trimmed(rest->substr(0, end));

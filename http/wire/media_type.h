@@ -1,5 +1,5 @@
 #pragma once
-// The value of a Content-Type field.
+// Parses the value of a Content-Type field.
 
 #include <string>
 #include <string_view>
@@ -16,7 +16,7 @@ struct MediaType {
   [[nodiscard]] std::string_view Find(std::string_view lower_name) const;
 };
 
-/// Of any text; what cannot be read as a parameter is left out.
+/// Accepts any text. Parameters that cannot be parsed are left out.
 MediaType ParseMediaType(std::string_view content_type);
 
 }  // namespace hg::http

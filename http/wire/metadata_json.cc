@@ -7,7 +7,7 @@
 namespace hg::http {
 namespace {
 
-// ---- Out ----
+// ---- Writing ----
 
 void WriteText(std::string_view key, const uid::MetaText& text, JsonWriter* json) {
   json->Key(key);
@@ -27,13 +27,13 @@ void WriteFields(const uid::MetaFields& fields, JsonWriter* json) {
   json->EndObject();
 }
 
-// ---- In ----
+// ---- Reading ----
 
 Status Refuse(std::string_view key, std::string_view wanted) {
   return Status::InvalidArgument("\"" + std::string(key) + "\" must be " + std::string(wanted));
 }
 
-/// A null stays null where the field knows it; elsewhere it is as if absent.
+/// Sets null where the field allows it; otherwise null counts as absent.
 Status ReadText(const JsonValue& object, std::string_view key, uid::MetaText* out) {
   const JsonValue* value = object.Find(key);
   if (value == nullptr) return {};
@@ -58,9 +58,8 @@ Status ReadFields(const JsonValue& object, std::optional<uid::MetaFields>* out) 
   if (value == nullptr || value->is_null()) return {};
   if (!value->is_object()) return Refuse("custom", "an object");
   out->emplace();
-  for (const auto& [key, field] : value->members) {
-    // Of equal keys the last one counts.
-    if (&field != value->Find(key)) continue;
+  for (const JsonMember* member : value->LastMembers()) {
+    const auto& [key, field] = *member;
     if (!field.is_scalar() && !field.is_null()) return Refuse("custom", "an object of strings");
     (*out)->emplace_back(key, field.text);
   }
@@ -117,7 +116,7 @@ void WriteTsMeta(const uid::TsMeta& meta, JsonWriter* json) {
   for (const uid::UidMeta& tag : meta.tags) WriteUidMeta(tag, json);
   json->EndArray();
   const auto text = [json](std::string_view key, const auto& value) {
-    if (value) WriteText(key, value, json);  // null is left out, which it is not of a UID's
+    if (value) WriteText(key, value, json);  // null is left out here, unlike in UID metadata
   };
   text("description", meta.description);
   text("notes", meta.notes);

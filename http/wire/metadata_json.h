@@ -1,6 +1,6 @@
 #pragma once
-// Metadata objects on the wire (spec http-api.md §17.3, §17.4): other fields and another order than
-// in storage.
+// Metadata objects in JSON (opentsdb-http-api.md §17.3, §17.4). Fields and their order differ from
+// storage.
 
 #include <string>
 
@@ -14,23 +14,23 @@ namespace hg::http {
 void WriteUidMeta(const uid::UidMeta& meta, JsonWriter* json);
 void WriteTsMeta(const uid::TsMeta& meta, JsonWriter* json);
 
-/// A request about an id. `id` and `type` are as sent; "" if absent. Unknown fields are passed
-/// over.
+/// A request about the metadata of a UID. `id` is as sent; "" if absent. Unknown fields are
+/// ignored.
 struct UidMetaRequest {
   std::string id;
   std::optional<UidKind> kind;
-  uid::UidMeta fields;  // but kind and id
+  uid::UidMeta fields;  // all fields except kind and id
 };
-/// InvalidArgument names the field that is not what it should be.
+/// InvalidArgument names the invalid field.
 Result<UidMetaRequest> ReadUidMeta(const JsonValue& value);
 
 struct TsMetaRequest {
   std::string tsuid;   // as sent; "" if absent
-  uid::TsMeta fields;  // but the TSUID
+  uid::TsMeta fields;  // all fields except the TSUID
 };
 Result<TsMetaRequest> ReadTsMeta(JsonValue document);
 
-/// "metric", "metrics", "tagk" or "tagv" in any case.
+/// Accepts "metric", "metrics", "tagk" and "tagv" in any case.
 std::optional<UidKind> ParseUidKind(std::string_view word);
 
 }  // namespace hg::http

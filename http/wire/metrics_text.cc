@@ -20,7 +20,7 @@ std::string_view TypeName(MetricType type) {
   return "untyped";
 }
 
-/// Quotes are escaped in values of labels alone.
+/// Quotes are escaped in label values only.
 void AppendEscaped(std::string_view text, bool quotes, std::string* out) {
   for (const char c : text) {
     if (c == '\n') {
@@ -38,7 +38,7 @@ double Seconds(std::chrono::nanoseconds time) {
   return std::chrono::duration<double>(time).count();
 }
 
-/// Never with an exponent: the labels are read by people.
+/// Never uses an exponent, because people read the labels.
 std::string BoundText(std::chrono::nanoseconds bound) {
   char text[32];
   const auto end =

@@ -1,5 +1,5 @@
 #pragma once
-// Prometheus' text format, version 0.0.4: families of samples, each announced by its help and type.
+// Prometheus' text format, version 0.0.4: metric families with help, type and samples.
 
 #include <cstdint>
 #include <string>
@@ -18,22 +18,21 @@ using MetricLabels = std::vector<MetricLabel>;
 
 inline constexpr std::string_view kMetricsContentType = "text/plain; version=0.0.4; charset=utf-8";
 
-/// What may be a metric's name of any text: other characters become '_'.
+/// Makes a valid metric name of any text: other characters become '_'.
 std::string MetricName(std::string_view text);
 
-/// Writes families one after the other; the samples of one stand together.
+/// Writes metric families one after the other. Write all samples of a family before the next one.
 class MetricsText {
  public:
   explicit MetricsText(std::string* out) : out_(*out) {}
 
-  /// Begins a family. `name` must be one (MetricName).
+  /// Begins a family. `name` must be a valid metric name (MetricName).
   void Family(std::string_view name, MetricType type, std::string_view help);
-  /// A sample of the family that was begun last. `suffix`: "_bucket", "_sum", "_count" or none.
-  /// Labels' names must be names, their values are escaped.
+  /// Writes a sample of the current family. `suffix`: "_bucket", "_sum", "_count" or none. Label
+  /// names must be valid; label values are escaped.
   void Sample(const MetricLabels& labels, int64_t value, std::string_view suffix = {});
   void Sample(const MetricLabels& labels, double value, std::string_view suffix = {});
-  /// The samples of a histogram: "_bucket" of each bound (label `le`), "_sum" and "_count", in
-  /// seconds.
+  /// Writes a histogram in seconds: "_bucket" for each bound (label `le`), "_sum" and "_count".
   void Histogram(const MetricLabels& labels, const LatencyHistogram& took);
 
  private:

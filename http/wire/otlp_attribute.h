@@ -1,5 +1,5 @@
 #pragma once
-// Values of OpenTelemetry's attributes as the values of labels.
+// Converts attribute values of OpenTelemetry to label values.
 
 #include <string>
 
@@ -9,11 +9,11 @@ class AnyValue;
 
 namespace hg::http {
 
-/// Texts as they are, numbers in their shortest form, lists and maps as JSON, bytes in base64; ""
-/// for none.
+/// Texts are unchanged; numbers get their shortest form; lists and maps become JSON; bytes become
+/// base64; no value becomes "".
 std::string AttributeText(const otlp::AnyValue& value);
 
-/// A number as Prometheus writes it into le and quantile: "0.5", "1e+06", "+Inf", "NaN".
+/// Formats a number as Prometheus does in le and quantile: "0.5", "1e+06", "+Inf", "NaN".
 std::string NumberText(double number);
 
 }  // namespace hg::http

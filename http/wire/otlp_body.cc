@@ -27,7 +27,7 @@ using protobuf_wire::TakeVarint;
 
 constexpr uint64_t kNsPerMs = 1000000;
 
-// Of the fields that are read here, in the protocol's order of messages.
+// Tags of the fields that are read here, in the order of the messages in the protocol.
 constexpr uint8_t kResourceMetrics = Tag(1, kSized);
 constexpr uint8_t kResource = Tag(1, kSized), kScopeMetrics = Tag(2, kSized);
 constexpr uint8_t kScope = Tag(1, kSized), kMetric = Tag(2, kSized);
@@ -41,7 +41,7 @@ constexpr uint8_t kKey = Tag(1, kSized), kValue = Tag(2, kSized);
 constexpr uint8_t kText = Tag(1, kSized), kBool = Tag(2, kVarint), kInt = Tag(3, kVarint);
 constexpr uint8_t kDouble = Tag(4, kFixed64);
 
-/// Of a piece in the body.
+/// Nesting depth of a piece in the body.
 int DepthOf(OtlpBody::Piece::Kind kind) { return kind == OtlpBody::Piece::Kind::kResource ? 2 : 3; }
 
 }  // namespace
@@ -229,7 +229,7 @@ bool OtlpBody::ReadNumber(std::string_view bytes) {
           return false;
         break;
       case kFlags:
-        // One of them says that there is no value.
+        // A set flag may mean that the point has no value.
         if (std::exchange(has_flags, true) || !TakeVarint(&bytes, &bits) || bits != 0) return false;
         break;
       default:
@@ -250,7 +250,7 @@ bool OtlpBody::ReadNumber(std::string_view bytes) {
 }
 
 bool OtlpBody::TakeAttributes(std::string_view* rest, uint32_t* attributes) {
-  // Metrics of one host have the same ones.
+  // Consecutive points often have the same attributes.
   if (!attributes_.empty() && !attributes_.back().raw.empty()) {
     const std::string_view last = attributes_.back().raw;
     if (rest->starts_with(last) &&
@@ -312,7 +312,7 @@ bool OtlpBody::ReadAttribute(std::string_view bytes, Attributes* attributes) {
   return true;
 }
 
-// Of those with one name the last counts.
+// For duplicate names, the last one wins.
 void OtlpBody::SortLabels(Attributes* attributes) {
   const auto begin = labels_.begin() + static_cast<ptrdiff_t>(attributes->first);
   const auto in_order = [](const Label& a, const Label& b) { return a.name < b.name; };

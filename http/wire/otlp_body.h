@@ -1,8 +1,8 @@
 #pragma once
-// The body of an OTLP request, read in place. Most of nearly every body are numbers (points of
-// gauges and sums) with attributes that are texts and numbers: these are taken out of the bytes
-// without an object each. What else it holds is left to protobuf, a message at a time. Whoever gets
-// a "no" asks protobuf for the whole body, which agrees with it.
+// Parses the protobuf body of an OTLP request in place. Almost all bodies consist mainly of numbers
+// (points of gauges and sums) whose attributes are texts and numbers. These are read without
+// creating an object each. Other metrics are left to protobuf, one message at a time. If Read
+// returns false, callers let protobuf parse the whole body, with the same result.
 
 #include <cstdint>
 #include <deque>
@@ -21,38 +21,38 @@ class MessageLite;
 
 namespace hg::http {
 
-/// One thread at a time. Borrows the body that it read last.
+/// One thread at a time. Borrows the body of the last Read.
 class OtlpBody {
  public:
-  /// Attributes of numbers as labels: by name, each name once.
+  /// Attributes of numbers as labels: sorted by name, without duplicates.
   struct Attributes {
-    std::string_view raw = {};  // their bytes in the body
+    std::string_view raw = {};  // encoded bytes in the body
     size_t first = 0, count = 0;
-    size_t bytes = 0;  // of all names and values, those included that another one replaced
+    size_t bytes = 0;  // bytes of all names and values, including replaced duplicates
   };
   struct Number {
     uint32_t attributes = 0;
     int64_t time_ms = 0;
     PointValue value;
   };
-  /// A message of the body, in its order. A resource is of the scopes that follow, a scope of the
-  /// metrics that follow; those without metrics are left out.
+  /// A message of the body, in document order. A resource applies to the scopes that follow, a
+  /// scope to the metrics that follow. Resources and scopes without metrics are left out.
   struct Piece {
     enum class Kind : uint8_t {
       kResource,
       kScope,
-      kNumbers,  // a metric all of whose points are numbers to be stored
-      kMetric,   // another one
+      kNumbers,  // a metric whose points are all numbers to store
+      kMetric,   // any other metric
     };
     Kind kind;
     std::string_view bytes;
-    // Of kNumbers.
+    // The following members are set for kNumbers only.
     std::string_view name = {};
     size_t first = 0, count = 0;
   };
 
-  /// False: it is not regular, or no request at all, or memory for what it is read into was refused
-  /// (request_memory.h). True: protobuf would read all of it.
+  /// False: the body is not regular or not a valid request, or its memory was refused
+  /// (request_memory.h). True: protobuf would accept the whole body.
   bool Read(std::string_view body);
 
   [[nodiscard]] std::span<const Piece> pieces() const { return pieces_; }
@@ -66,8 +66,8 @@ class OtlpBody {
     return std::span(labels_).subspan(of.first, of.count);
   }
 
-  /// Reads a piece's bytes as the message that it is: as deep as it may be there. False: they are
-  /// none. Its memory was asked for when the body was read, for one of them at a time.
+  /// Parses a piece with protobuf, within the nesting limit that remains at its depth. False: the
+  /// bytes are invalid. Read has already charged the memory, for one such message at a time.
   static bool ParsePiece(Piece::Kind kind, std::string_view bytes,
                          google::protobuf::MessageLite* message);
 
@@ -75,29 +75,30 @@ class OtlpBody {
   bool ReadResourceMetrics(std::string_view bytes);
   bool ReadScopeMetrics(std::string_view bytes);
   bool ReadMetric(std::string_view bytes);
-  /// The numbers of a gauge or sum, behind those that are there. False: something else is in it.
+  /// Reads the points of a gauge or sum and appends them to numbers_. False: it contains something
+  /// else.
   bool ReadNumbers(std::string_view bytes, bool sum);
   bool ReadNumber(std::string_view bytes);
-  /// From the first attribute of a number up to what is none.
+  /// Reads consecutive attributes of a number, up to the first other field.
   bool TakeAttributes(std::string_view* rest, uint32_t* attributes);
   bool ReadAttribute(std::string_view bytes, Attributes* attributes);
   void SortLabels(Attributes* attributes);
-  /// Whether it can be read so; its memory is asked for.
+  /// Checks that protobuf accepts the piece; charges its memory.
   template <typename Message>
   bool CheckPiece(Piece::Kind kind, std::string_view bytes);
   bool AddPiece(Piece::Kind kind, std::string_view bytes);
-  /// Before each element of a list.
+  /// Charges memory before an element is appended to a list.
   template <typename T>
   static bool MakeRoom(std::vector<T>* list, RequestMemory::Room* room);
 
-  RequestMemory::Room message_room_;  // for the largest of those that are left to protobuf
+  RequestMemory::Room message_room_;  // for the largest message that is left to protobuf
   RequestMemory::Room pieces_room_, numbers_room_, attributes_room_, labels_room_, texts_room_;
   std::vector<Piece> pieces_;
   std::vector<Number> numbers_;
   std::vector<Attributes> attributes_;
   std::vector<Label> labels_;
-  std::deque<std::string> texts_;  // of labels that are no texts in the body
-  // Where the reading stands; told once a metric comes.
+  std::deque<std::string> texts_;  // label values that are not texts in the body
+  // The current resource and scope. Their pieces are added when the first metric follows.
   std::string_view resource_, scope_;
   bool resource_told_ = false, scope_told_ = false;
 };

@@ -2,7 +2,8 @@
 
 #include <otlp.pb.h>
 
-// Without NDEBUG simdjson's iterators call assert: half as fast again (put_json.cc).
+// Without NDEBUG, simdjson's iterators call assert, which takes half as much time again
+// (put_json.cc).
 #ifndef NDEBUG
 #define NDEBUG
 #endif
@@ -33,20 +34,21 @@ using protobuf_wire::kSized;
 using protobuf_wire::kVarint;
 using protobuf_wire::Tag;
 
-/// Of objects and lists: those of histograms with attributes that are lists need fewer.
+/// Maximum nesting of objects and arrays. Histograms with attributes that are lists need less.
 constexpr size_t kDepthMax = 24;
 constexpr int64_t kExactIntegerMax = int64_t{1} << 53;
-/// A message's size is known behind it, so it is written with as many bytes as it may need.
+/// The size of a message is known only after its contents. Its varint therefore always uses this
+/// many bytes.
 constexpr size_t kSizeBytes = 4;
 
-/// What JSON calls the fields of a message.
+/// The JSON names of a message's fields.
 struct Shape {
   struct Field {
     std::string_view name;
     FieldDescriptor::Type type;
     bool repeated;
     uint8_t tag;
-    uint32_t bit, excludes;  // it and those that cannot stand beside it
+    uint32_t bit, excludes;  // the field's bit, and the bits of fields that exclude it
     const Shape* message = nullptr;
     const EnumDescriptor* names = nullptr;
   };
@@ -76,7 +78,7 @@ uint8_t TagOf(const FieldDescriptor& field) {
   }
 }
 
-/// Of the request and of all that it holds; messages may hold each other.
+/// The Shapes of the request and all its parts. Messages may contain each other.
 class Shapes {
  public:
   static const Shape& OfRequest() {
@@ -112,7 +114,7 @@ class Encoder {
  public:
   explicit Encoder(std::string* out) : out_(*out) {}
 
-  /// The fields of an object.
+  /// Encodes the members of an object as fields.
   bool Add(const Shape& shape, dom::element element) {
     dom::object object;
     if (element.get(object) != simdjson::SUCCESS) return false;
@@ -120,7 +122,7 @@ class Encoder {
     for (const auto [name, value] : object) {
       const Shape::Field* field = shape.Find(name);
       if (field == nullptr) {
-        // Protobuf takes the names of the protocol's file, too.
+        // Protobuf also accepts the field names of the .proto file, which contain '_'.
         if (name.empty() || name.find('_') != std::string_view::npos) return false;
         continue;
       }
@@ -184,12 +186,12 @@ class Encoder {
     return true;
   }
 
-  /// Numbers as texts are left to protobuf, NaN among them.
+  /// Numbers given as texts, such as NaN, are left to protobuf.
   bool AddDouble(dom::element value) {
     double number = 0;
     int64_t whole = 0;
     if (value.get(whole) == simdjson::SUCCESS) {
-      // Protobuf refuses those that a double cannot hold.
+      // Protobuf refuses integers that a double cannot represent.
       if (whole < -kExactIntegerMax || whole > kExactIntegerMax) return false;
     } else if (value.type() != dom::element_type::DOUBLE) {
       return false;
@@ -199,7 +201,7 @@ class Encoder {
     return true;
   }
 
-  /// As a number or, as JavaScript needs it where they are large, as a text.
+  /// Accepts a number or a text; JavaScript writes large integers as text.
   template <typename Number>
   bool AddWhole(dom::element value, void (Encoder::*add)(uint64_t)) {
     Number number = 0;
@@ -223,7 +225,7 @@ class Encoder {
     return true;
   }
 
-  /// One of the names of an enumeration, or its number.
+  /// Accepts a name of the enumeration or its number.
   bool AddName(const EnumDescriptor& names, dom::element value) {
     const google::protobuf::EnumValueDescriptor* found = nullptr;
     std::string_view text;
@@ -247,8 +249,8 @@ class Encoder {
   std::string& out_;
 };
 
-/// What simdjson and the message take of a text, of each value and each byte; simdjson's buffers
-/// are larger, but are touched no further.
+/// Estimates the memory of simdjson and the message from the numbers of values and bytes.
+/// simdjson's buffers are larger, but the rest of them is never touched.
 uint64_t BytesOf(std::string_view json) {
   constexpr uint64_t kValueBytes = 32, kBytesPerByte = 4;
   uint64_t values = 0;

@@ -12,13 +12,14 @@
 #include "http/wire/otlp_body.h"
 #include "http/wire/protobuf_message.h"
 #include "storage/base/invariant.h"
+#include "storage/model/special_double.h"
 
 namespace hg::http {
 namespace {
 
 using Attributes = google::protobuf::RepeatedPtrField<otlp::KeyValue>;
 
-constexpr uint32_t kNoRecordedValue = 1;  // of a point's flags
+constexpr uint32_t kNoRecordedValue = 1;  // bit in a point's flags
 constexpr uint64_t kNsPerMs = 1000000;
 
 PointValue Count(uint64_t count) {
@@ -26,7 +27,7 @@ PointValue Count(uint64_t count) {
                             : PointValue::Double(static_cast<double>(count));
 }
 
-/// Labels by name; none at all once there are more than a point may have.
+/// Labels sorted by name. Becomes empty if the limits are exceeded.
 class Labels {
  public:
   void Set(const std::string& name, std::string value) {
@@ -53,8 +54,8 @@ class Labels {
   bool too_large_ = false;
 };
 
-/// What many points share is put together once the first of them needs it, and is never large: so
-/// parts of two bytes, empty scopes and points, are not given a copy each.
+/// Reads a request. Data that many points share is built when the first point needs it, and its
+/// size is limited. So empty scopes and points, of two bytes each, do not cause large copies.
 class Reader {
  public:
   Reader(const OtlpNaming& naming, LabelledSink* sink) : naming_(naming), sink_(*sink) {}
@@ -101,16 +102,18 @@ class Reader {
 
  private:
   static void Parse(const OtlpBody::Piece& piece, google::protobuf::MessageLite* message) {
-    INVARIANT(OtlpBody::ParsePiece(piece.kind, piece.bytes, message));  // as the body was read
+    // Read has parsed it successfully.
+    INVARIANT(OtlpBody::ParsePiece(piece.kind, piece.bytes, message));
   }
 
   void BeginScope(const otlp::InstrumentationScope& scope) {
     shared_.reset();
+    has_series_labels_ = false;
     scope_ = &scope;
     merged_of_.reset();
   }
 
-  /// Whether their labels are not too large, however many they share.
+  /// True if the labels of all numbers, including shared ones, are within the limits.
   bool Fit(const OtlpBody& body, std::span<const OtlpBody::Number> numbers) {
     const Labels& shared = Shared();
     return !shared.too_large() &&
@@ -133,7 +136,8 @@ class Reader {
     }
   }
 
-  /// Both are sorted; where they share a name, a number's own label counts.
+  /// Merges the shared labels and a number's own labels. Both are sorted; for equal names, the
+  /// number's own label wins.
   void Merge(std::span<const Label> own) {
     merged_.clear();
     auto next = own.begin();
@@ -207,32 +211,44 @@ class Reader {
     attributes_ = &attributes;
   }
 
+  /// Builds the labels of the current point. Points without attributes share the labels instead of
+  /// copying them.
   void MakeLabels() {
-    labels_ = Shared();
-    labels_.Merge(*attributes_);
+    const Labels& shared = Shared();
+    if (attributes_->empty()) {
+      if (labels_ == &shared && has_series_labels_) return;
+      labels_ = &shared;
+    } else {
+      own_ = shared;
+      own_.Merge(*attributes_);
+      labels_ = &own_;
+    }
+    series_labels_.clear();
+    for (const auto& [name, value] : labels_->texts()) series_labels_.push_back({name, value});
+    has_series_labels_ = true;
   }
 
-  /// False: the labels or the name are too large, and it is refused.
+  /// False: labels and name exceed the limits, and the point was refused.
   bool TakeLabels() {
     MakeLabels();
-    if (!labels_.too_large() && metric_.size() + labels_.bytes() <= kOtlpSeriesBytesMax)
+    if (!labels_->too_large() && metric_.size() + labels_->bytes() <= kOtlpSeriesBytesMax)
       return true;
     Refuse("has more than " + std::to_string(kOtlpAttributesMax) + " attributes, or more than " +
            std::to_string(kOtlpSeriesBytesMax) + " bytes of them and of its name");
     return false;
   }
 
-  /// False: it has no value, or no name and is refused.
+  /// False: the point has no name and was refused.
   template <typename Point>
   bool Begin(const Point& point) {
-    if ((point.flags() & kNoRecordedValue) != 0) return false;
+    stale_ = (point.flags() & kNoRecordedValue) != 0;
     BeginItem(point.attributes());
     time_ms_ = static_cast<int64_t>(point.time_unix_nano() / kNsPerMs);
     if (metric_.empty()) Refuse("has no name");
     return !metric_.empty();
   }
 
-  /// Deltas are stored as they come. False: refused.
+  /// Deltas are stored as they are. False: the temporality is unknown, and the point was refused.
   bool IsKnown(otlp::AggregationTemporality temporality) {
     if (temporality == otlp::AGGREGATION_TEMPORALITY_DELTA ||
         temporality == otlp::AGGREGATION_TEMPORALITY_CUMULATIVE) {
@@ -243,6 +259,10 @@ class Reader {
   }
 
   void AddNumber(const otlp::NumberDataPoint& point) {
+    if (stale_) {
+      if (TakeLabels()) Add("", PointValue());
+      return;
+    }
     switch (point.value_case()) {
       case otlp::NumberDataPoint::kAsDouble:
         if (TakeLabels()) Add("", PointValue::Double(point.as_double()));
@@ -293,7 +313,7 @@ class Reader {
 
   void Add(std::string_view suffix, PointValue value, const Label* more = nullptr) {
     SetSeries(suffix, more);
-    sink_.Add(time_ms_, value);
+    sink_.Add(time_ms_, stale_ ? StoredNan(kStaleMarkerBits) : value);
   }
 
   void Refuse(std::string_view reason) {
@@ -308,28 +328,40 @@ class Reader {
   }
 
   void SetSeries(std::string_view suffix, const Label* more) {
-    std::vector<Label> labels;
-    labels.reserve(labels_.texts().size() + 1);
-    for (const auto& [name, value] : labels_.texts()) {
-      if (more == nullptr || name != more->name) labels.push_back({name, value});
+    const std::string metric = metric_ + std::string(suffix);
+    if (more == nullptr) return sink_.SetSeries(metric, series_labels_);
+    // Replaces a label with the same name.
+    const bool replaces = labels_->texts().contains(std::string(more->name));
+    if (!replaces) {
+      series_labels_.push_back(*more);
+      sink_.SetSeries(metric, series_labels_);
+      series_labels_.pop_back();
+      return;
     }
-    if (more != nullptr) labels.push_back(*more);
-    sink_.SetSeries(metric_ + std::string(suffix), labels);
+    std::vector<Label> labels;
+    for (const Label& label : series_labels_)
+      if (label.name != more->name) labels.push_back(label);
+    labels.push_back(*more);
+    sink_.SetSeries(metric, labels);
   }
 
   const OtlpNaming& naming_;
   LabelledSink& sink_;
-  bool refused_ = false;  // one of them
+  bool refused_ = false;  // a point was refused already
   Labels resource_;
   const otlp::InstrumentationScope* scope_ = nullptr;
-  std::optional<Labels> shared_;  // of the resource and the scope
-  std::string metric_;            // name
-  std::vector<Label> merged_;     // of the scope and of the attributes merged_of_ of a body
+  std::optional<Labels> shared_;  // labels of the resource and the scope
+  std::string metric_;            // the metric's name
+  std::vector<Label> merged_;     // shared labels merged with the attributes merged_of_ of a body
   std::optional<uint32_t> merged_of_;
-  // Of the data point.
+  // For the current data point.
   const Attributes* attributes_ = nullptr;
-  Labels labels_;
+  Labels own_;                        // shared labels merged with the point's attributes
+  const Labels* labels_ = nullptr;    // own_, or shared_ if the point has no attributes
+  std::vector<Label> series_labels_;  // borrows the texts of *labels_
+  bool has_series_labels_ = false;
   int64_t time_ms_ = 0;
+  bool stale_ = false;  // without a recorded value: each of its series gets a stale marker
 };
 
 }  // namespace

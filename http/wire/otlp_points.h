@@ -1,5 +1,5 @@
 #pragma once
-// From the metrics of OpenTelemetry to points of series with labels (docs/languages.md).
+// Converts OpenTelemetry metrics to points of series with labels (docs/ingestion.md).
 
 #include <string>
 #include <string_view>
@@ -13,28 +13,29 @@ class ExportMetricsServiceRequest;
 
 namespace hg::http {
 
-/// What may stand among OtlpNaming::resource_attributes beside attributes.
+/// Names in OtlpNaming::resource_attributes that stand for properties of the scope.
 inline constexpr std::string_view kScopeName = "otel.scope.name";
 inline constexpr std::string_view kScopeVersion = "otel.scope.version";
 
-/// Of a data point, with what it shares: attributes, and the bytes of them and of its name. Two
-/// bytes of a request can ask for all of that once more.
+/// Limits for a data point, including attributes that it shares with others: their number, and the
+/// bytes of the attributes and the name. Without limits, two bytes of a request could repeat all
+/// shared attributes.
 inline constexpr size_t kOtlpAttributesMax = 256;
 inline constexpr size_t kOtlpSeriesBytesMax = 32 << 10;
 
 struct OtlpNaming {
-  /// Of a resource's attributes those become labels; {"*"}: all of them, and the scope's name and
-  /// version.
+  /// Resource attributes that become labels. {"*"}: all of them, and the scope's name and version.
   std::vector<std::string> resource_attributes;
 };
 
-/// Gives every data point to the sink, an item each. Attributes of a point, of its scope and of its
-/// resource are labels; where they share a key, the first of these counts. A number is one point;
-/// histograms and summaries become what Prometheus makes of them. What cannot be stored is refused,
-/// the first with its series and others without; a point that says that it has no value is no item.
+/// Passes every data point to the sink, as one item each. Attributes of the point, its scope and
+/// its resource become labels; for duplicate keys they win in this order. A number is one point;
+/// histograms and summaries become the series that Prometheus makes of them. Invalid points are
+/// refused; only the first refusal names its series. A point without a recorded value becomes stale
+/// markers, as in Prometheus.
 void AddDataPoints(const otlp::ExportMetricsServiceRequest& request, const OtlpNaming& naming,
                    LabelledSink* sink);
-/// The same of a request in protobuf. False: the bytes are none, and the sink was told nothing.
+/// As above, for an encoded request. False: the bytes are invalid, and the sink was not called.
 bool AddDataPoints(std::string_view protobuf, const OtlpNaming& naming, LabelledSink* sink);
 
 }  // namespace hg::http

@@ -26,7 +26,7 @@ bool DecodePercent(std::string_view text, std::string* out) {
   return true;
 }
 
-/// Two texts, and places in a list that grows.
+/// Memory of a pair: two texts, with spare capacity in a growing list.
 constexpr uint64_t kPairBytes = 2 * 2 * sizeof(std::string);
 
 bool ParseQueryString(std::string_view query, Parameters* parameters) {

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -19,31 +19,32 @@
 namespace hg::http {
 namespace {
 
-/// Objects that one pickle puts on the stack, five for a point, and those that it remembers. One
-/// that is put there again counts again: a million references take no more bytes than that.
+/// Maximum objects that a pickle pushes on the stack (five per point) or memoizes. Repeated pushes
+/// of an object count again, so a million references are limited as well.
 constexpr size_t kPickleNodesMax = 262144;
 
-/// What a pickle remembers is numbered one after the other, but for so many left out at a time.
+/// Pickles memoize objects under consecutive numbers. At most so many numbers may be skipped at
+/// once.
 constexpr uint64_t kNumbersLeftOutMax = 16;
 constexpr uint32_t kNowhere = UINT32_MAX;
 
-/// An object of a pickle, five for a point: nothing of it is allocated by itself. Objects refer to
-/// each other by their place among all of them, so that one that contains itself is no harm.
+/// An object of a pickle; a point has five. Nodes own no memory of their own. They refer to each
+/// other by index, so that an object that contains itself does no harm.
 struct Node {
   enum class Kind : uint8_t { kMark, kNone, kInt, kFloat, kText, kList, kTuple };
   Kind kind = Kind::kNone;
-  uint32_t first = 0, count = 0;  // kTuple: among the items; kList: first among the lists
+  uint32_t first = 0, count = 0;  // kTuple: range in items_; kList: first is the index in lists_
   int64_t integer = 0;
   double floating = 0;
-  std::string_view text = {};  // in the pickle, or among the texts
+  std::string_view text = {};  // in the pickle, or in texts_
 };
 
-/// Pickle's stack machine without what would run anything.
+/// Pickle's stack machine without the instructions that execute anything.
 class Unpickler {
  public:
   explicit Unpickler(std::string_view pickle) : all_(pickle), rest_(pickle) {}
 
-  /// The place of the object that the pickle is.
+  /// Returns the index of the root object.
   Result<uint32_t> Run() {
     for (;;) {
       const size_t offset = all_.size() - rest_.size();
@@ -59,7 +60,7 @@ class Unpickler {
   }
 
   [[nodiscard]] const Node& at(uint32_t place) const { return nodes_[place]; }
-  /// Of a list or tuple; none of anything else.
+  /// The items of a list or tuple; empty for other objects.
   [[nodiscard]] std::span<const uint32_t> ItemsOf(const Node& node) const {
     if (node.kind == Node::Kind::kList) return lists_[node.first];
     return std::span(items_).subspan(node.first, node.count);
@@ -181,7 +182,7 @@ class Unpickler {
     if (line->ends_with('\r')) line->remove_suffix(1);
     return true;
   }
-  /// Little-endian, up to eight bytes.
+  /// Takes a little-endian number of up to eight bytes.
   bool TakeNumber(size_t width, uint64_t* number) {
     std::string_view bytes;
     if (!Take(width, &bytes)) return false;
@@ -219,7 +220,7 @@ class Unpickler {
     return true;
   }
 
-  /// Takes what stands above the last mark, and the mark, off the stack.
+  /// Pops everything above the last mark, and the mark itself.
   bool PopToMark(std::vector<uint32_t>* items) {
     size_t mark = stack_.size();
     while (mark > 0 && nodes_[stack_[mark - 1]].kind != Node::Kind::kMark) --mark;
@@ -311,7 +312,7 @@ class Unpickler {
     if (!TakeNumber(width, &number)) return false;
     return PushInt(is_signed ? static_cast<int32_t>(number) : static_cast<int64_t>(number));
   }
-  /// Two's complement, little-endian, of at most 64 bits here.
+  /// Takes a little-endian two's complement number; here at most 64 bits.
   bool Long(size_t length_width) {
     uint64_t length = 0, number = 0;
     if (!TakeNumber(length_width, &length) || length > 8 || !TakeNumber(length, &number))
@@ -332,8 +333,8 @@ class Unpickler {
     return TakeNumber(length_width, &length) && length <= rest_.size() &&
            Take(static_cast<size_t>(length), &bytes) && PushText(bytes);
   }
-  /// As Python prints it: quoted with escapes, or bare ("raw-unicode-escape"): escapes of Unicode
-  /// alone, and every other byte is a character of ISO-8859-1.
+  /// Takes a text as Python prints it. Either it is quoted, with escapes, or it is bare
+  /// ("raw-unicode-escape"): only Unicode escapes, and every other byte is an ISO-8859-1 character.
   bool LineText(bool quoted) {
     std::string_view line;
     if (!TakeLine(&line)) return false;
@@ -357,7 +358,7 @@ class Unpickler {
     }
     return PushText(texts_.emplace_back(std::move(text)));
   }
-  /// What stands behind a backslash; false: it is none of an escape.
+  /// Decodes the characters after a backslash. False: not an escape.
   static bool TakeEscape(bool quoted, std::string_view* rest, std::string* text) {
     if (rest->empty()) return false;
     const char kind = (*rest)[0];
@@ -396,13 +397,14 @@ class Unpickler {
   const std::string_view all_;
   std::string_view rest_;
   std::vector<Node> nodes_;
-  std::vector<uint32_t> items_;  // of tuples
+  std::vector<uint32_t> items_;  // items of tuples
   std::vector<std::vector<uint32_t>> lists_;
-  std::deque<std::string> texts_;  // that do not stand in the pickle as they are
+  std::deque<std::string> texts_;  // texts that are not contained in the pickle as they are
   std::vector<uint32_t> stack_;
   size_t pushes_ = 0;
-  std::vector<uint32_t> memo_;  // by number; kNowhere: left out
-  std::unordered_map<uint64_t, uint32_t> far_memo_;
+  std::vector<uint32_t> memo_;  // indexed by number; kNowhere: skipped
+  // A map, because a client chooses these numbers and could make hashes collide.
+  std::map<uint64_t, uint32_t> far_memo_;
   size_t remembered_ = 0;
 };
 
@@ -439,7 +441,7 @@ Status ReadPoint(const Unpickler& pickle, uint32_t place, Timestamp now, Graphit
   point->path = pickle.at(outer[0]).text;
   Status read = ReadTimeAndValue(pickle.at(inner[0]), pickle.at(inner[1]), now, point);
   if (!read.ok() || point->path.size() > kGraphitePathBytesMax) {
-    // What a path says is judged first.
+    // Errors of the path are reported first.
     GraphiteSeries series;
     RETURN_IF_ERROR(ReadGraphitePath(point->path, &series));
   }

@@ -1,7 +1,7 @@
 #pragma once
-// Graphite's pickled points: [(path, (time, value)), …] as Python's pickle writes it, protocols 0
-// to 4 as far as lists, tuples, texts and numbers go. Whatever else a pickle may ask for (to look
-// up a name, to make an object, to call) is refused: nothing is ever run.
+// Graphite's pickle protocol: [(path, (time, value)), …] as Python's pickle module writes it.
+// Supports lists, tuples, texts and numbers of protocols 0 to 4. Pickles that look up names, create
+// objects or call functions are refused; nothing is ever executed.
 
 #include <functional>
 #include <string_view>
@@ -10,9 +10,10 @@
 
 namespace hg::http {
 
-/// Hands each element of one pickle over, in order: a point, of whose path only the length was
-/// looked at and which lives as long as the call, or what is said of one that is none.
-/// InvalidArgument names what the pickle cannot have, and where: nothing is handed over then.
+/// Passes each element of a pickle to `take`, in order: a point, or the error of an invalid
+/// element. Points borrow their bytes for the call only; of a path only the length was checked.
+/// InvalidArgument names an unsupported part of the pickle and its position; then `take` was not
+/// called.
 Status ReadPickledPoints(std::string_view pickle, Timestamp now,
                          const std::function<void(const Result<GraphitePoint>&)>& take);
 

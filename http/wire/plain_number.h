@@ -1,8 +1,8 @@
 #pragma once
-// The numbers that nearly every point carries, parsed without a detour: what JSON calls a number,
-// short enough to be exact. Everything else (signs, blanks, suffixes, hexadecimal, overflow) is
-// left to storage/model/number_text.h, which gives the same result for what is taken here
-// (tests/http/wire/put_json_test.cc holds them together).
+// Fast parsers for the numbers of almost all points: JSON numbers that are short enough to be
+// exact. Signs, blanks, suffixes, hexadecimal and overflow are left to storage/model/number_text.h.
+// It gives the same result for all texts that are accepted here (tests/http/wire/put_json_test.cc
+// compares them).
 
 #include <charconv>
 #include <cmath>
@@ -15,7 +15,7 @@
 
 namespace hg::http {
 
-/// 1 … kTimestampMax in plain digits without leading zeros.
+/// Accepts 1 … kTimestampMax in plain digits without leading zeros.
 inline bool ParsePlainTime(std::string_view text, Timestamp* time) {
   if (text.empty() || text.size() > 13 || text[0] == '0') return false;
   int64_t n = 0;
@@ -28,13 +28,13 @@ inline bool ParsePlainTime(std::string_view text, Timestamp* time) {
   return n <= kTimestampMax;
 }
 
-/// Digits of a whole number below 2^53, whatever they are.
+/// Any whole number of so many digits is below 2^53 and exact as a double.
 inline constexpr int kExactDigits = 15;
 inline constexpr double kPowersOfTen[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                           1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
 
-/// A JSON number whose integer form has at most 18 digits, or whose floating form is finite and not
-/// denormal. Not for EntryPath::kImport.
+/// Accepts a JSON number with at most 18 digits as an integer, or a finite floating-point number
+/// that is not denormal. Not for EntryPath::kImport.
 inline bool ParsePlainValue(std::string_view text, EntryPath path, PointValue* value) {
   const char* p = text.data();
   const char* const end = p + text.size();
@@ -51,8 +51,8 @@ inline bool ParsePlainValue(std::string_view text, EntryPath path, PointValue* v
     *value = PointValue::Int(negative ? -n : n);
     return true;
   }
-  // Behind the integer part: a fraction and an exponent as JSON has them. from_chars alone would
-  // take "1." and "inf".
+  // After the integer part: a fraction and an exponent as in JSON. from_chars alone would accept
+  // "1." and "inf".
   uint64_t mantissa = static_cast<uint64_t>(n);
   const char* const integer_end = p;
   while (p != end && static_cast<unsigned>(*p - '0') <= 9) ++p;

@@ -1,5 +1,5 @@
 #pragma once
-// Times and durations as parameters of Prometheus' HTTP API. Pure.
+// Parses times and durations in parameters of Prometheus' HTTP API. Pure.
 
 #include <cstdint>
 #include <string_view>
@@ -8,11 +8,11 @@
 
 namespace hg::http {
 
-/// Milliseconds of "1435781430.781" (seconds) or "2015-07-01T20:10:51.781Z" (RFC 3339), rounded
-/// to whole ones. InvalidArgument names the text.
+/// Milliseconds of "1435781430.781" (seconds) or "2015-07-01T20:10:51.781Z" (RFC 3339), rounded.
+/// InvalidArgument names the text.
 Result<int64_t> ParsePromTime(std::string_view text);
 
-/// Milliseconds of "15.5" (seconds) or "1h30m", cut to whole ones. InvalidArgument names the text.
+/// Milliseconds of "15.5" (seconds) or "1h30m", truncated. InvalidArgument names the text.
 Result<int64_t> ParsePromDuration(std::string_view text);
 
 }  // namespace hg::http

@@ -26,12 +26,12 @@ void AppendSeconds(int64_t ms, std::string* out) {
     out->push_back(static_cast<char>('0' + digit));
 }
 
-/// Prints samples; what it needs for that is kept from one to the next.
+/// Prints samples. Reuses its buffer for all of them.
 class SamplePrinter {
  public:
   explicit SamplePrinter(JsonWriter* json) : json_(*json) {}
 
-  /// [1435781430.781,"1"]
+  /// Writes [1435781430.781,"1"].
   void Write(int64_t time_ms, double value) {
     text_ = "[";
     AppendSeconds(time_ms, &text_);
@@ -69,7 +69,7 @@ void WriteVector(const Value& value, int64_t time_ms, JsonWriter* json) {
   json->EndObject();
 }
 
-/// Series in the order of their labels.
+/// The series sorted by labels.
 template <typename Series>
 std::vector<const Series*> Sorted(const std::vector<Series>& all) {
   std::vector<const Series*> sorted;
@@ -79,7 +79,7 @@ std::vector<const Series*> Sorted(const std::vector<Series>& all) {
   return sorted;
 }
 
-/// One series of a matrix; `write` prints its samples.
+/// Writes one series of a matrix; `write` prints its samples.
 template <typename Write>
 void WriteSamples(const promql::Labels& labels, JsonWriter* json, Write write) {
   if (!json->alive()) return;

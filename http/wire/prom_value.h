@@ -1,5 +1,5 @@
 #pragma once
-// Results of PromQL as Prometheus' HTTP API prints them: times are seconds, values are texts.
+// Prints PromQL results as Prometheus' HTTP API does: times in seconds, values as texts.
 
 #include "http/wire/json_writer.h"
 #include "query/promql/labels.h"
@@ -8,15 +8,15 @@
 
 namespace hg::http {
 
-/// {"resultType":…,"result":…} of an instant query.
+/// Writes {"resultType":…,"result":…} of an instant query.
 void WriteInstant(const query::promql::Value& value, int64_t time_ms, JsonWriter* json);
 
-/// The same of a range query: always a matrix, sorted by labels; series without samples are left
-/// out. `value` is a scalar or a vector.
+/// As WriteInstant, for a range query: always a matrix, sorted by labels, without series that have
+/// no samples. `value` is a scalar or a vector.
 void WriteRange(const query::promql::Value& value, const query::promql::Steps& steps,
                 JsonWriter* json);
 
-/// {"__name__":"up","job":"a"}
+/// Writes {"__name__":"up","job":"a"}.
 void WriteLabels(const query::promql::Labels& labels, JsonWriter* json);
 
 }  // namespace hg::http

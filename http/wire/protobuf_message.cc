@@ -12,16 +12,17 @@
 namespace hg::http {
 namespace {
 
-/// What is wrong with a client's bytes is said to the client, not to stderr.
+/// Suppresses protobuf's log to stderr; the client gets the error instead.
 void KeepQuiet() {
   [[maybe_unused]] static auto* const before = google::protobuf::SetLogHandler(nullptr);
 }
 
-/// Two bytes, a field's tag and the length 0, are a message, which takes ninety.
+/// Memory per byte of a message. Two bytes (a tag and the length 0) can be a message, which takes
+/// ninety.
 constexpr uint64_t kBytesPerByte = 48;
 
-/// What messages made of the text take at most: an object a message, a place in a list each element
-/// and member, and the texts.
+/// Maximum memory of the messages that a JSON text can contain. It counts an object per message, a
+/// list entry per element and member, and the texts.
 uint64_t BytesOfJson(std::string_view text) {
   constexpr uint64_t kMessageBytes = 112, kElementBytes = 32;
   uint64_t messages = 0, elements = 0;

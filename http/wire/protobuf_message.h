@@ -1,5 +1,5 @@
 #pragma once
-// Messages off the wire of protobuf.
+// Parses protobuf messages.
 
 #include <string>
 #include <string_view>
@@ -14,15 +14,16 @@ class MessageLite;
 
 namespace hg::http {
 
-/// Replaces what *message holds. False: the bytes are no such message, or its memory was refused;
-/// *message is meaningless then. `depth`: how many messages it stands in, which count for how deep
-/// it may be. `room`: the message's, to live as long; nullptr: its memory has been asked for.
+/// Replaces the contents of *message. False: the bytes are invalid or the memory was refused;
+/// *message is then meaningless. `depth`: how many messages enclose this one, which counts for the
+/// nesting limit. `room`: takes the memory of the message and must live as long; nullptr: the
+/// memory is already charged.
 bool ParseMessage(std::string_view bytes, google::protobuf::MessageLite* message, int depth = 0,
                   RequestMemory::Room* room = nullptr);
 
-/// The same of protobuf's JSON form; members that are not known are skipped. InvalidArgument says
-/// what is wrong.
-/// What it makes is asked for first (request_memory.h): then as the share refuses it.
+/// As ParseMessage, for protobuf's JSON form; unknown members are skipped. InvalidArgument says
+/// what is wrong. The memory is first taken from this thread's RequestMemory::Share
+/// (request_memory.h); if it refuses, the result is its refusal.
 Status ParseJsonMessage(std::string_view text, google::protobuf::Message* message);
 
 std::string JsonOf(const google::protobuf::Message& message);

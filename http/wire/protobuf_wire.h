@@ -1,6 +1,7 @@
 #pragma once
-// Fields of a protobuf message, taken off the front of its bytes. False: they are cut short, or of
-// a form that encoders do not write (groups, sizes of many bytes); protobuf itself must say which.
+// Reads fields of a protobuf message from the front of its bytes. False: the bytes are truncated or
+// use a form that encoders do not write (groups, sizes of many bytes). Callers then let protobuf
+// decide.
 
 #include <bit>
 #include <cstdint>
@@ -14,10 +15,10 @@ namespace hg::http::protobuf_wire {
 
 enum WireType : uint8_t { kVarint = 0, kFixed64 = 1, kSized = 2, kFixed32 = 5 };
 
-/// What stands before a field; up to field 15 it is a byte.
+/// The tag in front of a field; one byte for fields up to 15.
 constexpr uint8_t Tag(int field, WireType type) { return static_cast<uint8_t>(field << 3 | type); }
 
-/// Of fields up to 15; of bytes that are not empty.
+/// Only for fields up to 15; *rest must not be empty.
 inline bool TakeTag(std::string_view* rest, uint8_t* tag) {
   *tag = static_cast<uint8_t>(rest->front());
   rest->remove_prefix(1);
@@ -29,7 +30,7 @@ inline bool TakeVarint(std::string_view* rest, uint64_t* number) {
 }
 
 inline bool TakeSized(std::string_view* rest, std::string_view* bytes) {
-  constexpr size_t kSizeBytesMax = 4;  // protobuf takes five
+  constexpr size_t kSizeBytesMax = 4;  // protobuf allows five
   ByteView in = rest->substr(0, kSizeBytesMax);
   const size_t before = in.size();
   uint64_t size = 0;
@@ -49,7 +50,7 @@ inline bool TakeFixed64(std::string_view* rest, uint64_t* number) {
   return true;
 }
 
-/// What this version of the protocol does not have, or nobody needs. Groups are left to protobuf.
+/// Skips a field that is unknown or not needed. Groups are left to protobuf.
 inline bool SkipField(uint8_t tag, std::string_view* rest) {
   uint64_t number = 0;
   std::string_view bytes;
@@ -69,7 +70,7 @@ inline bool SkipField(uint8_t tag, std::string_view* rest) {
   }
 }
 
-/// Whether protobuf takes the bytes as a text: UTF-8.
+/// True if protobuf accepts the bytes as a string: UTF-8.
 inline bool IsText(std::string_view text) {
   uint64_t all = 0;
   size_t i = 0;

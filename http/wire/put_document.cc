@@ -16,7 +16,7 @@ Status Misfit(std::string_view field, std::string_view wanted) {
   return Status::InvalidArgument("\"" + std::string(field) + "\" must be " + std::string(wanted));
 }
 
-/// A text, or what may stand for one; null leaves *out empty.
+/// Accepts a text, or a scalar as a text. null resets *out.
 Status BindText(std::string_view field, const JsonValue& value, std::optional<std::string>* out) {
   out->reset();
   if (value.is_null()) return {};
@@ -25,14 +25,15 @@ Status BindText(std::string_view field, const JsonValue& value, std::optional<st
   return {};
 }
 
-/// Without blanks around it; "null" is as good as nothing where a number is wanted.
+/// Trims blanks and control characters; "null" becomes "", because it means no number.
 std::string_view Digits(std::string_view text) {
   while (!text.empty() && static_cast<uint8_t>(text.front()) <= ' ') text.remove_prefix(1);
   while (!text.empty() && static_cast<uint8_t>(text.back()) <= ' ') text.remove_suffix(1);
   return text == "null" ? std::string_view() : text;
 }
 
-/// Whole numbers as they are, fractions cut off bare numbers only, blanks and null as 0.
+/// Accepts whole numbers. The fraction of a number is cut off, a text must not have one; blanks and
+/// null are 0.
 Status BindTime(const JsonValue& value, int64_t* out) {
   *out = 0;
   NumberError error;
@@ -60,7 +61,7 @@ Status BindTime(const JsonValue& value, int64_t* out) {
   return Misfit("timestamp", "a whole number of seconds or milliseconds");
 }
 
-/// Whole numbers, as such or as text; blanks and null as 0.
+/// Accepts whole numbers as numbers or texts; blanks and null are 0.
 Status BindCount(std::string_view field, const JsonValue& value, int64_t* out) {
   *out = 0;
   if (value.is_null()) return {};
@@ -74,8 +75,8 @@ Status BindCount(std::string_view field, const JsonValue& value, int64_t* out) {
   return Misfit(field, "a whole number");
 }
 
-/// Of names among those before them. A client chooses how many there are and how they hash, so
-/// they are neither walked over nor hashed.
+/// Index of each name among the previous ones. A client chooses their number and could make hashes
+/// collide, so this is a map, not a list or hash table.
 using Places = std::map<std::string_view, size_t>;
 
 Status BindBuckets(const JsonValue& value, std::optional<std::vector<PutBucket>>* out) {
@@ -140,7 +141,7 @@ Status BindPoint(const JsonValue& element, PutKind kind, PutPoint* point) {
     return {};
   }
   if (!element.is_object()) return Status::InvalidArgument("a data point must be an object");
-  // Repeated fields: each must fit, the last one counts.
+  // All duplicates of a field must be valid; the last one counts.
   for (const auto& [name, value] : element.members) {
     if (name == "metric") {
       RETURN_IF_ERROR(BindText(name, value, &point->metric));
@@ -161,9 +162,9 @@ Status BindPoint(const JsonValue& element, PutKind kind, PutPoint* point) {
   return {};
 }
 
-/// What a point takes, and what becomes of it until its request is answered.
+/// Memory of a point, including what it causes until its request is answered.
 uint64_t BytesOf(const PutPoint& point) {
-  // Its spelling, its outcome and the text of that, and what is handed to the sink.
+  // Its raw series key, its outcome with an error text, and the copies for the sink.
   constexpr uint64_t kBesideBytes = 320, kBesideTagBytes = 40;
   uint64_t bytes = sizeof(PutPoint) + kBesideBytes;
   const auto add = [&bytes](const std::optional<std::string>& text) {
@@ -185,7 +186,7 @@ uint64_t BytesOf(const PutPoint& point) {
   return bytes;
 }
 
-/// A JSON number beyond the range of a double.
+/// True for a JSON number beyond the range of a double.
 bool IsHuge(std::string_view number) {
   double d = 0;
   const auto [stop, error] = std::from_chars(number.data(), number.data() + number.size(), d);
@@ -193,8 +194,8 @@ bool IsHuge(std::string_view number) {
          number.find(".e") == std::string_view::npos && number.find(".E") == std::string_view::npos;
 }
 
-/// The body with such numbers made strings: the reader refuses them, but as a value a number is
-/// only text here (1e400 is refused later, by itself).
+/// Returns the body with such numbers as strings. The JSON reader refuses them, but here a number
+/// is used as text. A value such as 1e400 is refused later, as a single point.
 std::string QuoteHugeNumbers(std::string_view body) {
   std::string quoted;
   for (size_t i = 0; i < body.size();) {

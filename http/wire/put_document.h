@@ -1,6 +1,6 @@
 #pragma once
-// The body of /api/put, the exact way: all that OpenTSDB's binding accepts and refuses (spec
-// http-api.md §8.1, §8.4).
+// The slow path for the body of /api/put: everything that OpenTSDB's JSON binding accepts and
+// refuses (opentsdb-http-api.md §8.1, §8.4).
 
 #include <cstdint>
 #include <deque>
@@ -25,10 +25,10 @@ struct PutBucket {
   int64_t count = 0;
 };
 
-/// Whose body it is: each binds fields of its own.
+/// The kind of body; each kind has its own fields.
 enum class PutKind : uint8_t { kPoints, kRollups, kHistograms };
 
-/// One element of the body as it was bound, nothing checked yet.
+/// One element of the body, parsed but not validated.
 struct PutPoint {
   bool null = false;  // the element was JSON null
   std::optional<std::string> metric;
@@ -37,21 +37,21 @@ struct PutPoint {
   /// One per key, in the order of OpenTSDB's map (hash16).
   std::optional<std::vector<PutTag>> tags;
   std::optional<std::string> tsuid;
-  // Of /api/rollup only.
+  // The following members are set for /api/rollup only.
   std::optional<std::string> interval, aggregator, group_by;
-  // Of /api/histogram only.
+  // The following members are set for /api/histogram only.
   int64_t id = 0;
-  std::optional<std::vector<PutBucket>> buckets;  // one per bounds
+  std::optional<std::vector<PutBucket>> buckets;  // one per pair of bounds
   int64_t underflow = 0;
   int64_t overflow = 0;
 };
 
-/// Puts tags in the order of OpenTSDB's map.
+/// Sorts tags in the order of OpenTSDB's map.
 void OrderPutTags(std::vector<PutTag>* tags);
 
-/// The points of a body that begins with { or [. InvalidArgument says what does not fit where; the
-/// whole body is then refused. RequestMemory::Share::Current() is asked for what the points take,
-/// and for what a handler keeps beside each; its refusal is the answer then.
+/// Parses a body that begins with { or [. InvalidArgument says what is invalid and where; the whole
+/// body is then refused. Memory for the points, and for what a handler keeps for each, is taken
+/// from RequestMemory::Share::Current(); if that refuses, the result is its refusal.
 Result<std::deque<PutPoint>> ParsePutDocument(std::string_view body,
                                               PutKind kind = PutKind::kPoints);
 

@@ -1,7 +1,7 @@
 #include "http/wire/put_json.h"
 
-// Without NDEBUG simdjson's iterators call assert: half as fast again (spec ingest-measurements.md
-// §3.2).
+// Without NDEBUG, simdjson's iterators call assert, which takes half as much time again
+// (ingest-measurements.md §3).
 #ifndef NDEBUG
 #define NDEBUG
 #endif
@@ -16,9 +16,9 @@ static_assert(kPutPadding >= simdjson::SIMDJSON_PADDING);
 
 namespace ondemand = simdjson::ondemand;
 
-/// Working memory above this is not kept.
+/// The parser is recreated if its capacity exceeds this.
 constexpr size_t kKeptCapacityMax = 8 << 20;
-/// Arrays above this are parsed in windows, so that the working memory stays small.
+/// Longer arrays are parsed in windows, so that the working memory stays small.
 constexpr size_t kWindowBytes = 1 << 20;
 
 std::string_view WithoutTrailingBlanks(std::string_view text) {
@@ -30,7 +30,7 @@ std::string_view WithoutTrailingBlanks(std::string_view text) {
   return text;
 }
 
-/// The bytes between the quotes of a string token without escapes; false for every other token.
+/// The bytes between the quotes of a string token without escapes; false for other tokens.
 bool PlainString(std::string_view token, std::string_view* content) {
   token = WithoutTrailingBlanks(token);
   if (token.size() < 2 || token.front() != '"' || token.back() != '"') return false;
@@ -38,13 +38,13 @@ bool PlainString(std::string_view token, std::string_view* content) {
   return true;
 }
 
-/// What one element holds, as bytes of the body.
+/// The parts of one element, as bytes of the body.
 struct RawPoint {
   std::string_view metric, tags, time, value;
   enum Field : unsigned { kMetric = 1, kTime = 2, kValue = 4, kTags = 8, kAll = 15 };
 };
 
-/// Takes the element apart. False if it is anything but an object of the four fields, each once.
+/// Reads one element. False: it is not an object with exactly the four fields, each once.
 bool ReadPoint(ondemand::value element, RawPoint* point) {
   ondemand::object object;
   if (element.get_object().get(object) != simdjson::SUCCESS) return false;
@@ -132,8 +132,8 @@ size_t SkipBlanksBack(std::string_view text, size_t at) {
   return at;
 }
 
-/// The last comma before `limit` that stands between } and {, beyond `begin`; 0 if there is none.
-/// It may lie inside a string: the window that ends there then does not parse.
+/// The last comma between '}' and '{' that is after `begin` and before `limit`; 0 if there is none.
+/// It may be inside a string; then the window that ends there does not parse.
 size_t FindCut(std::string_view text, size_t begin, size_t limit) {
   for (size_t brace = text.rfind('{', limit); brace != std::string_view::npos && brace > begin + 1;
        brace = text.rfind('{', brace - 1)) {
@@ -172,8 +172,7 @@ bool PutJsonParser::Parse(std::string_view body, std::vector<SpelledPoint>* poin
   if (begin != 0) good = parse(body);
   char* const text = const_cast<char*>(body.data());
   while (good && begin < body.size()) {
-    // Each window becomes an array of its own: brackets stand in for the commas at its ends while
-    // it is parsed.
+    // Each window becomes an array: while it is parsed, brackets replace the commas at its ends.
     const bool last = body.size() - begin <= kWindowBytes;
     const size_t cut = last ? 0 : FindCut(body, begin, begin + kWindowBytes);
     if (!last && cut == 0) {
@@ -195,7 +194,7 @@ bool PutJsonParser::Parse(std::string_view body, std::vector<SpelledPoint>* poin
 
 void PutJsonParser::ParseSpellings(std::string_view body, std::vector<Spelling>* spellings) {
   spellings->clear();
-  // An element that ReadPoint left in the middle is skipped by the array's iterator.
+  // The array's iterator skips the rest of an element that ReadPoint did not read completely.
   Walk(impl_->parser, body, [spellings](const RawPoint& raw, bool regular) {
     spellings->push_back(regular ? Spelling{Dialect::kJson, raw.metric, raw.tags} : Spelling{});
     return true;

@@ -1,7 +1,7 @@
 #pragma once
-// The body of /api/put, the fast way: finds the raw bytes of metric and tags, times and values in
-// place, decodes nothing (spec ingest-measurements.md §4). It takes regular bodies only; whoever
-// gets a "no" asks put_document.h.
+// The fast path for the body of /api/put (ingest-measurements.md §4). It finds the raw bytes of
+// metric and tags, times and values in place and decodes nothing. It accepts regular bodies only;
+// for other bodies, callers use put_document.h.
 
 #include <memory>
 #include <string_view>
@@ -11,23 +11,23 @@
 
 namespace hg::http {
 
-/// Bytes that must be allocated (not set) behind a body that is parsed.
+/// Bytes that must be allocated (not initialized) behind a body that is parsed.
 inline constexpr size_t kPutPadding = 64;
 
-/// Holds some megabytes at most. One thread at a time.
+/// Keeps some megabytes of memory at most. One thread at a time.
 class PutJsonParser {
  public:
   PutJsonParser();
   ~PutJsonParser();
 
-  /// Replaces *points by those of the body, which borrow its bytes; the body's memory is writable
-  /// (separators of a long one are changed and put back). False: something in it is not plain (a
-  /// syntax error, an unknown or repeated field, a number out of the ordinary, …); *points is then
+  /// Replaces *points by the points of the body, which borrow its bytes. The body's memory must be
+  /// writable: separators of a long body are changed and restored. False: the body is not regular
+  /// (a syntax error, an unknown or duplicate field, an unusual number, …); *points is then
   /// meaningless.
   bool Parse(std::string_view body, std::vector<SpelledPoint>* points);
 
-  /// The spelling of each array element (or of the one object), as far as the body can be walked;
-  /// an element whose metric and tags cannot be told apart safely has an empty metric.
+  /// Finds the raw series key of each array element (or of the one object), as far as the body can
+  /// be parsed. An element whose metric and tags cannot be found reliably gets an empty metric.
   void ParseSpellings(std::string_view body, std::vector<Spelling>* spellings);
 
  private:

@@ -54,7 +54,7 @@ std::string SubQueryDump(const SubQuery& query, size_t index, const query::Valid
   } else {
     out += "null";
   }
-  // OpenTSDB prints the name of that flag instead of its value.
+  // OpenTSDB prints the name of this flag instead of its value.
   return out + ", explicit_tags=explicit_tags, index=" +
          std::to_string(index < trace.valid_queries ? index : 0) +
          ", percentiles=" + PercentilesDump(query.percentiles) +

@@ -1,5 +1,5 @@
 #pragma once
-// A request as one line of text: the details of a validation error (spec http-api.md §10.6;
+// A request as one line of text, for the details of a validation error (opentsdb-http-api.md §10.6;
 // OpenTSDB TSQuery.toString).
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace hg::http {
 
-/// Intervals and indices are those that validation had come to.
+/// Intervals and indices are printed as far as validation had computed them.
 std::string QueryDump(const query::Request& request, const query::ValidationTrace& trace);
 
 }  // namespace hg::http

@@ -1,7 +1,6 @@
 #include "http/wire/query_json.h"
 
 #include <cmath>
-#include <map>
 #include <string>
 #include <utility>
 
@@ -10,6 +9,7 @@
 namespace hg::http {
 namespace {
 
+using query::FilterSet;
 using query::FilterSpec;
 using query::RateOptions;
 using query::SubQuery;
@@ -44,17 +44,17 @@ Status ReadText(std::string_view key, const JsonValue& value, std::optional<std:
   return {};
 }
 
-Status ReadTexts(std::string_view key, const JsonValue& value,
-                 std::optional<std::vector<std::string>>* out) {
-  out->reset();
-  if (value.is_null()) return {};
+Result<std::optional<std::vector<std::string>>> ReadTexts(std::string_view key,
+                                                          const JsonValue& value) {
+  std::optional<std::vector<std::string>> out;
+  if (value.is_null()) return out;
   if (!value.is_array()) return Wrong(key, "an array of strings");
-  out->emplace();
+  out.emplace().reserve(value.items.size());
   for (const JsonValue& item : value.items) {
     if (!item.is_scalar()) return Wrong(key, "an array of strings");
-    (*out)->push_back(item.text);
+    out->push_back(item.text);
   }
-  return {};
+  return out;
 }
 
 Status ReadRateOptions(const JsonValue& value, std::optional<RateOptions>* out) {
@@ -66,7 +66,7 @@ Status ReadRateOptions(const JsonValue& value, std::optional<RateOptions>* out) 
     if (key == "counter" || key == "isCounter") {
       RETURN_IF_ERROR(ReadBool(key, v, &options.counter));
     } else if (key == "counterMax") {
-      if (v.is_null()) options.counter_max = 0;  // what Java makes of it
+      if (v.is_null()) options.counter_max = 0;  // Java reads null as 0
       RETURN_IF_ERROR(ReadInt(key, v, &options.counter_max));
     } else if (key == "resetValue") {
       RETURN_IF_ERROR(ReadInt(key, v, &options.reset_value));
@@ -80,7 +80,7 @@ Status ReadRateOptions(const JsonValue& value, std::optional<RateOptions>* out) 
   return {};
 }
 
-Status ReadFilter(const JsonValue& value, std::vector<FilterSpec>* out) {
+Status ReadFilter(const JsonValue& value, FilterSet* filters, std::vector<FilterSpec>* out) {
   if (!value.is_object()) return Wrong("filters", "an array of objects");
   FilterSpec filter;
   for (const auto& [key, v] : value.members) {
@@ -93,23 +93,12 @@ Status ReadFilter(const JsonValue& value, std::vector<FilterSpec>* out) {
     RETURN_IF_ERROR(ReadText(key, v, &text));
     (key == "type" ? filter.type : key == "tagk" ? filter.tagk : filter.filter) = text.value_or("");
   }
-  auto compiled = query::TagFilter::Compile(filter);
-  if (!compiled.ok()) return compiled.status();
+  RETURN_IF_ERROR(filters->Get(filter).status());
   out->push_back(std::move(filter));
   return {};
 }
 
-/// Of equal names the last one counts, where it stands.
-std::vector<const JsonMember*> LastOfEachName(const JsonValue& object) {
-  std::map<std::string_view, const JsonMember*> last;
-  for (const JsonMember& member : object.members) last[member.name] = &member;
-  std::vector<const JsonMember*> members;
-  for (const JsonMember& member : object.members)
-    if (last[member.name] == &member) members.push_back(&member);
-  return members;
-}
-
-/// An object of texts.
+/// Checks for an object whose members are scalars.
 Status CheckTags(const JsonValue& value) {
   if (!value.is_object()) return Wrong("tags", "an object");
   for (const auto& [key, v] : value.members)
@@ -117,27 +106,26 @@ Status CheckTags(const JsonValue& value) {
   return {};
 }
 
-Status ReadTags(const JsonValue& value, std::vector<FilterSpec>* out) {
-  out->clear();
+Result<std::vector<FilterSpec>> ReadTags(const JsonValue& value, FilterSet* filters) {
+  std::vector<FilterSpec> out;
   RETURN_IF_ERROR(CheckTags(value));
-  for (const JsonMember* tag : LastOfEachName(value)) {
+  for (const JsonMember* tag : value.LastMembers()) {
     ASSIGN_OR_RETURN(FilterSpec filter, query::LegacyFilter(tag->name, tag->value.text, true));
-    auto compiled = query::TagFilter::Compile(filter);
-    if (!compiled.ok()) return compiled.status();
-    out->push_back(std::move(filter));
+    RETURN_IF_ERROR(filters->Get(filter).status());
+    out.push_back(std::move(filter));
   }
-  return {};
+  return out;
 }
 
-Status ReadFilters(const JsonValue& value, std::vector<FilterSpec>* out) {
-  out->clear();
-  if (value.is_null()) return {};
+Result<std::vector<FilterSpec>> ReadFilters(const JsonValue& value, FilterSet* filters) {
+  std::vector<FilterSpec> out;
+  if (value.is_null()) return out;
   if (!value.is_array()) return Wrong("filters", "an array");
   for (const JsonValue& item : value.items) {
     if (item.is_null()) return Status::Unsupported("A filter is null");
-    RETURN_IF_ERROR(ReadFilter(item, out));
+    RETURN_IF_ERROR(ReadFilter(item, filters, &out));
   }
-  return {};
+  return out;
 }
 
 Status ReadPercentiles(const JsonValue& value, std::optional<std::vector<double>>* out) {
@@ -153,22 +141,28 @@ Status ReadPercentiles(const JsonValue& value, std::optional<std::vector<double>
   return {};
 }
 
-Status ReadMember(const std::string& key, const JsonValue& v, SubQuery* out) {
+Status ReadMember(const std::string& key, const JsonValue& v, FilterSet* filters, SubQuery* out) {
   if (key == "aggregator") return ReadText(key, v, &out->aggregator);
   if (key == "metric") return ReadText(key, v, &out->metric);
-  if (key == "tsuids") return ReadTexts(key, v, &out->tsuids);
+  if (key == "tsuids") {
+    ASSIGN_OR_RETURN(std::optional<std::vector<std::string>> tsuids, ReadTexts(key, v));
+    out->tsuids.reset();
+    if (tsuids) out->tsuids = std::move(*tsuids);
+    return {};
+  }
   if (key == "downsample") return ReadText(key, v, &out->downsample);
   if (key == "rate") return ReadBool(key, v, &out->rate);
   if (key == "rateOptions") return ReadRateOptions(v, &out->rate_options);
   if (key == "tags" || key == "filters") {
     out->filters_given = !v.is_null();
-    return key == "tags" ? ReadTags(v, &out->filters) : ReadFilters(v, &out->filters);
+    ASSIGN_OR_RETURN(out->filters, key == "tags" ? ReadTags(v, filters) : ReadFilters(v, filters));
+    return {};
   }
   if (key == "explicitTags") return ReadBool(key, v, &out->explicit_tags);
   if (key == "preAggregate") return ReadBool(key, v, &out->pre_aggregate);
   if (key == "rollupUsage") {
     RETURN_IF_ERROR(ReadText(key, v, &out->rollup_usage));
-    if (!out->rollup_usage) out->rollup_usage = "";  // null is a text that is not known
+    if (!out->rollup_usage) out->rollup_usage = "";  // null counts as an unknown text
     return {};
   }
   if (key == "percentiles") return ReadPercentiles(v, &out->percentiles);
@@ -176,7 +170,7 @@ Status ReadMember(const std::string& key, const JsonValue& v, SubQuery* out) {
   if (key == "valueFilter") return ReadText(key, v, &out->value_filter);
   if (key == "useFuzzyFilter") return ReadBool(key, v, &out->use_fuzzy_filter);
   if (key == "useMultiGets") return ReadBool(key, v, &out->use_multi_gets);
-  if (key == "index") {  // a number, whichever
+  if (key == "index") {  // any number
     int64_t ignored = 0;
     return ReadInt(key, v, &ignored);
   }
@@ -226,14 +220,16 @@ Status ReadLastTags(const JsonValue& value, query::LastPointSubQuery* out) {
   out->tags.clear();
   if (value.is_null()) return {};
   RETURN_IF_ERROR(CheckTags(value));
-  for (const JsonMember* tag : LastOfEachName(value))
+  for (const JsonMember* tag : value.LastMembers())
     out->tags.emplace_back(tag->name, tag->value.text);
   return {};
 }
 
 }  // namespace
 
-Result<query::Request> ReadQuery(const JsonValue& body) {
+Result<query::Request> ReadQuery(const JsonValue& body, FilterSet* filters) {
+  FilterSet own(RequestContext::Unlimited());
+  if (filters == nullptr) filters = &own;
   if (!body.is_object()) return Status::InvalidArgument("A query is a JSON object");
   query::Request out;
   for (const auto& [key, value] : body.members) RETURN_IF_ERROR(ReadMember(key, value, &out));
@@ -249,7 +245,8 @@ Result<query::Request> ReadQuery(const JsonValue& body) {
   for (const JsonValue& item : queries->items) {
     if (!item.is_object()) return Wrong("queries", "an array of objects");
     SubQuery sub;
-    for (const auto& [key, value] : item.members) RETURN_IF_ERROR(ReadMember(key, value, &sub));
+    for (const auto& [key, value] : item.members)
+      RETURN_IF_ERROR(ReadMember(key, value, filters, &sub));
     out.queries.push_back(std::move(sub));
   }
   return out;
@@ -279,9 +276,8 @@ Result<query::LastPointQuery> ReadLastPointQuery(const JsonValue& body) {
       } else if (key == "tags") {
         RETURN_IF_ERROR(ReadLastTags(value, &sub));
       } else if (key == "tsuids") {
-        std::optional<std::vector<std::string>> tsuids;
-        RETURN_IF_ERROR(ReadTexts(key, value, &tsuids));
-        sub.tsuids = tsuids.value_or(std::vector<std::string>());
+        ASSIGN_OR_RETURN(std::optional<std::vector<std::string>> tsuids, ReadTexts(key, value));
+        if (tsuids) sub.tsuids = std::move(*tsuids);
       } else {
         return Status::InvalidArgument("Unrecognized field \"" + key + "\" in a sub-query");
       }

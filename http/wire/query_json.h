@@ -1,23 +1,26 @@
 #pragma once
-// Queries from JSON bodies (spec http-api.md §10.5, §11). Unknown keys are passed over except where
-// OpenTSDB refuses them. Pure.
+// Parses queries in JSON bodies (opentsdb-http-api.md §10.5, §11). Unknown keys are ignored except
+// where OpenTSDB refuses them. Pure.
 
 #include "http/wire/json_value.h"
+#include "query/filter_set.h"
 #include "query/last_point.h"
 #include "query/request.h"
 #include "storage/base/status.h"
 
 namespace hg::http {
 
-/// Sub-queries of one request: far more than any page or tool asks for at once.
+/// Maximum sub-queries of one request: far more than pages and tools use.
 inline constexpr size_t kSubQueriesMax = 4096;
 
-/// Body of POST /api/query. LimitExceeded: too many sub-queries. InvalidArgument: the document does
-/// not fit (400 "Unable to parse the given JSON", the message being the details). Unsupported: what
-/// OpenTSDB answers with 500.
-Result<query::Request> ReadQuery(const JsonValue& body);
+/// Parses the body of POST /api/query. LimitExceeded: too many sub-queries. InvalidArgument: the
+/// document does not match the format (400 "Unable to parse the given JSON", with the message as
+/// details). Unsupported: OpenTSDB answers with 500.
+/// `filters`: compiles the filters and keeps them for the validation of the request. nullptr: the
+/// filters' work and memory are not charged to the request.
+Result<query::Request> ReadQuery(const JsonValue& body, query::FilterSet* filters = nullptr);
 
-/// Body of POST /api/query/last. InvalidArgument as above; sub-queries may be missing.
+/// Parses the body of POST /api/query/last. InvalidArgument as above; sub-queries may be missing.
 Result<query::LastPointQuery> ReadLastPointQuery(const JsonValue& body);
 
 }  // namespace hg::http

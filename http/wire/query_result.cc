@@ -29,8 +29,8 @@ using query::FilterSpec;
 using query::Group;
 using query::ValidQuery;
 
-/// Tags in the order of Java's map of a capacity that their number decides. Those of neighbours
-/// mostly have the same keys, whose order is found once.
+/// Writes tags in the order of Java's hash map, whose capacity depends on their number.
+/// Neighbouring groups mostly have the same keys, so the order is computed once for them.
 class TagWriter {
  public:
   explicit TagWriter(size_t (*capacity_of)(size_t)) : capacity_of_(capacity_of) {}
@@ -74,7 +74,7 @@ void WriteAnnotations(std::string_view key, const std::vector<codec::Annotation>
     int64_t start = Timestamp{a.start_time}.millis();
     if (start >= query.start_ms && start <= query.end_ms) shown.push_back(&a);
   }
-  // By the start as it is written: seconds stand before milliseconds (recorded).
+  // Sorted by the start time as stored: seconds come before milliseconds (observed in OpenTSDB).
   std::stable_sort(shown.begin(), shown.end(),
                    [](const auto* a, const auto* b) { return a->start_time < b->start_time; });
   json->Key(key);
@@ -83,7 +83,7 @@ void WriteAnnotations(std::string_view key, const std::vector<codec::Annotation>
   json->EndArray();
 }
 
-/// How points of one sub-query are printed.
+/// The format of the points of one sub-query.
 struct PointFormat {
   AnswerForm form;
   bool millis = false;
@@ -98,11 +98,11 @@ void WriteValue(const query::PointColumns& points, size_t i, const PointFormat& 
   json->Double(value);
 }
 
-/// Points in the form `"time":number`, some of them at once. Times of neighbouring groups are
-/// mostly the same: their texts are kept.
+/// Buffers points in the form `"time":number`. Neighbouring groups mostly have the same times, so
+/// the texts of times are cached.
 class PointTexts {
  public:
-  /// The i-th point of a group. False, with nothing done: the number is printed in another form.
+  /// Adds the i-th point of a group. False: the number needs another form, and nothing was added.
   bool Add(size_t i, int64_t time, double value, JsonWriter* json) {
     if (text_.size() - size_ < kPointBytesMax) Finish(json);
     const Key& key = KeyOf(i, time);
@@ -114,7 +114,7 @@ class PointTexts {
     size_ = static_cast<size_t>(end - text_.data());
     return true;
   }
-  /// Writes what was added, before anything else is written.
+  /// Writes the buffered points. Call it before anything else is written.
   void Finish(JsonWriter* json) {
     if (size_ > 0) json->Raw({text_.data(), std::exchange(size_, 0)});
   }
@@ -146,7 +146,7 @@ class PointTexts {
 
   std::vector<Key> keys_;
   std::array<char, 2048> text_;
-  size_t size_ = 0;  // of it
+  size_t size_ = 0;  // used bytes of text_
 };
 
 void WritePoints(const query::PointColumns& points, const PointFormat& format, PointTexts* texts,
@@ -174,7 +174,25 @@ void WritePoints(const query::PointColumns& points, const PointFormat& format, P
   format.form.arrays ? json->EndArray() : json->EndObject();
 }
 
-/// What all output objects of an answer share.
+/// Printing costs of other parts, in points: so many bytes of text cost as much as one point.
+constexpr size_t kTextBytesPerPoint = 24;
+constexpr size_t kAnnotationPoints = 8, kFilterPoints = 4;
+
+size_t PointsOf(const Bytes& metric, const std::vector<std::pair<Bytes, Bytes>>& tags) {
+  size_t bytes = metric.size();
+  for (const auto& [key, value] : tags) bytes += key.size() + value.size();
+  return bytes / kTextBytesPerPoint;
+}
+
+size_t PointsOf(const query::SubQuery& query) {
+  size_t points = 1 + (query.tsuids ? query.tsuids->size() : 0) +
+                  (query.percentiles ? query.percentiles->size() : 0);
+  for (const FilterSpec& f : query.filters)
+    points += kFilterPoints + (f.tagk.size() + f.filter.size()) / kTextBytesPerPoint;
+  return points;
+}
+
+/// Shared by all results of a query.
 struct Printing {
   const ValidQuery& query;
   const Answer& answer;
@@ -182,14 +200,13 @@ struct Printing {
   const Clock& clock;
 };
 
-/// How long it took is the result.
+/// Returns the elapsed time in nanoseconds.
 int64_t WriteGroup(const Printing& printing, const Group& group, TagWriter* tags, PointTexts* texts,
                    JsonWriter* json) {
   const auto& [query, answer, form, clock] = printing;
   const int64_t began_ns = clock.MonotonicNs();
   const query::Request& request = query.request;
-  // A computed group shows the first sub-query as its own, and an empty list where others show
-  // their annotations.
+  // A computed group shows the first sub-query as its own. Its list of annotations is always empty.
   const bool computed = group.query_index == query::kComputedGroup;
   const size_t index = computed ? 0 : group.query_index;
   const query::ValidSubQuery& sub = query.queries[index];
@@ -259,7 +276,23 @@ void WriteAnswer(const ValidQuery& query, const Answer& answer, const AnswerForm
   std::mutex stats_mutex;
   ElementPrinting groups;
   groups.count = answer.groups.size();
-  groups.points = [&](size_t i) { return answer.groups[i].points.size(); };
+  // Parts that are printed concurrently wait in memory, so the estimate must include everything
+  // that can be long.
+  std::vector<size_t> query_points(query.queries.size(), 0);
+  if (query.request.show_query) {
+    for (size_t i = 0; i < query.queries.size(); ++i)
+      query_points[i] = PointsOf(query.queries[i].text);
+  }
+  groups.points = [&](size_t i) {
+    const Group& group = answer.groups[i];
+    const size_t of = group.query_index == query::kComputedGroup ? 0 : group.query_index;
+    size_t points = group.points.size() + query_points[of] + PointsOf(group.metric, group.tags);
+    if (query.request.show_tsuids) points += group.tsuids.size();
+    if (!query.request.no_annotations) {
+      points += kAnnotationPoints * (group.annotations.size() + answer.global_annotations.size());
+    }
+    return points;
+  };
   groups.print = [&](size_t begin, size_t end, JsonWriter* part) {
     TagWriter tags(HashQCapacity);
     PointTexts texts;
@@ -313,7 +346,7 @@ void WriteSubQuery(const query::SubQuery& text, size_t index, const std::vector<
   json->Key("percentiles");
   if (text.percentiles) {
     json->BeginArray();
-    std::vector<double> ascending = *text.percentiles;  // as they are answered
+    std::vector<double> ascending = *text.percentiles;  // in the order of the results
     std::sort(ascending.begin(), ascending.end());
     for (double p : ascending) json->Float(static_cast<float>(p));
     json->EndArray();
@@ -351,7 +384,8 @@ void WriteSubQuery(const query::SubQuery& text, size_t index, const std::vector<
   json->Member("showHistogramBuckets", text.show_histogram_buckets);
   json->Key("tags");
   json->BeginObject();
-  std::map<std::string_view, const FilterSpec*> grouping;  // of one key the last one stands
+  // For duplicate keys the last filter counts.
+  std::map<std::string_view, const FilterSpec*> grouping;
   for (const FilterSpec& f : text.filters) {
     if (f.group_by) grouping[f.tagk] = &f;
   }
@@ -365,7 +399,9 @@ void WriteLastPoints(const std::vector<query::LastPoint>& points, const Printers
                      JsonWriter* json) {
   ElementPrinting elements;
   elements.count = points.size();
-  elements.points = [](size_t) { return 1; };
+  elements.points = [&](size_t i) {
+    return 1 + (points[i].metric ? PointsOf(*points[i].metric, points[i].tags) : 0);
+  };
   elements.print = [&](size_t begin, size_t end, JsonWriter* part) {
     TagWriter tags(HashNCapacity);
     for (size_t i = begin; i < end && part->alive(); ++i) WriteLastPoint(points[i], &tags, part);

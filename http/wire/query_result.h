@@ -1,5 +1,6 @@
 #pragma once
-// Answers of queries as JSON (spec http-api.md §10.7, §10.8, §11). Streams through the writer.
+// Writes query results as JSON (opentsdb-http-api.md §10.7, §10.8, §11), streamed through the
+// JsonWriter.
 
 #include <vector>
 
@@ -13,18 +14,18 @@
 namespace hg::http {
 
 struct AnswerForm {
-  bool arrays = false;    // points as pairs instead of members
-  bool omit_nan = false;  // NaN is left out instead of "NaN" or null
+  bool arrays = false;    // points as arrays of pairs instead of object members
+  bool omit_nan = false;  // NaN is left out instead of written as "NaN" or null
 };
 
-/// The array of output objects and, with showSummary, the summary. Ends early when the client has
-/// gone. The time it takes is added to `stats`, which has an entry for each sub-query: that of all
-/// threads.
+/// Writes the array of results and, with showSummary, the summary. Returns early when the client is
+/// gone. The time used by all threads is added to `stats`, which has an entry for each sub-query.
 void WriteAnswer(const query::ValidQuery& query, const query::Answer& answer,
                  const AnswerForm& form, const Clock& clock, query::QueryStats* stats,
                  const Printers& printers, JsonWriter* json);
 
-/// One sub-query as parsed: the "query" object. `filter_keys`: UIDs of its filtered tag keys.
+/// Writes one sub-query as parsed: the "query" object. `filter_keys`: UIDs of its filtered tag
+/// keys.
 void WriteSubQuery(const query::SubQuery& text, size_t index, const std::vector<Bytes>& filter_keys,
                    JsonWriter* json, std::string_view rollup_table = query::kRawTable);
 

@@ -115,7 +115,7 @@ void WriteNull(std::string_view key, JsonWriter* json) {
 void WriteCompleted(const query::CompletedQuery& done, JsonWriter* json) {
   json->BeginObject();
   json->Key("query");
-  WriteRequest(*done.request, json);
+  WriteRequest(*done.query, json);
   json->Member("exception",
                done.end.failure.ok() ? std::string_view("null") : done.end.failure.message());
   json->Member("executed", Signed(done.executed));
@@ -127,7 +127,7 @@ void WriteCompleted(const query::CompletedQuery& done, JsonWriter* json) {
   json->Member("code", done.end.http_status);
   json->Member("reasonPhrase", ReasonPhrase(done.end.http_status));
   json->EndObject();
-  json->Member("numRunningQueries", Signed(done.still_running));
+  json->Member("numRunningRequests", Signed(done.still_running));
   WriteHeaders("requestHeaders", done.headers, json);
   json->Key("stats");
   WriteQueryStats(done.stats, json);
@@ -137,24 +137,24 @@ void WriteCompleted(const query::CompletedQuery& done, JsonWriter* json) {
   json->EndObject();
 }
 
-std::string_view PhaseName(query::QueryPhase phase) {
+std::string_view PhaseName(query::RequestPhase phase) {
   switch (phase) {
-    case query::QueryPhase::kWorking:
+    case query::RequestPhase::kWorking:
       return "working";
-    case query::QueryPhase::kWaiting:
+    case query::RequestPhase::kWaiting:
       return "waiting";
-    case query::QueryPhase::kAnswering:
+    case query::RequestPhase::kAnswering:
       return "answering";
   }
   return "";
 }
 
-void WriteRunning(const query::RunningQueryInfo& info, JsonWriter* json) {
+void WriteRunning(const query::RunningRequestInfo& info, JsonWriter* json) {
   json->BeginObject();
   json->Member("elapsed", Millis(info.elapsed_ns));
   WriteHeaders("headers", info.headers, json);
   json->Key("query");
-  WriteRequest(*info.request, json);
+  WriteRequest(*info.query, json);
   json->Member("queryStart", info.started_ms);
   json->Member("remote", info.remote);
   WriteNull("user", json);
@@ -164,7 +164,19 @@ void WriteRunning(const query::RunningQueryInfo& info, JsonWriter* json) {
   json->EndObject();
 }
 
-/// Over all sub-queries.
+void WriteOther(const query::RunningRequestInfo& info, JsonWriter* json) {
+  json->BeginObject();
+  json->Member("id", Signed(info.id));
+  json->Member("endpoint", info.endpoint);
+  json->Member("remote", info.remote);
+  json->Member("started", info.started_ms);
+  json->Member("elapsed", Millis(info.elapsed_ns));
+  json->Member("phase", PhaseName(info.phase));
+  json->Member("memory", info.memory_bytes);
+  json->EndObject();
+}
+
+/// Sum and maximum over all sub-queries.
 struct Figures {
   int64_t sum = 0, most = 0;
 };
@@ -233,9 +245,9 @@ void WriteQueryStats(const query::QueryStats& stats, JsonWriter* json) {
   json->EndObject();
 }
 
-void WriteQueryList(const std::vector<query::RunningQueryInfo>& running,
-                    const std::vector<std::shared_ptr<const query::CompletedQuery>>& completed,
-                    JsonWriter* json) {
+void WriteRequestList(const std::vector<query::RunningRequestInfo>& running,
+                      const std::vector<std::shared_ptr<const query::CompletedQuery>>& completed,
+                      uint64_t own_id, JsonWriter* json) {
   json->BeginObject();
   json->Key("completed");
   json->BeginArray();
@@ -243,8 +255,21 @@ void WriteQueryList(const std::vector<query::RunningQueryInfo>& running,
   json->EndArray();
   json->Key("running");
   json->BeginArray();
-  for (const query::RunningQueryInfo& info : running) WriteRunning(info, json);
+  for (const query::RunningRequestInfo& info : running) {
+    if (info.query != nullptr) WriteRunning(info, json);
+  }
   json->EndArray();
+  bool others = false;
+  for (const query::RunningRequestInfo& info : running) {
+    if (info.query != nullptr || info.id == own_id) continue;
+    if (!others) {
+      json->Key("requests");
+      json->BeginArray();
+      others = true;
+    }
+    WriteOther(info, json);
+  }
+  if (others) json->EndArray();
   json->EndObject();
 }
 

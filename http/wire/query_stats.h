@@ -1,27 +1,28 @@
 #pragma once
-// Statistics of queries, as /api/query and /api/stats/query print them (spec http-api.md §10.7,
-// §15.3).
+// Writes query statistics for /api/query and /api/stats/query (opentsdb-http-api.md §10.7, §15.3).
 
 #include <memory>
 #include <vector>
 
 #include "http/wire/json_writer.h"
 #include "query/answer.h"
-#include "query/running.h"
+#include "query/running_requests.h"
 
 namespace hg::http {
 
-/// The "stats" object of one output of the sub-query `index`.
+/// Writes the "stats" object of one result of sub-query `index`.
 void WriteGroupStats(const query::Group& group, const query::SubQueryStats& stats, size_t index,
                      int64_t print_ns, JsonWriter* json);
 
-/// The object of "statsSummary", and of "stats" of a completed query. One scanner for each
-/// sub-query: the store is one.
+/// Writes the "statsSummary" object, and the "stats" of a completed query. Each sub-query has one
+/// scanner, because there is one store.
 void WriteQueryStats(const query::QueryStats& stats, JsonWriter* json);
 
-/// The whole of /api/stats/query. Ours beside OpenTSDB's fields: "id", "phase", "memory" in bytes.
-void WriteQueryList(const std::vector<query::RunningQueryInfo>& running,
-                    const std::vector<std::shared_ptr<const query::CompletedQuery>>& completed,
-                    JsonWriter* json);
+/// Writes the whole response of /api/stats/query. Hourglass adds to OpenTSDB's fields "id", "phase"
+/// and "memory" (in bytes) of a query. It also adds "requests": the running requests that are not
+/// queries, except `own_id`, the calling request. The member is absent when there are none.
+void WriteRequestList(const std::vector<query::RunningRequestInfo>& running,
+                      const std::vector<std::shared_ptr<const query::CompletedQuery>>& completed,
+                      uint64_t own_id, JsonWriter* json);
 
 }  // namespace hg::http

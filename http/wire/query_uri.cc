@@ -2,22 +2,25 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "query/filter.h"
+#include "http/wire/query_json.h"
+#include "query/filter_identity.h"
 #include "storage/model/letter_case.h"
 #include "storage/model/number_text.h"
 
 namespace hg::http {
 namespace {
 
+using query::FilterSet;
 using query::FilterSpec;
 using query::SubQuery;
 
-// All parts, empty ones included.
+// Splits at every separator; keeps empty parts.
 std::vector<std::string_view> Split(std::string_view text, char separator) {
   std::vector<std::string_view> out;
   for (size_t at = 0;;) {
@@ -28,6 +31,14 @@ std::vector<std::string_view> Split(std::string_view text, char separator) {
   }
 }
 
+// Splits at commas; drops empty parts at the end.
+std::vector<std::string> SplitTsuids(std::string_view text) {
+  std::vector<std::string> out;
+  for (const std::string_view tsuid : Split(text, ',')) out.emplace_back(tsuid);
+  while (out.size() > 1 && out.back().empty()) out.pop_back();
+  return out;
+}
+
 std::optional<int64_t> ParseLong(std::string_view text) {
   if (text.starts_with('+')) text.remove_prefix(1);
   int64_t value;
@@ -36,7 +47,7 @@ std::optional<int64_t> ParseLong(std::string_view text) {
   return value;
 }
 
-// "rate", "rate{counter,max,reset}", "rate{dropcounter}".
+// Parses "rate", "rate{counter,max,reset}" and "rate{dropcounter}".
 Status ReadRate(std::string_view text, SubQuery* out) {
   out->rate = true;
   if (text.find('{') == std::string_view::npos) return {};
@@ -73,7 +84,7 @@ Status ReadRate(std::string_view text, SubQuery* out) {
   return {};
 }
 
-// "percentiles[99.9,50]".
+// Parses "percentiles[99.9,50]".
 Status ReadPercentiles(std::string_view text, SubQuery* out) {
   size_t open = text.find('[');
   size_t close = text.find(']');
@@ -91,8 +102,8 @@ Status ReadPercentiles(std::string_view text, SubQuery* out) {
   return {};
 }
 
-// "key=filter".
-Result<FilterSpec> ReadTag(std::string_view text, bool group_by) {
+// Parses "key=filter".
+Result<FilterSpec> ReadTag(std::string_view text, bool group_by, FilterSet* filters) {
   std::vector<std::string_view> parts = Split(text, '=');
   if (parts.size() != 2 || parts[0].empty() || parts[1].empty()) {
     return Status::Unsupported("When parsing tag '" + std::string(text) +
@@ -100,7 +111,8 @@ Result<FilterSpec> ReadTag(std::string_view text, bool group_by) {
   }
   Result<FilterSpec> filter = query::LegacyFilter(parts[0], parts[1], group_by);
   Status status = filter.status();
-  if (filter.ok()) status = query::TagFilter::Compile(*filter).status();
+  if (filter.ok()) status = filters->Get(*filter).status();
+  if (!status.ok() && status.code() != StatusCode::kInvalidArgument) return status;
   if (!status.ok()) {
     return Status::Unsupported("When parsing tag '" + std::string(text) +
                                "': " + std::string(status.message()));
@@ -108,20 +120,29 @@ Result<FilterSpec> ReadTag(std::string_view text, bool group_by) {
   return filter;
 }
 
-// A grouping filter that only repeats a filter of the second braces makes that one group.
-void AddGrouping(FilterSpec filter, std::vector<FilterSpec>* filters) {
-  for (FilterSpec& known : *filters) {
-    if (query::SameFilter(known, filter)) {
-      known.group_by = true;
-      return;
-    }
+/// The filters of both braces.
+class FilterList {
+ public:
+  void Add(FilterSpec filter) {
+    places_.try_emplace(query::FilterIdentity(filter), filters_.size());
+    filters_.push_back(std::move(filter));
   }
-  filters->push_back(std::move(filter));
-}
+  /// Adds a grouping filter. If an equal filter exists, it becomes a grouping filter instead.
+  void AddGrouping(FilterSpec filter) {
+    const auto known = places_.find(query::FilterIdentity(filter));
+    if (known == places_.end()) return Add(std::move(filter));
+    filters_[known->second].group_by = true;
+  }
+  std::vector<FilterSpec> Take() { return std::move(filters_); }
 
-// "metric{grouping}{filtering}": the first braces are the first '{' … the first '}', the second the
-// last '{' … the end.
-Status ReadMetric(std::string_view text, SubQuery* out) {
+ private:
+  std::vector<FilterSpec> filters_;
+  std::map<Bytes, size_t> places_;  // index of the first filter of each identity
+};
+
+// Parses "metric{grouping}{filtering}". The first braces extend from the first '{' to the first
+// '}', the second from the last '{' to the end.
+Status ReadMetric(std::string_view text, FilterSet* compiled, SubQuery* out) {
   if (text.empty()) return Status::Unsupported("Metric cannot be null or empty");
   size_t open = text.find('{');
   if (open == std::string_view::npos) {
@@ -134,20 +155,22 @@ Status ReadMetric(std::string_view text, SubQuery* out) {
   if (open + 2 == text.size()) return {};
   size_t close = text.find('}');
   bool two_groups = close != text.size() - 1;
+  FilterList filters;
   if (close < open) return Status::Unsupported("'}' before '{' in: " + std::string(text));
   if (two_groups) {
     size_t second = text.rfind('{');
     for (std::string_view tag : Split(text.substr(second + 1, text.size() - second - 2), ',')) {
       if (tag.empty()) break;
-      ASSIGN_OR_RETURN(FilterSpec filter, ReadTag(tag, false));
-      out->filters.push_back(std::move(filter));
+      ASSIGN_OR_RETURN(FilterSpec filter, ReadTag(tag, false, compiled));
+      filters.Add(std::move(filter));
     }
   }
   for (std::string_view tag : Split(text.substr(open + 1, close - open - 1), ',')) {
     if (tag.empty() && two_groups) break;
-    ASSIGN_OR_RETURN(FilterSpec filter, ReadTag(tag, true));
-    AddGrouping(std::move(filter), &out->filters);
+    ASSIGN_OR_RETURN(FilterSpec filter, ReadTag(tag, true, compiled));
+    filters.AddGrouping(std::move(filter));
   }
+  out->filters = filters.Take();
   return {};
 }
 
@@ -163,7 +186,7 @@ Result<std::vector<std::string_view>> SplitQuery(std::string_view text,
   return parts;
 }
 
-// Options are known by how they begin; unknown ones are passed over.
+// Options are recognized by their first letters; unknown ones are ignored.
 Status ReadOption(std::string_view text, bool by_metric, SubQuery* out) {
   std::string lower = LowerCase(text);
   if (lower.starts_with("rate")) return ReadRate(text, out);
@@ -189,7 +212,7 @@ Status ReadOption(std::string_view text, bool by_metric, SubQuery* out) {
   return {};
 }
 
-// "metric{key=value,…}", plain pairs.
+// Parses "metric{key=value,…}" with plain pairs only.
 Status ReadSeries(std::string_view text, query::LastPointSubQuery* out) {
   if (text.empty()) return Status::InvalidArgument("Metric cannot be null or empty");
   size_t open = text.find('{');
@@ -199,15 +222,15 @@ Status ReadSeries(std::string_view text, query::LastPointSubQuery* out) {
     return Status::Unsupported("Missing '}' at the end of: " + std::string(text));
   std::string_view inner = text.substr(open + 1, text.size() - open - 2);
   if (inner.empty()) return {};
+  std::map<std::string_view, std::string_view> known;
   for (std::string_view tag : Split(inner, ',')) {
     std::vector<std::string_view> parts = Split(tag, '=');
     if (parts.size() != 2 || parts[0].empty() || parts[1].empty()) {
       return Status::Unsupported("When parsing tag '" + std::string(tag) +
                                  "': invalid tag: " + std::string(tag));
     }
-    const auto same = std::find_if(out->tags.begin(), out->tags.end(),
-                                   [&](const auto& known) { return known.first == parts[0]; });
-    if (same == out->tags.end()) {
+    const auto [same, added] = known.try_emplace(parts[0], parts[1]);
+    if (added) {
       out->tags.emplace_back(parts[0], parts[1]);
     } else if (same->second != parts[1]) {
       return Status::Unsupported("When parsing tag '" + std::string(tag) +
@@ -219,11 +242,12 @@ Status ReadSeries(std::string_view text, query::LastPointSubQuery* out) {
 
 }  // namespace
 
-Result<SubQuery> ReadMetricQuery(std::string_view text) {
+Result<SubQuery> ReadMetricQuery(std::string_view text, FilterSet* filters) {
+  FilterSet own(RequestContext::Unlimited());
   ASSIGN_OR_RETURN(std::vector<std::string_view> parts, SplitQuery(text, "m"));
   SubQuery out;
   out.aggregator = std::string(parts[0]);
-  RETURN_IF_ERROR(ReadMetric(parts.back(), &out));
+  RETURN_IF_ERROR(ReadMetric(parts.back(), filters != nullptr ? filters : &own, &out));
   for (size_t i = 1; i + 1 < parts.size(); ++i) RETURN_IF_ERROR(ReadOption(parts[i], true, &out));
   return out;
 }
@@ -232,14 +256,12 @@ Result<SubQuery> ReadTsuidQuery(std::string_view text) {
   ASSIGN_OR_RETURN(std::vector<std::string_view> parts, SplitQuery(text, "tsuid"));
   SubQuery out;
   out.aggregator = std::string(parts[0]);
-  out.tsuids.emplace();
-  for (std::string_view tsuid : Split(parts.back(), ',')) out.tsuids->emplace_back(tsuid);
-  while (out.tsuids->size() > 1 && out.tsuids->back().empty()) out.tsuids->pop_back();
+  out.tsuids = SplitTsuids(parts.back());
   for (size_t i = 1; i + 1 < parts.size(); ++i) RETURN_IF_ERROR(ReadOption(parts[i], false, &out));
   return out;
 }
 
-Result<query::Request> ReadQuery(const Parameters& parameters) {
+Result<query::Request> ReadQuery(const Parameters& parameters, FilterSet* filters) {
   query::Request out;
   if (const std::string* start = parameters.Find("start")) out.start = *start;
   if (const std::string* end = parameters.Find("end")) out.end = *end;
@@ -251,24 +273,30 @@ Result<query::Request> ReadQuery(const Parameters& parameters) {
   out.no_annotations = parameters.Has("no_annotations");
   out.global_annotations = parameters.Has("global_annotations");
   out.padding = parameters.Has("padding");
+  std::vector<SubQuery> queries;
   for (const std::string& text : parameters.All("tsuid")) {
     ASSIGN_OR_RETURN(SubQuery sub, ReadTsuidQuery(text));
-    out.queries.push_back(std::move(sub));
+    queries.push_back(std::move(sub));
   }
   for (const std::string& text : parameters.All("m")) {
-    ASSIGN_OR_RETURN(SubQuery sub, ReadMetricQuery(text));
-    out.queries.push_back(std::move(sub));
+    ASSIGN_OR_RETURN(SubQuery sub, ReadMetricQuery(text, filters));
+    queries.push_back(std::move(sub));
   }
-  // OpenTSDB does so on /api/query too, and answers with the metrics themselves.
+  // As OpenTSDB, /api/query also accepts `exp` and returns the results of its metrics.
   std::vector<std::string> metrics;
   for (const std::string& text : parameters.All("exp")) {
     RETURN_IF_ERROR(query::ParseGexp(text, &metrics).status());
   }
   for (const std::string& text : metrics) {
-    ASSIGN_OR_RETURN(SubQuery sub, ReadMetricQuery(text));
-    out.queries.push_back(std::move(sub));
+    ASSIGN_OR_RETURN(SubQuery sub, ReadMetricQuery(text, filters));
+    queries.push_back(std::move(sub));
   }
-  if (out.queries.empty()) return Status::InvalidArgument("Missing sub queries");
+  if (queries.empty()) return Status::InvalidArgument("Missing sub queries");
+  if (queries.size() > kSubQueriesMax) {
+    return Status::LimitExceeded("The request has " + std::to_string(queries.size()) +
+                                 " sub-queries, more than " + std::to_string(kSubQueriesMax));
+  }
+  out.queries = std::move(queries);
   return out;
 }
 
@@ -298,8 +326,7 @@ Result<query::LastPointQuery> ReadLastPointQuery(const Parameters& parameters) {
   }
   for (const std::string& text : parameters.All("tsuids")) {
     query::LastPointSubQuery sub;
-    for (std::string_view tsuid : Split(text, ',')) sub.tsuids.emplace_back(tsuid);
-    while (sub.tsuids.size() > 1 && sub.tsuids.back().empty()) sub.tsuids.pop_back();
+    sub.tsuids = SplitTsuids(text);
     out.queries.push_back(std::move(sub));
   }
   return out;

@@ -1,31 +1,34 @@
 #pragma once
-// Queries from query strings (spec http-api.md §10.1–10.3, §11). Pure.
+// Parses queries in query strings (opentsdb-http-api.md §10.1–10.3, §11). Pure.
 
 #include <string_view>
 #include <vector>
 
 #include "http/request.h"
 #include "query/expression/gexp.h"
+#include "query/filter_set.h"
 #include "query/last_point.h"
 #include "query/request.h"
 #include "storage/base/status.h"
 
 namespace hg::http {
 
-/// Parameters of GET /api/query; `start` is present. InvalidArgument: 400. Unsupported: what
+/// Parses the parameters of GET /api/query; `start` is present. InvalidArgument: 400. Unsupported:
 /// OpenTSDB answers with 500.
-Result<query::Request> ReadQuery(const Parameters& parameters);
+/// `filters`: compiles the filters and keeps them for the validation of the request. nullptr: the
+/// filters' work and memory are not charged to the request.
+Result<query::Request> ReadQuery(const Parameters& parameters, query::FilterSet* filters = nullptr);
 
-/// The `exp` of GET /api/query/gexp. Their metrics are sub-queries of ReadQuery, behind those of
-/// `m`. Unsupported: what OpenTSDB answers with 500.
+/// Parses the `exp` parameters of GET /api/query/gexp. Their metrics become sub-queries of
+/// ReadQuery, after those of `m`. Unsupported: OpenTSDB answers with 500.
 Result<std::vector<query::GexpCall>> ReadExpressions(const Parameters& parameters);
 
-/// One `m`: aggregator, options, metric and filters.
-Result<query::SubQuery> ReadMetricQuery(std::string_view text);
-/// One `tsuid`.
+/// Parses one `m`: aggregator, options, metric and filters. `filters` as above.
+Result<query::SubQuery> ReadMetricQuery(std::string_view text, query::FilterSet* filters = nullptr);
+/// Parses one `tsuid`.
 Result<query::SubQuery> ReadTsuidQuery(std::string_view text);
 
-/// Parameters of GET /api/query/last; sub-queries may be missing.
+/// Parses the parameters of GET /api/query/last; sub-queries may be missing.
 Result<query::LastPointQuery> ReadLastPointQuery(const Parameters& parameters);
 
 }  // namespace hg::http

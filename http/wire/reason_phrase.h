@@ -1,11 +1,11 @@
 #pragma once
-// The words of an HTTP status.
+// Reason phrases of HTTP status codes.
 
 #include <string_view>
 
 namespace hg::http {
 
-/// "Bad Request" for 400, …
+/// "Bad Request" for 400, and so on.
 std::string_view ReasonPhrase(int status);
 
 }  // namespace hg::http

@@ -16,7 +16,7 @@ namespace {
 
 using google::protobuf::internal::WireFormatLite;
 
-/// Of an encoded sample: two heads, a double, a varint.
+/// Maximum bytes of an encoded sample: two tags with lengths, a double, a varint.
 constexpr int64_t kSampleBytesMax = 22;
 
 Result<query::promql::MatchKind> KindOf(prometheus::LabelMatcher::Type type) {
@@ -34,7 +34,7 @@ Result<query::promql::MatchKind> KindOf(prometheus::LabelMatcher::Type type) {
   }
 }
 
-Result<RemoteQuery> QueryOf(const prometheus::Query& asked) {
+Result<RemoteQuery> QueryOf(const prometheus::Query& asked, RequestContext& context) {
   RemoteQuery out;
   out.start_ms = asked.start_timestamp_ms();
   out.end_ms = asked.end_timestamp_ms();
@@ -42,7 +42,7 @@ Result<RemoteQuery> QueryOf(const prometheus::Query& asked) {
   for (const prometheus::LabelMatcher& matcher : asked.matchers()) {
     ASSIGN_OR_RETURN(const query::promql::MatchKind kind, KindOf(matcher.type()));
     ASSIGN_OR_RETURN(query::promql::Matcher made,
-                     query::promql::Matcher::Make(matcher.name(), kind, matcher.value()));
+                     query::promql::Matcher::Make(matcher.name(), kind, matcher.value(), context));
     out.matchers.push_back(std::move(made));
   }
   return out;
@@ -54,7 +54,7 @@ bool AcceptsSamples(const prometheus::ReadRequest& request) {
                                        prometheus::ReadRequest::SAMPLES) != accepted.end();
 }
 
-/// Before anything is made of them: each query reads, each regular expression is compiled.
+/// Checks the limits first, because each query reads data and each regular expression is compiled.
 Status CheckNumbers(const prometheus::ReadRequest& request) {
   if (request.queries_size() > kReadQueriesMax) {
     return Status::InvalidArgument("The request has " + std::to_string(request.queries_size()) +
@@ -81,7 +81,7 @@ Status CheckNumbers(const prometheus::ReadRequest& request) {
   return {};
 }
 
-/// Puts the head of an embedded message of that many bytes.
+/// Appends the tag and length of an embedded message of `size` bytes.
 void AppendEmbedded(int field, size_t size, std::string* out) {
   AppendVarint(out, WireFormatLite::MakeTag(field, WireFormatLite::WIRETYPE_LENGTH_DELIMITED));
   AppendVarint(out, size);
@@ -89,7 +89,7 @@ void AppendEmbedded(int field, size_t size, std::string* out) {
 
 }  // namespace
 
-Result<std::vector<RemoteQuery>> ReadReadRequest(std::string_view bytes) {
+Result<std::vector<RemoteQuery>> ReadReadRequest(std::string_view bytes, RequestContext& context) {
   RequestMemory::Room room;
   prometheus::ReadRequest request;
   if (!ParseMessage(bytes, &request, 0, &room)) {
@@ -102,7 +102,7 @@ Result<std::vector<RemoteQuery>> ReadReadRequest(std::string_view bytes) {
   RETURN_IF_ERROR(CheckNumbers(request));
   std::vector<RemoteQuery> queries;
   for (const prometheus::Query& asked : request.queries()) {
-    ASSIGN_OR_RETURN(RemoteQuery query, QueryOf(asked));
+    ASSIGN_OR_RETURN(RemoteQuery query, QueryOf(asked, context));
     queries.push_back(std::move(query));
   }
   return queries;
@@ -117,14 +117,16 @@ Status ReadResponseBody::AddSeries(query::promql::Labels labels) {
   }
   Encoded& series = series_.emplace_back();
   series.bytes = message.SerializeAsString();
+  RETURN_IF_ERROR(memory_.Step(labels.steps()));
   return memory_.Add(static_cast<int64_t>(2 * (sizeof(Encoded) + series.bytes.size())));
 }
 
 Status ReadResponseBody::AddSamples(size_t series, std::span<const int64_t> times_ms,
                                     std::span<const double> values) {
   Encoded& to = series_[series];
-  // Strings grow by doubling.
+  // Twice, because strings grow by doubling.
   RETURN_IF_ERROR(memory_.Add(2 * kSampleBytesMax * static_cast<int64_t>(times_ms.size())));
+  RETURN_IF_ERROR(memory_.Step(4 * times_ms.size()));
   prometheus::Sample sample;
   for (size_t i = 0; i < times_ms.size(); ++i) {
     sample.set_timestamp(times_ms[i]);

@@ -1,6 +1,5 @@
 #pragma once
-// The bodies of Prometheus' remote read, unpacked and packed: queries in, the samples of their
-// series out.
+// The bodies of Prometheus' remote read: decodes queries, encodes the samples of their series.
 
 #include <cstdint>
 #include <span>
@@ -10,37 +9,40 @@
 
 #include "query/promql/matcher.h"
 #include "query/promql/sample_reader.h"
+#include "storage/base/request_context.h"
 #include "storage/base/status.h"
-#include "storage/base/work_watch.h"
 
 namespace hg::http {
 
-/// Of a request, unpacked: taken apart, two bytes may become a hundred.
+/// Limit of an unpacked request. Two bytes may become a hundred when they are parsed.
 inline constexpr size_t kReadRequestBytesMax = 1 << 20;
-/// Of a request: Prometheus sends one for each selector.
+/// Maximum queries of a request. Prometheus sends one per selector.
 inline constexpr int kReadQueriesMax = 1000;
-/// Of all queries of a request together.
+/// Maximum matchers of all queries of a request together.
 inline constexpr int kReadMatchersMax = 1000;
 
 struct RemoteQuery {
   query::promql::Matchers matchers;
-  int64_t start_ms = 0, end_ms = 0;  // both inclusive; any numbers
-  std::string function;              // that is to be applied to the samples, if it was told
+  int64_t start_ms = 0, end_ms = 0;  // both inclusive; may be any numbers
+  /// The function that will be applied to the samples; "" if the request does not say.
+  std::string function;
 };
 
-/// The queries of a ReadRequest. InvalidArgument: the bytes are none, a matcher is of no known kind
-/// or no regular expression, there are too many of either or of queries, or no answer of samples is
-/// accepted.
-Result<std::vector<RemoteQuery>> ReadReadRequest(std::string_view bytes);
+/// Parses the queries of a ReadRequest. InvalidArgument: the bytes are invalid, a matcher has an
+/// unknown type or an invalid regular expression, or there are too many queries or matchers. It
+/// also means that the client does not accept the SAMPLES response type. The regular expressions
+/// are charged to the context until the request ends. Other errors come from the context.
+Result<std::vector<RemoteQuery>> ReadReadRequest(
+    std::string_view bytes, RequestContext& context = RequestContext::Unlimited());
 
-/// A ReadResponse while it is made: between BeginResult and EndResult it takes the samples of one
-/// query. One thread.
+/// A ReadResponse under construction. Between BeginResult and EndResult it receives the samples of
+/// one query. One thread.
 class ReadResponseBody : public query::promql::SampleSink {
  public:
-  /// What it holds is charged to the watch, which outlives it.
-  explicit ReadResponseBody(WorkWatch* watch) : memory_(watch) {}
+  /// Its memory is charged to the watch, which must outlive it.
+  explicit ReadResponseBody(RequestContext* watch) : memory_(watch) {}
 
-  /// `rolled`: what is wanted of intervals of which rollups alone are left.
+  /// `rolled`: the value to return for intervals of which only rollups exist.
   void BeginResult(query::promql::RolledValue rolled = query::promql::RolledValue::kMean) {
     series_.clear();
     rolled_value_ = rolled;
@@ -49,22 +51,23 @@ class ReadResponseBody : public query::promql::SampleSink {
   Status AddSeries(query::promql::Labels labels) override;
   Status AddSamples(size_t series, std::span<const int64_t> times_ms,
                     std::span<const double> values) override;
-  /// Series without samples are left out. Not ok: as the watch says.
+  /// Ends the query's result. Series without samples are left out. Errors come from the watch.
   Status EndResult();
 
-  /// All results as a block of snappy, once. LimitExceeded: too long for one; or as the watch says.
+  /// Returns all results as a snappy block. Call once. LimitExceeded: too long for one block. Other
+  /// errors come from the watch.
   Result<std::string> Pack();
 
  private:
   struct Encoded {
-    std::string bytes;  // as a TimeSeries
+    std::string bytes;  // encoded as a TimeSeries
     bool any = false;   // it has samples
   };
 
   MemoryTally memory_;
   query::promql::RolledValue rolled_value_ = query::promql::RolledValue::kMean;
-  std::vector<Encoded> series_;  // of the query
-  std::string response_;         // the results that have ended
+  std::vector<Encoded> series_;  // series of the current query
+  std::string response_;         // completed results
 };
 
 }  // namespace hg::http

@@ -38,8 +38,8 @@ Status NoRequest() {
   return Status::InvalidArgument("The body is not a protobuf message prometheus.WriteRequest");
 }
 
-// In place, as protobuf reads them: of a field that stands twice the last one counts. False:
-// protobuf must look at the series.
+// Parses in place, as protobuf does: the last of duplicate fields counts. False: protobuf must
+// parse the series.
 
 bool ReadLabel(std::string_view bytes, Label* label) {
   for (uint8_t tag = 0; !bytes.empty();) {
@@ -100,7 +100,7 @@ void Clear(WrittenSeries* series) {
   series->histograms = 0;
 }
 
-/// What protobuf read.
+/// Copies a series that protobuf parsed.
 void Fill(const prometheus::TimeSeries& from, WrittenSeries* series) {
   for (const prometheus::Label& label : from.labels())
     series->labels.push_back({label.name(), label.value()});
@@ -116,8 +116,8 @@ Status ReadWriteRequest(std::string_view bytes,
   if (bytes.size() > INT_MAX) return Status::LimitExceeded("The request is larger than 2 GiB");
   google::protobuf::io::CodedInputStream in(reinterpret_cast<const uint8_t*>(bytes.data()),
                                             static_cast<int>(bytes.size()));
-  WrittenSeries series;  // one for all: it keeps its memory
-  RequestMemory::Room irregular_room;
+  WrittenSeries series;  // reused for all series, so that its memory is kept
+  RequestMemory::Room room, irregular_room;
   prometheus::TimeSeries irregular;
   while (in.CurrentPosition() < static_cast<int>(bytes.size())) {
     const uint32_t tag = in.ReadTag();
@@ -134,6 +134,10 @@ Status ReadWriteRequest(std::string_view bytes,
                                      " bytes is longer than " +
                                      std::to_string(kWriteSeriesBytesMax));
     }
+    // Two bytes may become a label or a sample.
+    constexpr uint64_t kBytesPerByte = sizeof(Label) / 2, kSmallSeries = 64 << 10;
+    if (static_cast<uint64_t>(size) > kSmallSeries)
+      RETURN_IF_ERROR(room.Grow(kBytesPerByte * static_cast<uint64_t>(size)));
     Clear(&series);
     if (const auto sent = rest.substr(0, static_cast<size_t>(size)); !ReadSeries(sent, &series)) {
       if (!ParseMessage(sent, &irregular, 0, &irregular_room)) return NoRequest();

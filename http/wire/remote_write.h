@@ -1,6 +1,6 @@
 #pragma once
-// The body of Prometheus' remote write 1.0, unpacked: a WriteRequest, read series by series, so
-// that no body takes more memory than its largest series.
+// Parses the unpacked body of Prometheus' remote write 1.0, a WriteRequest. It is read series by
+// series, so that a body takes no more memory than its largest series.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,22 +13,23 @@
 
 namespace hg::http {
 
-/// Of one series with all its samples, as sent. Taken apart, two bytes may become a hundred.
+/// Limit of one encoded series with all its samples. Two bytes may become a hundred when they are
+/// parsed.
 inline constexpr size_t kWriteSeriesBytesMax = 4 << 20;
 
-/// A series with its samples, as sent. Borrowed.
+/// A series with its samples, as sent. Borrows its texts.
 struct WrittenSeries {
   struct Sample {
     double value = 0;
     int64_t time_ms = 0;
   };
-  std::vector<Label> labels;  // kNameLabel among them
+  std::vector<Label> labels;  // includes kNameLabel
   std::vector<Sample> samples;
-  size_t histograms = 0;  // native ones, which are not read
+  size_t histograms = 0;  // native histograms, which are not read
 };
 
-/// Calls visit with each series in order. InvalidArgument: the bytes are none (what stands before
-/// the damage was visited), a text is not UTF-8, or a series is too long.
+/// Calls visit for each series in order. InvalidArgument: the bytes are invalid (visit was called
+/// for the series before the damage), a text is not UTF-8, or a series is too long.
 Status ReadWriteRequest(std::string_view bytes,
                         const std::function<void(const WrittenSeries&)>& visit);
 

@@ -1,15 +1,14 @@
 #include "http/wire/request_head.h"
 
 #include <algorithm>
-#include <boost/beast/http/basic_parser.hpp>
+#include <array>
 #include <charconv>
+#include <utility>
 
 #include "storage/model/letter_case.h"
 
 namespace hg::http {
 namespace {
-
-namespace beast = boost::beast;
 
 std::string_view Trimmed(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
@@ -28,66 +27,77 @@ void ForEachElement(std::string_view list, const Visit& visit) {
   }
 }
 
-/// Beast's strict grammar; the fields' bytes stay where they are.
-class HeadParser : public beast::http::basic_parser<true> {
- public:
-  explicit HeadParser(RequestHead* head) : head_(*head) {
-    header_limit(static_cast<std::uint32_t>(kRequestLineBytesMax + kHeaderBytesMax + 64));
-    body_limit(boost::none);
-  }
-  [[nodiscard]] bool http11() const { return version_ >= 11; }
-
- private:
-  using View = beast::string_view;
-  static std::string_view Std(View v) { return {v.data(), v.size()}; }
-
-  void on_request_impl(beast::http::verb, View method, View target, int version,
-                       beast::error_code&) override {
-    version_ = version;
-    head_.method = Std(method);
-    head_.target = Std(target);
-  }
-  void on_field_impl(beast::http::field, View name, View value, beast::error_code&) override {
-    head_.fields.emplace_back(Std(name), Std(value));
-  }
-  void on_response_impl(int, View, int, beast::error_code&) override {}
-  void on_header_impl(beast::error_code&) override {}
-  void on_body_init_impl(boost::optional<std::uint64_t> const&, beast::error_code&) override {}
-  std::size_t on_body_impl(View body, beast::error_code&) override { return body.size(); }
-  void on_chunk_header_impl(std::uint64_t, View, beast::error_code&) override {}
-  std::size_t on_chunk_body_impl(std::uint64_t, View body, beast::error_code&) override {
-    return body.size();
-  }
-  void on_finish_impl(beast::error_code&) override {}
-
-  RequestHead& head_;
-  int version_ = 0;  // 10 or 11
-};
-
-/// Length of the head at the front of bytes, with its blank line; npos if that has not come yet.
-size_t FindEnd(std::string_view bytes, size_t from) {
-  for (size_t lf = bytes.find('\n', from); lf != std::string_view::npos;
-       lf = bytes.find('\n', lf + 1)) {
-    if (lf + 1 < bytes.size() && bytes[lf + 1] == '\n') return lf + 2;
-    if (lf + 2 < bytes.size() && bytes[lf + 1] == '\r' && bytes[lf + 2] == '\n') return lf + 3;
-  }
-  return std::string_view::npos;
+/// Bytes of methods and field names (RFC 9110, 5.6.2).
+constexpr bool IsTokenByte(char c) {
+  if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')) return true;
+  return std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
 }
 
-/// Copies the head with every line ended by CRLF: agents send bare LFs too, which Beast refuses.
-void CopyWithCrlf(std::string_view bytes, std::string* out) {
-  out->clear();
-  while (!bytes.empty()) {
-    const size_t lf = bytes.find('\n');
-    size_t line = lf;
-    if (line > 0 && bytes[line - 1] == '\r') --line;
-    out->append(bytes, 0, line);
-    out->append("\r\n");
-    bytes.remove_prefix(lf + 1);
-  }
+/// Bytes of targets. This is lenient, because clients do not escape everything that they should.
+constexpr bool IsTargetByte(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte > 0x20 && byte != 0x7F;
 }
 
-/// The coding that the client likes best; a quality of 0 refuses one.
+/// Bytes of field values.
+constexpr bool IsValueByte(char c) { return c == ' ' || c == '\t' || IsTargetByte(c); }
+
+template <bool (*kIs)(char)>
+constexpr std::array<bool, 256> TableOf() {
+  std::array<bool, 256> table{};
+  for (size_t i = 0; i < table.size(); ++i) table[i] = kIs(static_cast<char>(i));
+  return table;
+}
+
+/// True if kIs holds for all bytes of the text.
+template <bool (*kIs)(char)>
+bool All(std::string_view text) {
+  static constexpr std::array<bool, 256> kTable = TableOf<kIs>();
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return kTable[static_cast<unsigned char>(c)]; });
+}
+
+using Fault = std::string_view;  // "" = none
+
+/// Removes the first line and its CRLF from *rest, which contains a CRLF. Returns the line without
+/// CRLF.
+std::string_view TakeHeadLine(std::string_view* rest) {
+  const size_t end = rest->find("\r\n");
+  const std::string_view line = rest->substr(0, end);
+  rest->remove_prefix(end + 2);
+  return line;
+}
+
+Fault ReadRequestLine(std::string_view line, RequestHead* head) {
+  const size_t method_end = line.find(' ');
+  const size_t target_end = line.rfind(' ');
+  if (method_end == std::string_view::npos || method_end == target_end)
+    return "The request line is not \"METHOD TARGET VERSION\"";
+  head->method = line.substr(0, method_end);
+  head->target = line.substr(method_end + 1, target_end - method_end - 1);
+  const std::string_view version = line.substr(target_end + 1);
+  if (head->method.empty() || !All<IsTokenByte>(head->method))
+    return "The method of the request line is not a token";
+  if (head->target.empty() || !All<IsTargetByte>(head->target))
+    return "The target of the request line is empty or holds a blank or a control byte";
+  head->http11 = version == "HTTP/1.1";
+  if (!head->http11 && version != "HTTP/1.0") return "The version is neither HTTP/1.1 nor HTTP/1.0";
+  return {};
+}
+
+Fault ReadField(std::string_view line, RequestHead* head) {
+  if (line[0] == ' ' || line[0] == '\t') return "A header line is folded: it begins with a blank";
+  const size_t colon = line.find(':');
+  if (colon == std::string_view::npos) return "A header line has no colon";
+  const std::string_view name = line.substr(0, colon);
+  if (name.empty() || !All<IsTokenByte>(name)) return "A header name is not a token";
+  const std::string_view value = Trimmed(line.substr(colon + 1));
+  if (!All<IsValueByte>(value)) return "A header value holds a control byte";
+  head->fields.emplace_back(name, value);
+  return {};
+}
+
+/// Sets the coding that the client prefers; quality 0 means not accepted.
 void ReadAcceptEncoding(std::string_view value, RequestHead* head) {
   double gzip = -1, deflate = -1, star = -1;  // -1 = not named
   ForEachElement(value, [&](std::string_view element) {
@@ -104,7 +114,7 @@ void ReadAcceptEncoding(std::string_view value, RequestHead* head) {
     if (EqualIgnoringCase(name, "deflate")) deflate = quality;
     if (name == "*") star = quality;
   });
-  // What "*" stands for comes behind what is named.
+  // Named codings take precedence over "*".
   head->accepted = ContentCoding::kNone;
   if (gzip > 0 || deflate > 0) {
     head->accepted = gzip >= deflate ? ContentCoding::kGzip : ContentCoding::kDeflate;
@@ -113,89 +123,156 @@ void ReadAcceptEncoding(std::string_view value, RequestHead* head) {
   }
 }
 
-/// Fills what the connection acts upon.
-void ReadFields(RequestHead* head) {
-  head->keep_alive = head->http11;
-  for (const auto& [name, value] : head->fields) {
-    switch (LowerCase(name[0])) {
-      case 'a':
-        if (EqualIgnoringCase(name, "accept-encoding")) ReadAcceptEncoding(value, head);
-        break;
-      case 'c':
-        if (EqualIgnoringCase(name, "connection")) {
-          ForEachElement(value, [&](std::string_view element) {
-            if (EqualIgnoringCase(element, "close")) head->keep_alive = false;
-            if (EqualIgnoringCase(element, "keep-alive")) head->keep_alive = true;
-          });
-        } else if (EqualIgnoringCase(name, "content-encoding")) {
-          if (EqualIgnoringCase(value, "gzip") || EqualIgnoringCase(value, "x-gzip")) {
-            head->coding = ContentCoding::kGzip;
-          } else if (EqualIgnoringCase(value, "deflate") || EqualIgnoringCase(value, "x-deflate")) {
-            head->coding = ContentCoding::kDeflate;
-          }
-        }
-        break;
-      case 'e':
-        if (EqualIgnoringCase(name, "expect") && EqualIgnoringCase(value, "100-continue")) {
-          head->expects_continue = true;
-        }
-        break;
-      default:
-        break;
-    }
-  }
+void ReadConnection(std::string_view value, RequestHead* head) {
+  ForEachElement(value, [&](std::string_view element) {
+    if (EqualIgnoringCase(element, "close")) head->keep_alive = false;
+    if (EqualIgnoringCase(element, "keep-alive")) head->keep_alive = true;
+  });
 }
 
-// Where a body ends that is coded otherwise nobody here knows: what follows it would be taken for
-// the next request (RFC 9112, 6.1).
-bool HasKnownFraming(const RequestHead& head) {
-  return std::none_of(head.fields.begin(), head.fields.end(), [](const auto& field) {
-    return EqualIgnoringCase(field.first, "transfer-encoding") &&
-           !EqualIgnoringCase(field.second, "chunked") &&
-           !EqualIgnoringCase(field.second, "identity");
-  });
+ContentCoding CodingOf(std::string_view value) {
+  if (EqualIgnoringCase(value, "gzip") || EqualIgnoringCase(value, "x-gzip"))
+    return ContentCoding::kGzip;
+  if (EqualIgnoringCase(value, "deflate") || EqualIgnoringCase(value, "x-deflate"))
+    return ContentCoding::kDeflate;
+  return ContentCoding::kNone;
+}
+
+/// Fields that must not occur twice: two readers could each use another one.
+struct Singles {
+  bool host = false, length = false, transfer = false, authorization = false,
+       content_coding = false;
+};
+
+Fault ReadLength(std::string_view value, RequestHead* head) {
+  const auto [end, error] =
+      std::from_chars(value.data(), value.data() + value.size(), head->content_length);
+  if (error == std::errc() && end == value.data() + value.size()) return {};
+  return "Content-Length is not a number";
+}
+
+/// Refuses other codings: the end of such a body is unknown, so its bytes could be taken for the
+/// next request (RFC 9112, 6.1).
+Fault ReadTransferCoding(std::string_view value, RequestHead* head) {
+  if (!head->http11) return "Transfer-Encoding needs HTTP/1.1";
+  if (EqualIgnoringCase(value, "chunked")) {
+    head->chunked = true;
+  } else if (!EqualIgnoringCase(value, "identity")) {
+    return "Transfer-Encoding is neither \"chunked\" nor \"identity\"";
+  }
+  return {};
+}
+
+/// Evaluates a field that affects the connection.
+Fault ReadMeaning(std::string_view name, std::string_view value, Singles* seen, RequestHead* head) {
+  switch (LowerCase(name[0])) {
+    case 'a':
+      if (EqualIgnoringCase(name, "accept-encoding")) ReadAcceptEncoding(value, head);
+      if (EqualIgnoringCase(name, "authorization") && std::exchange(seen->authorization, true))
+        return "There is more than one Authorization";
+      break;
+    case 'c':
+      if (EqualIgnoringCase(name, "connection")) {
+        ReadConnection(value, head);
+      } else if (EqualIgnoringCase(name, "content-encoding")) {
+        if (!std::exchange(seen->content_coding, true)) head->coding = CodingOf(value);
+      } else if (EqualIgnoringCase(name, "content-length")) {
+        if (std::exchange(seen->length, true)) return "There is more than one Content-Length";
+        return ReadLength(value, head);
+      }
+      break;
+    case 'e':
+      if (EqualIgnoringCase(name, "expect") && EqualIgnoringCase(value, "100-continue"))
+        head->expects_continue = true;
+      break;
+    case 'h':
+      if (!EqualIgnoringCase(name, "host")) break;
+      if (std::exchange(seen->host, true)) return "There is more than one Host";
+      head->host = value;
+      break;
+    case 'o':
+      if (EqualIgnoringCase(name, "origin")) head->tells_of_page = true;
+      break;
+    case 'r':
+      if (EqualIgnoringCase(name, "referer")) head->tells_of_page = true;
+      break;
+    case 's':
+      if (EqualIgnoringCase(name, "sec-fetch-site")) head->tells_of_page = true;
+      break;
+    case 't':
+      if (!EqualIgnoringCase(name, "transfer-encoding")) break;
+      if (std::exchange(seen->transfer, true)) return "There is more than one Transfer-Encoding";
+      return ReadTransferCoding(value, head);
+    default:
+      break;
+  }
+  return {};
+}
+
+Fault ReadHead(RequestHead* head) {
+  std::string_view rest = head->text;
+  if (const Fault fault = ReadRequestLine(TakeHeadLine(&rest), head); !fault.empty()) return fault;
+  head->keep_alive = head->http11;
+  Singles seen;
+  for (;;) {
+    const std::string_view line = TakeHeadLine(&rest);
+    if (line.empty()) break;
+    if (const Fault fault = ReadField(line, head); !fault.empty()) return fault;
+    const auto& [name, value] = head->fields.back();
+    if (const Fault fault = ReadMeaning(name, value, &seen, head); !fault.empty()) return fault;
+  }
+  if (seen.length && seen.transfer)
+    return "There are both a Content-Length and a Transfer-Encoding";
+  return {};
+}
+
+/// Resets the head but keeps its memory.
+void Clear(RequestHead* head) {
+  RequestHead empty;
+  empty.text.swap(head->text);
+  empty.fields.swap(head->fields);
+  empty.text.clear();
+  empty.fields.clear();
+  *head = std::move(empty);
 }
 
 }  // namespace
 
 std::string_view RequestHead::Find(std::string_view name) const {
-  for (auto it = fields.rbegin(); it != fields.rend(); ++it) {
-    if (EqualIgnoringCase(it->first, name)) return it->second;
+  for (const auto& [key, value] : fields) {
+    if (EqualIgnoringCase(key, name)) return value;
   }
   return {};
 }
 
 HeadResult ParseRequestHead(std::string_view bytes, size_t* scanned, RequestHead* head,
-                            size_t* consumed) {
-  const size_t end = FindEnd(bytes, *scanned);
+                            size_t* consumed, std::string_view* fault) {
   const size_t line_end = bytes.find('\n');
   const size_t line = line_end == std::string_view::npos ? bytes.size() : line_end;
   const size_t crlf = line > 0 && bytes[line - 1] == '\r' ? 1 : 0;
   if (line - crlf > kRequestLineBytesMax) return HeadResult::kRefused;
-  if (end == std::string_view::npos) {
-    // A blank line may begin in the last three bytes.
-    *scanned = bytes.size() < 3 ? 0 : bytes.size() - 3;
-    return bytes.size() - line > kHeaderBytesMax + 4 ? HeadResult::kRefused
-                                                     : HeadResult::kIncomplete;
+  const auto malformed = [&](std::string_view what) {
+    Clear(head);
+    *fault = what;
+    return HeadResult::kMalformed;
+  };
+  for (size_t lf = bytes.find('\n', *scanned); lf != std::string_view::npos;
+       lf = bytes.find('\n', lf + 1)) {
+    if (lf - line > kHeaderBytesMax + 4) return HeadResult::kRefused;
+    // A telnet line that begins with a capital letter.
+    if (lf == line && bytes.substr(0, line).find(" HTTP/") == std::string_view::npos)
+      return HeadResult::kRefused;
+    if (lf == 0 || bytes[lf - 1] != '\r') return malformed("A header line does not end with CRLF");
+    const bool blank = lf >= 2 && bytes[lf - 2] == '\n';
+    if (!blank) continue;
+    Clear(head);
+    head->text.assign(bytes.substr(0, lf + 1));
+    if (const Fault what = ReadHead(head); !what.empty()) return malformed(what);
+    *consumed = lf + 1;
+    return HeadResult::kDone;
   }
-  if (end - line > kHeaderBytesMax + 4) return HeadResult::kRefused;
-  CopyWithCrlf(bytes.substr(0, end), &head->text);
-  head->fields.clear();
-  head->chunked = head->expects_continue = false;
-  head->coding = head->accepted = ContentCoding::kNone;
-  head->content_length = 0;
-
-  HeadParser parser(head);
-  beast::error_code error;
-  parser.put(boost::asio::buffer(head->text), error);
-  if (!parser.is_header_done()) return HeadResult::kRefused;
-  head->chunked = parser.chunked();
-  if (!head->chunked && parser.content_length()) head->content_length = *parser.content_length();
-  head->http11 = parser.http11();
-  ReadFields(head);
-  if (!HasKnownFraming(*head)) return HeadResult::kRefused;
-  *consumed = end;
-  return HeadResult::kDone;
+  *scanned = bytes.size();
+  return bytes.size() - line > kHeaderBytesMax + 4 ? HeadResult::kRefused : HeadResult::kIncomplete;
 }
 
 }  // namespace hg::http

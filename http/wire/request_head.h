@@ -1,6 +1,8 @@
 #pragma once
-// The head of an HTTP request: request line and fields, within the limits of spec http-api.md §2.1.
+// Parses the head of an HTTP request: request line and header fields, within the limits of
+// opentsdb-http-api.md §2.1.
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -14,35 +16,46 @@ inline constexpr size_t kHeaderBytesMax = 8192;
 
 enum class ContentCoding : uint8_t { kNone, kGzip, kDeflate };
 
-/// Reused from request to request. The views are of `text`.
+/// Reused from request to request. All views point into `text`.
 struct RequestHead {
   using Field = std::pair<std::string_view, std::string_view>;
 
-  std::string text;  // the head with CRLF line ends
+  std::string text;  // a copy of the head's bytes
   std::string_view method, target;
-  std::vector<Field> fields;  // as sent
+  std::string_view host;      // value of the Host field; "" if there is none
+  std::vector<Field> fields;  // as sent; values are trimmed
   bool http11 = true;
-  bool keep_alive = true;  // what version and Connection say
+  bool keep_alive = true;  // from the version and the Connection field
   bool chunked = false;
   bool expects_continue = false;
-  ContentCoding accepted = ContentCoding::kNone;  // of the reply; gzip on a tie (spec §2.2)
+  /// True if Origin, Sec-Fetch-Site or Referer is present: a browser sent the request for a page.
+  bool tells_of_page = false;
+  /// The coding for the reply; gzip on a tie (opentsdb-http-api.md §2.2).
+  ContentCoding accepted = ContentCoding::kNone;
   ContentCoding coding = ContentCoding::kNone;
   uint64_t content_length = 0;
 
-  /// The last field of that name, any case; "" if there is none.
+  /// The first field of that name, in any case, as Request::Header; "" if there is none.
   [[nodiscard]] std::string_view Find(std::string_view name) const;
 };
 
 enum class HeadResult : uint8_t {
   kIncomplete,  // more bytes are needed
   kDone,
-  kRefused,  // too long or malformed: close without a word
+  kMalformed,  // invalid HTTP: answer 400 and close
+  kRefused,    // over the limits, or not HTTP: close without a reply, as OpenTSDB does
 };
 
-/// Parses the head at the front of `bytes` into *head; *consumed = its length, blank line included.
-/// `scanned` saves looking twice for the end: the caller keeps it between calls on a growing
-/// buffer, 0 at first.
+/// Parses the head at the front of `bytes` into *head; *consumed = its length, including the blank
+/// line. `scanned` avoids repeated searches for the end: the caller keeps it between calls on a
+/// growing buffer, starting with 0. kMalformed: *fault is a sentence that says what is wrong.
+///
+/// The grammar is strict, because a proxy with another interpretation could be made to see one
+/// request where there are two (RFC 9112, 11.2). Malformed are: lines that end without CR, folded
+/// lines, control bytes, a blank before a colon, more than one Host, Content-Length,
+/// Transfer-Encoding or Authorization, Content-Length together with Transfer-Encoding, and unknown
+/// transfer codings.
 HeadResult ParseRequestHead(std::string_view bytes, size_t* scanned, RequestHead* head,
-                            size_t* consumed);
+                            size_t* consumed, std::string_view* fault);
 
 }  // namespace hg::http

@@ -7,7 +7,8 @@
 namespace hg::http {
 namespace {
 
-/// Asked for at once, so that a document's values do not ask one by one.
+/// A share takes at least so many bytes from the budget at once, so that small allocations rarely
+/// access it.
 constexpr uint64_t kStepBytes = 256 * 1024;
 
 std::string Megabytes(uint64_t bytes) { return std::to_string(bytes >> 20) + " MB"; }

@@ -1,7 +1,7 @@
 #pragma once
-// What requests hold while they arrive and are read: bodies as sent and as unpacked, and documents
-// made of them, which take up to a hundred times the body's size. All requests share one budget, so
-// that whoever sends many, or lets them lie half sent, is refused before memory ends.
+// The memory of requests while they are received and parsed: bodies as sent and unpacked, and
+// parsed documents. A document may take a hundred times the body's size. All requests share one
+// budget, so that many or incomplete requests are refused before memory runs out.
 
 #include <atomic>
 #include <cstdint>
@@ -10,55 +10,57 @@
 
 namespace hg::http {
 
-/// The budget. Thread-safe. Outlives its shares.
+/// The budget. Thread-safe. Must outlive its shares.
 class RequestMemory {
  public:
   class Share;
   class Room;
 
-  /// 0 = no limit. One share may have half of it.
+  /// bytes_max: 0 = no limit. One share may take half of it.
   explicit RequestMemory(uint64_t bytes_max) : bytes_max_(bytes_max) {}
 
   [[nodiscard]] uint64_t taken() const { return taken_.load(std::memory_order_relaxed); }
 
  private:
-  /// Ok, or nothing is taken. Of two that ask at once one gets what is there for one.
+  /// Takes the bytes and returns true, or takes nothing and returns false. If two concurrent calls
+  /// compete for the last memory, one of them gets it.
   bool Grant(uint64_t bytes);
 
   const uint64_t bytes_max_;
   std::atomic<uint64_t> taken_{0};
 };
 
-/// What one request, or one step of it, holds. One thread at a time.
+/// The memory of one request, or of one step of it. One thread at a time.
 class RequestMemory::Share {
  public:
-  /// The first `free_bytes` are not asked for.
+  /// The first `free_bytes` are not taken from the budget.
   Share(RequestMemory& memory, uint64_t free_bytes)
       : memory_(memory), free_bytes_(free_bytes), granted_(free_bytes) {}
   ~Share() { GiveAll(); }
   Share(const Share&) = delete;
   Share& operator=(const Share&) = delete;
 
-  /// To be asked before the memory is taken. False: it is not to be, and refusal() says why.
+  /// Charges memory; call before the allocation. False: do not allocate; refusal() gives the
+  /// reason.
   bool Take(uint64_t bytes) {
     held_ += bytes;
     return held_ <= granted_ || Ask(bytes);
   }
-  /// Holds so many at least.
+  /// Makes the share hold at least `bytes`.
   bool Cover(uint64_t bytes) { return bytes <= held_ || Take(bytes - held_); }
-  /// What was taken is free again, for this share; for others with GiveAll.
+  /// Returns bytes to this share for reuse. Only GiveAll returns them to the budget.
   void Give(uint64_t bytes) { held_ -= bytes; }
   void GiveAll();
   [[nodiscard]] uint64_t held() const { return held_; }
 
-  /// Ok until something was refused. LimitExceeded: more than one request may have; Busy: the
-  /// others have the rest. Who gave the share answers with it, so that not every user of a document
-  /// has to.
+  /// OK until something was refused. LimitExceeded: more than one request may take. Busy: other
+  /// requests hold the rest. The owner of the share answers the request with it, so that parsers
+  /// need not pass it on.
   [[nodiscard]] const Status& refusal() const { return refusal_; }
 
-  /// The share that this thread's work is done for; nullptr: nobody counts.
+  /// The share that this thread's work is charged to; nullptr = none.
   static Share* Current() { return current_; }
-  /// Makes one that for as long as this lives.
+  /// Makes a share the current one during its lifetime.
   class Used {
    public:
     explicit Used(Share* share) : outer_(current_) { current_ = share; }
@@ -78,12 +80,12 @@ class RequestMemory::Share {
   RequestMemory& memory_;
   const uint64_t free_bytes_;
   uint64_t held_ = 0;
-  uint64_t granted_;  // free_bytes_ and what the budget gave
+  uint64_t granted_;  // free_bytes_ plus bytes from the budget
   Status refusal_;
 };
 
-/// What one buffer takes of this thread's share, if there is one: given back with it, unless it is
-/// to outlive this.
+/// The memory of one buffer, taken from this thread's current share, if any. The destructor gives
+/// it back unless Keep was called.
 class RequestMemory::Room {
  public:
   Room() = default;
@@ -93,10 +95,11 @@ class RequestMemory::Room {
   Room(const Room&) = delete;
   Room& operator=(const Room&) = delete;
 
-  /// To be asked before the buffer has so many bytes; what it had is still there meanwhile. As the
-  /// share refuses it.
+  /// Call before the buffer grows to `bytes`. Charges the old and the new size together, because
+  /// both exist during the copy; then gives the old one back. Returns the share's refusal if there
+  /// is not enough.
   Status Grow(uint64_t bytes);
-  /// The share holds it on.
+  /// Leaves the bytes charged to the share.
   void Keep() { bytes_ = 0; }
 
  private:

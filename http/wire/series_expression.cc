@@ -8,7 +8,7 @@ namespace {
 Result<TagWish> ParseTag(std::string_view text) {
   TagWish wish;
   if (text.size() > 1 && text.front() == '=') {
-    wish.value = text.substr(1);  // another '=' belongs to it
+    wish.value = text.substr(1);  // may contain another '='
     return wish;
   }
   if (text.size() > 1 && text.back() == '=') {

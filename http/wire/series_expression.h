@@ -1,6 +1,6 @@
 #pragma once
-// "metric{key=value,…}": how lookup and tsmeta name series in a query string (spec http-api.md
-// §17.4, §18.1).
+// Parses "metric{key=value,…}", by which lookup and tsmeta select series in a query string
+// (opentsdb-http-api.md §17.4, §18.1).
 
 #include <optional>
 #include <string>
@@ -11,7 +11,8 @@
 
 namespace hg::http {
 
-/// One condition as written; none = the side of '=' was empty, which means any as "*" does.
+/// One condition as written. nullopt: that side of '=' was empty, which matches anything, as "*"
+/// does.
 struct TagWish {
   std::optional<std::string> key, value;
 
@@ -21,11 +22,11 @@ struct TagWish {
 };
 
 struct SeriesExpression {
-  std::optional<std::string> metric;  // none = nothing before the brace
+  std::optional<std::string> metric;  // nullopt = nothing before the brace
   std::vector<TagWish> tags;
 };
 
-/// InvalidArgument: a brace that is not closed, a tag that is not two words around one '='.
+/// InvalidArgument: an unclosed brace, or a tag that is not two words around one '='.
 Result<SeriesExpression> ParseSeriesExpression(std::string_view text);
 
 }  // namespace hg::http

@@ -1,6 +1,6 @@
 #pragma once
-// Series as other systems name them: a metric and labels of any text. One rule for every language
-// of protobuf makes OpenTSDB's names of them (docs/languages.md).
+// Series of other systems, named by a metric and labels of any text. All protobuf protocols convert
+// them to OpenTSDB names by the same rule (docs/ingestion.md).
 
 #include <cstdint>
 #include <span>
@@ -16,10 +16,10 @@
 
 namespace hg::http {
 
-/// The label under which Prometheus keeps the metric's name; no other label is called so.
+/// The label that holds the metric name in Prometheus.
 inline constexpr std::string_view kNameLabel = "__name__";
 
-/// Borrowed.
+/// Borrows its texts.
 struct Label {
   std::string_view name;
   std::string_view value;
@@ -27,48 +27,48 @@ struct Label {
   bool operator==(const Label&) const = default;
 };
 
-/// Appends labels to the bytes by which their series is known the next time (Spelling::tags): each
-/// text behind its length as a varint. With the metric as sent they are a spelling of
-/// Dialect::kLabels. Another dialect's it must not be: halves of spellings are known each by
-/// itself, and a metric that is escaped here, or no labels at all, mean something else elsewhere.
+/// Appends labels in the form of Spelling::tags: each text with its length as a varint in front.
+/// With the metric as sent they are a raw series key of Dialect::kLabels. No other protocol may
+/// share that dialect, because the sink knows metric bytes and tag bytes separately. An escaped
+/// metric, or an empty list of labels, has another meaning in other dialects.
 void AppendLabels(std::span<const Label> labels, Bytes* spelled);
 
-/// The labels of such a spelling; nothing of it was appended otherwise.
+/// Decodes labels that AppendLabels wrote.
 std::vector<Label> ReadLabels(ByteView spelled);
 
-/// A series as OpenTSDB names it.
+/// A series with OpenTSDB names.
 struct NamedSeries {
   std::string metric;
-  std::vector<std::pair<std::string, std::string>> tags;  // as NamedPoint wants them
+  std::vector<std::pair<std::string, std::string>> tags;  // as NamedPoint requires
 };
 
-/// How NameSeries makes names.
+/// Rules for NameSeries.
 struct NamingRules {
   NameRules names;
-  /// Of series without labels, which OpenTSDB does not know: a legal key and value.
+  /// The tag of series without labels, because OpenTSDB requires a tag: a valid key and value.
   std::string default_key = "source", default_value = "unknown";
 };
 
-/// Names and values are escaped. A label without a value is none. InvalidArgument: the metric or a
-/// label has no name, or a label stands there twice.
+/// Escapes names and values. A label with an empty value counts as absent. InvalidArgument: the
+/// metric or a label has no name, or a label is duplicated.
 Result<NamedSeries> NameSeries(std::string_view metric, std::span<const Label> labels,
                                const NamingRules& rules);
 
-/// Takes what a request says of series. A request consists of items, each stored or refused: a
-/// sample, or a data point that becomes several points.
+/// Receives the series of a request. A request consists of items, each of which is stored or
+/// refused: a sample, or a data point that becomes several points.
 class LabelledSink {
  public:
   virtual ~LabelledSink() = default;
-  /// What follows is this series', until the next one.
+  /// Sets the series of the following items.
   virtual void SetSeries(std::string_view metric, std::span<const Label> labels) = 0;
-  /// What follows is of one item.
+  /// Begins an item; the following points belong to it.
   virtual void BeginItem() = 0;
   virtual void Add(int64_t time_ms, PointValue value) = 0;
-  /// The item cannot be stored.
+  /// Refuses the current item.
   virtual void Refuse(std::string_view reason) = 0;
 };
 
-/// `metric{name="value", …}` for people, cut where it is very long.
+/// `metric{name="value", …}` for people; truncated if very long.
 std::string SeriesText(std::string_view metric, std::span<const Label> labels);
 
 }  // namespace hg::http

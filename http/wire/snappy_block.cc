@@ -7,8 +7,8 @@
 namespace hg::http {
 namespace {
 
-/// Three bytes are copied to 64 at most: what claims to be more than so many times its size is
-/// damaged, and no memory is taken for it.
+/// Three bytes encode at most 64. A block that claims a larger ratio is damaged, and no memory is
+/// allocated for it.
 constexpr size_t kExpansionMax = 22;
 
 Status Damaged() { return Status::InvalidArgument("The body is not a block of the snappy format"); }

@@ -1,5 +1,5 @@
 #pragma once
-// Bodies packed as one block of the snappy format, without its frames: how Prometheus sends them.
+// Bodies packed as one block of the snappy format, without framing, as Prometheus sends them.
 
 #include <cstdint>
 #include <string>
@@ -9,15 +9,15 @@
 
 namespace hg::http {
 
-/// InvalidArgument: damaged. LimitExceeded: it unpacks to more than bytes_max. The room is asked of
-/// this thread's share (request_memory.h) before it is taken, which holds it then: as it refuses
-/// it.
+/// InvalidArgument: damaged. LimitExceeded: unpacks to more than bytes_max. The memory is first
+/// taken from this thread's RequestMemory::Share (request_memory.h), which keeps it charged; if it
+/// refuses, the result is its refusal.
 Status UnpackSnappy(std::string_view packed, uint64_t bytes_max, std::string* out);
 
-/// What PackSnappy takes at most for so many bytes.
+/// The maximum size of the output of PackSnappy for so many bytes.
 size_t PackedSnappyBytesMax(size_t bytes);
 
-/// Of less than 2^32 bytes.
+/// Packs less than 2^32 bytes.
 std::string PackSnappy(std::string_view bytes);
 
 }  // namespace hg::http

@@ -3,7 +3,7 @@
 #include "http/wire/plain_number.h"
 #include "storage/base/short_bytes.h"
 
-// Several times a line; too large for the compiler to do it unasked.
+// Called several times per line; too large for the compiler to inline by itself.
 #define HG_INLINE inline __attribute__((always_inline))
 
 namespace hg::http {
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kPut = "put ";
 
-/// Cuts the word before the first blank off *line; false if there is no blank.
+/// Removes the word before the first blank, and the blank, from *line. False: there is no blank.
 bool TakeWord(std::string_view* line, std::string_view* word) {
   const size_t blank = line->find(' ');
   if (blank == std::string_view::npos) return false;
@@ -20,7 +20,7 @@ bool TakeWord(std::string_view* line, std::string_view* word) {
   return true;
 }
 
-/// A word that has no other blanks or control characters, and the blank behind it.
+/// Takes a word without control characters, and one blank after it.
 HG_INLINE bool TakePlainWord(const char** at, const char* end, std::string_view* word) {
   const char* const blank = FindBlank(*at, end);
   if (blank == *at || blank == end || *blank != ' ') return false;
@@ -29,7 +29,7 @@ HG_INLINE bool TakePlainWord(const char** at, const char* end, std::string_view*
   return true;
 }
 
-/// Passes over a text if it stands there.
+/// Skips `text` if it is next.
 HG_INLINE bool SkipText(std::string_view text, const char** at, const char* end) {
   if (static_cast<size_t>(end - *at) < text.size() || !SameBytes(*at, text.data(), text.size()))
     return false;
@@ -37,9 +37,9 @@ HG_INLINE bool SkipText(std::string_view text, const char** at, const char* end)
   return true;
 }
 
-/// The same of one that is the rest of a line.
+/// As SkipText, for a text that must be the rest of the line.
 bool SkipLineEnd(std::string_view text, const char** at, const char* end) {
-  if (text.back() == '\r') return false;  // with a LF behind it, it would be of the line's end
+  if (text.back() == '\r') return false;  // together with the LF it would belong to the line's end
   const char* next = *at;
   if (!SkipText(text, &next, end)) return false;
   if (next != end && *next == '\r') ++next;
@@ -80,16 +80,16 @@ bool ParsePutLines(std::string_view lines, std::vector<SpelledPoint>* points) {
   points->clear();
   const char* const end = lines.data() + lines.size();
   Timestamp time;
-  std::string_view time_word, tags;  // of the line before
+  std::string_view time_word, tags;  // words of the previous line
   for (const char* at = lines.data(); at != end;) {
     SpelledPoint& point = points->emplace_back();
     point.series.dialect = Dialect::kWords;
     if (!SkipText(kPut, &at, end) || !TakePlainWord(&at, end, &point.series.metric)) return false;
-    // Lines that come together are mostly of one time, and metrics of one host.
+    // Consecutive lines mostly have the same time and, for metrics of one host, the same tags.
     if (time_word.empty() || !SkipText(time_word, &at, end)) {
       std::string_view word;
       if (!TakePlainWord(&at, end, &word) || !ParsePlainTime(word, &time)) return false;
-      time_word = {word.data(), word.size() + 1};  // with the blank
+      time_word = {word.data(), word.size() + 1};  // including the blank
     }
     point.time = time;
     std::string_view value;

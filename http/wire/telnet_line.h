@@ -1,6 +1,6 @@
 #pragma once
-// Lines of the telnet dialect: split into words, and the fast way through `put` (spec http-api.md
-// §19.3).
+// Lines of the telnet protocol: splitting into words, and the fast path of `put`
+// (opentsdb-http-api.md §19.3).
 
 #include <string_view>
 #include <vector>
@@ -9,21 +9,22 @@
 
 namespace hg::http {
 
-/// The line without its LF and one CR before it. `bytes` ends with LF.
+/// Removes the first line from *bytes and returns it without its LF and without a CR before that.
+/// `bytes` ends with LF.
 std::string_view TakeLine(std::string_view* bytes);
 
-/// Splits at every single blank; empty words are kept, so there is at least one.
+/// Splits at every single blank. Empty words are kept, so there is at least one word.
 void SplitWords(std::string_view line, std::vector<std::string_view>* words);
 
-/// The raw parts of "put METRIC TIME VALUE TAGS". False if there are less than these.
+/// The raw parts of "put METRIC TIME VALUE TAGS". SplitPut returns false if a part is missing.
 struct PutWords {
   std::string_view metric, time, value, tags;
 };
 bool SplitPut(std::string_view line, PutWords* words);
 
-/// Reads put lines, each ended by LF, whose numbers are plain; the names stay raw. False: the exact
-/// way must look at them; *points is then meaningless. Lines whose tags are those of the line
-/// before share its bytes.
+/// Parses put lines, each ended by LF, with plain numbers; names stay raw. False: the slow path
+/// must parse the lines; *points is then meaningless. If a line has the same tags as the previous
+/// one, both borrow the same bytes.
 bool ParsePutLines(std::string_view lines, std::vector<SpelledPoint>* points);
 
 }  // namespace hg::http

@@ -50,6 +50,15 @@ Status WriteLeaf(const uid::TreeLeaf& leaf, const KeyLayout& layout, uid::Names*
   return {};
 }
 
+constexpr uint64_t kStepsPerText = 64;
+
+uint64_t StepsOf(const uid::TreeLeaf& leaf, bool named) {
+  // Looking up a name may need a request to another machine. A TSUID contains a UID for each few
+  // bytes.
+  constexpr uint64_t kStepsPerByte = 256;
+  return kStepsPerText + leaf.display_name.size() + (named ? leaf.tsuid.size() * kStepsPerByte : 0);
+}
+
 }  // namespace
 
 void WriteTree(const uid::Tree& tree, JsonWriter* json) {
@@ -99,15 +108,18 @@ void WriteTreeRule(const uid::TreeRule& rule, JsonWriter* json) {
 }
 
 Status WriteTreeBranch(int32_t tree, const uid::TreeBranch& branch, const KeyLayout& layout,
-                       uid::Names* names, JsonWriter* json) {
+                       uid::Names* names, JsonWriter* json, RequestContext& context) {
   json->BeginObject();
   json->Key("leaves");
   if (branch.leaves.empty()) {
     json->Null();
   } else {
     json->BeginArray();
-    for (const uid::TreeLeaf& leaf : branch.leaves)
+    for (const uid::TreeLeaf& leaf : branch.leaves) {
+      RETURN_IF_ERROR(context.Step(StepsOf(leaf, names != nullptr)));
       RETURN_IF_ERROR(WriteLeaf(leaf, layout, names, json));
+      if (!json->alive()) return {};
+    }
     json->EndArray();
   }
   json->Key("branches");
@@ -115,13 +127,16 @@ Status WriteTreeBranch(int32_t tree, const uid::TreeBranch& branch, const KeyLay
     json->Null();
   } else {
     json->BeginArray();
-    for (const uid::TreeBranch& child : branch.branches)
-      RETURN_IF_ERROR(WriteTreeBranch(tree, child, layout, names, json));
+    for (const uid::TreeBranch& child : branch.branches) {
+      RETURN_IF_ERROR(WriteTreeBranch(tree, child, layout, names, json, context));
+      if (!json->alive()) return {};
+    }
     json->EndArray();
   }
   json->Key("path");
   json->BeginObject();
   for (size_t i = 0; i < branch.path.size(); ++i) {
+    RETURN_IF_ERROR(context.Step(kStepsPerText + branch.path[i].size()));
     json->Key(static_cast<int64_t>(i));
     json->String(branch.path[i]);
   }

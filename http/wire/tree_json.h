@@ -1,7 +1,8 @@
 #pragma once
-// Trees on the wire (spec http-api.md §18.2): other fields and another order than in storage.
+// Trees in JSON (opentsdb-http-api.md §18.2). Fields and their order differ from storage.
 
 #include "http/wire/json_writer.h"
+#include "storage/base/request_context.h"
 #include "storage/base/status.h"
 #include "uid/names.h"
 #include "uid/tree.h"
@@ -10,8 +11,9 @@ namespace hg::http {
 
 void WriteTree(const uid::Tree& tree, JsonWriter* json);
 void WriteTreeRule(const uid::TreeRule& rule, JsonWriter* json);
-/// With `names` a leaf shows its series; without, only its TSUID. NotFound: an id without a name.
+/// With `names`, a leaf shows its series; without, only its TSUID. NotFound: an id without a name.
+/// Returns early when json->alive() is false, or with an error of the context.
 Status WriteTreeBranch(int32_t tree, const uid::TreeBranch& branch, const KeyLayout& layout,
-                       uid::Names* names, JsonWriter* json);
+                       uid::Names* names, JsonWriter* json, RequestContext& context);
 
 }  // namespace hg::http

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -15,10 +16,10 @@ struct OperatorRule {
   std::string_view symbol;
   int precedence;
   BinaryOperator op;
-  bool chains;  // a == b == c is refused
+  bool chains;  // if false, a == b == c is refused
 };
 
-constexpr int kLowestPrecedence = 3;  // "||" and "&&" have rules of their own
+constexpr int kLowestPrecedence = 3;  // "||" and "&&" are parsed separately
 constexpr OperatorRule kOperators[] = {
     {"|", 3, BinaryOperator::kBitOr, true},
     {"^", 4, BinaryOperator::kBitXor, true},
@@ -52,7 +53,8 @@ std::string Unescape(std::string_view text) {
   return out;
 }
 
-// Decimal, octal and hexadecimal digits with a suffix; none if 128 bits do not hold it.
+// Parses decimal, octal or hexadecimal digits with a suffix. Returns nullopt if the number exceeds
+// 128 bits or its suffix.
 std::optional<Integer> ReadInteger(std::string_view text) {
   using Width = Integer::Width;
   Width width = Width::kInt;
@@ -79,7 +81,8 @@ std::optional<Integer> ReadInteger(std::string_view text) {
   return Integer{n, width};
 }
 
-/// One pass from tokens to instructions. Every path through the code leaves one value.
+/// Compiles tokens to instructions in one pass. Every path through the code leaves one value on the
+/// stack.
 class Compiler {
  public:
   Compiler(std::string_view text, std::vector<Token> tokens)
@@ -97,7 +100,7 @@ class Compiler {
   }
 
  private:
-  /// One level of nesting, for as long as it lives.
+  /// Counts one level of nesting while it lives.
   class Level {
    public:
     explicit Level(int* depth) : depth_(*depth) { ++depth_; }
@@ -151,18 +154,18 @@ class Compiler {
     Emit(Step::kFail, out_.failures.size() - 1);
   }
 
+  // Names are views into the text, which outlives the compiler.
   size_t VariableSlot(std::string_view name) {
-    auto it = std::find(out_.variables.begin(), out_.variables.end(), name);
-    if (it == out_.variables.end()) it = out_.variables.insert(it, std::string(name));
-    return static_cast<size_t>(it - out_.variables.begin());
+    const auto [slot, added] = variables_.try_emplace(name, out_.variables.size());
+    if (added) out_.variables.emplace_back(name);
+    return slot->second;
   }
   [[nodiscard]] std::optional<size_t> LocalSlot(std::string_view name) const {
-    auto it = std::find(locals_.begin(), locals_.end(), name);
-    if (it == locals_.end()) return std::nullopt;
-    return static_cast<size_t>(it - locals_.begin());
+    const auto slot = locals_.find(name);
+    return slot != locals_.end() ? std::optional(slot->second) : std::nullopt;
   }
 
-  // Up to the end or a closing brace: the value is that of the last one.
+  // Parses statements up to the end or a closing brace. The value is that of the last statement.
   Status Statements() {
     bool any = false;
     while (Now().kind != TokenKind::kEnd && !Now().Is("}")) {
@@ -234,7 +237,7 @@ class Compiler {
     std::optional<size_t> slot = LocalSlot(name);
     if (!slot) {
       slot = locals_.size();
-      locals_.push_back(name);
+      locals_.emplace(name, *slot);
       out_.local_count = static_cast<uint32_t>(locals_.size());
     }
     Emit(Step::kSetLocal, *slot);
@@ -401,7 +404,7 @@ class Compiler {
     return {};
   }
 
-  // empty(x), empty x, size(x).
+  // Parses empty(x), empty x, size(x) and size x.
   Status Measure() {
     Step step = Now().Is("empty") ? Step::kIsEmpty : Step::kSizeOf;
     ++at_;
@@ -432,8 +435,8 @@ class Compiler {
     return Accesses();
   }
 
-  // Numbers have neither members nor elements: these parse, but have no value. Names of members
-  // count as variables (OpenTSDB class Expression).
+  // Parses element and member accesses. Numbers have neither, so these parse but cannot be
+  // computed. Names of members count as variables (OpenTSDB class Expression).
   Status Accesses() {
     for (;;) {
       if (Take("[")) {
@@ -458,7 +461,7 @@ class Compiler {
     }
   }
 
-  // Their values are not needed, their variables and mistakes are.
+  // Parses arguments. Their values are dropped, but their variables and errors count.
   Status Arguments(std::string_view open, std::string_view close) {
     RETURN_IF_ERROR(Expect(open));
     if (Take(close)) return {};
@@ -473,7 +476,7 @@ class Compiler {
   std::vector<Token> tokens_;
   size_t at_ = 0;
   int depth_ = 0;
-  std::vector<std::string_view> locals_;
+  std::map<std::string_view, size_t> variables_, locals_;  // name → slot
   std::vector<size_t> returns_;
   Program out_;
 };

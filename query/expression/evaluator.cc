@@ -3,11 +3,20 @@
 #include "query/expression/program.h"
 
 namespace hg::query {
+namespace {
+
+size_t TextBytes(const Value& value) {
+  const auto* text = std::get_if<std::string>(&value);
+  return text != nullptr ? text->size() : 0;
+}
+
+}  // namespace
 
 Status Evaluator::Run(const std::vector<double>& variables, double* out) {
   variables_.assign(variables.begin(), variables.end());
   locals_.assign(program_.local_count, Value());
   stack_.clear();
+  text_bytes_ = 0;
   RETURN_IF_ERROR(Execute());
   const Value& result = stack_.back();
   if (const auto* d = std::get_if<double>(&result)) {
@@ -25,6 +34,7 @@ Status Evaluator::Execute() {
   const std::vector<Instruction>& code = program_.code;
   for (size_t at = 0; at < code.size(); ++at) {
     const uint32_t operand = code[at].operand;
+    if (!stack_.empty()) text_bytes_ += TextBytes(stack_.back());
     switch (code[at].step) {
       case Step::kConstant:
         stack_.push_back(program_.constants[operand]);
@@ -54,6 +64,7 @@ Status Evaluator::Execute() {
           left = ApplyComparison(op, *l, *r);
         } else {
           Value result;
+          text_bytes_ += TextBytes(left);
           RETURN_IF_ERROR(Apply(op, left, right, &result));
           left = std::move(result);
         }

@@ -1,18 +1,26 @@
 #include "query/expression/exp_plan.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "query/aggregator.h"
 #include "query/expression/limits.h"
-#include "query/filter.h"
 #include "query/time_text.h"
 #include "storage/model/name_text.h"
 #include "storage/model/utf8.h"
 
 namespace hg::query {
 namespace {
+
+// Approximate memory of a planned metric, expression or output, and of a compiled expression per
+// byte of its text.
+constexpr size_t kPlannedBytes = 1024, kCompiledBytesPerByte = 64;
+// The cost of compiling a filter or an expression (in steps; a step is about a point), and bytes of
+// text per step.
+constexpr uint64_t kFilterSteps = 32, kTextBytesPerStep = 8;
 
 Status Invalid(std::string message) { return Status::InvalidArgument(std::move(message)); }
 
@@ -37,7 +45,7 @@ Status CheckId(const std::optional<std::string>& id, std::string_view what) {
                  " must be letters and digits, and more than one digit");
 }
 
-// OpenTSDB looks names up in lower case too, so that squareSum has none.
+// OpenTSDB also looks names up in lower case, so squareSum is not found.
 Status CheckAggregator(const std::string& name) {
   if (FindAggregator(name) != nullptr && FindAggregator(LowerUtf8(name)) != nullptr) return {};
   return Invalid("No such aggregation function: " + name);
@@ -57,26 +65,23 @@ Status CheckTime(const std::optional<ExpTime>& time) {
   return CheckAggregator(*time->downsampler->aggregator);
 }
 
-const ExpFilter* FindFilter(const ExpRequest& request, const std::string& id) {
-  if (!request.filters) return nullptr;
-  for (const ExpFilter& filter : *request.filters) {
-    if (*filter.id == id) return &filter;
-  }
-  return nullptr;
-}
+using FiltersById = std::map<std::string_view, const ExpFilter*>;
 
-Status CheckFilters(const ExpRequest& request) {
-  std::set<std::string_view> ids;
-  if (!request.filters) return {};
+// Compiles the filters here; the validation of the plan's request uses them as well.
+Result<FiltersById> CheckFilters(const ExpRequest& request, FilterSet* compiled) {
+  FiltersById by_id;
+  if (!request.filters) return by_id;
   for (const ExpFilter& filter : *request.filters) {
     RETURN_IF_ERROR(CheckId(filter.id, "filter"));
-    if (!ids.insert(*filter.id).second) return Invalid("Duplicated filter id: " + *filter.id);
-    for (const FilterSpec& tag : filter.tags) RETURN_IF_ERROR(TagFilter::Compile(tag).status());
+    if (!by_id.emplace(*filter.id, &filter).second)
+      return Invalid("Duplicated filter id: " + *filter.id);
+    for (const FilterSpec& tag : filter.tags) RETURN_IF_ERROR(compiled->Get(tag).status());
   }
-  return {};
+  return by_id;
 }
 
-Result<SubQuery> PlanMetric(const ExpRequest& request, const ExpMetric& metric) {
+Result<SubQuery> PlanMetric(const ExpRequest& request, const FiltersById& filters,
+                            const ExpMetric& metric) {
   SubQuery out;
   const ExpTime& time = *request.time;
   if (metric.aggregator) {
@@ -90,20 +95,25 @@ Result<SubQuery> PlanMetric(const ExpRequest& request, const ExpMetric& metric) 
     out.downsample = *time.downsampler->interval + "-" + *time.downsampler->aggregator;
   }
   if (Empty(metric.filter)) return out;
-  const ExpFilter* filter = FindFilter(request, *metric.filter);
-  if (filter == nullptr) {
+  const auto found = filters.find(*metric.filter);
+  if (found == filters.end()) {
     return Invalid("No filter '" + *metric.filter + "', which the metric '" + *metric.id +
                    "' names");
   }
+  const ExpFilter* const filter = found->second;
   if (filter->tags_missing) return Invalid("The filter '" + *metric.filter + "' has no tags");
   out.filters = filter->tags;
   out.explicit_tags = filter->explicit_tags;
   return out;
 }
 
-Status PlanOutputs(const ExpRequest& request, const std::set<std::string>& ids, ExpPlan* plan) {
+Status PlanOutputs(const ExpRequest& request, const std::set<std::string>& ids,
+                   RequestContext& context, ExpPlan* plan) {
   if (request.outputs && !request.outputs->empty()) {
     for (const ExpOutput& output : *request.outputs) {
+      const size_t text = output.alias ? output.alias->size() : 0;
+      RETURN_IF_ERROR(context.Step(kFilterSteps));
+      RETURN_IF_ERROR(context.Charge(static_cast<int64_t>(kPlannedBytes + 2 * text)));
       if (output.id && ids.contains(*output.id))
         plan->outputs.push_back({*output.id, output.alias});
     }
@@ -117,9 +127,12 @@ Status PlanOutputs(const ExpRequest& request, const std::set<std::string>& ids, 
 
 }  // namespace
 
-Result<ExpPlan> PlanExpressions(const ExpRequest& request) {
+Result<ExpPlan> PlanExpressions(const ExpRequest& request, RequestContext& context,
+                                FilterSet* compiled) {
   RETURN_IF_ERROR(CheckTime(request.time));
-  RETURN_IF_ERROR(CheckFilters(request));
+  FilterSet own(context);
+  ASSIGN_OR_RETURN(const FiltersById filters,
+                   CheckFilters(request, compiled != nullptr ? compiled : &own));
   if (request.metrics.empty()) return Invalid("Missing or empty metrics");
   size_t expression_count = request.expressions ? request.expressions->size() : 0;
   if (request.metrics.size() + expression_count > kExpressionIdsMax) {
@@ -132,15 +145,16 @@ Result<ExpPlan> PlanExpressions(const ExpRequest& request) {
   plan.request.no_annotations = true;
   std::set<std::string> ids;
   for (const ExpMetric& metric : request.metrics) {
+    RETURN_IF_ERROR(context.Charge(static_cast<int64_t>(kPlannedBytes)));
     RETURN_IF_ERROR(CheckId(metric.id, "metric"));
     if (Empty(metric.metric)) return Invalid("Missing the name of the metric '" + *metric.id + "'");
-    if (!Empty(metric.time_offset)) {  // must be a time, and is not used
+    if (!Empty(metric.time_offset)) {  // must be a valid time, but is not used
       const Status time = ParseTime(*metric.time_offset, 0, TimeZone()).status();
       if (!time.ok())
         return Invalid("The timeOffset of '" + *metric.id + "': " + std::string(time.message()));
     }
     if (!ids.insert(*metric.id).second) return Invalid("Duplicated id: " + *metric.id);
-    ASSIGN_OR_RETURN(SubQuery query, PlanMetric(request, metric));
+    ASSIGN_OR_RETURN(SubQuery query, PlanMetric(request, filters, metric));
     plan.request.queries.push_back(std::move(query));
     plan.metrics.push_back({*metric.id, metric.fill ? metric.fill->value : 0.0});
   }
@@ -151,11 +165,16 @@ Result<ExpPlan> PlanExpressions(const ExpRequest& request) {
         return Invalid("Missing the text of the expression '" + *expression.id + "'");
       }
       if (!ids.insert(*expression.id).second) return Invalid("Duplicated id: " + *expression.id);
+      const size_t text = std::min(expression.expr->size(), kExpressionBytesMax);
+      RETURN_IF_ERROR(context.Step(kFilterSteps + text));
+      RETURN_IF_ERROR(
+          context.Charge(static_cast<int64_t>(kPlannedBytes + kCompiledBytesPerByte * text)));
       ASSIGN_OR_RETURN(Program program, CompileExpression(*expression.expr));
       plan.expressions.push_back({*expression.id, std::move(program), expression.join});
     }
   }
   for (const PlannedExpression& expression : plan.expressions) {
+    RETURN_IF_ERROR(context.Step(expression.program.variables.size() * kTextBytesPerStep));
     for (const std::string& variable : expression.program.variables) {
       if (!ids.contains(variable)) {
         return Invalid("The expression '" + expression.id + "' uses '" + variable +
@@ -163,7 +182,7 @@ Result<ExpPlan> PlanExpressions(const ExpRequest& request) {
       }
     }
   }
-  RETURN_IF_ERROR(PlanOutputs(request, ids, &plan));
+  RETURN_IF_ERROR(PlanOutputs(request, ids, context, &plan));
   return plan;
 }
 

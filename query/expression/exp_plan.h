@@ -1,12 +1,14 @@
 #pragma once
-// A request of expressions, checked: its sub-queries and its programs (spec query.md §11.1). Pure.
+// A checked request of expressions: its sub-queries and its programs (opentsdb-queries.md §11.1).
 
 #include <string>
 #include <vector>
 
 #include "query/expression/exp_request.h"
 #include "query/expression/program.h"
+#include "query/filter_set.h"
 #include "query/request.h"
+#include "storage/base/request_context.h"
 #include "storage/base/status.h"
 
 namespace hg::query {
@@ -22,20 +24,24 @@ struct PlannedMetric {
   double fill = 0;
 };
 
-/// What is asked for; a metric if there is no such expression.
+/// A requested output. It means a metric if no expression has this id.
 struct PlannedOutput {
   std::string id;
   std::optional<std::string> alias;
 };
 
 struct ExpPlan {
-  Request request;  // one sub-query per metric, in their order
+  Request request;  // one sub-query per metric, in the order of `metrics`
   std::vector<PlannedMetric> metrics;
   std::vector<PlannedExpression> expressions;
-  std::vector<PlannedOutput> outputs;  // without unknown ids
+  std::vector<PlannedOutput> outputs;  // without outputs of unknown ids
 };
 
-/// InvalidArgument: the client's mistake, which OpenTSDB answers with 500.
-Result<ExpPlan> PlanExpressions(const ExpRequest& request);
+/// Plans a request. Charges the plan to `context`, where it stays charged. InvalidArgument: a
+/// mistake of the client, which OpenTSDB answers with 500. Also fails with errors of `context`.
+/// `compiled` compiles the filters and keeps them for the validation of the plan's request. If
+/// `compiled` is nullptr, filters are compiled twice.
+Result<ExpPlan> PlanExpressions(const ExpRequest& request, RequestContext& context,
+                                FilterSet* compiled = nullptr);
 
 }  // namespace hg::query

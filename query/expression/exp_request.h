@@ -1,5 +1,6 @@
 #pragma once
-// A request of POST /api/query/exp as a client wrote it (spec query.md §11.1). Texts are UTF-8.
+// A request of POST /api/query/exp as the client wrote it (opentsdb-queries.md §11.1). Texts are
+// UTF-8.
 
 #include <optional>
 #include <string>
@@ -11,7 +12,7 @@
 
 namespace hg::query {
 
-/// What stands in for a missing value.
+/// The replacement for missing values.
 struct NumericFill {
   FillPolicy policy = FillPolicy::kZero;
   double value = 0;  // NaN for kNone, kNan and kNull
@@ -30,8 +31,8 @@ struct ExpTime {
 
 struct ExpFilter {
   std::optional<std::string> id;
-  std::vector<FilterSpec> tags;
-  bool tags_missing = false;  // absent or null: an error (500) where a metric names the filter
+  SharedVector<FilterSpec> tags;
+  bool tags_missing = false;  // absent or null: an error (500) if a metric names the filter
   bool explicit_tags = false;
 };
 
@@ -43,7 +44,7 @@ struct ExpMetric {
 struct ExpExpression {
   std::optional<std::string> id, expr;
   JoinRule join;
-  std::optional<NumericFill> fill;  // echoed only
+  std::optional<NumericFill> fill;  // repeated in the response, without other effect
 };
 
 struct ExpOutput {

@@ -15,7 +15,7 @@ namespace hg::query {
 namespace {
 
 constexpr int64_t kBytesPerCharge = 64 << 10;
-constexpr size_t kJoinedSeriesBytes = 512;  // its members and its tags, roughly
+constexpr uint64_t kVariableSteps = 64;  // of looking up and ordering a variable
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
 std::vector<size_t> MapOrder(const std::vector<std::string>& keys,
@@ -27,9 +27,10 @@ std::vector<size_t> MapOrder(const std::vector<std::string>& keys,
   return out;
 }
 
-// OpenTSDB keeps variables in a set, and puts first the metrics among them, in order of their
-// sub-queries, and then the expressions into a map made for their number: the first of its order
-// gives a joined series its tags. `places`: of a metric's sub-query, kNoPlace of an expression.
+// Reproduces OpenTSDB's order of variables, because the first one gives a joined series its tags.
+// OpenTSDB keeps variables in a set. It puts the metrics, in order of their sub-queries, and then
+// the expressions into a map whose capacity is their number. `places` has the sub-query of each
+// metric, and kNoPlace for expressions.
 constexpr size_t kNoPlace = std::numeric_limits<size_t>::max();
 std::vector<size_t> VariableOrder(const std::vector<std::string>& names,
                                   const std::vector<size_t>& places) {
@@ -41,19 +42,21 @@ std::vector<size_t> VariableOrder(const std::vector<std::string>& names,
   return MapOrder(names, order, HashNCapacity(names.size()));
 }
 
-/// The groups of one metric of the request.
+/// The result of a sub-query. Metrics with equal sub-queries share it.
+struct Found {
+  std::vector<const Group*> groups;
+  SharedVector<SeriesIdentity> series;
+  std::vector<Bytes> filter_keys;
+  Status failure;  // evaluation error; only expressions that need the result fail
+  bool has_empty_group = false;
+};
+
+/// A metric of the request.
 struct MetricSeries {
   double fill = 0;
-  size_t place = 0;  // of its sub-query: of those of the request without what is asked twice
-  std::vector<const Group*> groups;
-  std::vector<SeriesIdentity> series;
-  std::vector<Bytes> filter_keys;
-  Status failure;  // of its evaluation: only who needs it fails
-
-  [[nodiscard]] bool HasEmptyGroup() const {
-    return std::any_of(groups.begin(), groups.end(),
-                       [](const Group* g) { return g->points.size() == 0; });
-  }
+  size_t place = 0;  // index of its sub-query in the request without repeated sub-queries
+  const Found* found = nullptr;
+  std::shared_ptr<const ExpTable> shown;  // set when the metric is first shown
 };
 
 /// A variable of an expression: a metric or another expression.
@@ -62,25 +65,29 @@ struct Variable {
   size_t index = 0;
 };
 
-/// An expression whose series are known; its rows once it was computed.
+/// An expression with its joined series. Its rows are filled by Compute.
 struct Joined {
-  std::vector<Variable> sides;     // in map order
-  std::vector<size_t> slots;       // of each side, among the program's variables
-  std::vector<JoinedSeries> rows;  // per series its members
+  std::vector<Variable> sides;     // in OpenTSDB's map order
+  std::vector<size_t> slots;       // for each side: its slot in the program's variables
+  std::vector<JoinedSeries> rows;  // for each joined series: its members
   std::shared_ptr<ExpTable> table;
 };
 
-/// Walks the groups of a metric in step.
+/// Walks the groups of a metric instant by instant.
 class MetricCursor {
  public:
-  MetricCursor(const MetricSeries& metric, double fill)
-      : metric_(metric),
+  MetricCursor(const Found& found, double fill)
+      : groups_(found.groups),
         fill_(fill),
-        next_(metric.groups.size(), 0),
-        taken_(metric.groups.size(), true),
-        values_(metric.groups.size(), 0) {}
+        next_(found.groups.size(), 0),
+        taken_(found.groups.size(), true),
+        values_(found.groups.size(), 0) {}
+  /// The memory of a cursor over so many groups.
+  static int64_t BytesOf(size_t groups) {
+    return static_cast<int64_t>(groups * (sizeof(size_t) + sizeof(double) + 1));
+  }
 
-  /// Series that no joined series has are passed over.
+  /// Skips series that are in no joined series.
   void TakeOnly(const std::vector<JoinedSeries>& joined, size_t side) {
     std::fill(taken_.begin(), taken_.end(), false);
     for (const JoinedSeries& members : joined) taken_[members[side]] = true;
@@ -89,16 +96,16 @@ class MetricCursor {
   [[nodiscard]] int64_t NextTime() const {
     int64_t next = kNever;
     for (size_t s = 0; s < next_.size(); ++s) {
-      const PointColumns& points = metric_.groups[s]->points;
+      const PointColumns& points = groups_[s]->points;
       if (taken_[s] && next_[s] < points.size()) next = std::min(next, points.time_ms[next_[s]]);
     }
     return next;
   }
 
-  /// The values at `t`: a series without a point there, or with NaN, has the fill value.
+  /// Returns the values at `t`. A series without a point at `t`, or with NaN, has the fill value.
   const double* Advance(int64_t t) {
     for (size_t s = 0; s < next_.size(); ++s) {
-      const PointColumns& points = metric_.groups[s]->points;
+      const PointColumns& points = groups_[s]->points;
       values_[s] = fill_;
       if (!taken_[s] || next_[s] == points.size() || points.time_ms[next_[s]] != t) continue;
       double value = DoubleAt(points, next_[s]++);
@@ -108,17 +115,19 @@ class MetricCursor {
   }
 
  private:
-  const MetricSeries& metric_;
+  const std::vector<const Group*>& groups_;
   double fill_;
   std::vector<size_t> next_;
   std::vector<bool> taken_;
   std::vector<double> values_;
 };
 
-/// Walks the rows of an expression, one per step whatever their times (OpenTSDB's nesting).
+/// Walks the rows of an expression, one row per step whatever its time is (as OpenTSDB does for
+/// nested expressions).
 class TableCursor {
  public:
-  /// For the series that `joined` takes from that side: of equal keys only one is.
+  /// Uses the series that `joined` takes from this side. If several have equal keys, that is one of
+  /// them.
   TableCursor(const ExpTable& table, const std::vector<JoinedSeries>& joined, size_t side)
       : table_(table) {
     for (const JoinedSeries& members : joined)
@@ -154,18 +163,25 @@ class TableCursor {
 class Runner {
  public:
   Runner(const ExpPlan& plan, const ValidQuery& query, const Answer& answer,
-         const KeyLayout& layout, WorkWatch* watch)
-      : plan_(plan), query_(query), watch_(watch), joined_(plan.expressions.size()) {
-    for (size_t i = 0; i < plan.metrics.size(); ++i) {
-      variables_[plan.metrics[i].id] = {true, i};
-      AddMetric(plan.request.queries[i], plan.metrics[i].fill, answer, layout);
-    }
-    for (size_t i = 0; i < plan.expressions.size(); ++i) {
-      variables_[plan.expressions[i].id] = {false, i};
-    }
-  }
+         const KeyLayout& layout, RequestContext* watch)
+      : plan_(plan),
+        query_(query),
+        watch_(watch),
+        memory_(watch),
+        found_(answer.queries.size()),
+        joined_(plan.expressions.size()),
+        answer_(answer),
+        layout_(layout) {}
 
   Result<std::vector<ExpResult>> Run() {
+    RETURN_IF_ERROR(TakeFound());
+    for (size_t i = 0; i < plan_.metrics.size(); ++i) {
+      variables_[plan_.metrics[i].id] = {true, i};
+      const size_t place = query_.places[i];
+      metrics_.push_back({plan_.metrics[i].fill, place, &found_[place], nullptr});
+    }
+    for (size_t i = 0; i < plan_.expressions.size(); ++i)
+      variables_[plan_.expressions[i].id] = {false, i};
     RETURN_IF_ERROR(CheckVariables());
     ASSIGN_OR_RETURN(std::vector<size_t> order, DependencyOrder());
     const std::vector<bool> needed = Needed(order);
@@ -185,7 +201,8 @@ class Runner {
   }
 
  private:
-  // The expressions that are shown, and those which they use. `order`: used ones first.
+  // Returns the expressions that are shown, and those that they use. `order` has used expressions
+  // first.
   [[nodiscard]] std::vector<bool> Needed(const std::vector<size_t>& order) const {
     std::vector<bool> needed(joined_.size(), false);
     for (const PlannedOutput& output : plan_.outputs) {
@@ -202,38 +219,40 @@ class Runner {
     return needed;
   }
 
-  // That of a metric which the expression uses itself.
+  // Returns the error of a metric that the expression uses directly.
   [[nodiscard]] Status FailureOf(size_t e) const {
     for (const std::string& name : plan_.expressions[e].program.variables) {
       Variable v = variables_.at(name);
-      if (v.is_metric) RETURN_IF_ERROR(metrics_[v.index].failure);
+      if (v.is_metric) RETURN_IF_ERROR(metrics_[v.index].found->failure);
     }
     return {};
   }
 
-  void AddMetric(const SubQuery& wanted, double fill, const Answer& answer,
-                 const KeyLayout& layout) {
-    MetricSeries metric;
-    metric.fill = fill;
-    const std::vector<SubQuery>& queries = query_.request.queries;
-    // Metrics that ask for the same are one sub-query.
-    auto same = [&wanted](const SubQuery& q) { return SameQuestion(q, wanted); };
-    auto index =
-        static_cast<size_t>(std::find_if(queries.begin(), queries.end(), same) - queries.begin());
-    for (const Group& group : answer.groups) {
-      if (group.query_index != index) continue;
-      metric.groups.push_back(&group);
-      metric.series.push_back(Identify(layout, group));
+  // Makes the identity of each series once, even if several metrics of the request use it.
+  Status TakeFound() {
+    Identifier identifier(layout_, watch_);
+    std::vector<std::vector<SeriesIdentity>> series(found_.size());
+    for (const Group& group : answer_.groups) {
+      Found& found = found_[group.query_index];
+      RETURN_IF_ERROR(memory_.Add(static_cast<int64_t>(2 * sizeof(&group))));
+      found.groups.push_back(&group);
+      ASSIGN_OR_RETURN(SeriesIdentity identity, identifier.Identify(group));
+      series[group.query_index].push_back(std::move(identity));
+      found.has_empty_group = found.has_empty_group || group.points.size() == 0;
     }
-    metric.place = index;
-    metric.filter_keys = answer.queries[index].filter_keys;
-    metric.failure = answer.queries[index].failure;
-    metrics_.push_back(std::move(metric));
+    for (size_t i = 0; i < found_.size(); ++i) {
+      found_[i].series = std::move(series[i]);
+      found_[i].filter_keys = answer_.queries[i].filter_keys;
+      found_[i].failure = answer_.queries[i].failure;
+    }
+    return {};
   }
 
-  // OpenTSDB stores results under lower-case names and looks for them under the written ones.
-  Status CheckVariables() const {
+  // OpenTSDB stores results under lower-case names, but looks them up under the names as written.
+  Status CheckVariables() {
     for (const PlannedExpression& expression : plan_.expressions) {
+      // Each variable is looked up several times.
+      RETURN_IF_ERROR(memory_.Step(expression.program.variables.size() * kVariableSteps));
       for (const std::string& name : expression.program.variables) {
         if (std::any_of(name.begin(), name.end(), [](char c) { return c >= 'A' && c <= 'Z'; })) {
           return Status::InvalidArgument("Missing results for variable " + name +
@@ -244,23 +263,28 @@ class Runner {
     return {};
   }
 
-  // Every expression after those it uses.
+  // Orders the expressions so that each one follows those that it uses.
   Result<std::vector<size_t>> DependencyOrder() const {
     std::vector<size_t> order;
-    std::vector<bool> placed(plan_.expressions.size(), false);
-    auto ready = [&](size_t e) {
+    const size_t count = plan_.expressions.size();
+    std::vector<size_t> lacking(count, 0);  // number of used expressions that are not placed yet
+    std::vector<std::vector<size_t>> users(count);  // for each expression: those that use it
+    for (size_t e = 0; e < count; ++e) {
       for (const std::string& name : plan_.expressions[e].program.variables) {
-        Variable v = variables_.at(name);
-        if (!v.is_metric && !placed[v.index]) return false;
+        const Variable v = variables_.at(name);
+        if (v.is_metric) continue;
+        ++lacking[e];
+        users[v.index].push_back(e);
       }
-      return true;
-    };
-    while (order.size() < placed.size()) {
-      size_t before = order.size();
-      for (size_t e = 0; e < placed.size(); ++e) {
-        if (placed[e] || !ready(e)) continue;
+    }
+    std::vector<bool> placed(count, false);
+    while (order.size() < count) {
+      const size_t before = order.size();
+      for (size_t e = 0; e < count; ++e) {
+        if (placed[e] || lacking[e] > 0) continue;
         placed[e] = true;
         order.push_back(e);
+        for (const size_t user : users[e]) --lacking[user];
       }
       if (order.size() != before) continue;
       auto e = std::find(placed.begin(), placed.end(), false) - placed.begin();
@@ -285,36 +309,40 @@ class Runner {
       joined.slots.push_back(slot);
       joined.sides.push_back(v);
       JoinSide side;
-      if (v.is_metric && metrics_[v.index].HasEmptyGroup()) {
+      if (v.is_metric && metrics_[v.index].found->has_empty_group) {
         return Status::InvalidArgument("A series of '" + plan_.metrics[v.index].id +
                                        "' has no points left after downsampling or rate");
       }
       const std::vector<SeriesIdentity>& series =
-          v.is_metric ? metrics_[v.index].series : joined_[v.index].table->series;
+          v.is_metric ? metrics_[v.index].found->series : joined_[v.index].table->series;
+      RETURN_IF_ERROR(memory_.Step(series.size()));
+      RETURN_IF_ERROR(memory_.Add(static_cast<int64_t>(series.size() * sizeof(&series[0]))));
+      side.series.reserve(series.size());
       for (const SeriesIdentity& s : series) side.series.push_back(&s);
-      // An expression has no query tags, whatever its metrics have (recorded).
-      if (v.is_metric) side.filter_keys = metrics_[v.index].filter_keys;
+      // An expression has no query tags, even if its metrics have some (recorded).
+      if (v.is_metric) side.filter_keys = metrics_[v.index].found->filter_keys;
       sides.push_back(std::move(side));
     }
-    Result<std::vector<JoinedSeries>> rows = Join(expression.join, sides);
+    Result<std::vector<JoinedSeries>> rows = Join(expression.join, sides, &memory_);
     if (!rows.ok()) return Prepend(rows.status(), "expression '" + expression.id + "'");
     joined.rows = std::move(*rows);
-    if (watch_ != nullptr) {
-      RETURN_IF_ERROR(watch_->Charge(
-          static_cast<int64_t>(joined.rows.size() * (kJoinedSeriesBytes + 8 * sides.size()))));
-    }
     joined.table = std::make_shared<ExpTable>();
     std::vector<const SeriesIdentity*> parts(sides.size());
+    std::vector<SeriesIdentity> united;
+    united.reserve(joined.rows.size());
+    Uniter uniter(watch_);
     for (const JoinedSeries& members : joined.rows) {
       for (size_t k = 0; k < sides.size(); ++k) {
         parts[k] = members[k] == kLacking ? nullptr : sides[k].series[members[k]];
       }
-      joined.table->series.push_back(Unite(parts));
+      ASSIGN_OR_RETURN(SeriesIdentity series, uniter.Unite(parts));
+      united.push_back(std::move(series));
     }
+    joined.table->series = std::move(united);
     return {};
   }
 
-  // Vectors of times and values grow by doubling.
+  // Counts a row of a result. The vectors of times and values grow by doubling.
   Status CountRow(size_t series) {
     value_count_ += series;
     if (value_count_ > kResultValuesMax) {
@@ -343,13 +371,19 @@ class Runner {
     ExpTable& table = *joined.table;
     std::vector<MetricCursor> metrics;
     std::vector<TableCursor> tables;
+    MemoryTally cursors_memory(watch_);
+    size_t cursor_steps = 0;  // steps per row
     for (size_t k = 0; k < joined.sides.size(); ++k) {
       Variable v = joined.sides[k];
+      const size_t width = v.is_metric ? metrics_[v.index].found->groups.size()
+                                       : joined_[v.index].table->series.size();
+      cursor_steps += 2 * width;
+      RETURN_IF_ERROR(cursors_memory.Add(MetricCursor::BytesOf(width)));
       if (!v.is_metric) {
         tables.emplace_back(*joined_[v.index].table, joined.rows, k);
         continue;
       }
-      metrics.emplace_back(metrics_[v.index], metrics_[v.index].fill);
+      metrics.emplace_back(*metrics_[v.index].found, metrics_[v.index].fill);
       if (expression.join.intersection) metrics.back().TakeOnly(joined.rows, k);
     }
     Evaluator evaluator(expression.program);
@@ -360,6 +394,7 @@ class Runner {
       for (const MetricCursor& m : metrics) t = std::min(t, m.NextTime());
       for (const TableCursor& inner : tables) t = std::min(t, inner.NextTime());
       if (t == kNever) return {};
+      RETURN_IF_ERROR(memory_.Step(cursor_steps));
       RETURN_IF_ERROR(CountRow(joined.rows.size()));
       size_t metric = 0, inner = 0;
       for (size_t k = 0; k < now.size(); ++k) {
@@ -372,40 +407,46 @@ class Runner {
       table.times_ms.push_back(t);
       for (const JoinedSeries& members : joined.rows) {
         for (size_t k = 0; k < now.size(); ++k) {
-          // Zero whatever the fill policy (quirk Q16).
+          // Missing members count as zero, whatever the fill policy is (quirk Q16).
           inputs[joined.slots[k]] = members[k] == kLacking ? 0.0 : now[k][members[k]];
         }
-        RETURN_IF_ERROR(CountSteps(expression.program.code.size()));
         double value = 0;
         if (Status status = evaluator.Run(inputs, &value); !status.ok()) {
           return Prepend(status, "expression '" + expression.id + "'");
         }
+        RETURN_IF_ERROR(CountSteps(evaluator.steps()));
         table.values.push_back(value);
       }
     }
   }
 
-  // Neither trimmed nor filled by the policy (quirk Q19).
-  Result<std::shared_ptr<const ExpTable>> MetricTable(const MetricSeries& metric) {
-    RETURN_IF_ERROR(metric.failure);
+  // The table is neither trimmed nor filled (quirk Q19). Outputs that repeat a metric share it.
+  Result<std::shared_ptr<const ExpTable>> MetricTable(MetricSeries& metric) {
+    if (metric.shown != nullptr) return metric.shown;
+    const Found& found = *metric.found;
+    RETURN_IF_ERROR(found.failure);
     auto table = std::make_shared<ExpTable>();
-    table->series = metric.series;
-    MetricCursor cursor(metric, 0.0);
-    if (cursor.NextTime() != kNever && metric.HasEmptyGroup()) {
+    table->series = found.series;
+    MemoryTally cursor_memory(watch_);
+    RETURN_IF_ERROR(cursor_memory.Add(MetricCursor::BytesOf(found.groups.size())));
+    MetricCursor cursor(found, 0.0);
+    if (cursor.NextTime() != kNever && found.has_empty_group) {
       return Status::InvalidArgument(
           "A series of a metric has no points left after downsampling or rate");
     }
-    for (const SeriesIdentity& s : metric.series) {
+    for (const SeriesIdentity& s : found.series) {
       if (s.metrics.empty())
         return Status::InvalidArgument("A group of a metric has no series, and with that no name");
     }
     for (int64_t t = cursor.NextTime(); t != kNever; t = cursor.NextTime()) {
-      RETURN_IF_ERROR(CountRow(metric.groups.size()));
+      RETURN_IF_ERROR(memory_.Step(2 * found.groups.size()));
+      RETURN_IF_ERROR(CountRow(found.groups.size()));
       const double* values = cursor.Advance(t);
       table->times_ms.push_back(t);
-      table->values.insert(table->values.end(), values, values + metric.groups.size());
+      table->values.insert(table->values.end(), values, values + found.groups.size());
     }
-    return std::shared_ptr<const ExpTable>(std::move(table));
+    metric.shown = std::move(table);
+    return metric.shown;
   }
 
   Result<std::vector<ExpResult>> Outputs() {
@@ -427,7 +468,7 @@ class Runner {
         auto begin = std::lower_bound(times.begin(), times.end(), query_.start_ms);
         auto end = std::upper_bound(begin, times.end(), query_.end_ms);
         result.row_begin = static_cast<size_t>(begin - times.begin());
-        // The first output has used the expression up.
+        // In OpenTSDB the first output consumes the expression, so repeated outputs are empty.
         result.row_end = again ? result.row_begin : static_cast<size_t>(end - times.begin());
       }
       out.push_back(std::move(result));
@@ -437,10 +478,14 @@ class Runner {
 
   const ExpPlan& plan_;
   const ValidQuery& query_;
-  WorkWatch* const watch_;
+  RequestContext* const watch_;
+  MemoryTally memory_;        // memory that is freed at the end of the run
+  std::vector<Found> found_;  // by sub-query
   std::map<std::string, Variable> variables_;
   std::vector<MetricSeries> metrics_;
   std::vector<Joined> joined_;
+  const Answer& answer_;
+  const KeyLayout& layout_;
   size_t value_count_ = 0;
   size_t step_count_ = 0;
   uint64_t unwatched_steps_ = 0;
@@ -451,7 +496,7 @@ class Runner {
 
 Result<std::vector<ExpResult>> RunExpressions(const ExpPlan& plan, const ValidQuery& query,
                                               const Answer& answer, const KeyLayout& layout,
-                                              WorkWatch* watch) {
+                                              RequestContext* watch) {
   return Runner(plan, query, answer, layout, watch).Run();
 }
 

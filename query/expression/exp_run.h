@@ -1,5 +1,5 @@
 #pragma once
-// The evaluation of expressions over what their sub-queries found (spec query.md §11.2). Pure.
+// Evaluates expressions over the results of their sub-queries (opentsdb-queries.md §11.2).
 
 #include <cstdint>
 #include <memory>
@@ -11,17 +11,18 @@
 #include "query/expression/exp_plan.h"
 #include "query/expression/identity.h"
 #include "query/validate.h"
+#include "storage/base/request_context.h"
 #include "storage/base/status.h"
-#include "storage/base/work_watch.h"
 #include "storage/model/key_layout.h"
 
 namespace hg::query {
 
-/// Rows over the series of a metric or an expression, ascending in time. Immutable once made.
+/// Values of the series of a metric or an expression, as rows in ascending time order. Immutable
+/// after creation.
 struct ExpTable {
-  std::vector<SeriesIdentity> series;
+  SharedVector<SeriesIdentity> series;
   std::vector<int64_t> times_ms;
-  std::vector<double> values;  // row by row, one per series
+  std::vector<double> values;  // row by row, one value per series
 };
 
 struct ExpResult {
@@ -32,12 +33,13 @@ struct ExpResult {
   size_t row_begin = 0, row_end = 0;  // the rows to show
 };
 
-/// One result per output. `answer`: of the plan's request, untrimmed, as `query` validated it.
-/// InvalidArgument: expressions that name each other in a circle, an empty intersection, a result
-/// that is no number, … LimitExceeded: more series or values than query/expression/limits.h allows.
-/// Else what `watch` says, if there is one; results are charged to it and stay so.
+/// Returns one result per output. `answer` has the untrimmed results of the plan's request, which
+/// `query` validated. InvalidArgument: for example, expressions that refer to each other in a
+/// circle, an empty intersection, or a result that is not a number. LimitExceeded: more series or
+/// values than query/expression/limits.h allows. Also fails with errors of `watch`, which may be
+/// nullptr. Results are charged to `watch`, where they stay charged.
 Result<std::vector<ExpResult>> RunExpressions(const ExpPlan& plan, const ValidQuery& query,
                                               const Answer& answer, const KeyLayout& layout,
-                                              WorkWatch* watch);
+                                              RequestContext* watch);
 
 }  // namespace hg::query

@@ -27,7 +27,7 @@ constexpr std::pair<std::string_view, GexpFunction> kFunctions[] = {
     {"divide", GexpFunction::kDivide},
 };
 
-/// Metric texts have at most this many colons: aggregator, two options, metric.
+/// The most colons in the text of a metric: aggregator, two options, metric.
 constexpr int kColonsMax = 3;
 
 bool IsNameByte(char c) {
@@ -40,7 +40,7 @@ class Parser {
   Parser(std::string_view text, std::vector<std::string>* metrics)
       : text_(text), metrics_(*metrics) {}
 
-  // What stands behind the outermost call is ignored.
+  // Ignores text after the outermost call.
   Result<GexpCall> Run() {
     ASSIGN_OR_RETURN(std::string name, Name());
     return Call(std::move(name), 1);

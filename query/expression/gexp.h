@@ -1,5 +1,5 @@
 #pragma once
-// Functions over sub-queries, as written in exp= (spec query.md §12.1): the text taken apart. Pure.
+// Parses functions over sub-queries, as written in exp= (opentsdb-queries.md §12.1).
 
 #include <cstdint>
 #include <string>
@@ -27,7 +27,7 @@ enum class GexpFunction : uint8_t {
 
 struct GexpCall;
 
-/// A metric's place among those of all expressions of the request.
+/// Index of a metric among the metrics of all expressions of the request.
 struct GexpMetric {
   size_t index = 0;
 };
@@ -44,9 +44,10 @@ struct GexpCall {
   std::vector<GexpArgument> arguments;
 };
 
-/// One expression. The texts of its metrics, which are those of m=, are appended to `metrics`;
-/// their indices count from its size. Unsupported: what OpenTSDB answers with 500: syntax, an
-/// unknown function, more than kExpressionBytesMax or kExpressionNestingMax.
+/// Parses one expression. Appends the texts of its metrics, which have the form of m=, to
+/// `metrics`; a GexpMetric is an index into it. Unsupported: errors that OpenTSDB answers with 500,
+/// that is invalid syntax, an unknown function, or more than kExpressionBytesMax or
+/// kExpressionNestingMax.
 Result<GexpCall> ParseGexp(std::string_view text, std::vector<std::string>* metrics);
 
 }  // namespace hg::query

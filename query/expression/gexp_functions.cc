@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <limits>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "query/column_values.h"
@@ -18,7 +19,7 @@
 namespace hg::query {
 namespace {
 
-// Makes all points doubles.
+// Converts all points to doubles.
 void MakeDouble(PointColumns* points) {
   for (size_t i = 0; i < points->size(); ++i) {
     points->bits[i] = std::bit_cast<uint64_t>(DoubleAt(*points, i));
@@ -27,57 +28,148 @@ void MakeDouble(PointColumns* points) {
   points->all_double = true;
 }
 
-Bytes Replaced(std::string_view text, std::string_view what, std::string_view by) {
+// Replaces all occurrences of `what`. The new text is charged before it is built, because names may
+// be long and a replacement may contain other tags.
+Result<Bytes> Replaced(std::string_view text, std::string_view what, std::string_view by,
+                       RequestContext* context) {
+  size_t found = 0;
+  for (size_t at = text.find(what); at != std::string_view::npos;
+       at = text.find(what, at + what.size()))
+    ++found;
+  const size_t bytes = text.size() + found * by.size();
+  if (context != nullptr) {
+    constexpr size_t kBytesPerStep = 16;
+    RETURN_IF_ERROR(context->Step(1 + bytes / kBytesPerStep));
+    RETURN_IF_ERROR(context->Charge(static_cast<int64_t>(bytes)));
+  }
   Bytes out;
   for (size_t at = 0;;) {
-    size_t found = text.find(what, at);
-    out += text.substr(at, found == std::string_view::npos ? found : found - at);
-    if (found == std::string_view::npos) return out;
+    const size_t next = text.find(what, at);
+    out += text.substr(at, next == std::string_view::npos ? next : next - at);
+    if (next == std::string_view::npos) return out;
     out += by;
-    at = found + what.size();
+    at = next + what.size();
   }
 }
 
-// Additions of one moving average at most: long windows over many points end in a refusal.
+// The most additions for one moving average. Long windows over many points are refused.
 constexpr size_t kAdditionsMax = 2'000'000'000;
 
-// Sums of windows are made anew at each point, from the newest number back as OpenTSDB does: what
-// another order rounds differently would show in the last digit.
-Status AverageByCount(size_t window, PointColumns* points) {
-  if (points->size() > kAdditionsMax / std::min(window, std::max<size_t>(points->size(), 1)))
-    return Status::LimitExceeded("The moving average takes too many steps");
+/// Reports additions to the context. Four of them count as one step.
+class Additions {
+ public:
+  explicit Additions(RequestContext* context) : context_(context) {}
+  Status Add(size_t additions) {
+    pending_ += additions;
+    if (pending_ < kAtOnce || context_ == nullptr) return {};
+    return context_->Step(std::exchange(pending_, 0) / kPerStep);
+  }
+
+ private:
+  static constexpr size_t kAtOnce = 1 << 14, kPerStep = 4;
+  RequestContext* const context_;
+  size_t pending_ = 0;
+};
+
+/// Returns whether sums of the numbers are exact in any order. They are if all numbers are
+/// multiples of one power of two, and their absolute sum is below 2^52 times that power.
+bool SumsAreExact(std::span<const double> numbers) {
+  constexpr int kMantissaBits = 52, kExponentBias = 1075;
+  int least = INT32_MAX;  // exponent of the lowest set bit
+  double total = 0;
+  for (const double v : numbers) {
+    if (!std::isfinite(v)) return false;
+    if (v == 0) continue;
+    const auto bits = std::bit_cast<uint64_t>(v);
+    const int exponent = static_cast<int>(bits >> kMantissaBits & 0x7FF);
+    uint64_t mantissa = bits & ((uint64_t{1} << kMantissaBits) - 1);
+    if (exponent != 0) mantissa |= uint64_t{1} << kMantissaBits;
+    least = std::min(least, std::max(exponent, 1) - kExponentBias + std::countr_zero(mantissa));
+    total += std::fabs(v);
+  }
+  return least == INT32_MAX || total < std::ldexp(1.0, least + kMantissaBits);
+}
+
+// OpenTSDB computes the sum of each window anew, from the newest number back. If another order
+// could round differently, the result would differ in the last digit. In this case the sum is
+// computed like that here.
+Status AverageByCount(size_t window, PointColumns* points, RequestContext* context) {
+  MemoryTally memory(context);
+  RETURN_IF_ERROR(memory.Step(points->size()));
+  RETURN_IF_ERROR(memory.Add(static_cast<int64_t>(points->size() * sizeof(double))));
   std::vector<double> numbers;
+  numbers.reserve(points->size());
+  for (const uint64_t bits : points->bits) {
+    if (const auto v = std::bit_cast<double>(bits); !std::isnan(v)) numbers.push_back(v);
+  }
+  const bool exact = SumsAreExact(numbers);
+  if (!exact &&
+      points->size() > kAdditionsMax / std::min(window, std::max<size_t>(points->size(), 1)))
+    return Status::LimitExceeded("The moving average takes too many steps");
+  Additions additions(context);
+  size_t seen = 0;
+  double running = 0.0;
   for (uint64_t& bits : points->bits) {
-    double v = std::bit_cast<double>(bits);
-    if (!std::isnan(v)) numbers.push_back(v);
+    if (!std::isnan(std::bit_cast<double>(bits))) {
+      running += numbers[seen++];
+      if (seen > window) running -= numbers[seen - 1 - window];
+    }
     double sum = 0.0;
-    if (numbers.size() >= window) {
-      for (size_t i = 0; i < window; ++i) sum += numbers[numbers.size() - 1 - i];
+    if (seen >= window && exact) {
+      sum = running;
+    } else if (seen >= window) {
+      RETURN_IF_ERROR(additions.Add(window));
+      for (size_t i = 0; i < window; ++i) sum += numbers[seen - 1 - i];
     }
     bits = std::bit_cast<uint64_t>(sum / static_cast<double>(window));
   }
   return {};
 }
 
-// A point belongs to the window if it is less than the window away. Without a point beyond it the
-// window is not full, and the result is 0; so it is where the window holds NaN alone (recorded).
-Status AverageByTime(int64_t window_ms, PointColumns* points) {
+// A point belongs to the window if its distance is less than the length of the window. The result
+// is 0 if there is no older point, because the window is not full. It is also 0 if the window has
+// only NaN (recorded).
+Status AverageByTime(int64_t window_ms, PointColumns* points, RequestContext* context) {
   const std::vector<int64_t>& times = points->time_ms;
+  MemoryTally memory(context);
+  RETURN_IF_ERROR(memory.Step(points->size()));
+  RETURN_IF_ERROR(memory.Add(static_cast<int64_t>(2 * points->size() * sizeof(double))));
+  std::vector<double> numbers;
+  for (const uint64_t bits : points->bits) {
+    if (const auto v = std::bit_cast<double>(bits); !std::isnan(v)) numbers.push_back(v);
+  }
+  const bool exact = SumsAreExact(numbers);
   std::vector<uint64_t> averages(points->size());
-  size_t oldest = 0;
-  size_t additions = 0;
+  Additions additions(context);
+  size_t oldest = 0, all_additions = 0, running_count = 0;
+  double running = 0.0;
   for (size_t i = 0; i < points->size(); ++i) {
-    while (times[i] - times[oldest] >= window_ms) ++oldest;
-    additions += i - oldest;
-    if (additions > kAdditionsMax)
-      return Status::LimitExceeded("The moving average takes too many steps");
+    if (const auto v = std::bit_cast<double>(points->bits[i]); !std::isnan(v)) {
+      running += v;
+      ++running_count;
+    }
+    for (; times[i] - times[oldest] >= window_ms; ++oldest) {
+      const auto v = std::bit_cast<double>(points->bits[oldest]);
+      if (std::isnan(v)) continue;
+      running -= v;
+      --running_count;
+    }
     double sum = 0.0;
     size_t count = 0;
-    for (size_t k = i + 1; oldest > 0 && k-- > oldest;) {
-      double v = std::bit_cast<double>(points->bits[k]);
-      if (std::isnan(v)) continue;
-      sum += v;
-      ++count;
+    if (oldest > 0 && exact) {
+      sum = running;
+      count = running_count;
+    } else if (oldest > 0) {
+      all_additions += i - oldest;
+      if (all_additions > kAdditionsMax)
+        return Status::LimitExceeded("The moving average takes too many steps");
+      RETURN_IF_ERROR(additions.Add(1 + i - oldest));
+      for (size_t k = i + 1; k-- > oldest;) {
+        double v = std::bit_cast<double>(points->bits[k]);
+        if (std::isnan(v)) continue;
+        sum += v;
+        ++count;
+      }
     }
     averages[i] = std::bit_cast<uint64_t>(count == 0 ? 0.0 : sum / static_cast<double>(count));
   }
@@ -85,7 +177,7 @@ Status AverageByTime(int64_t window_ms, PointColumns* points) {
   return {};
 }
 
-// Java's Math.max: NaN stays.
+// Java's Math.max: the result is NaN if an argument is NaN.
 int64_t JavaMax(int64_t a, int64_t b) { return std::max(a, b); }
 double JavaMax(double a, double b) { return JavaLess(a, b) ? b : a; }
 
@@ -115,8 +207,25 @@ std::optional<int64_t> ReadWindowTime(std::string_view text) {
   return std::nullopt;
 }
 
-// A null dereference of OpenTSDB's. It meets a series that is joined, and one that was averaged
-// even where another one of equal tags stands for it.
+// Charges the names that a group shows.
+Status ChargeNames(const SeriesIdentity& identity, RequestContext* context) {
+  if (context == nullptr) return {};
+  size_t bytes = sizeof(GexpSeries);
+  for (const SeriesIdentity::Tag& tag : identity.tags)
+    bytes += 2 * sizeof(Bytes) + tag.key.name.size() + tag.value.name.size();
+  for (const SeriesIdentity::Name& key : identity.aggregated)
+    bytes += sizeof(Bytes) + key.name.size();
+  if (!identity.metrics.empty()) bytes += identity.metrics[0].name.size();
+  return context->Charge(static_cast<int64_t>(bytes));
+}
+
+Status ChargePoints(size_t points, RequestContext* context) {
+  return context != nullptr ? context->Charge(static_cast<int64_t>(points) * kPointBytes)
+                            : Status();
+}
+
+// In OpenTSDB this is a null dereference. It happens for joined series, and for averaged series
+// even if another series with equal tags replaces them.
 Status NoPoints() { return Status::InvalidArgument("A series to be combined has no points"); }
 
 }  // namespace
@@ -149,23 +258,26 @@ Status Scale(std::string_view factor, PointColumns* points) {
   return {};
 }
 
-Status ApplyAlias(std::string_view alias, GexpSeries* series) {
+Status ApplyAlias(std::string_view alias, GexpSeries* series, RequestContext* watch) {
   Group& group = series->group;
   if (series->combined) {
     return Status::InvalidArgument(
         "alias cannot be applied to a series that was computed from several");
   }
   Bytes name(alias);
-  for (const auto& [key, value] : group.tags) name = Replaced(name, "@" + key, value);
+  for (const auto& [key, value] : group.tags) {
+    ASSIGN_OR_RETURN(name, Replaced(name, "@" + key, value, watch));
+  }
   group.metric = std::move(name);
-  series->identity.metrics.clear();  // the series has a name, and no metric any more
+  series->identity.metrics.clear();  // the series has a name, but no metric any more
   group.tags.clear();
   group.aggregate_tags.clear();
   MakeAbsolute(&group.points);
   return {};
 }
 
-Status ApplyMovingAverage(std::string_view window, const GexpRange& range, PointColumns* points) {
+Status ApplyMovingAverage(std::string_view window, const GexpRange& range, PointColumns* points,
+                          RequestContext* watch) {
   std::optional<int64_t> count, time;
   if (window.starts_with('\'') || window.starts_with('"')) {
     std::string_view inner = window.substr(1);
@@ -183,8 +295,8 @@ Status ApplyMovingAverage(std::string_view window, const GexpRange& range, Point
   }
   TrimPoints(range, points);
   MakeDouble(points);
-  RETURN_IF_ERROR(count ? AverageByCount(static_cast<size_t>(*count), points)
-                        : AverageByTime(*time, points));
+  RETURN_IF_ERROR(count ? AverageByCount(static_cast<size_t>(*count), points, watch)
+                        : AverageByTime(*time, points, watch));
   for (const uint64_t bits : points->bits) {
     const auto value = std::bit_cast<double>(bits);
     if (std::isinf(value))
@@ -196,7 +308,8 @@ Status ApplyMovingAverage(std::string_view window, const GexpRange& range, Point
 
 Result<std::vector<GexpSeries>> HighestSeries(GexpFunction function, size_t count,
                                               const GexpRange& range,
-                                              std::vector<GexpSeries> series, WorkWatch* watch) {
+                                              std::vector<GexpSeries> series,
+                                              RequestContext* watch) {
   const bool current = function == GexpFunction::kHighestCurrent;
   if (current) {
     std::erase_if(series, [](const GexpSeries& s) { return s.group.points.size() == 0; });
@@ -209,13 +322,14 @@ Result<std::vector<GexpSeries>> HighestSeries(GexpFunction function, size_t coun
     const size_t bytes = s.group.points.size() * (sizeof(int64_t) + sizeof(uint64_t));
     RETURN_IF_ERROR(memory.Add(static_cast<int64_t>(bytes)));
     trimmed.push_back(s.group.points);
-    // Beyond the end a point still is what values are interpolated towards.
+    // The first point after the end is still needed for interpolation.
     TrimPoints({range.begin_ms, std::numeric_limits<int64_t>::max()}, &trimmed.back());
   }
   for (const PointColumns& points : trimmed) columns.push_back(&points);
 
-  // One slot per active series, counted anew at each instant: so values land on other series' slots
-  // when one has ended (quirk Q24). Integer and floating-point instants have slots of their own.
+  // There is one slot per active series, numbered anew at each instant. After a series has ended,
+  // values go to slots of other series (quirk Q24). Instants with integers and with doubles have
+  // separate slots.
   std::vector<int64_t> ints(series.size(), std::numeric_limits<int64_t>::min());
   std::vector<double> doubles(series.size(), 4.9E-324);
   bool any_int = false, any_double = false;
@@ -259,7 +373,8 @@ Result<std::vector<GexpSeries>> HighestSeries(GexpFunction function, size_t coun
 }
 
 Result<std::vector<GexpSeries>> CombineSeries(GexpFunction function,
-                                              const std::vector<std::vector<GexpSeries>>& sets) {
+                                              const std::vector<std::vector<GexpSeries>>& sets,
+                                              RequestContext* watch) {
   constexpr size_t kSetsMin = 2, kSetsMax = 26;
   if (sets.size() < kSetsMin || sets.size() > kSetsMax) {
     return Status::InvalidArgument("Must have 2 to 26 series, got " + std::to_string(sets.size()));
@@ -268,14 +383,16 @@ Result<std::vector<GexpSeries>> CombineSeries(GexpFunction function,
                       : function == GexpFunction::kDifference ? BinaryOperator::kSubtract
                       : function == GexpFunction::kMultiply   ? BinaryOperator::kMultiply
                                                               : BinaryOperator::kDivide;
+  MemoryTally memory(watch);
   std::vector<JoinSide> sides(sets.size());
   for (size_t k = 0; k < sets.size(); ++k) {
+    RETURN_IF_ERROR(memory.Add(static_cast<int64_t>(sets[k].size() * 2 * sizeof(void*))));
     for (const GexpSeries& s : sets[k]) sides[k].series.push_back(&s.identity);
   }
   ASSIGN_OR_RETURN(std::vector<JoinedSeries> joined,
-                   Join({false, false, /*include_aggregated=*/false}, sides));
-  // OpenTSDB's iterators are a point ahead of who asks them: each level of functions meets a
-  // failure one point earlier, and that at the first point also in series that nobody asks.
+                   Join({false, false, /*include_aggregated=*/false}, sides, &memory));
+  // OpenTSDB's iterators read one point ahead. So each level of functions meets a failure one point
+  // earlier. A failure at the first point is even met in series that are not used.
   for (const std::vector<GexpSeries>& set : sets) {
     for (const GexpSeries& s : set) {
       if (s.points_before_failure == 0) return s.failure;
@@ -283,11 +400,13 @@ Result<std::vector<GexpSeries>> CombineSeries(GexpFunction function,
     }
   }
   std::vector<GexpSeries> out;
+  Uniter uniter(watch);
   for (const JoinedSeries& members : joined) {
     std::vector<const PointColumns*> columns(sets.size(), nullptr);
     std::vector<const SeriesIdentity*> parts(sets.size(), nullptr);
     std::optional<size_t> length;
-    // Met by who walks the result: of equal tags only the last is walked further up.
+    // The error is reported only if the result is used: of series with equal tags only the last one
+    // is used further up.
     Status failure;
     size_t before_failure = SIZE_MAX;
     for (size_t k = 0; k < sets.size(); ++k) {
@@ -316,18 +435,23 @@ Result<std::vector<GexpSeries>> CombineSeries(GexpFunction function,
     GexpSeries result;
     result.failure = std::move(failure);
     result.points_before_failure = before_failure;
-    result.identity = Unite(parts);
+    ASSIGN_OR_RETURN(result.identity, uniter.Unite(parts));
     Group& group = result.group;
+    RETURN_IF_ERROR(ChargeNames(result.identity, watch));
     group.query_index = kComputedGroup;
     result.combined = true;
     if (!result.identity.metrics.empty()) group.metric = result.identity.metrics[0].name;
     for (const SeriesIdentity::Tag& tag : result.identity.tags) {
-      group.tags.emplace_back(tag.key.name, tag.value.name);
+      group.tags.push_back({tag.key.name, tag.value.name});
     }
     for (const SeriesIdentity::Name& key : result.identity.aggregated) {
       group.aggregate_tags.push_back(key.name);
     }
     group.points.all_double = true;
+    RETURN_IF_ERROR(memory.Step(length.value_or(0) * columns.size()));
+    RETURN_IF_ERROR(ChargePoints(length.value_or(0), watch));
+    group.points.time_ms.reserve(length.value_or(0));
+    group.points.bits.reserve(length.value_or(0));
     for (size_t i = 0; i < length.value_or(0); ++i) {
       int64_t time = std::numeric_limits<int64_t>::max();
       double value = 0;

@@ -1,6 +1,6 @@
 #pragma once
-// The functions of function expressions, one by one (spec query.md §12.2 to §12.5). Pure; columns
-// are untrimmed and stay so but for moving averages.
+// The functions of function expressions (opentsdb-queries.md §12.2 to §12.5). Columns are untrimmed
+// and stay so, except for moving averages.
 
 #include <cstdint>
 #include <string>
@@ -10,52 +10,61 @@
 #include "query/answer.h"
 #include "query/expression/gexp.h"
 #include "query/expression/identity.h"
+#include "storage/base/request_context.h"
 #include "storage/base/status.h"
-#include "storage/base/work_watch.h"
 
 namespace hg::query {
 
-/// A series on its way through functions: how it is shown and who it is.
+/// A series on its way through functions: its output form and its identity.
 struct GexpSeries {
   Group group;
   SeriesIdentity identity;
-  bool combined = false;  // by the last function, out of several
-  bool averaged = false;  // by a movingAverage below; without points it cannot be combined
-  Status failure = {};    // of its points: whoever uses them fails, but nobody else
+  bool combined = false;  // the last function combined it from several series
+  // A movingAverage in the expression produced the series. Without points it cannot be combined.
+  bool averaged = false;
+  Status failure = {};  // error in its points; only functions that use the series fail
   size_t points_before_failure = SIZE_MAX;
 };
 
-/// The range of the query, both ends inclusive.
+/// The range of the query; both ends are inclusive.
 struct GexpRange {
   int64_t begin_ms = 0, end_ms = 0;
 };
 
-/// |v|, types kept.
+/// Replaces values by their absolute values. Integers stay integers.
 void MakeAbsolute(PointColumns* points);
 
-/// InvalidArgument: not [-0-9.]+, or no number.
+/// Multiplies by a factor. InvalidArgument: the factor does not match [-0-9.]+ or is not a number.
 Status Scale(std::string_view factor, PointColumns* points);
 
-/// Sets the metric, drops the tags, and makes the values absolute (quirk Q21). InvalidArgument: the
-/// series was combined from several just now; another function in between makes it good (recorded).
-Status ApplyAlias(std::string_view alias, GexpSeries* series);
+/// Sets the metric name, removes the tags, and makes the values absolute (quirk Q21).
+/// InvalidArgument: the last function combined the series from several; with another function in
+/// between there is no error (recorded). Also fails with errors of `watch`, which may be nullptr.
+/// The name is charged to `watch`, where it stays charged.
+Status ApplyAlias(std::string_view alias, GexpSeries* series, RequestContext* watch);
 
-/// Restricts the points to the range, then averages. `window`: a number of points, or a time such
-/// as "'10min'". InvalidArgument: another text.
-Status ApplyMovingAverage(std::string_view window, const GexpRange& range, PointColumns* points);
+/// Restricts the points to the range, then computes the moving average. `window` is a number of
+/// points, or a time such as "'10min'". InvalidArgument: another text. LimitExceeded: too many
+/// additions. Also fails with errors of `watch`, which may be nullptr.
+Status ApplyMovingAverage(std::string_view window, const GexpRange& range, PointColumns* points,
+                          RequestContext* watch);
 
-/// The `count` highest series (quirk Q24), as they are. InvalidArgument: no series has a point in
-/// the range. Else what `watch` says, if there is one.
+/// Returns the `count` highest series (quirk Q24), unchanged. InvalidArgument: no series has a
+/// point in the range. Also fails with errors of `watch`, which may be nullptr.
 Result<std::vector<GexpSeries>> HighestSeries(GexpFunction function, size_t count,
                                               const GexpRange& range,
-                                              std::vector<GexpSeries> series, WorkWatch* watch);
+                                              std::vector<GexpSeries> series,
+                                              RequestContext* watch);
 
-/// a + b + c … over the join of 2 to 26 sets, point by point by position (quirk Q23).
-/// InvalidArgument: their number, or paired series of different lengths.
+/// Computes a + b + c … (or another operator) over the join of 2 to 26 sets. Points are paired by
+/// position (quirk Q23). InvalidArgument: another number of sets, or paired series of different
+/// lengths. Also fails with errors of `watch`, which may be nullptr. The result is charged to
+/// `watch`, where it stays charged.
 Result<std::vector<GexpSeries>> CombineSeries(GexpFunction function,
-                                              const std::vector<std::vector<GexpSeries>>& sets);
+                                              const std::vector<std::vector<GexpSeries>>& sets,
+                                              RequestContext* watch);
 
-/// Drops the points outside of the range.
+/// Removes the points outside of the range.
 void TrimPoints(const GexpRange& range, PointColumns* points);
 
 }  // namespace hg::query

@@ -12,13 +12,19 @@ namespace {
 
 class Runner {
  public:
-  Runner(const ValidQuery& query, Answer answer, const KeyLayout& layout, WorkWatch* watch)
-      : range_{query.start_ms, query.end_ms}, watch_(watch), sets_(query.queries.size()) {
+  Runner(const ValidQuery& query, RequestContext* watch)
+      : range_{query.start_ms, query.end_ms}, watch_(watch), sets_(query.queries.size()) {}
+
+  Status Take(Answer answer, const KeyLayout& layout) {
     for (const SubQueryInfo& info : answer.queries) failures_.push_back(info.failure);
+    Identifier identifier(layout, watch_);
     for (Group& group : answer.groups) {
-      SeriesIdentity identity = Identify(layout, group);
+      ASSIGN_OR_RETURN(SeriesIdentity identity, identifier.Identify(group));
+      if (watch_ != nullptr)
+        RETURN_IF_ERROR(watch_->Charge(static_cast<int64_t>(2 * sizeof(GexpSeries))));
       sets_[group.query_index].push_back({std::move(group), std::move(identity)});
     }
+    return {};
   }
 
   Result<std::vector<GexpSeries>> Run(const GexpCall& call) {
@@ -47,8 +53,8 @@ class Runner {
  private:
   using Sets = std::vector<std::vector<GexpSeries>>;
 
-  // Each metric occurs once in all expressions, so its groups can be moved. Repeated texts are one
-  // sub-query, whence indices may be beyond the last (quirk Q20).
+  // Each metric occurs once in all expressions, so its groups can be moved. Repeated texts share a
+  // sub-query, so an index may be beyond the last sub-query (quirk Q20).
   Result<std::vector<GexpSeries>> Take(const GexpMetric& metric) {
     if (metric.index < failures_.size()) RETURN_IF_ERROR(failures_[metric.index]);
     if (metric.index < sets_.size()) return std::move(sets_[metric.index]);
@@ -73,10 +79,9 @@ class Runner {
       case GexpFunction::kDifference:
       case GexpFunction::kMultiply:
       case GexpFunction::kDivide:
-        RETURN_IF_ERROR(Watch(sets));
-        return CombineSeries(call.function, sets);
+        return CombineSeries(call.function, sets, watch_);
       case GexpFunction::kShift:
-        // Registered in OpenTSDB, but no argument passes its checks (quirk Q22).
+        // The function is registered in OpenTSDB, but no argument passes its checks (quirk Q22).
         return Status::InvalidArgument("The function " + call.name + " accepts no time: " +
                                        (scalars.empty() ? "none was given" : scalars[0]));
       case GexpFunction::kAbsolute:
@@ -109,28 +114,14 @@ class Runner {
       case GexpFunction::kScale:
         return Scale(scalars[0], &series->group.points);
       case GexpFunction::kAlias:
-        return ApplyAlias(joined, series);
+        return ApplyAlias(joined, series, watch_);
       case GexpFunction::kMovingAverage:
         series->averaged = true;
-        return ApplyMovingAverage(scalars[0], range_, &series->group.points);
+        return ApplyMovingAverage(scalars[0], range_, &series->group.points, watch_);
       default:
         MakeAbsolute(&series->group.points);
         return {};
     }
-  }
-
-  // What is made of several sets is about as large as all of them.
-  Status Watch(const Sets& sets) const {
-    if (watch_ == nullptr) return {};
-    for (const std::vector<GexpSeries>& set : sets) {
-      for (const GexpSeries& s : set) {
-        const size_t points = s.group.points.size();
-        RETURN_IF_ERROR(watch_->Step(1 + points));
-        RETURN_IF_ERROR(watch_->Charge(static_cast<int64_t>(
-            sizeof(GexpSeries) + points * (sizeof(int64_t) + sizeof(uint64_t)))));
-      }
-    }
-    return {};
   }
 
   static Result<size_t> ReadCount(const std::string& text) {
@@ -146,16 +137,17 @@ class Runner {
   }
 
   GexpRange range_;
-  WorkWatch* const watch_;
+  RequestContext* const watch_;
   Sets sets_;                     // by sub-query
-  std::vector<Status> failures_;  // of their evaluation
+  std::vector<Status> failures_;  // evaluation errors of the sub-queries
 };
 
 }  // namespace
 
 Result<std::vector<Group>> RunGexps(const std::vector<GexpCall>& calls, const ValidQuery& query,
-                                    Answer answer, const KeyLayout& layout, WorkWatch* watch) {
-  Runner runner(query, std::move(answer), layout, watch);
+                                    Answer answer, const KeyLayout& layout, RequestContext* watch) {
+  Runner runner(query, watch);
+  RETURN_IF_ERROR(runner.Take(std::move(answer), layout));
   std::vector<Group> out;
   for (const GexpCall& call : calls) {
     ASSIGN_OR_RETURN(std::vector<GexpSeries> results, runner.Run(call));

@@ -1,23 +1,24 @@
 #pragma once
-// The evaluation of function expressions over what their sub-queries found (spec query.md §12.2 to
-// §12.5). Pure.
+// Evaluates function expressions over the results of their sub-queries (opentsdb-queries.md §12.2
+// to §12.5).
 
 #include <vector>
 
 #include "query/answer.h"
 #include "query/expression/gexp.h"
 #include "query/validate.h"
+#include "storage/base/request_context.h"
 #include "storage/base/status.h"
-#include "storage/base/work_watch.h"
 #include "storage/model/key_layout.h"
 
 namespace hg::query {
 
-/// The results of all expressions, one after another, trimmed to the query's range. `answer` is
-/// untrimmed and used up. InvalidArgument: arguments that do not fit, an index beyond the
-/// sub-queries (quirk Q20), series that do not pair. LimitExceeded: too many series. Else what
-/// `watch` says, if there is one; results are charged to it and stay so.
+/// Returns the results of all expressions in their order, trimmed to the query's range. `answer`
+/// must be untrimmed; it is consumed. InvalidArgument: wrong arguments, an index beyond the
+/// sub-queries (quirk Q20), or series that cannot be paired. LimitExceeded: too many series. Also
+/// fails with errors of `watch`, which may be nullptr. Results are charged to `watch`, where they
+/// stay charged.
 Result<std::vector<Group>> RunGexps(const std::vector<GexpCall>& calls, const ValidQuery& query,
-                                    Answer answer, const KeyLayout& layout, WorkWatch* watch);
+                                    Answer answer, const KeyLayout& layout, RequestContext* watch);
 
 }  // namespace hg::query

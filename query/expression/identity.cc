@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <string>
+#include <utility>
 
 #include "query/expression/limits.h"
 #include "storage/codec/row_key.h"
@@ -11,7 +11,7 @@
 namespace hg::query {
 namespace {
 
-// Without tags the key is empty, whatever is aggregated.
+// Returns the join key. Without tags the key is empty, even if there are aggregated tags.
 Bytes JoinKey(const SeriesIdentity& series, const JoinRule& rule,
               const std::vector<Bytes>& filter_keys) {
   Bytes key;
@@ -30,66 +30,141 @@ Bytes JoinKey(const SeriesIdentity& series, const JoinRule& rule,
   return key;
 }
 
-void Merge(const std::vector<SeriesIdentity::Name>& from, std::vector<SeriesIdentity::Name>* to) {
-  for (const SeriesIdentity::Name& name : from) {
-    auto at = std::lower_bound(to->begin(), to->end(), name,
-                               [](const auto& a, const auto& b) { return a.uid < b.uid; });
-    if (at == to->end() || at->uid != name.uid) to->insert(at, name);
-  }
+constexpr uint64_t kSeriesSteps = 8;
+
+// The values of a tag key in a group.
+struct Values {
+  ByteView first;
+  bool several = false;
+};
+
+size_t BytesOf(const SeriesIdentity::Name& name) {
+  return sizeof(name) + name.uid.size() + name.name.size();
+}
+
+Status Tell(RequestContext* context, uint64_t steps, size_t bytes) {
+  if (context == nullptr) return {};
+  RETURN_IF_ERROR(context->Step(steps));
+  return context->Charge(static_cast<int64_t>(bytes));
 }
 
 }  // namespace
 
-SeriesIdentity Identify(const KeyLayout& layout, const Group& group) {
+Result<SeriesIdentity> Identifier::Identify(const Group& group) {
   SeriesIdentity out;
   if (group.tsuids.empty()) return out;
-  std::map<ByteView, ByteView> values;
-  std::set<ByteView> several;
+  size_t bytes = sizeof(SeriesIdentity) + sizeof(SeriesIdentity::Name);
+  for (const auto& [key, value] : group.tags)
+    bytes += sizeof(SeriesIdentity::Tag) + key.size() + value.size();
+  for (const Bytes& key : group.aggregate_tags) bytes += sizeof(SeriesIdentity::Name) + key.size();
+  RETURN_IF_ERROR(Tell(context_, kSeriesSteps * group.tsuids.size(), bytes));
+  std::map<ByteView, Values> values;
   for (const Bytes& tsuid : group.tsuids) {
-    codec::ForEachPair(layout, tsuid, [&](ByteView tagk, ByteView tagv) {
-      auto [it, added] = values.try_emplace(tagk, tagv);
-      if (!added && it->second != tagv) several.insert(tagk);
+    codec::ForEachPair(layout_, tsuid, [&](ByteView tagk, ByteView tagv) {
+      Values& of_key = values.try_emplace(tagk, Values{tagv, false}).first->second;
+      of_key.several = of_key.several || of_key.first != tagv;
     });
   }
-  for (const auto& [tagk, tagv] : values) {
-    if (several.contains(tagk)) {
-      out.aggregated.push_back({Bytes(tagk), group.aggregate_tags[out.aggregated.size()]});
+  std::vector<SeriesIdentity::Tag> tags;
+  std::vector<SeriesIdentity::Name> aggregated;
+  for (const auto& [tagk, of_key] : values) {
+    if (of_key.several) {
+      aggregated.push_back({Bytes(tagk), group.aggregate_tags[aggregated.size()]});
     } else {
-      const auto& [key, value] = group.tags[out.tags.size()];
-      out.tags.push_back({{Bytes(tagk), key}, {Bytes(tagv), value}});
+      const auto& [key, value] = group.tags[tags.size()];
+      tags.push_back({{Bytes(tagk), key}, {Bytes(of_key.first), value}});
     }
   }
-  const auto metric_width = static_cast<size_t>(layout.metric_width);
-  out.metrics.push_back({group.tsuids[0].substr(0, metric_width), group.metric});
+  out.tags = std::move(tags);
+  out.aggregated = std::move(aggregated);
+  const auto metric_width = static_cast<size_t>(layout_.metric_width);
+  SeriesIdentity::Name metric{group.tsuids[0].substr(0, metric_width), group.metric};
+  if (metrics_.empty() || metrics_[0] != metric) {
+    RETURN_IF_ERROR(Tell(context_, 0, BytesOf(metric)));
+    metrics_ = {std::move(metric)};
+  }
+  out.metrics = metrics_;
   return out;
 }
 
-SeriesIdentity Unite(std::span<const SeriesIdentity* const> parts) {
-  SeriesIdentity out;
-  if (!parts.empty() && parts[0] != nullptr) out.tags = parts[0]->tags;
+Result<Uniter::Names> Uniter::United(std::span<const SeriesIdentity* const> parts,
+                                     Names SeriesIdentity::*names) {
+  Names out;
+  size_t count = 0, bytes = 0;
+  bool alike = true;  // all parts have the same list or an empty one
+  for (const SeriesIdentity* part : parts) {
+    if (part == nullptr || (part->*names).empty()) continue;
+    if (out.empty()) out = part->*names;
+    alike = alike && out == part->*names;
+    count += (part->*names).size();
+  }
+  if (alike) return out;
   for (const SeriesIdentity* part : parts) {
     if (part == nullptr) continue;
-    Merge(part->aggregated, &out.aggregated);
-    Merge(part->metrics, &out.metrics);
+    for (const SeriesIdentity::Name& name : part->*names) bytes += BytesOf(name);
   }
+  RETURN_IF_ERROR(Tell(context_, kSeriesSteps * count, bytes));
+  std::vector<SeriesIdentity::Name> all;
+  all.reserve(count);
+  for (const SeriesIdentity* part : parts) {
+    if (part != nullptr) all.insert(all.end(), (part->*names).begin(), (part->*names).end());
+  }
+  const auto by_uid = [](const SeriesIdentity::Name& a, const SeriesIdentity::Name& b) {
+    return a.uid < b.uid;
+  };
+  std::stable_sort(all.begin(), all.end(), by_uid);
+  const auto same = [](const SeriesIdentity::Name& a, const SeriesIdentity::Name& b) {
+    return a.uid == b.uid;
+  };
+  all.erase(std::unique(all.begin(), all.end(), same), all.end());
+  return Names(std::move(all));
+}
+
+Result<SeriesIdentity> Uniter::Unite(std::span<const SeriesIdentity* const> parts) {
+  RETURN_IF_ERROR(Tell(context_, kSeriesSteps + parts.size(), sizeof(SeriesIdentity)));
+  SeriesIdentity out;
+  if (!parts.empty() && parts[0] != nullptr) out.tags = parts[0]->tags;
+  ASSIGN_OR_RETURN(out.aggregated, United(parts, &SeriesIdentity::aggregated));
+  const auto metrics_of = [&parts](size_t k) -> const void* {
+    return parts[k] != nullptr ? parts[k]->metrics.identity() : nullptr;
+  };
+  bool as_before = metrics_of_.size() == parts.size();
+  for (size_t k = 0; k < parts.size() && as_before; ++k)
+    as_before = metrics_of_[k] == metrics_of(k);
+  if (!as_before) {
+    ASSIGN_OR_RETURN(metrics_, United(parts, &SeriesIdentity::metrics));
+    metrics_of_.clear();
+    for (size_t k = 0; k < parts.size(); ++k) metrics_of_.push_back(metrics_of(k));
+  }
+  out.metrics = metrics_;
   return out;
 }
 
-Result<std::vector<JoinedSeries>> Join(const JoinRule& rule, std::span<const JoinSide> sides) {
+Result<std::vector<JoinedSeries>> Join(const JoinRule& rule, std::span<const JoinSide> sides,
+                                       MemoryTally* memory) {
+  constexpr size_t kEntryBytes = 128;  // a map entry without its key and members
   std::map<Bytes, JoinedSeries> by_key;
   for (size_t side = 0; side < sides.size(); ++side) {
     for (size_t i = 0; i < sides[side].series.size(); ++i) {
       Bytes key = JoinKey(*sides[side].series[i], rule, sides[side].filter_keys);
-      auto [it, added] = by_key.try_emplace(std::move(key), sides.size(), kLacking);
+      RETURN_IF_ERROR(memory->Step(kSeriesSteps + key.size() / kSeriesSteps));
+      const size_t key_bytes = key.size();
+      auto it = by_key.lower_bound(key);
+      if (it == by_key.end() || it->first != key) {
+        const size_t bytes = kEntryBytes + key_bytes + sides.size() * sizeof(size_t);
+        RETURN_IF_ERROR(memory->Add(static_cast<int64_t>(bytes)));
+        it = by_key.try_emplace(it, std::move(key), sides.size(), kLacking);
+      }
       it->second[side] = i;
     }
   }
   std::vector<JoinedSeries> out;
   for (auto& [key, members] : by_key) {
+    RETURN_IF_ERROR(memory->Step(1 + members.size()));
     bool complete = std::find(members.begin(), members.end(), kLacking) == members.end();
     if (complete || !rule.intersection) out.push_back(std::move(members));
   }
-  // Without any series there is nothing that could have met: no error (recorded).
+  // If there are no series at all, the empty result is no error (recorded).
   if (rule.intersection && out.empty() && !by_key.empty()) {
     return Status::InvalidArgument(
         "No intersections found: the variables have no series in common");

@@ -1,55 +1,95 @@
 #pragma once
-// Who a series of an expression is: the tags, aggregated keys and metrics of a group, by UID, and
-// the keys by which series are joined (spec query.md §11.2). Pure.
+// The identity of a series in an expression: the tags, aggregated tag keys and metrics of a group,
+// by UID. Series are joined by keys made from it (opentsdb-queries.md §11.2).
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "query/answer.h"
+#include "storage/base/request_context.h"
+#include "storage/base/shared_vector.h"
 #include "storage/base/status.h"
 #include "storage/model/key_layout.h"
 
 namespace hg::query {
 
-/// Parts ascending by UID, each once.
+/// Each list is in ascending order of UIDs, without repeats. Copies and joined series share lists
+/// where possible, because names may be long.
 struct SeriesIdentity {
   struct Name {
     Bytes uid, name;
+
+    bool operator==(const Name&) const = default;
   };
   struct Tag {
     Name key, value;
   };
-  std::vector<Tag> tags;         // one value throughout
-  std::vector<Name> aggregated;  // tag keys with several values
-  std::vector<Name> metrics;
+  SharedVector<Tag> tags;         // tags with one value in all members of the group
+  SharedVector<Name> aggregated;  // tag keys with several values
+  SharedVector<Name> metrics;
 };
 
-/// Of a group as Engine::Run gave it: UIDs from its TSUIDs, names as it has them.
-SeriesIdentity Identify(const KeyLayout& layout, const Group& group);
+/// Makes identities of groups that Engine::Run returned. UIDs come from the TSUIDs of the group,
+/// names from the group itself.
+class Identifier {
+ public:
+  /// Identities are charged to `context`, where they stay charged. `context` may be nullptr.
+  /// Identify fails with errors of `context`.
+  Identifier(const KeyLayout& layout, RequestContext* context)
+      : layout_(layout), context_(context) {}
 
-/// Of a joined series: `parts` by variable, in their order, null where the series is lacking. Tags
-/// are those of the first part, none if it lacks (quirk Q17); the rest is united.
-SeriesIdentity Unite(std::span<const SeriesIdentity* const> parts);
+  Result<SeriesIdentity> Identify(const Group& group);
+
+ private:
+  const KeyLayout& layout_;
+  RequestContext* const context_;
+  // The metrics of the last group. The next group usually has the same.
+  SharedVector<SeriesIdentity::Name> metrics_;
+};
+
+/// Makes identities of joined series.
+class Uniter {
+ public:
+  /// Charges memory like Identifier.
+  explicit Uniter(RequestContext* context) : context_(context) {}
+
+  /// `parts` has one entry per variable, in their order, and null where a variable lacks the
+  /// series. The tags are those of the first part, or none if it is null (quirk Q17). The other
+  /// lists are united.
+  Result<SeriesIdentity> Unite(std::span<const SeriesIdentity* const> parts);
+
+ private:
+  using Names = SharedVector<SeriesIdentity::Name>;
+  Result<Names> United(std::span<const SeriesIdentity* const> parts, Names SeriesIdentity::*names);
+
+  RequestContext* const context_;
+  // The metrics of the last series. The next series has the same metrics if its parts are the same.
+  std::vector<const void*> metrics_of_;
+  Names metrics_;
+};
 
 struct JoinRule {
-  bool intersection = false;  // else union
+  bool intersection = false;  // true = intersection, false = union
   bool use_query_tags = false;
   bool include_aggregated = true;
 };
 
-/// One variable's series.
+/// The series of one variable.
 struct JoinSide {
   std::vector<const SeriesIdentity*> series;
   std::vector<Bytes> filter_keys;  // UIDs of the filtered tag keys, ascending
 };
 
-/// One series of the result: its member on each side, kLacking where there is none.
+/// One joined series: the index of its member on each side, or kLacking.
 using JoinedSeries = std::vector<size_t>;
 inline constexpr size_t kLacking = SIZE_MAX;
 
-/// Ascending by key. Of series of one side with equal keys the last one counts. InvalidArgument: an
-/// intersection is empty. LimitExceeded: more than kJoinedSeriesMax.
-Result<std::vector<JoinedSeries>> Join(const JoinRule& rule, std::span<const JoinSide> sides);
+/// Joins series by key and returns them in ascending order of the key. If several series of a side
+/// have equal keys, the last one counts. The result is charged to `memory`, where it stays charged.
+/// InvalidArgument: an intersection is empty. LimitExceeded: more than kJoinedSeriesMax series.
+/// Also fails with errors of `memory`.
+Result<std::vector<JoinedSeries>> Join(const JoinRule& rule, std::span<const JoinSide> sides,
+                                       MemoryTally* memory);
 
 }  // namespace hg::query

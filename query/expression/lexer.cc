@@ -8,7 +8,7 @@
 namespace hg::query {
 namespace {
 
-// Longer signs first.
+// Longer symbols come first.
 constexpr std::string_view kSymbols[] = {
     "&&", "||", "==", "!=", "<=", ">=", "=~", "!~", "?:", "<", ">", "+", "-", "*", "/", "%", "&",
     "|",  "^",  "~",  "!",  "?",  ":",  "(",  ")",  "{",  "}", "[", "]", ";", ",", ".", "="};
@@ -95,7 +95,8 @@ class Lexer {
     return {TokenKind::kName, word, begin};
   }
 
-  // "1.5", "1.5e3", "1.5d"; "0x1F", "017", "12", each perhaps with a suffix. "1e3" is two tokens.
+  // Parses "1.5", "1.5e3", "1.5d"; or "0x1F", "017", "12", each with an optional suffix. "1e3" is
+  // two tokens.
   Token Number() {
     size_t begin = at_;
     size_t digits = at_;

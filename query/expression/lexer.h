@@ -1,5 +1,5 @@
 #pragma once
-// The expression language's tokens (spec query.md §11.3). Pure.
+// Splits expressions into tokens (opentsdb-queries.md §11.3).
 
 #include <cstdint>
 #include <string>
@@ -14,21 +14,21 @@ enum class TokenKind : uint8_t { kEnd, kInteger, kDecimal, kText, kName, kKeywor
 
 struct Token {
   TokenKind kind = TokenKind::kEnd;
-  /// kText: without its quotes, escapes as written. kSymbol: word operators appear as their signs
-  /// ("and" as "&&"). Borrowed from the expression or static.
+  /// kText: the text without quotes, escapes as written. kSymbol: word operators are replaced by
+  /// their signs ("and" by "&&"). Borrowed from the expression, or static.
   std::string_view text;
-  size_t at = 0;  // byte in the expression
+  size_t at = 0;  // byte offset in the expression
 
   [[nodiscard]] bool Is(std::string_view symbol) const {
     return (kind == TokenKind::kSymbol || kind == TokenKind::kKeyword) && text == symbol;
   }
 };
 
-/// All tokens, the last being kEnd. `text` outlives them. InvalidArgument: a character that begins
-/// no token, a text or comment without end.
+/// Returns all tokens; the last one is kEnd. `text` must outlive them. InvalidArgument: an invalid
+/// character, or an unterminated string or comment.
 Result<std::vector<Token>> Tokenize(std::string_view text);
 
-/// "at byte 4 of 'a ** 2'": for messages.
+/// Returns "at byte 4 of 'a ** 2'", for messages.
 std::string Place(std::string_view expression, size_t at);
 
 }  // namespace hg::query

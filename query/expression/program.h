@@ -1,6 +1,6 @@
 #pragma once
-// An expression made ready to run: instructions for a machine with a stack (spec query.md §11.3).
-// Flat, so that running it needs no recursion however the text was nested.
+// A compiled expression: instructions for a stack machine (opentsdb-queries.md §11.3). The code is
+// flat, so running it needs no recursion, however deeply the text is nested.
 
 #include <cstdint>
 #include <string>
@@ -15,23 +15,23 @@ namespace hg::query {
 enum class Step : uint8_t {
   kConstant,     // push constants[operand]
   kVariable,     // push the value of variables[operand]
-  kLocal,        // push a local variable
-  kSetVariable,  // store the top, which stays
-  kSetLocal,     //
-  kBinary,       // BinaryOperator(operand) of the two topmost
-  kNegate,       // replace the top
-  kNot,          //
-  kComplement,   //
-  kIsEmpty,      //
-  kSizeOf,       //
-  kToBoolean,    //
+  kLocal,        // push local variable `operand`
+  kSetVariable,  // assign the top to variable `operand`; the top stays
+  kSetLocal,     // assign the top to local variable `operand`; the top stays
+  kBinary,       // pop two values, push the result of BinaryOperator(operand)
+  kNegate,       // replace the top by its negative
+  kNot,          // replace the top by its logical negation
+  kComplement,   // replace the top by its bitwise complement
+  kIsEmpty,      // replace the top by whether it is empty
+  kSizeOf,       // replace the top by its size
+  kToBoolean,    // replace the top by its boolean value
   kPop,
-  kJump,         // to instruction operand
-  kJumpIfFalse,  // pops
-  kAnd,          // a false top becomes false and is the result at operand; else it is popped
-  kOr,           // a true top likewise
-  kElvis,        // a top that is true is the result at operand; else it is popped
-  kFail,         // failures[operand] is why
+  kJump,         // go to instruction `operand`
+  kJumpIfFalse,  // pop; go to instruction `operand` if the value was false
+  kAnd,          // if the top is false, replace it by false and go to `operand`; else pop
+  kOr,           // if the top is true, replace it by true and go to `operand`; else pop
+  kElvis,        // if the top is true, go to `operand`; else pop
+  kFail,         // fail with failures[operand]
 };
 
 struct Instruction {
@@ -39,28 +39,33 @@ struct Instruction {
   uint32_t operand = 0;
 };
 
-/// Immutable once compiled.
+/// Immutable after compilation.
 struct Program {
   std::vector<Instruction> code;
   std::vector<Value> constants;
-  std::vector<std::string> variables;  // as they appear, each once
-  std::vector<std::string> failures;   // what parses but cannot be computed
+  std::vector<std::string> variables;  // in order of appearance, without repeats
+  std::vector<std::string> failures;   // messages for code that parses but cannot be computed
   uint32_t local_count = 0;
 };
 
-/// InvalidArgument says what is wrong and where: syntax, a text longer than kExpressionBytesMax,
-/// deeper than kExpressionNestingMax, loops, no variable at all.
+/// Compiles an expression. InvalidArgument says what is wrong and where: invalid syntax, a text
+/// longer than kExpressionBytesMax, nesting beyond kExpressionNestingMax, a loop, or no variable at
+/// all.
 Result<Program> CompileExpression(std::string_view text);
 
-/// Runs one program again and again. One thread at a time.
+/// Runs one program repeatedly. Not thread-safe.
 class Evaluator {
  public:
-  /// The program outlives the evaluator.
+  /// The program must outlive the evaluator.
   explicit Evaluator(const Program& program) : program_(program) {}
 
-  /// `variables` in the order of Program::variables. The result is a double, a boolean counting as
-  /// 1 or 0. InvalidArgument: another type, or operands that do not fit.
+  /// Runs the program with `variables` in the order of Program::variables. The result is a double;
+  /// a boolean becomes 1 or 0. InvalidArgument: the result has another type, or operands do not
+  /// fit.
   Status Run(const std::vector<double>& variables, double* out);
+  /// An upper bound for the instructions of the last Run, plus the cost of copying and reading
+  /// texts.
+  [[nodiscard]] uint64_t steps() const { return program_.code.size() + text_bytes_ / 8; }
 
  private:
   Status Execute();
@@ -69,6 +74,7 @@ class Evaluator {
   std::vector<Value> variables_;
   std::vector<Value> locals_;
   std::vector<Value> stack_;
+  uint64_t text_bytes_ = 0;  // bytes of the text operands of the last Run
 };
 
 }  // namespace hg::query

@@ -14,7 +14,8 @@ namespace {
 
 using Width = Integer::Width;
 
-// Why an operand is no number: division forgives the first, nothing forgives the second.
+// Why an operand is not a number. If an operand has kWrongType, division and remainder give 0.0. If
+// an operand has kWrongText, only addition is possible: it joins the texts of both operands.
 enum class Coercion : uint8_t { kDone, kWrongType, kWrongText };
 
 bool IsFloating(const Value& v) {
@@ -66,7 +67,7 @@ Coercion TextToInteger(std::string_view text, __int128* out) {
   return Coercion::kDone;
 }
 
-// Integer arithmetic knows no booleans.
+// Integer arithmetic does not accept booleans.
 Coercion AsInteger(const Value& v, __int128* out) {
   *out = 0;
   if (const auto* n = std::get_if<Integer>(&v)) *out = n->number;
@@ -74,7 +75,7 @@ Coercion AsInteger(const Value& v, __int128* out) {
   return std::holds_alternative<bool>(v) ? Coercion::kWrongType : Coercion::kDone;
 }
 
-// Bits and comparisons do.
+// Bit operations and comparisons accept booleans.
 Coercion AsLong(const Value& v, int64_t* out) {
   *out = 0;
   if (const auto* b = std::get_if<bool>(&v)) *out = *b ? 1 : 0;
@@ -131,7 +132,7 @@ Status Misfit(BinaryOperator op, const Value& left, const Value& right) {
                                  std::string(TypeName(right)));
 }
 
-// False: beyond 128 bits. The divisor is not zero.
+// Returns false if the result exceeds 128 bits. The divisor must not be zero.
 bool IntegerArithmetic(BinaryOperator op, __int128 l, __int128 r, __int128* out) {
   switch (op) {
     case BinaryOperator::kAdd:
@@ -145,7 +146,7 @@ bool IntegerArithmetic(BinaryOperator op, __int128 l, __int128 r, __int128* out)
       *out = l / r;
       return true;
     default:
-      // BigInteger.mod, never negative.
+      // Like BigInteger.mod: the result is never negative.
       *out = l % r;
       if (*out < 0) *out += r;
       return true;
@@ -164,7 +165,7 @@ Status Arithmetic(BinaryOperator op, const Value& left, const Value& right, Valu
     __int128 l = 0, r = 0;
     Coercion done = AsInteger(left, &l);
     if (done == Coercion::kDone) done = AsInteger(right, &r);
-    // A modulus below zero is refused as a zero one is.
+    // A negative modulus is refused like zero.
     bool zero = r == 0 || (op == BinaryOperator::kModulo && r < 0);
     if (divides && (done == Coercion::kWrongType || (done == Coercion::kDone && zero))) {
       *out = 0.0;
@@ -180,7 +181,7 @@ Status Arithmetic(BinaryOperator op, const Value& left, const Value& right, Valu
       return {};
     }
   }
-  // A text that is no number: only addition has a meaning for it.
+  // An operand is a text that is not a number. Only addition is defined for it.
   if (op != BinaryOperator::kAdd) return Misfit(op, left, right);
   std::string text = AsText(left) + AsText(right);
   if (text.size() > kTextBytesMax) {

@@ -1,6 +1,6 @@
 #pragma once
-// Values of the expression language and its arithmetic: JEXL 2.1.1 in its lenient mode, as recorded
-// (spec query.md §11.3). Pure.
+// Values of the expression language and their arithmetic: JEXL 2.1.1 in its lenient mode, as
+// recorded (opentsdb-queries.md §11.3).
 
 #include <cstdint>
 #include <string>
@@ -11,14 +11,14 @@
 
 namespace hg::query {
 
-/// Java's Integer, Long or BigInteger: results are as narrow as their operands allow.
+/// Java's Integer, Long or BigInteger. A result has the narrowest width that its operands allow.
 struct Integer {
   enum class Width : uint8_t { kInt, kLong, kBig };
   __int128 number = 0;
   Width width = Width::kInt;
 };
 
-/// A literal without suffix: a float32, which counts as the double of its shortest text.
+/// A literal without suffix: a float32 that counts as the double of its shortest decimal text.
 struct Single {
   explicit Single(float v);
   float value;
@@ -45,16 +45,15 @@ enum class BinaryOperator : uint8_t {
   kBitXor,
 };
 
-/// InvalidArgument: the operands do not fit the operator, or the result outgrows 128 bits or
+/// InvalidArgument: the operands do not fit the operator, or the result exceeds 128 bits or
 /// kTextBytesMax. Division and remainder by zero give 0.0.
 Status Apply(BinaryOperator op, const Value& left, const Value& right, Value* out);
 Status Negate(const Value& operand, Value* out);
 Status Complement(const Value& operand, Value* out);
-/// What conditions see: null, zero, NaN and texts other than "true" are false.
+/// The value as a condition: null, zero, NaN and texts other than "true" are false.
 bool IsTrue(const Value& value);
 
-/// The double form of what two doubles give; comparisons take NaN as equal to itself and less than
-/// everything else.
+/// Like Apply, for two doubles. In comparisons NaN equals itself and is less than everything else.
 double ApplyArithmetic(BinaryOperator op, double left, double right);
 bool ApplyComparison(BinaryOperator op, double left, double right);
 constexpr bool IsArithmetic(BinaryOperator op) { return op <= BinaryOperator::kModulo; }
@@ -62,7 +61,7 @@ constexpr bool IsComparison(BinaryOperator op) {
   return op >= BinaryOperator::kEqual && op <= BinaryOperator::kGreaterOrEqual;
 }
 
-/// "an integer", "a text", …: for messages.
+/// Returns "an integer", "a text" and so on, for messages.
 std::string_view TypeName(const Value& value);
 
 }  // namespace hg::query

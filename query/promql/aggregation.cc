@@ -1,94 +1,99 @@
-// sum, avg and the other aggregations that fold all samples of a group into one.
+// Aggregations that reduce all samples of a group to one value: sum, avg and so on.
 
 #include <cmath>
+#include <functional>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "query/promql/evaluator.h"
+#include "query/promql/exact_sum.h"
 #include "query/promql/grouping.h"
 #include "query/promql/pick_aggregation.h"
+#include "query/promql/quantile.h"
 
 namespace hg::query::promql {
 namespace {
 
-/// What the samples of one group and step have come to.
-struct Fold {
-  double value = 0;
-  double mean = 0;
-  double count = 0;
+// Running results of one group at one step. Each has Add, any (whether a value was added), result.
+
+struct SumFold {
+  ExactSum sum;
+  bool any = false;
+
+  void Add(double value) {
+    sum.Add(value);
+    any = true;
+  }
+  [[nodiscard]] double result() const { return sum.total(); }
 };
 
-// Kept as a mean, so that sums beyond the range of doubles have one.
-void AddToMean(double value, Fold* fold) {
-  if (std::isinf(fold->mean)) {
-    const bool same = std::isinf(value) && (value > 0) == (fold->mean > 0);
-    if (same || std::isfinite(value)) return;
+struct AverageFold {
+  ExactMean average;
+  bool any = false;
+
+  void Add(double value) {
+    average.Add(value);
+    any = true;
   }
-  fold->mean += value / fold->count - fold->mean / fold->count;
-}
+  [[nodiscard]] double result() const { return average.mean(); }
+};
 
-// Welford's method.
-void AddToVariance(double value, Fold* fold) {
-  const double delta = value - fold->mean;
-  fold->mean += delta / fold->count;
-  fold->value += delta * (value - fold->mean);
-}
+struct CountFold {
+  double any = 0;
 
-void AddTo(Aggregator aggregator, double value, Fold* fold) {
-  const bool first = fold->count++ == 0;
-  switch (aggregator) {
-    case Aggregator::kSum:
-      fold->value += value;
-      return;
-    case Aggregator::kAvg:
-      return AddToMean(value, fold);
-    case Aggregator::kMin:
-      if (first || fold->value > value || std::isnan(fold->value)) fold->value = value;
-      return;
-    case Aggregator::kMax:
-      if (first || fold->value < value || std::isnan(fold->value)) fold->value = value;
-      return;
-    case Aggregator::kStddev:
-    case Aggregator::kStdvar:
-      return AddToVariance(value, fold);
-    default:  // count and group need the count alone
-      return;
+  void Add(double) { ++any; }
+  [[nodiscard]] double result() const { return any; }
+};
+
+struct GroupFold {
+  bool any = false;
+
+  void Add(double) { any = true; }
+  [[nodiscard]] static double result() { return 1; }
+};
+
+/// The smallest or largest value. NaN only if all values are NaN.
+template <typename Better>
+struct BestFold {
+  bool any = false;
+  double best = 0;
+
+  void Add(double value) {
+    if (!any || std::isnan(best) || Better()(value, best)) best = value;
+    any = true;
   }
-}
+  [[nodiscard]] double result() const { return best; }
+};
 
-double ResultOf(Aggregator aggregator, const Fold& fold) {
-  switch (aggregator) {
-    case Aggregator::kAvg:
-      return fold.mean;
-    case Aggregator::kCount:
-      return fold.count;
-    case Aggregator::kGroup:
-      return 1;
-    case Aggregator::kStddev:
-      return std::sqrt(fold.value / fold.count);
-    case Aggregator::kStdvar:
-      return fold.value / fold.count;
-    default:
-      return fold.value;
+/// The variance by Welford's method, or its root.
+template <bool kRoot>
+struct VarianceFold {
+  double any = 0, mean = 0, squares = 0;
+
+  void Add(double value) {
+    const double delta = value - mean;
+    mean += delta / ++any;
+    squares += delta * (value - mean);
   }
-}
+  [[nodiscard]] double result() const { return kRoot ? std::sqrt(squares / any) : squares / any; }
+};
 
+template <typename Fold>
 Result<Value> FoldGroups(const Aggregation& aggregation, const Value& vector, const Steps& steps,
                          MemoryTally* tally) {
-  const SeriesGroups groups = GroupSeries(vector, aggregation.grouping);
+  ASSIGN_OR_RETURN(const SeriesGroups groups, GroupSeries(vector, aggregation.grouping, tally));
   MemoryHold folds_hold;
   RETURN_IF_ERROR(folds_hold.Add(
       tally, static_cast<int64_t>(groups.labels.size() * steps.count * sizeof(Fold))));
   std::vector<Fold> folds(groups.labels.size() * steps.count);
-  // Series by series: of each group and step their order is kept.
+  // The loop runs series by series; within a group and step the order of the series is kept.
   for (size_t series = 0; series < vector.vector.size(); ++series) {
     RETURN_IF_ERROR(tally->Step(1 + steps.count));
     const Column& column = vector.vector[series].values;
     Fold* const of_group = &folds[groups.group_of[series] * steps.count];
     for (size_t i = 0; i < steps.count; ++i) {
-      if (!IsAbsent(column[i])) AddTo(aggregation.aggregator, column[i], &of_group[i]);
+      if (!IsAbsent(column[i])) of_group[i].Add(column[i]);
     }
   }
   VectorBuilder builder(steps, tally);
@@ -96,7 +101,7 @@ Result<Value> FoldGroups(const Aggregation& aggregation, const Value& vector, co
     ASSIGN_OR_RETURN(const size_t series, builder.SeriesOf(groups.labels[group]));
     for (size_t i = 0; i < steps.count; ++i) {
       const Fold& fold = folds[group * steps.count + i];
-      if (fold.count > 0) builder.column(series)[i] = ResultOf(aggregation.aggregator, fold);
+      if (fold.any) builder.column(series)[i] = fold.result();
     }
   }
   return builder.Take();
@@ -107,21 +112,29 @@ Result<Value> FoldGroups(const Aggregation& aggregation, const Value& vector, co
 Labels GroupLabels(Labels labels, const Grouping& grouping) {
   if (grouping.without) {
     labels.Drop(grouping.labels);
-    labels.Remove(kNameLabel);
+    labels.RemoveName();
   } else {
     labels.Keep(grouping.labels);
   }
   return labels;
 }
 
-SeriesGroups GroupSeries(const Value& vector, const Grouping& grouping) {
+Result<SeriesGroups> GroupSeries(const Value& vector, const Grouping& grouping,
+                                 MemoryTally* tally) {
   SeriesGroups groups;
-  std::unordered_map<std::string, size_t> numbers;
+  RETURN_IF_ERROR(
+      groups.memory.Add(tally, static_cast<int64_t>(vector.vector.size() * sizeof(size_t))));
+  groups.group_of.reserve(vector.vector.size());
+  SeriesNumbers numbers(tally);
   for (const VectorSeries& series : vector.vector) {
+    RETURN_IF_ERROR(tally->Step(series.labels.steps()));
     Labels labels = GroupLabels(series.labels, grouping);
-    const auto [it, fresh] = numbers.try_emplace(labels.Key(), groups.labels.size());
-    if (fresh) groups.labels.push_back(std::move(labels));
-    groups.group_of.push_back(it->second);
+    ASSIGN_OR_RETURN(const SeriesNumbers::Place place, numbers.Of(labels));
+    if (place.fresh) {
+      RETURN_IF_ERROR(groups.memory.Add(tally, static_cast<int64_t>(labels.bytes())));
+      groups.labels.push_back(std::move(labels));
+    }
+    groups.group_of.push_back(place.number);
   }
   return groups;
 }
@@ -139,12 +152,29 @@ Result<Value> EvaluateAggregation(const Aggregation& aggregation, const Steps& s
     case Aggregator::kBottomk:
       return PickOfGroups(aggregation, parameter.scalar, std::move(vector), steps, &tally);
     case Aggregator::kQuantile:
+      RETURN_IF_ERROR(CheckQuantiles(parameter.scalar, aggregation.parameter->at,
+                                     &evaluator->annotations(), &tally));
       return QuantilesOfGroups(aggregation, parameter.scalar, vector, steps, &tally);
     case Aggregator::kCountValues:
       return CountValues(aggregation, parameter.text, vector, steps, &tally);
-    default:
-      return FoldGroups(aggregation, vector, steps, &tally);
+    case Aggregator::kSum:
+      return FoldGroups<SumFold>(aggregation, vector, steps, &tally);
+    case Aggregator::kAvg:
+      return FoldGroups<AverageFold>(aggregation, vector, steps, &tally);
+    case Aggregator::kCount:
+      return FoldGroups<CountFold>(aggregation, vector, steps, &tally);
+    case Aggregator::kGroup:
+      return FoldGroups<GroupFold>(aggregation, vector, steps, &tally);
+    case Aggregator::kMin:
+      return FoldGroups<BestFold<std::less<>>>(aggregation, vector, steps, &tally);
+    case Aggregator::kMax:
+      return FoldGroups<BestFold<std::greater<>>>(aggregation, vector, steps, &tally);
+    case Aggregator::kStddev:
+      return FoldGroups<VarianceFold<true>>(aggregation, vector, steps, &tally);
+    case Aggregator::kStdvar:
+      return FoldGroups<VarianceFold<false>>(aggregation, vector, steps, &tally);
   }
+  return Status::Unsupported("unknown aggregation");
 }
 
 }  // namespace hg::query::promql

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <utility>
 #include <vector>
 
@@ -13,23 +14,34 @@
 namespace hg::query::promql {
 namespace {
 
+// The cost of compiling a byte of a pattern, and of expanding a byte of a replacement, in steps.
+constexpr uint64_t kStepsPerPatternByte = 64;
+constexpr uint64_t kStepsPerFormByte = 8;
+// Limit for the product of the bytes of a text and the instructions of a pattern. RE2 cannot be
+// stopped during a match. If its automaton exceeds its memory, it runs each instruction at each
+// byte.
+constexpr uint64_t kMatchProductMax = 1 << 23;
+// Memory per instruction of a compiled program, including the parse tree.
+constexpr int64_t kBytesPerInstruction = 48;
+
 re2::StringPiece Piece(std::string_view text) { return {text.data(), text.size()}; }
 
 bool IsWord(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/// Behind a backslash it stands for itself.
+/// Returns whether a backslash before the character makes it literal.
 bool IsEscapable(char c) { return static_cast<unsigned char>(c) < 0x80 && !IsWord(c); }
 
-/// One group around all of a pattern, as dashboards write choices: taken off.
+/// Removes a group around the whole pattern. Dashboards write choices in this form.
 std::string_view WithoutGroup(std::string_view pattern) {
   if (!pattern.starts_with('(') || !pattern.ends_with(')')) return pattern;
   const size_t head = pattern.starts_with("(?:") ? 3 : 1;
   return pattern.substr(head, pattern.size() - head - 1);
 }
 
-/// Takes the name of a group off `rest`, which stands behind a '$'. Empty: there is none.
+/// Removes a group name from the front of `rest`, which follows a '$'. Returns an empty name if
+/// there is none.
 std::string_view TakeGroupName(std::string_view* rest) {
   const bool braces = rest->starts_with('{');
   std::string_view word = rest->substr(braces ? 1 : 0);
@@ -71,8 +83,10 @@ AnchoredPattern::AnchoredPattern(std::unique_ptr<re2::RE2> pattern)
     : pattern_(std::move(pattern)) {}
 AnchoredPattern::~AnchoredPattern() = default;
 
-Result<std::shared_ptr<const AnchoredPattern>> AnchoredPattern::Compile(std::string_view pattern) {
+Result<std::shared_ptr<const AnchoredPattern>> AnchoredPattern::Compile(std::string_view pattern,
+                                                                        RequestContext& context) {
   RETURN_IF_ERROR(NoWait::MayWait());
+  RETURN_IF_ERROR(context.Step(kStepsPerPatternByte * (1 + pattern.size())));
   re2::RE2::Options options;
   options.set_log_errors(false);
   options.set_max_mem(kPatternMemoryMax);
@@ -81,22 +95,44 @@ Result<std::shared_ptr<const AnchoredPattern>> AnchoredPattern::Compile(std::str
     return Status::InvalidArgument("the regular expression \"" + std::string(pattern) +
                                    "\" is not valid: " + compiled->error());
   }
+  RETURN_IF_ERROR(context.Check());
+  // RE2 uses a third of its memory limit for the states that it caches.
+  RETURN_IF_ERROR(
+      context.Charge(kPatternMemoryMax / 3 + compiled->ProgramSize() * kBytesPerInstruction));
   return std::shared_ptr<const AnchoredPattern>(new AnchoredPattern(std::move(compiled)));
 }
 
-bool AnchoredPattern::Matches(std::string_view text) const {
-  return re2::RE2::FullMatch(Piece(text), *pattern_);
+Result<bool> AnchoredPattern::Match(std::string_view text, re2::StringPiece* groups, size_t count,
+                                    RequestContext& context) const {
+  const auto instructions = static_cast<uint64_t>(pattern_->ProgramSize());
+  if (text.size() * instructions > kMatchProductMax) {
+    return Status::LimitExceeded(
+        "the regular expression \"" + Shortened(pattern_->pattern(), 1024) + "\" has " +
+        std::to_string(instructions) + " instructions, too many to match a text of " +
+        std::to_string(text.size()) + " bytes: please simplify it");
+  }
+  // RE2 does not report the cost of a match, so the elapsed time is used: one step per nanosecond.
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point begun = Clock::now();
+  const bool found = pattern_->Match(Piece(text), 0, text.size(), re2::RE2::ANCHOR_BOTH, groups,
+                                     static_cast<int>(count));
+  const auto spent = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begun);
+  RETURN_IF_ERROR(context.Step(1 + text.size() + static_cast<uint64_t>(spent.count())));
+  return found;
+}
+
+Result<bool> AnchoredPattern::Matches(std::string_view text, RequestContext& context) const {
+  return Match(text, nullptr, 0, context);
 }
 
 Result<std::optional<std::string>> AnchoredPattern::Expand(std::string_view text,
-                                                           std::string_view form,
-                                                           size_t bytes_max) const {
+                                                           std::string_view form, size_t bytes_max,
+                                                           RequestContext& context) const {
   std::vector<re2::StringPiece> groups(static_cast<size_t>(pattern_->NumberOfCapturingGroups()) +
                                        1);
-  if (!pattern_->Match(Piece(text), 0, text.size(), re2::RE2::ANCHOR_BOTH, groups.data(),
-                       static_cast<int>(groups.size()))) {
-    return std::optional<std::string>();
-  }
+  ASSIGN_OR_RETURN(const bool found, Match(text, groups.data(), groups.size(), context));
+  if (!found) return std::optional<std::string>();
+  RETURN_IF_ERROR(context.Step(kStepsPerFormByte * form.size()));
   std::string out;
   const auto append = [&](std::string_view piece) -> Status {
     if (piece.size() > bytes_max - out.size())
@@ -117,7 +153,7 @@ Result<std::optional<std::string>> AnchoredPattern::Expand(std::string_view text
     }
     const std::string_view name = TakeGroupName(&form);
     if (name.empty()) {
-      RETURN_IF_ERROR(append("$"));  // names nothing: stays as it is
+      RETURN_IF_ERROR(append("$"));  // no group name follows: the dollar stays
       continue;
     }
     size_t number = groups.size();

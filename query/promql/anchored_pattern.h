@@ -1,6 +1,6 @@
 #pragma once
-// Regular expressions of matchers and label_replace: RE2's dialect, which is that of Prometheus,
-// anchored at both ends. Matching takes time in proportion to the text, whatever the pattern is.
+// Regular expressions of label matchers and label_replace. They use RE2's syntax, like Prometheus,
+// and must match the whole text. RE2 does not backtrack; Matches bounds the work of one match.
 
 #include <cstddef>
 #include <cstdint>
@@ -10,46 +10,56 @@
 #include <string_view>
 #include <vector>
 
+#include "storage/base/request_context.h"
 #include "storage/base/status.h"
 
 namespace re2 {
 class RE2;
-}
+class StringPiece;
+}  // namespace re2
 
 namespace hg::query::promql {
 
-/// Memory of one compiled pattern, states that matching remembers included. Patterns are compiled
-/// while an expression is read, before anything is charged to a query.
+/// The memory limit of one compiled pattern, including the states that RE2 caches while it matches.
 inline constexpr int64_t kPatternMemoryMax = 1024 * 1024;
 
-/// Patterns that list more texts are left to RE2, which bounds what it holds.
+/// Patterns with more alternatives are compiled with RE2, which limits its memory.
 inline constexpr size_t kLiteralChoicesMax = 4096;
 
-/// The texts that a pattern matches, sorted, each once, where it says nothing but which these are:
-/// "a|b", "(a|b)", "10\\.0\\.0\\.1". Empty: it is another pattern, or none, or lists too many.
+/// Returns the texts that a pattern matches, sorted and without repeats, if the pattern only lists
+/// literal texts: "a|b", "(a|b)", "10\\.0\\.0\\.1". Returns an empty vector for other patterns, and
+/// for lists of more than kLiteralChoicesMax texts.
 std::vector<std::string> LiteralChoices(std::string_view pattern);
 
 /// Immutable and thread-safe. Texts are UTF-8.
 class AnchoredPattern {
  public:
-  /// InvalidArgument: what is wrong, such as that it would be too large. It takes its time: not on
-  /// a loop (storage/base/no_wait.h).
-  static Result<std::shared_ptr<const AnchoredPattern>> Compile(std::string_view pattern);
+  /// Compiles a pattern. InvalidArgument: the pattern is invalid or too large. Compiling takes
+  /// long, so it fails with Busy on an event loop (storage/base/no_wait.h). The pattern is charged
+  /// to `context` until the request ends. Also fails with errors of `context`.
+  static Result<std::shared_ptr<const AnchoredPattern>> Compile(
+      std::string_view pattern, RequestContext& context = RequestContext::Unlimited());
   ~AnchoredPattern();
   AnchoredPattern(const AnchoredPattern&) = delete;
   AnchoredPattern& operator=(const AnchoredPattern&) = delete;
 
-  /// True if the pattern matches the whole text.
-  [[nodiscard]] bool Matches(std::string_view text) const;
-  /// `form` with the groups of the match in it: $1, ${1}, $name, ${name}; $$ is a dollar, a group
-  /// that there is not is nothing. None: the text does not match. InvalidArgument: the outcome
-  /// would be longer than `bytes_max`; no more than that is ever held.
-  [[nodiscard]] Result<std::optional<std::string>> Expand(std::string_view text,
-                                                          std::string_view form,
-                                                          size_t bytes_max) const;
+  /// Returns whether the pattern matches the whole text. Reports the work to `context`.
+  /// LimitExceeded: the text is too long for a pattern of this size, so the match could take more
+  /// than some ten milliseconds. Also fails with errors of `context`.
+  Result<bool> Matches(std::string_view text, RequestContext& context) const;
+  /// Replaces $1, ${1}, $name and ${name} in `form` by the groups of the match, and $$ by a dollar.
+  /// A group that does not exist becomes empty text. Returns nullopt if the text does not match.
+  /// InvalidArgument: the result would be longer than `bytes_max`; it never takes more memory than
+  /// that. Also fails like Matches.
+  Result<std::optional<std::string>> Expand(std::string_view text, std::string_view form,
+                                            size_t bytes_max, RequestContext& context) const;
 
  private:
   explicit AnchoredPattern(std::unique_ptr<re2::RE2> pattern);
+  /// Matches and returns the first `count` groups.
+  Result<bool> Match(std::string_view text, re2::StringPiece* groups, size_t count,
+                     RequestContext& context) const;
+
   std::unique_ptr<re2::RE2> pattern_;
 };
 

@@ -1,5 +1,5 @@
-// Operators between scalars, and between a vector and a scalar; those of two vectors go on to
-// vector_matching.h.
+// Operators of two scalars, and of a vector and a scalar. vector_matching.h has those of two
+// vectors.
 
 #include <utility>
 
@@ -15,19 +15,19 @@ double ScalarResult(BinaryOperator op, double left, double right) {
   return Compute(op, left, right);
 }
 
-/// `scalar_left`: the scalar stands on the left. A comparison keeps the vector's samples.
+/// `scalar_left` is true if the scalar is the left operand. A comparison keeps the samples of the
+/// vector.
 Result<Value> WithScalar(const Binary& binary, Value vector, const Column& scalar, bool scalar_left,
                          const Steps& steps, MemoryTally* tally) {
   for (VectorSeries& series : vector.vector) {
-    RETURN_IF_ERROR(tally->Step(1 + steps.count));
-    for (size_t i = 0; i < steps.count; ++i) {
+    RETURN_IF_ERROR(ForEachStep(steps.count, tally, [&](size_t i) {
       double& value = series.values[i];
-      if (IsAbsent(value)) continue;
+      if (IsAbsent(value)) return;
       const double left = scalar_left ? scalar[i] : value;
       const double right = scalar_left ? value : scalar[i];
       if (!IsComparison(binary.op)) {
         value = Compute(binary.op, left, right);
-        continue;
+        return;
       }
       const bool holds = Holds(binary.op, left, right);
       if (binary.returns_bool) {
@@ -35,7 +35,7 @@ Result<Value> WithScalar(const Binary& binary, Value vector, const Column& scala
       } else if (!holds) {
         value = Absent();
       }
-    }
+    }));
   }
   if (DropsName(binary.op) || binary.returns_bool)
     RETURN_IF_ERROR(DropNames(steps, tally, &vector));

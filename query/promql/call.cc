@@ -12,7 +12,7 @@
 namespace hg::query::promql {
 namespace {
 
-/// A function of one number, over a vector.
+/// Applies a function of one number to a vector.
 template <typename Function>
 Result<Value> Map(const CallSite& site, Function function) {
   ASSIGN_OR_RETURN(Value vector, site.Evaluate(0));
@@ -22,12 +22,14 @@ Result<Value> Map(const CallSite& site, Function function) {
   return vector;
 }
 
-/// One series without labels, of what `at` gives for each step.
+/// Makes one series without labels from the results of `at` for each step.
 template <typename At>
 Result<Value> OneSeries(const CallSite& site, At at) {
   VectorBuilder builder(site.steps, &site.evaluator.memory());
   ASSIGN_OR_RETURN(const size_t series, builder.SeriesOf({}));
-  for (size_t i = 0; i < site.steps.count; ++i) builder.column(series)[i] = at(i);
+  Column& to = builder.column(series);
+  RETURN_IF_ERROR(
+      ForEachStep(site.steps.count, &site.evaluator.memory(), [&](size_t i) { to[i] = at(i); }));
   return builder.Take();
 }
 
@@ -37,7 +39,7 @@ Result<Value> EvaluateDate(const CallSite& site, DateFunction function) {
       site, [&](size_t i) { return function(static_cast<double>(site.steps.At(i)) / 1000); });
 }
 
-/// Of a selector it gives the times of its samples, of anything else those of the steps.
+/// Returns the times of the samples if the argument is a selector, else the times of the steps.
 Result<Value> Timestamp(const CallSite& site) {
   Evaluator& evaluator = site.evaluator;
   const auto* selector = site.argument(0).As<Selector>();
@@ -67,8 +69,8 @@ Result<Value> EvaluateVector(const CallSite& site) {
 
 }  // namespace
 
-Result<Value> EvaluateCall(const Call& call, const Steps& steps, Evaluator* evaluator) {
-  const CallSite site{call, steps, *evaluator};
+Result<Value> EvaluateCall(const Call& call, size_t at, const Steps& steps, Evaluator* evaluator) {
+  const CallSite site{call, at, steps, *evaluator};
   const std::string_view name = call.function->name;
   if (FindRangeFunction(name) != nullptr) return EvaluateRangeCall(site);
   if (const MathFunction function = FindMathFunction(name)) return Map(site, function);

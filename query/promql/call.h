@@ -1,5 +1,5 @@
 #pragma once
-// A call while it is evaluated, and the functions that are more than arithmetic on one number.
+// A call during its evaluation, and the functions that are not arithmetic on one number.
 
 #include <string_view>
 
@@ -9,6 +9,7 @@ namespace hg::query::promql {
 
 struct CallSite {
   const Call& call;
+  size_t at;  // place in the expression
   const Steps& steps;
   Evaluator& evaluator;
 
@@ -23,23 +24,22 @@ struct CallSite {
 
 using CallFunction = Result<Value> (*)(const CallSite&);
 
-/// A function of a range vector.
-Result<Value> EvaluateRangeCall(const CallSite& site);  // call_range.cc
+/// Evaluates a function of a range vector.
+Result<Value> EvaluateRangeCall(const CallSite& site);  // defined in call_range.cc
 
-// nullptr: it is none of them.
-CallFunction FindLabelFunction(std::string_view name);   // call_labels.cc
-CallFunction FindVectorFunction(std::string_view name);  // call_vector.cc
-CallFunction FindAbsentFunction(std::string_view name);  // call_absent.cc
+// Each returns nullptr if the name is not one of its functions.
+CallFunction FindLabelFunction(std::string_view name);   // defined in call_labels.cc
+CallFunction FindVectorFunction(std::string_view name);  // defined in call_vector.cc
+CallFunction FindAbsentFunction(std::string_view name);  // defined in call_absent.cc
 
-/// Applies `compute(step, value)` to each sample of a vector.
+/// Replaces each sample of a vector by `compute(step, value)`.
 template <typename Compute>
 Status ForEachSample(const Steps& steps, MemoryTally* tally, Value* vector, Compute compute) {
   for (VectorSeries& series : vector->vector) {
-    RETURN_IF_ERROR(tally->Step(steps.count));
-    for (size_t i = 0; i < steps.count; ++i) {
+    RETURN_IF_ERROR(ForEachStep(steps.count, tally, [&](size_t i) {
       double& value = series.values[i];
       if (!IsAbsent(value)) value = compute(i, value);
-    }
+    }));
   }
   return {};
 }

@@ -1,7 +1,8 @@
-// absent and absent_over_time: one series where there is none, labelled by what was looked for.
+// absent and absent_over_time: return one series at steps without samples. Its labels come from the
+// matchers.
 
 #include <algorithm>
-#include <set>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,21 +12,27 @@
 namespace hg::query::promql {
 namespace {
 
-/// What the matchers say of the series that is not there: labels with one equality and nothing
-/// else.
+/// Returns the labels that the matchers fix: those that have one equality matcher and no other
+/// matcher.
 Labels LabelsLookedFor(const Expr& expr) {
-  Labels labels;
   const auto* selector = expr.As<Selector>();
-  if (selector == nullptr) return labels;
-  std::set<std::string_view> said;
+  if (selector == nullptr) return {};
+  // The value of the first equality matcher, or empty if another matcher of the label follows.
+  struct Said {
+    bool any = false;
+    std::string_view value;
+  };
+  std::map<std::string_view, Said> said;
   for (const Matcher& matcher : selector->matchers) {
     if (matcher.label == kNameLabel) continue;
-    if (matcher.kind == MatchKind::kEqual && said.insert(matcher.label).second) {
-      labels.Set(matcher.label, matcher.value);
-    } else {
-      labels.Remove(matcher.label);
-    }
+    Said& of_label = said[matcher.label];
+    const bool first = matcher.kind == MatchKind::kEqual && !std::exchange(of_label.any, true);
+    of_label.value = first ? std::string_view(matcher.value) : std::string_view();
   }
+  std::vector<Labels::Pair> pairs;
+  for (const auto& [label, of_label] : said) pairs.emplace_back(label, of_label.value);
+  Labels labels(std::move(pairs));
+  labels.RemoveName();
   return labels;
 }
 
@@ -58,10 +65,10 @@ Result<Value> IsAbsentOverTime(const CallSite& site) {
   std::vector<bool> found(site.steps.count);
   for (const RangeSeries& series : ranges.matrix.matrix) {
     RETURN_IF_ERROR(site.evaluator.memory().Step(site.steps.count + series.values.size()));
-    size_t next = 0;  // the first sample that no earlier window has passed
+    size_t next = 0;  // the first sample after the begin of the last window
     for (size_t i = 0; i < site.steps.count; ++i) {
       const int64_t end_ms = ranges.ends.At(i);
-      while (next < series.times_ms.size() && series.times_ms[next] < end_ms - ranges.range_ms)
+      while (next < series.times_ms.size() && series.times_ms[next] <= end_ms - ranges.range_ms)
         ++next;
       found[i] = found[i] || (next < series.times_ms.size() && series.times_ms[next] <= end_ms);
     }

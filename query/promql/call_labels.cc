@@ -15,7 +15,7 @@ Status CheckLabelName(std::string_view function, const std::string& name) {
   return Status::InvalidArgument(std::string(function) + ": a label needs a name");
 }
 
-/// Series whose labels `change` has changed.
+/// Returns the vector with the labels that `change` has modified.
 template <typename Change>
 Result<Value> Relabelled(const CallSite& site, Change change) {
   ASSIGN_OR_RETURN(Value vector, site.Evaluate(0));
@@ -30,11 +30,16 @@ Result<Value> Relabelled(const CallSite& site, Change change) {
 Result<Value> LabelReplace(const CallSite& site) {
   const std::string &to = site.text(1), &form = site.text(2), &from = site.text(3);
   RETURN_IF_ERROR(CheckLabelName("label_replace", to));
-  Result<std::shared_ptr<const AnchoredPattern>> pattern = AnchoredPattern::Compile(site.text(4));
+  MemoryTally& tally = site.evaluator.memory();
+  RequestContext* const watch = site.evaluator.watch();
+  RequestContext& context = watch != nullptr ? *watch : RequestContext::Unlimited();
+  Result<std::shared_ptr<const AnchoredPattern>> pattern =
+      AnchoredPattern::Compile(site.text(4), context);
   if (!pattern.ok()) return Prepend(pattern.status(), "label_replace");
   return Relabelled(site, [&](Labels* labels) -> Status {
+    RETURN_IF_ERROR(tally.Step(labels->steps()));
     const Result<std::optional<std::string>> value =
-        (*pattern)->Expand(labels->Get(from), form, kLabelValueBytesMax);
+        (*pattern)->Expand(labels->Get(from), form, kLabelValueBytesMax, context);
     if (!value.ok()) return Prepend(value.status(), "label_replace: the value of " + Quoted(to));
     if (*value) labels->Set(to, **value);
     return {};
@@ -45,9 +50,12 @@ Result<Value> LabelJoin(const CallSite& site) {
   const std::string &to = site.text(1), &between = site.text(2);
   RETURN_IF_ERROR(CheckLabelName("label_join", to));
   constexpr size_t kFirstSource = 3;
+  constexpr uint64_t kStepsPerSource = 8;
   for (size_t i = kFirstSource; i < site.call.arguments.size(); ++i)
     RETURN_IF_ERROR(CheckLabelName("label_join", site.text(i)));
   return Relabelled(site, [&](Labels* labels) -> Status {
+    RETURN_IF_ERROR(site.evaluator.memory().Step(labels->steps() +
+                                                 kStepsPerSource * site.call.arguments.size()));
     std::string value;
     for (size_t i = kFirstSource; i < site.call.arguments.size(); ++i) {
       if (i > kFirstSource) value += between;

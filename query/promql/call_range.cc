@@ -1,17 +1,51 @@
-// Functions of a range vector: of a selector's samples as they are read, of a subquery's when all
-// of it is evaluated.
+// Evaluates functions of a range vector. Samples of a selector are processed while they are read. A
+// subquery is evaluated completely before.
 
+#include <algorithm>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "query/promql/call.h"
 #include "query/promql/function_table.h"
+#include "query/promql/quantile.h"
 #include "query/promql/window_call.h"
 #include "query/promql/window_sink.h"
 
 namespace hg::query::promql {
 namespace {
+
+/// Counters are named like this. Functions of counters remark on other names.
+bool IsCounterName(std::string_view name) {
+  return name.ends_with("_total") || name.ends_with("_sum") || name.ends_with("_count") ||
+         name.ends_with("_bucket");
+}
+
+bool IsEmpty(const VectorSeries& series) {
+  return std::all_of(series.values.begin(), series.values.end(), IsAbsent);
+}
+
+/// Adds the remarks about a result that still has its metric names.
+Status Annotate(const CallSite& site, const Value& result, const std::vector<Value>& scalars) {
+  const std::string_view name = site.call.function->name;
+  Annotations& annotations = site.evaluator.annotations();
+  MemoryTally& tally = site.evaluator.memory();
+  if (name == "rate" || name == "increase") {
+    for (const VectorSeries& series : result.vector) {
+      const std::string_view metric = series.labels.Get(kNameLabel);
+      RETURN_IF_ERROR(tally.Step(1 + metric.size() / 16));
+      if (metric.empty() || IsCounterName(metric)) continue;
+      annotations.Add(Remark::kInfo, site.argument(0).at,
+                      "metric might not be a counter, name does not end in "
+                      "_total/_sum/_count/_bucket: " +
+                          Quoted(metric));
+    }
+  }
+  if (name == "quantile_over_time" && !result.vector.empty())
+    return CheckQuantiles(scalars[0].scalar, site.argument(0).at, &annotations, &tally);
+  return {};
+}
 
 Result<Value> OfSelector(const CallSite& site, const Selector& selector,
                          std::vector<Value> scalars) {
@@ -22,7 +56,9 @@ Result<Value> OfSelector(const CallSite& site, const Selector& selector,
   WindowSink sink(call, evaluator.watch(), &evaluator.memory());
   RETURN_IF_ERROR(evaluator.reader().Read(selector.matchers, ends.start_ms - selector.range_ms,
                                           ends.end_ms(), &sink));
-  return sink.Finish();
+  ASSIGN_OR_RETURN(Value out, sink.Finish());
+  RETURN_IF_ERROR(Annotate(site, out, call.scalars()));
+  return out;
 }
 
 Result<Value> OfRanges(const CallSite& site, Evaluator::Ranges ranges, std::vector<Value> scalars) {
@@ -34,12 +70,12 @@ Result<Value> OfRanges(const CallSite& site, Evaluator::Ranges ranges, std::vect
   for (RangeSeries& from : ranges.matrix.matrix) {
     RETURN_IF_ERROR(HoldSeries(from.labels, site.steps.count, &tally, &out.memory));
     VectorSeries to{std::move(from.labels), Column(site.steps.count, Absent())};
-    if (!call.keeps_name()) to.labels.Remove(kNameLabel);
     WindowPlace place;
     RETURN_IF_ERROR(
         call.Slide(from.times_ms, from.values, {}, site.steps.count, &place, &tally, &to.values));
-    out.vector.push_back(std::move(to));
+    if (!IsEmpty(to)) out.vector.push_back(std::move(to));
   }
+  RETURN_IF_ERROR(Annotate(site, out, call.scalars()));
   return out;
 }
 
@@ -63,7 +99,11 @@ Result<Value> EvaluateRangeCall(const CallSite& site) {
     ASSIGN_OR_RETURN(Evaluator::Ranges ranges, site.evaluator.EvaluateRanges(*windows, site.steps));
     ASSIGN_OR_RETURN(out, OfRanges(site, std::move(ranges), std::move(scalars)));
   }
-  RETURN_IF_ERROR(RefuseEqualSeries(out));
+  const std::string_view name = site.call.function->name;
+  if (name != "last_over_time" && name != "first_over_time") {
+    for (VectorSeries& series : out.vector) series.labels.RemoveName();
+  }
+  RETURN_IF_ERROR(RefuseEqualSeries(out, &site.evaluator.memory()));
   return out;
 }
 

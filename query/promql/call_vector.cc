@@ -1,8 +1,10 @@
 // Functions of whole vectors: clamping, rounding, sorting, histograms.
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
-#include <unordered_map>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -27,7 +29,8 @@ Result<Value> Clamp(const CallSite& site) {
   return vector;
 }
 
-/// A function of each sample and a scalar, `otherwise` where that is not given.
+/// Applies a function to each sample and a scalar argument. `otherwise` is the default of the
+/// argument.
 template <typename Compute>
 Result<Value> WithScalar(const CallSite& site, double otherwise, Compute compute) {
   ASSIGN_OR_RETURN(Value vector, site.Evaluate(0));
@@ -47,7 +50,7 @@ Result<Value> ClampMax(const CallSite& site) { return WithScalar(site, 0, Least)
 Result<Value> ClampMin(const CallSite& site) { return WithScalar(site, 0, Most); }
 Result<Value> Round(const CallSite& site) { return WithScalar(site, 1, RoundTo); }
 
-/// The only sample of a step.
+/// Returns the sample of each step that has exactly one, else NaN.
 Result<Value> Scalar(const CallSite& site) {
   ASSIGN_OR_RETURN(const Value vector, site.Evaluate(0));
   MemoryTally& tally = site.evaluator.memory();
@@ -67,11 +70,20 @@ Result<Value> Scalar(const CallSite& site) {
   return MakeScalar(site.steps.count, &tally, [&](size_t i) { return values[i]; });
 }
 
-/// Only what is asked at one instant has an order.
+/// Sorts the series. Only results of a single step have an order.
 template <typename Before>
 Result<Value> Sorted(const CallSite& site, Before before) {
   ASSIGN_OR_RETURN(Value vector, site.Evaluate(0));
-  if (site.steps.count > 1) return vector;
+  if (site.steps.count > 1) {
+    site.evaluator.annotations().Add(Remark::kWarning, site.at,
+                                     "sort is ineffective for range queries since results are "
+                                     "always ordered by labels");
+    return vector;
+  }
+  const size_t count = vector.vector.size();
+  MemoryHold held;  // memory for sorting
+  RETURN_IF_ERROR(held.Add(&site.evaluator.memory(), static_cast<int64_t>(count * sizeof(vector))));
+  RETURN_IF_ERROR(site.evaluator.memory().Step(count * std::bit_width(count)));
   std::stable_sort(vector.vector.begin(), vector.vector.end(),
                    [&](const VectorSeries& a, const VectorSeries& b) {
                      const double x = a.values[0], y = b.values[0];
@@ -83,47 +95,112 @@ Result<Value> Sorted(const CallSite& site, Before before) {
 Result<Value> Sort(const CallSite& site) { return Sorted(site, std::less<>()); }
 Result<Value> SortDesc(const CallSite& site) { return Sorted(site, std::greater<>()); }
 
-/// Series that are the buckets of one histogram.
+/// The series that are the buckets of one histogram.
 struct Histogram {
-  Labels labels;  // without name and le
+  Labels labels;  // without the metric name and "le"
   std::vector<std::pair<double, const Column*>> buckets;
 };
 
-std::vector<Histogram> HistogramsOf(const Value& vector) {
+/// Adds the memory of the histograms to `held`. Series that are no buckets get a warning.
+Result<std::vector<Histogram>> HistogramsOf(const CallSite& site, size_t argument,
+                                            const Value& vector, MemoryHold* held) {
+  MemoryTally* const tally = &site.evaluator.memory();
+  // Twice an entry here and in the working memory of a step.
+  constexpr int64_t kBytesPerBucket = 64;
   std::vector<Histogram> histograms;
-  std::unordered_map<std::string, size_t> numbers;
+  SeriesNumbers numbers(tally);
   for (const VectorSeries& series : vector.vector) {
-    const std::optional<double> bound = ParseFloat(series.labels.Get(kBucketLabel));
-    if (!bound || std::isnan(*bound)) continue;  // no bucket
+    RETURN_IF_ERROR(tally->Step(series.labels.steps()));
+    const std::string_view text = series.labels.Get(kBucketLabel);
+    const std::optional<double> bound = ParseFloat(text);
+    if (!bound || std::isnan(*bound)) {
+      const std::string_view name = series.labels.Get(kNameLabel);
+      site.evaluator.annotations().Add(
+          Remark::kWarning, site.argument(argument).at,
+          "bucket label \"le\" is missing or has a malformed value of " + Quoted(text) +
+              (name.empty() ? "" : " for metric name " + Quoted(name)));
+      continue;
+    }
     Labels labels = series.labels;
     labels.Remove(kBucketLabel);
-    const auto [it, fresh] = numbers.try_emplace(labels.Key(), histograms.size());
-    labels.Remove(kNameLabel);
-    if (fresh) histograms.push_back({std::move(labels), {}});
-    histograms[it->second].buckets.emplace_back(*bound, &series.values);
+    ASSIGN_OR_RETURN(const SeriesNumbers::Place place, numbers.Of(labels));
+    labels.RemoveName();
+    RETURN_IF_ERROR(held->Add(
+        tally, kBytesPerBucket + (place.fresh ? static_cast<int64_t>(labels.bytes()) : 0)));
+    if (place.fresh) histograms.push_back({std::move(labels), {}});
+    histograms[place.number].buckets.emplace_back(*bound, &series.values);
   }
   return histograms;
 }
 
-Result<Value> QuantileOfHistograms(const CallSite& site) {
-  ASSIGN_OR_RETURN(const Value phi, site.Evaluate(0));
-  ASSIGN_OR_RETURN(const Value vector, site.Evaluate(1));
+/// Calls `compute(step, &buckets)` for each histogram at each step at which it has buckets.
+/// `argument` is the number of the vector's argument.
+template <typename Compute>
+Result<Value> OfHistograms(const CallSite& site, size_t argument, Compute compute) {
+  ASSIGN_OR_RETURN(const Value vector, site.Evaluate(argument));
   MemoryTally& tally = site.evaluator.memory();
   VectorBuilder builder(site.steps, &tally);
   std::vector<Bucket> buckets;
-  for (const Histogram& histogram : HistogramsOf(vector)) {
+  MemoryHold held;
+  RETURN_IF_ERROR(held.Add(&tally, static_cast<int64_t>(site.steps.count * sizeof(double))));
+  ASSIGN_OR_RETURN(const std::vector<Histogram> histograms,
+                   HistogramsOf(site, argument, vector, &held));
+  for (const Histogram& histogram : histograms) {
     VectorSeries series{histogram.labels, Column(site.steps.count, Absent())};
-    RETURN_IF_ERROR(tally.Step(histogram.buckets.size() * site.steps.count));
+    const size_t count = histogram.buckets.size();
     for (size_t i = 0; i < site.steps.count; ++i) {
+      RETURN_IF_ERROR(tally.Step(1 + count * std::bit_width(count)));
       buckets.clear();
       for (const auto& [bound, counts] : histogram.buckets) {
         if (!IsAbsent((*counts)[i])) buckets.push_back({bound, (*counts)[i]});
       }
-      if (!buckets.empty()) series.values[i] = HistogramQuantile(phi.scalar[i], &buckets);
+      if (!buckets.empty()) series.values[i] = compute(i, &buckets);
     }
     RETURN_IF_ERROR(builder.Add(std::move(series)));
   }
   return builder.Take();
+}
+
+void AnnotateDecreases(const CallSite& site, const Decreases& decreases) {
+  if (decreases.histograms == 0) return;
+  std::string text =
+      "input to histogram_quantile needed to be fixed for monotonicity (see "
+      "https://prometheus.io/docs/prometheus/latest/querying/functions/#histogram_quantile), from "
+      "buckets ";
+  AppendAnswerText(decreases.first_bound, &text);
+  text += " to ";
+  AppendAnswerText(decreases.last_bound, &text);
+  text += ", with a max diff of ";
+  AppendAnswerText(decreases.most, &text);
+  text += ", over " + std::to_string(decreases.histograms) + " samples";
+  site.evaluator.annotations().Add(Remark::kInfo, site.argument(1).at, std::move(text));
+}
+
+Result<Value> QuantileOfHistograms(const CallSite& site) {
+  ASSIGN_OR_RETURN(const Value phi, site.Evaluate(0));
+  RETURN_IF_ERROR(CheckQuantiles(phi.scalar, site.argument(0).at, &site.evaluator.annotations(),
+                                 &site.evaluator.memory()));
+  Decreases decreases;
+  ASSIGN_OR_RETURN(Value out, OfHistograms(site, 1, [&](size_t step, std::vector<Bucket>* buckets) {
+                     return HistogramQuantile(phi.scalar[step], buckets, &decreases);
+                   }));
+  AnnotateDecreases(site, decreases);
+  return out;
+}
+
+Result<Value> FractionOfHistograms(const CallSite& site) {
+  ASSIGN_OR_RETURN(const Value lower, site.Evaluate(0));
+  ASSIGN_OR_RETURN(const Value upper, site.Evaluate(1));
+  return OfHistograms(site, 2, [&](size_t step, std::vector<Bucket>* buckets) {
+    return HistogramFraction(lower.scalar[step], upper.scalar[step], buckets);
+  });
+}
+
+/// The functions of native histograms ignore other samples, and there are no native histograms.
+Result<Value> OfNativeHistograms(const CallSite& site) {
+  ASSIGN_OR_RETURN(Value vector, site.Evaluate(0));
+  vector.vector.clear();
+  return vector;
 }
 
 }  // namespace
@@ -132,7 +209,9 @@ CallFunction FindVectorFunction(std::string_view name) {
   if (name == "clamp") return Clamp;
   if (name == "clamp_max") return ClampMax;
   if (name == "clamp_min") return ClampMin;
+  if (name == "histogram_fraction") return FractionOfHistograms;
   if (name == "histogram_quantile") return QuantileOfHistograms;
+  if (name.starts_with("histogram_")) return OfNativeHistograms;
   if (name == "round") return Round;
   if (name == "scalar") return Scalar;
   if (name == "sort") return Sort;

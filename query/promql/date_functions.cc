@@ -19,14 +19,14 @@ int DaysIn(int64_t year, int month) {
   return kDays[month - 1] + (month == 2 && IsLeap(year) ? 1 : 0);
 }
 
-/// Days from 1970-01-01 to the first of January.
+/// Returns the days from 1970-01-01 to January 1 of the year.
 int64_t DaysBefore(int64_t year) {
   const int64_t y = year - 1;
-  constexpr int64_t kDaysBefore1970 = 719162;  // from 0001-01-01
+  constexpr int64_t kDaysBefore1970 = 719162;  // days from 0001-01-01 to 1970-01-01
   return 365 * y + FloorDiv(y, 4) - FloorDiv(y, 100) + FloorDiv(y, 400) - kDaysBefore1970;
 }
 
-/// A day of the Gregorian calendar, which is taken to have always been.
+/// A date in the proleptic Gregorian calendar.
 struct Date {
   int64_t year = 0;
   int month = 1, day = 1, day_of_year = 1;
@@ -35,7 +35,7 @@ struct Date {
 Date DateOf(int64_t seconds) {
   const int64_t days = FloorDiv(seconds, kDaySeconds);
   Date date;
-  date.year = 1970 + FloorDiv(days * 400, 146097);  // the year or one beside it
+  date.year = 1970 + FloorDiv(days * 400, 146097);  // an estimate that may be off by one
   while (DaysBefore(date.year) > days) --date.year;
   while (DaysBefore(date.year + 1) <= days) ++date.year;
   date.day_of_year = static_cast<int>(days - DaysBefore(date.year)) + 1;
@@ -53,7 +53,7 @@ double Of(double seconds, Part part) {
 int64_t InDay(int64_t s) { return s - FloorDiv(s, kDaySeconds) * kDaySeconds; }
 
 int64_t Weekday(int64_t s) {
-  constexpr int64_t kThursday = 4;  // 1970-01-01
+  constexpr int64_t kThursday = 4;  // weekday of 1970-01-01
   const int64_t days = FloorDiv(s, kDaySeconds) + kThursday;
   return days - FloorDiv(days, 7) * 7;
 }

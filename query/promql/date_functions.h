@@ -1,5 +1,5 @@
 #pragma once
-// Functions of a time in UTC: seconds since 1970. Pure.
+// Functions of a time in UTC, given in seconds since 1970.
 
 #include <string_view>
 
@@ -7,8 +7,8 @@ namespace hg::query::promql {
 
 using DateFunction = double (*)(double seconds);
 
-/// "day_of_month", "hour" and so on; nullptr: it is none. Fractions of a second do not count, what
-/// is no time gives NaN.
+/// Returns the function "day_of_month", "hour" and so on, or nullptr for other names. The functions
+/// ignore fractions of a second, and return NaN for values that are no time.
 DateFunction FindDateFunction(std::string_view name);
 
 }  // namespace hg::query::promql

@@ -32,7 +32,7 @@ Result<int64_t> ParseDurationMs(std::string_view text) {
   if (text == "0") return 0;
   if (text.empty()) return Refuse(text, "is empty");
   int64_t sum = 0;
-  size_t next_unit = 0;  // those before it have had their turn
+  size_t next_unit = 0;  // units before this one are no longer allowed
   std::string_view rest = text;
   while (!rest.empty()) {
     int64_t count = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// Durations as PromQL writes them: "5m", "1h30m", "1d12h". Pure.
+// Durations in PromQL's notation: "5m", "1h30m", "1d12h".
 
 #include <cstdint>
 #include <string_view>
@@ -8,8 +8,9 @@
 
 namespace hg::query::promql {
 
-/// Milliseconds of a duration: whole numbers with the units y w d h m s ms, in that order, each at
-/// most once; a year has 365 days, a lone "0" needs no unit. InvalidArgument names the text.
+/// Returns the milliseconds of a duration. It consists of whole numbers with the units y w d h m s
+/// ms, in this order, each at most once. A year has 365 days. A lone "0" needs no unit.
+/// InvalidArgument names the text.
 Result<int64_t> ParseDurationMs(std::string_view text);
 
 }  // namespace hg::query::promql

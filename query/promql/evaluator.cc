@@ -8,7 +8,7 @@
 namespace hg::query::promql {
 namespace {
 
-/// The samples of an instant vector, as those of a range vector.
+/// Converts the samples of an instant vector to a range vector.
 Result<Value> AsMatrix(Value vector, const Steps& grid, MemoryTally* tally) {
   Value out;
   out.type = ValueType::kMatrix;
@@ -38,7 +38,7 @@ Result<Value> Evaluator::Evaluate(const Expr& expr, const Steps& steps) {
     return out;
   }
   if (const auto* negation = expr.As<Negation>()) return EvaluateNegation(*negation, steps);
-  if (const auto* call = expr.As<Call>()) return EvaluateCall(*call, steps, this);
+  if (const auto* call = expr.As<Call>()) return EvaluateCall(*call, expr.at, steps, this);
   if (const auto* aggregation = expr.As<Aggregation>())
     return EvaluateAggregation(*aggregation, steps, this);
   if (const auto* binary = expr.As<Binary>()) return EvaluateBinary(*binary, steps, this);
@@ -91,12 +91,12 @@ Result<Value> Evaluator::EvaluateNegation(const Negation& negation, const Steps&
   for (double& number : value.scalar) number = -number;
   for (VectorSeries& series : value.vector) {
     RETURN_IF_ERROR(memory_.Step(steps.count));
-    series.labels.Remove(kNameLabel);
+    series.labels.RemoveName();
     for (double& number : series.values) {
       if (!IsAbsent(number)) number = -number;
     }
   }
-  RETURN_IF_ERROR(RefuseEqualSeries(value));
+  RETURN_IF_ERROR(RefuseEqualSeries(value, &memory_));
   return value;
 }
 

@@ -1,32 +1,34 @@
 #pragma once
-// Evaluates a checked tree at the steps of a query, as Prometheus 2.42 does.
+// Evaluates a checked expression tree at the steps of a query, as Prometheus 3 does.
 
+#include "query/promql/annotations.h"
 #include "query/promql/sample_reader.h"
 #include "query/promql/steps.h"
 #include "query/promql/syntax.h"
 #include "query/promql/value.h"
+#include "storage/base/request_context.h"
 #include "storage/base/status.h"
-#include "storage/base/work_watch.h"
 
 namespace hg::query::promql {
 
-/// Steps that a subquery may have.
+/// The most steps that a subquery may have.
 inline constexpr size_t kSubqueryStepsMax = size_t{1} << 24;
 
-/// Borrows; one query, one thread.
+/// Evaluates expressions of one query, on one thread. Borrows its arguments.
 class Evaluator {
  public:
-  /// `watch` hears of all work and memory; nullptr: nobody does. Both outlive the evaluator, which
-  /// outlives its results.
-  Evaluator(SampleReader& reader, WorkWatch* watch, const QueryTimes& times)
+  /// `reader` and `watch` must outlive the evaluator, and the evaluator must outlive its results.
+  /// All work and memory is charged to `watch`, which may be nullptr.
+  Evaluator(SampleReader& reader, RequestContext* watch, const QueryTimes& times)
       : reader_(reader), watch_(watch), memory_(watch), times_(times) {}
 
-  /// Each selector reads once, for all steps. A matrix (a range vector alone) is that of the first
-  /// step. InvalidArgument: what the expression does not fit with the data, such as two series that
-  /// match one. Others from the reader and the watch.
+  /// Evaluates an expression. Each selector reads its samples once for all steps. A matrix (a range
+  /// vector outside of a call) is that of the first step. InvalidArgument: the expression does not
+  /// fit the data, for example if two series match one. Also fails with errors of the reader and of
+  /// `watch`.
   Result<Value> Evaluate(const Expr& expr, const Steps& steps);
 
-  /// The windows of a range vector: all samples of them, and where they end.
+  /// The windows of a range vector: all their samples, and the times at which windows end.
   struct Ranges {
     Value matrix;
     Steps ends;
@@ -34,23 +36,26 @@ class Evaluator {
   };
   Result<Ranges> EvaluateRanges(const Expr& expr, const Steps& steps);
 
-  [[nodiscard]] WorkWatch* watch() const { return watch_; }
+  [[nodiscard]] RequestContext* watch() const { return watch_; }
   [[nodiscard]] MemoryTally& memory() { return memory_; }
   [[nodiscard]] const QueryTimes& times() const { return times_; }
   [[nodiscard]] SampleReader& reader() { return reader_; }
+  /// Remarks about all evaluations so far.
+  [[nodiscard]] Annotations& annotations() { return annotations_; }
 
  private:
   Result<Value> EvaluateSelector(const Selector& selector, const Steps& steps);
   Result<Value> EvaluateNegation(const Negation& negation, const Steps& steps);
 
   SampleReader& reader_;
-  WorkWatch* const watch_;
+  RequestContext* const watch_;
   MemoryTally memory_;
   const QueryTimes times_;
+  Annotations annotations_;
 };
 
-// The kinds of nodes, a file each.
-Result<Value> EvaluateCall(const Call& call, const Steps& steps, Evaluator* evaluator);
+// Evaluation of the larger node types; each is in its own file. `at` is the place of the call.
+Result<Value> EvaluateCall(const Call& call, size_t at, const Steps& steps, Evaluator* evaluator);
 Result<Value> EvaluateAggregation(const Aggregation& aggregation, const Steps& steps,
                                   Evaluator* evaluator);
 Result<Value> EvaluateBinary(const Binary& binary, const Steps& steps, Evaluator* evaluator);

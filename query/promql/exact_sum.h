@@ -1,18 +1,20 @@
 #pragma once
-// Adding doubles with what rounding loses kept beside the sum (Neumaier, "Rundungsfehleranalyse
-// einiger Verfahren zur Summation endlicher Summen", 1974): what the _over_time functions and the
-// linear regression of Prometheus add with.
+// Adds doubles and keeps the rounding error next to the sum (Neumaier, "Rundungsfehleranalyse
+// einiger Verfahren zur Summation endlicher Summen", 1974). The sums and averages of aggregations,
+// the _over_time functions and the linear regression of Prometheus add in this way.
 
 #include <cmath>
 
 namespace hg::query::promql {
 
-/// Value type.
+/// A running sum.
 class ExactSum {
  public:
   void Add(double value) {
     const double sum = sum_ + value;
-    if (std::abs(sum_) >= std::abs(value)) {
+    if (std::isinf(sum)) {
+      lost_ = 0;
+    } else if (std::abs(sum_) >= std::abs(value)) {
       lost_ += (sum_ - sum) + value;
     } else {
       lost_ += (value - sum) + sum_;
@@ -20,11 +22,52 @@ class ExactSum {
     sum_ = sum;
   }
   [[nodiscard]] double total() const { return sum_ + lost_; }
-  /// Without what rounding lost, which next to an infinity is NaN.
-  [[nodiscard]] double rounded() const { return sum_; }
+  [[nodiscard]] bool infinite() const { return std::isinf(sum_); }
+  /// Multiplies the sum and its rounding error.
+  void Scale(double factor) {
+    sum_ *= factor;
+    lost_ *= factor;
+  }
+  void Divide(double divisor) {
+    sum_ /= divisor;
+    lost_ /= divisor;
+  }
 
  private:
   double sum_ = 0, lost_ = 0;
+};
+
+/// A running average: a sum that is divided at the end. Once the sum exceeds the range of doubles,
+/// the object keeps the average itself, which is less exact.
+class ExactMean {
+ public:
+  void Add(double value) {
+    ++count_;
+    if (!scaled_) {
+      ExactSum sum = sum_;
+      sum.Add(value);
+      if (count_ == 1 || !sum.infinite()) {
+        sum_ = sum;
+        return;
+      }
+      scaled_ = true;
+      sum_.Divide(count_ - 1);
+    }
+    sum_.Scale((count_ - 1) / count_);
+    sum_.Add(value / count_);
+  }
+  /// At least one value was added.
+  [[nodiscard]] double mean() const {
+    if (scaled_) return sum_.total();
+    ExactSum mean = sum_;
+    mean.Divide(count_);
+    return mean.total();
+  }
+
+ private:
+  ExactSum sum_;
+  double count_ = 0;
+  bool scaled_ = false;
 };
 
 }  // namespace hg::query::promql

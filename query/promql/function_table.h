@@ -1,5 +1,5 @@
 #pragma once
-// The functions of PromQL: what they take and give. What they compute stands in range_functions.h,
+// The functions of PromQL: their arguments and results. The computations are in range_functions.h,
 // math_functions.h, date_functions.h and call_*.cc.
 
 #include <cstddef>
@@ -14,12 +14,16 @@ struct FunctionSpec {
   static constexpr size_t kUnlimited = SIZE_MAX;
 
   std::string_view name;
-  std::vector<ValueType> arguments;  // the type of the last one is that of all further ones
-  size_t least = 0, most = 0;        // arguments
+  std::vector<ValueType> arguments;  // types; further arguments have the type of the last one
+  size_t least = 0, most = 0;        // number of arguments
   ValueType returns = ValueType::kVector;
 };
 
-/// nullptr: there is none of that name.
+/// Returns nullptr if there is no function of that name.
 const FunctionSpec* FindFunction(std::string_view name);
+
+/// Returns whether Prometheus has a function or aggregation of that name only if a feature flag is
+/// set. Hourglass does not have it.
+bool IsExperimental(std::string_view name);
 
 }  // namespace hg::query::promql

@@ -1,5 +1,5 @@
 #pragma once
-// Which series of a vector an aggregation takes together.
+// Divides the series of a vector into the groups of an aggregation.
 
 #include <vector>
 
@@ -8,13 +8,15 @@
 namespace hg::query::promql {
 
 struct SeriesGroups {
-  std::vector<size_t> group_of;  // for each series of the vector
-  std::vector<Labels> labels;    // for each group, in the order in which they appear
+  std::vector<size_t> group_of;  // the group of each series of the vector
+  std::vector<Labels> labels;    // the labels of each group, in order of appearance
+  MemoryHold memory;
 };
 
-SeriesGroups GroupSeries(const Value& vector, const Grouping& grouping);
+/// Charges the groups to `tally` and fails with its errors.
+Result<SeriesGroups> GroupSeries(const Value& vector, const Grouping& grouping, MemoryTally* tally);
 
-/// What an aggregation leaves of labels.
+/// Returns the labels that an aggregation keeps.
 Labels GroupLabels(Labels labels, const Grouping& grouping);
 
 }  // namespace hg::query::promql

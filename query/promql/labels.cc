@@ -8,14 +8,20 @@ namespace {
 bool Before(const Labels::Pair& pair, std::string_view name) { return pair.first < name; }
 
 bool IsAmong(std::span<const std::string> names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+  return std::binary_search(names.begin(), names.end(), name);
 }
 
 }  // namespace
 
 Labels::Labels(std::vector<Pair> pairs) {
+  std::stable_sort(pairs.begin(), pairs.end(),
+                   [](const Pair& a, const Pair& b) { return a.first < b.first; });
   pairs_.reserve(pairs.size());
-  for (const auto& [name, value] : pairs) Set(name, value);
+  for (Pair& pair : pairs) {
+    if (!pairs_.empty() && pairs_.back().first == pair.first) pairs_.pop_back();
+    pairs_.push_back(std::move(pair));
+  }
+  std::erase_if(pairs_, [](const Pair& pair) { return pair.second.empty(); });
 }
 
 std::string_view Labels::Get(std::string_view name) const {
@@ -38,6 +44,10 @@ void Labels::Set(std::string_view name, std::string_view value) {
 
 void Labels::Remove(std::string_view name) { Set(name, ""); }
 
+void Labels::RemoveName() {
+  for (const std::string_view name : {kNameLabel, kTypeLabel, kUnitLabel}) Remove(name);
+}
+
 void Labels::Keep(std::span<const std::string> names) {
   std::erase_if(pairs_, [&](const Pair& pair) { return !IsAmong(names, pair.first); });
 }
@@ -55,7 +65,7 @@ size_t Labels::bytes() const {
 std::string Labels::Key() const {
   std::string key;
   for (const auto& [name, value] : pairs_) {
-    // No text in UTF-8 has this byte.
+    // This byte does not occur in UTF-8 text.
     key.append(name).push_back('\xFF');
     key.append(value).push_back('\xFF');
   }

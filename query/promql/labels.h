@@ -1,8 +1,9 @@
 #pragma once
-// What names a series: labels, of which "__name__" is the metric.
+// The labels of a series. The label "__name__" has the metric name.
 
 #include <compare>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,35 +13,42 @@
 namespace hg::query::promql {
 
 inline constexpr std::string_view kNameLabel = "__name__";
+inline constexpr std::string_view kTypeLabel = "__type__", kUnitLabel = "__unit__";
 inline constexpr std::string_view kBucketLabel = "le";
-/// Bytes of a value that an expression makes of others: each step may make it many times as long.
+/// The longest label value in bytes that an expression may compose. Without a limit each function
+/// in an expression could make the value many times longer.
 inline constexpr size_t kLabelValueBytesMax = 64 * 1024;
 
-/// Names and values, sorted by names, each name once, no value empty: an empty value is the same as
-/// none. Value type.
+/// A set of labels, sorted by name, with unique names. Empty values are not stored: an empty value
+/// means that the label is absent.
 class Labels {
  public:
   using Pair = std::pair<std::string, std::string>;
 
   Labels() = default;
-  /// In any order; of a name that is there twice the last one counts.
+  /// `pairs` may be in any order. If a name occurs twice, the last value counts.
   explicit Labels(std::vector<Pair> pairs);
 
-  /// "" = it has no such label.
+  /// Returns "" if the label is absent.
   [[nodiscard]] std::string_view Get(std::string_view name) const;
-  /// An empty value removes it.
+  /// An empty value removes the label.
   void Set(std::string_view name, std::string_view value);
   void Remove(std::string_view name);
-  /// Leaves those, or all others. `names` in any order.
+  /// Removes the metric name. As in Prometheus, its type and unit go with it: the labels "__type__"
+  /// and "__unit__".
+  void RemoveName();
+  /// Keep removes all labels except the named ones; Drop removes the named ones. `names` is sorted.
   void Keep(std::span<const std::string> names);
   void Drop(std::span<const std::string> names);
 
   [[nodiscard]] const std::vector<Pair>& pairs() const { return pairs_; }
-  /// About what it takes in memory.
+  /// The approximate memory.
   [[nodiscard]] size_t bytes() const;
-  /// One text for each set of labels, to find equal ones by.
+  /// The cost of a copy or a comparison, in steps of a RequestContext.
+  [[nodiscard]] uint64_t steps() const { return 4 + 4 * pairs_.size(); }
+  /// A string that is equal for equal sets of labels only; used as a hash key.
   [[nodiscard]] std::string Key() const;
-  /// For messages: {__name__="up", job="a"}.
+  /// Text for messages: {__name__="up", job="a"}.
   [[nodiscard]] std::string Text() const;
 
   auto operator<=>(const Labels&) const = default;
@@ -49,7 +57,7 @@ class Labels {
   std::vector<Pair> pairs_;
 };
 
-/// "label_name", a quoted text in PromQL's form.
+/// Returns the text in quotes with escapes, as PromQL writes strings.
 std::string Quoted(std::string_view text);
 
 }  // namespace hg::query::promql

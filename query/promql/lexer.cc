@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "query/promql/annotations.h"
 #include "query/promql/quoted_text.h"
+#include "storage/base/invariant.h"
 #include "storage/model/letter_case.h"
 #include "storage/model/utf8.h"
 
@@ -21,10 +23,24 @@ bool InWord(char c) { return BeginsWord(c) || IsDigit(c); }
 
 class Lexer {
  public:
-  explicit Lexer(std::string_view text) : text_(text) {}
+  Lexer(std::string_view text, RequestContext& context) : text_(text), context_(context) {}
 
   Result<std::vector<Token>> Run() {
-    for (SkipBlanks(); at_ < text_.size(); SkipBlanks()) RETURN_IF_ERROR(Take());
+    // Memory of a token, and of the node, matcher or label that a parser makes of it.
+    constexpr int64_t kBytesPerToken = 512;
+    constexpr uint64_t kStepsPerToken = 32;
+    constexpr size_t kTokensAtOnce = 32;
+    RETURN_IF_ERROR(context_.Charge(2 * static_cast<int64_t>(text_.size())));
+    for (SkipBlanks(); at_ < text_.size(); SkipBlanks()) {
+      if (tokens_.size() == kTokensMax)
+        return Fail(at_, "more than " + std::to_string(kTokensMax) + " words and symbols");
+      if (tokens_.size() % kTokensAtOnce == 0)
+        RETURN_IF_ERROR(context_.Charge(kTokensAtOnce * kBytesPerToken));
+      const size_t before = at_;
+      RETURN_IF_ERROR(Take());
+      INVARIANT(at_ > before);
+      RETURN_IF_ERROR(context_.Step(kStepsPerToken + at_ - before));
+    }
     tokens_.push_back({TokenKind::kEnd, "", at_});
     return std::move(tokens_);
   }
@@ -47,6 +63,7 @@ class Lexer {
   }
 
   void Add(TokenKind kind, size_t end) {
+    INVARIANT(end > at_);
     tokens_.push_back({kind, std::string(text_.substr(at_, end - at_)), at_});
     at_ = end;
   }
@@ -81,7 +98,7 @@ class Lexer {
                          std::string(text_.substr(at_, text_.size() - rest.size() - at_)) + "\"");
   }
 
-  // Where a ':' is no part of a word.
+  // Counts brackets and braces. A ':' is not part of a word inside of them.
   void Count(std::string_view symbol) {
     if (symbol == "[") ++brackets_;
     if (symbol == "]") --brackets_;
@@ -108,8 +125,7 @@ class Lexer {
     }
     TokenKind kind = TokenKind::kNumber;
     if (end < text_.size() && InWord(text_[end])) {
-      kind = TokenKind::kDuration;
-      end = at_;
+      kind = TokenKind::kDuration;  // may be invalid; the parser checks it
       while (end < text_.size() && InWord(text_[end])) ++end;
     }
     Add(kind, end);
@@ -133,6 +149,7 @@ class Lexer {
   }
 
   const std::string_view text_;
+  RequestContext& context_;
   size_t at_ = 0;
   int brackets_ = 0, braces_ = 0;
   std::vector<Token> tokens_;
@@ -141,17 +158,15 @@ class Lexer {
 }  // namespace
 
 bool Token::IsWord(std::string_view lower) const {
-  return kind == TokenKind::kIdentifier && LowerCase(text) == lower;
+  return kind == TokenKind::kIdentifier && text.size() == lower.size() && LowerCase(text) == lower;
 }
 
-Result<std::vector<Token>> Tokenize(std::string_view text) { return Lexer(text).Run(); }
+Result<std::vector<Token>> Tokenize(std::string_view text, RequestContext& context) {
+  return Lexer(text, context).Run();
+}
 
 Status ParseFailure(std::string_view text, size_t at, std::string_view message) {
-  const std::string_view before = text.substr(0, at);
-  const auto line = 1 + std::count(before.begin(), before.end(), '\n');
-  const size_t line_begin = before.rfind('\n') + 1;  // npos + 1 = 0
-  return Status::InvalidArgument(std::to_string(line) + ":" + std::to_string(at - line_begin + 1) +
-                                 ": parse error: " + std::string(message));
+  return Status::InvalidArgument(PlaceText(text, at) + ": parse error: " + std::string(message));
 }
 
 }  // namespace hg::query::promql

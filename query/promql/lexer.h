@@ -1,11 +1,12 @@
 #pragma once
-// PromQL's tokens. Pure.
+// Splits a PromQL expression into tokens.
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "storage/base/request_context.h"
 #include "storage/base/status.h"
 
 namespace hg::query::promql {
@@ -14,29 +15,34 @@ enum class TokenKind : uint8_t {
   kEnd,
   kNumber,      // digits as written; "inf" and "nan" are identifiers
   kDuration,    // digits and units as written
-  kString,      // its value, escapes resolved
-  kIdentifier,  // words, also those with ':'
+  kString,      // the value, with escapes resolved
+  kIdentifier,  // words, including those with ':'
   kSymbol,
 };
 
 struct Token {
   TokenKind kind = TokenKind::kEnd;
   std::string text;
-  size_t at = 0;  // byte in the expression
+  size_t at = 0;  // byte offset in the expression
 
   [[nodiscard]] bool Is(std::string_view symbol) const {
     return kind == TokenKind::kSymbol && text == symbol;
   }
-  /// Keywords are words in any case.
+  /// Compares with a keyword; case is ignored.
   [[nodiscard]] bool IsWord(std::string_view lower) const;
 };
 
-/// All tokens, the last being kEnd; comments run from '#' to the end of their line.
-/// InvalidArgument, with the place: a character that begins no token, a text without end, a bad
-/// escape.
-Result<std::vector<Token>> Tokenize(std::string_view text);
+/// The most tokens of one expression.
+inline constexpr size_t kTokensMax = 32 * 1024;
 
-/// InvalidArgument "1:5: parse error: MESSAGE", with line and byte of the place.
+/// Returns all tokens; the last one is kEnd. Comments run from '#' to the end of the line. Charges
+/// the tokens to `context` until the request ends, together with what a parser makes of them.
+/// InvalidArgument, with the place: an invalid character, an unterminated string, an invalid
+/// escape, or more than kTokensMax tokens. Also fails with errors of `context`.
+Result<std::vector<Token>> Tokenize(std::string_view text,
+                                    RequestContext& context = RequestContext::Unlimited());
+
+/// Returns InvalidArgument "1:5: parse error: MESSAGE" with the line and the byte in the line.
 Status ParseFailure(std::string_view text, size_t at, std::string_view message);
 
 }  // namespace hg::query::promql

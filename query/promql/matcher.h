@@ -14,31 +14,38 @@ namespace hg::query::promql {
 
 enum class MatchKind : unsigned char { kEqual, kNotEqual, kMatches, kMatchesNot };
 
-/// Immutable value.
+/// Immutable.
 struct Matcher {
   std::string label;
   MatchKind kind = MatchKind::kEqual;
   std::string value;
-  // Of kMatches and kMatchesNot: the pattern, or else, sorted, all texts that match.
+  // For kMatches and kMatchesNot: either the pattern, or the sorted list of all texts that match.
   std::shared_ptr<const AnchoredPattern> pattern;
   std::vector<std::string> choices = {};
 
-  /// InvalidArgument: the value is no regular expression. Busy: it may not be compiled on a loop.
-  static Result<Matcher> Make(std::string label, MatchKind kind, std::string value);
+  /// Makes a matcher. InvalidArgument: the value is not a valid regular expression. Busy: a pattern
+  /// may not be compiled on an event loop. Work and memory are reported to `context`; a pattern
+  /// stays charged until the request ends. Also fails with errors of `context`.
+  static Result<Matcher> Make(std::string label, MatchKind kind, std::string value,
+                              RequestContext& context = RequestContext::Unlimited());
 
-  /// All values that the label may have, where they are named: = or a regular expression of nothing
-  /// but a choice. Empty: they are not.
+  /// Returns all values that the label may have, if the matcher lists them: for = and for regular
+  /// expressions that only list texts. Returns an empty span for other matchers.
   [[nodiscard]] std::span<const std::string> Choices() const;
-  /// Whether the label may have that value; "" is that of a series without the label.
+  /// Returns whether the label may have the value. "" stands for a series without the label.
+  /// Reports the work to `context`. Fails like AnchoredPattern::Matches.
+  Result<bool> Admits(std::string_view text, RequestContext& context) const;
+  /// The same without a request context. A text that is too long for the pattern is not admitted.
   [[nodiscard]] bool Admits(std::string_view text) const;
 
  private:
-  [[nodiscard]] bool Matches(std::string_view text) const;
+  Result<bool> Matches(std::string_view text, RequestContext& context) const;
 };
 
 using Matchers = std::vector<Matcher>;
 
-/// Whether one of them refuses series that do not have its label: others would select everything.
+/// Returns whether some matcher excludes series without its label. Otherwise the matchers would
+/// select everything.
 bool SaysSomething(const Matchers& matchers);
 
 }  // namespace hg::query::promql

@@ -27,13 +27,13 @@ constexpr Named kFunctions[] = {
     {"ceil", [](double x) { return std::ceil(x); }},
     {"cos", [](double x) { return std::cos(x); }},
     {"cosh", [](double x) { return std::cosh(x); }},
-    {"deg", [](double x) { return x * kDegreesOfHalfTurn / std::numbers::pi; }},
+    {"deg", [](double x) { return x * (kDegreesOfHalfTurn / std::numbers::pi); }},
     {"exp", [](double x) { return std::exp(x); }},
     {"floor", [](double x) { return std::floor(x); }},
     {"ln", [](double x) { return std::log(x); }},
     {"log10", [](double x) { return std::log10(x); }},
     {"log2", [](double x) { return std::log2(x); }},
-    {"rad", [](double x) { return x * std::numbers::pi / kDegreesOfHalfTurn; }},
+    {"rad", [](double x) { return x * (std::numbers::pi / kDegreesOfHalfTurn); }},
     {"sgn", Sign},
     {"sin", [](double x) { return std::sin(x); }},
     {"sinh", [](double x) { return std::sinh(x); }},
@@ -52,7 +52,7 @@ MathFunction FindMathFunction(std::string_view name) {
 }
 
 double RoundTo(double value, double unit) {
-  // By the inverse, so that tenths stay tenths.
+  // Multiplying by the inverse keeps tenths exact.
   const double inverse = 1 / unit;
   return std::floor(value * inverse + 0.5) / inverse;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Functions of one number, and the arithmetic of operators. Pure.
+// Functions of one number, and the arithmetic of operators.
 
 #include <string_view>
 
@@ -9,19 +9,21 @@ namespace hg::query::promql {
 
 using MathFunction = double (*)(double);
 
-/// "abs", "ln", "sin" and so on; nullptr: it is none.
+/// Returns the function "abs", "ln", "sin" and so on, or nullptr for other names.
 MathFunction FindMathFunction(std::string_view name);
 
-/// The multiple of `unit` that is nearest to the value, the larger one of two.
+/// Returns the multiple of `unit` that is nearest to the value. Of two equally near multiples it
+/// returns the larger one.
 double RoundTo(double value, double unit);
 
-// The smaller and the larger one; NaN if one is, unless the other is the infinity of that side.
+// Least returns the minimum, Most the maximum. The result is NaN if an argument is NaN, unless the
+// other one is the infinity that decides the result.
 double Least(double a, double b);
 double Most(double a, double b);
 
-/// Of an arithmetic operator.
+/// Computes an arithmetic operator.
 double Compute(BinaryOperator op, double a, double b);
-/// Of a comparison.
+/// Computes a comparison.
 bool Holds(BinaryOperator op, double a, double b);
 
 }  // namespace hg::query::promql

@@ -22,7 +22,7 @@ bool AppendSpecial(double value, std::string* out) {
   return true;
 }
 
-/// "1.25e-07", the fewest digits that read back.
+/// Returns text such as "1.25e-07" with the fewest digits that read back to the same double.
 std::string ScientificText(double value) {
   char text[32];
   const auto [end, error] =
@@ -30,8 +30,8 @@ std::string ScientificText(double value) {
   return {text, end};
 }
 
-/// The same digits with zeros instead of an exponent. (std::to_chars would give all digits that a
-/// large double has.)
+/// Returns the same digits with zeros instead of an exponent. std::to_chars would print all digits
+/// of a large double.
 std::string WithoutExponent(double value) {
   const std::string text = ScientificText(std::abs(value));
   const size_t e = text.find('e');
@@ -44,7 +44,7 @@ std::string WithoutExponent(double value) {
     digits.insert(0, static_cast<size_t>(-exponent), '0');
     exponent = 0;
   }
-  const auto whole = static_cast<size_t>(exponent) + 1;  // digits in front of the point
+  const auto whole = static_cast<size_t>(exponent) + 1;  // digits before the decimal point
   if (digits.size() <= whole) {
     digits.append(whole - digits.size(), '0');
   } else {
@@ -75,9 +75,9 @@ std::optional<double> ParseFloat(std::string_view text) {
   } else {
     word = text;
     const bool hex = TakePrefix(&word, "0x");
-    // Go's hexadecimal numbers need their exponent.
+    // Go requires an exponent in hexadecimal numbers.
     if (hex && word.find_first_of("pP") == std::string_view::npos) return {};
-    // Words of from_chars that are none of Go's: "nan(…)".
+    // from_chars accepts words that Go does not accept, such as "nan(…)".
     if (word.empty() || word.front() == 'n' || word.front() == 'N' || word.front() == 'i' ||
         word.front() == 'I')
       return {};
@@ -86,7 +86,8 @@ std::optional<double> ParseFloat(std::string_view text) {
                         hex ? std::chars_format::hex : std::chars_format::general);
     if (end != word.data() + word.size()) return {};
     if (error == std::errc::result_out_of_range) {
-      // Too small is 0 or as near as can be; too large is refused.
+      // Numbers that are too small become 0 or the nearest double. Numbers that are too large are
+      // refused.
       value = std::strtod(std::string(text).c_str(), nullptr);
       if (std::isinf(value)) return {};
     } else if (error != std::errc()) {
@@ -119,7 +120,7 @@ std::string FixedText(double value) {
 
 void AppendAnswerText(double value, std::string* out) {
   constexpr double kFixedFrom = 1e-6, kFixedBelow = 1e21;
-  // Below, std::to_chars gives no more digits without an exponent than it needs.
+  // Below this value std::to_chars in fixed format prints no more digits than needed.
   constexpr double kWholeBelow = 1e15;
   constexpr size_t kBytesMax = 32;
   if (AppendSpecial(value, out)) return;

@@ -1,6 +1,6 @@
 #pragma once
-// Numbers as Prometheus reads and prints them: the texts of Go's strconv, which label values (le,
-// count_values) and answers consist of. Pure.
+// Reads and prints numbers like Prometheus, in the format of Go's strconv. Label values (le,
+// count_values) and responses contain such numbers.
 
 #include <optional>
 #include <string>
@@ -8,19 +8,21 @@
 
 namespace hg::query::promql {
 
-/// A floating point number: decimal or hexadecimal (with its exponent), a sign, "inf", "infinity"
-/// and "nan" in any case. None: not a number, or beyond the range of doubles.
+/// Parses a floating point number: decimal, or hexadecimal with an exponent, with a sign, or "inf",
+/// "infinity" and "nan" in any case. Returns nullopt if the text is not a number or beyond the
+/// range of doubles.
 std::optional<double> ParseFloat(std::string_view text);
 
-/// A number literal: integers may be hexadecimal, or octal with a leading 0 ("010" is 8, "09" is
-/// 9).
+/// Parses a number literal. Integers may also be hexadecimal, or octal with a leading 0 ("010" is
+/// 8, "09" is 9).
 std::optional<double> ParseLiteral(std::string_view text);
 
-/// The shortest digits that read back to the same double, never with an exponent; "NaN", "+Inf",
-/// "-Inf".
+/// Returns the shortest digits that read back to the same double, always without an exponent;
+/// "NaN", "+Inf" or "-Inf".
 std::string FixedText(double value);
 
-/// The same, but with an exponent below 1e-06 and from 1e+21 on: how answers are printed.
+/// Appends the same digits, with an exponent below 1e-06 and from 1e+21 on. Responses are printed
+/// in this form.
 void AppendAnswerText(double value, std::string* out);
 
 }  // namespace hg::query::promql

@@ -1,15 +1,14 @@
 #include "query/promql/parser.h"
 
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "query/promql/function_table.h"
-#include "query/promql/number_text.h"
 #include "query/promql/selector_parser.h"
 #include "query/promql/token_stream.h"
 #include "query/promql/type_check.h"
+#include "storage/base/invariant.h"
 
 namespace hg::query::promql {
 namespace {
@@ -19,7 +18,7 @@ struct OperatorWord {
   BinaryOperator op;
   int precedence;
 };
-constexpr int kPowerPrecedence = 6;  // the only one that groups from the right
+constexpr int kPowerPrecedence = 6;  // the only right-associative operator
 constexpr OperatorWord kOperators[] = {
     {"or", BinaryOperator::kOr, 1},
     {"and", BinaryOperator::kAnd, 2},
@@ -69,7 +68,8 @@ ExprPtr MakeExpr(size_t at, Node node) {
 
 class Parser {
  public:
-  Parser(std::string_view text, std::vector<Token> tokens) : tokens_(text, std::move(tokens)) {}
+  Parser(std::string_view text, std::vector<Token> tokens, RequestContext& context)
+      : tokens_(text, std::move(tokens), context) {}
 
   Result<ExprPtr> Run() {
     if (tokens_.Peek().kind == TokenKind::kEnd)
@@ -97,7 +97,7 @@ class Parser {
     return nullptr;
   }
 
-  /// Operators of at least that precedence.
+  /// Parses operators of at least this precedence.
   Result<ExprPtr> TakeOperation(int precedence) {
     if (++depth_ > kNestingMax) {
       return tokens_.Fail(tokens_.Peek().at, "more than " + std::to_string(kNestingMax) +
@@ -113,18 +113,32 @@ class Parser {
       Binary binary;
       binary.op = word->op;
       const size_t at = left->at;
+      const size_t before = tokens_.place();
       tokens_.Next();
+      if ((word->text == "<" || word->text == ">") && tokens_.Peek().Is("/"))
+        return tokens_.Fail(tokens_.Peek().at,
+                            "the operator is for native histograms, which are not supported");
       RETURN_IF_ERROR(TakeMatching(&binary));
       const bool from_right = word->precedence == kPowerPrecedence;
       ASSIGN_OR_RETURN(binary.right, TakeOperation(word->precedence + (from_right ? 0 : 1)));
       binary.left = std::move(left);
       left = MakeExpr(at, std::move(binary));
+      INVARIANT(tokens_.place() > before);
     }
     --depth_;
     return left;
   }
 
   Status TakeMatching(Binary* binary) {
+    RETURN_IF_ERROR(TakeModifiers(binary));
+    const Token& word = tokens_.Peek();
+    const bool fills = word.IsWord("fill") || word.IsWord("fill_left") || word.IsWord("fill_right");
+    if (fills && tokens_.Peek(1).Is("("))
+      return RefuseExperimental(tokens_, word.at, "the modifier " + word.text);
+    return {};
+  }
+
+  Status TakeModifiers(Binary* binary) {
     binary->returns_bool = tokens_.TakeWord("bool");
     Matching& matching = binary->matching;
     matching.on = tokens_.TakeWord("on");
@@ -143,7 +157,7 @@ class Parser {
     return {};
   }
 
-  /// One operand with its signs and suffixes.
+  /// Parses one operand with its signs and suffixes.
   Result<ExprPtr> TakeOperand() {
     const size_t at = tokens_.Peek().at;
     if (tokens_.Peek().Is("-") || tokens_.Peek().Is("+")) {
@@ -152,6 +166,7 @@ class Parser {
       ASSIGN_OR_RETURN(negation.inner, TakeOperation(kPowerPrecedence));
       if (auto* number = std::get_if<NumberLiteral>(&negation.inner->node)) {
         if (!negation.plus) number->value = -number->value;
+        negation.inner->at = at;
         return std::move(negation.inner);
       }
       return MakeExpr(at, std::move(negation));
@@ -163,14 +178,10 @@ class Parser {
 
   Result<ExprPtr> TakeAtom() {
     const Token token = tokens_.Peek();
-    if (token.kind == TokenKind::kNumber || token.IsWord("inf") || token.IsWord("nan")) {
-      tokens_.Next();
-      const std::optional<double> value = ParseLiteral(token.text);
-      if (!value) return tokens_.Fail(token.at, "\"" + token.text + "\" is no number");
-      return MakeExpr(token.at, NumberLiteral{*value});
+    if (IsNumber(token)) {
+      ASSIGN_OR_RETURN(const double value, TakeNumber(&tokens_));
+      return MakeExpr(token.at, NumberLiteral{value});
     }
-    if (token.kind == TokenKind::kDuration)
-      return tokens_.Fail(token.at, "bad number or duration syntax: \"" + token.text + "\"");
     if (token.kind == TokenKind::kString) {
       tokens_.Next();
       return MakeExpr(token.at, StringLiteral{token.text});
@@ -190,6 +201,9 @@ class Parser {
         }
       }
       if (IsReserved(token)) return tokens_.Unexpected("");
+      const bool grouped = next.IsWord("by") || next.IsWord("without");
+      if ((called || grouped) && IsExperimental(token.text))
+        return RefuseExperimental(tokens_, token.at, "the function " + token.text);
       if (called) return TakeCall();
     } else if (!token.Is("{")) {
       return tokens_.Unexpected("");
@@ -203,8 +217,10 @@ class Parser {
     RETURN_IF_ERROR(tokens_.Expect("(", ""));
     if (tokens_.Take(")")) return arguments;
     do {
+      const size_t before = tokens_.place();
       ASSIGN_OR_RETURN(ExprPtr argument, TakeOperation(0));
       arguments.push_back(std::move(argument));
+      INVARIANT(tokens_.place() > before);
     } while (tokens_.Take(","));
     RETURN_IF_ERROR(tokens_.Expect(")", "behind arguments"));
     return arguments;
@@ -220,7 +236,7 @@ class Parser {
     return MakeExpr(name.at, std::move(call));
   }
 
-  /// by (…) or without (…), if it comes.
+  /// Parses by (…) or without (…). Returns false if neither follows.
   Result<bool> TakeGrouping(Grouping* grouping) {
     grouping->without = tokens_.TakeWord("without");
     if (!grouping->without && !tokens_.TakeWord("by")) return false;
@@ -252,26 +268,26 @@ class Parser {
   int operators_ = 0;
 };
 
-Result<std::vector<Token>> TokensOf(std::string_view text) {
+Result<std::vector<Token>> TokensOf(std::string_view text, RequestContext& context) {
   if (text.size() > kExpressionBytesMax) {
     return Status::InvalidArgument("the expression is longer than " +
                                    std::to_string(kExpressionBytesMax) + " bytes");
   }
-  return Tokenize(text);
+  return Tokenize(text, context);
 }
 
 }  // namespace
 
-Result<ExprPtr> ParseExpression(std::string_view text) {
-  ASSIGN_OR_RETURN(std::vector<Token> tokens, TokensOf(text));
-  ASSIGN_OR_RETURN(ExprPtr expr, Parser(text, std::move(tokens)).Run());
+Result<ExprPtr> ParseExpression(std::string_view text, RequestContext& context) {
+  ASSIGN_OR_RETURN(std::vector<Token> tokens, TokensOf(text, context));
+  ASSIGN_OR_RETURN(ExprPtr expr, Parser(text, std::move(tokens), context).Run());
   RETURN_IF_ERROR(CheckTypes(text, *expr));
   return expr;
 }
 
-Result<Matchers> ParseSelector(std::string_view text) {
-  ASSIGN_OR_RETURN(std::vector<Token> tokens, TokensOf(text));
-  return Parser(text, std::move(tokens)).RunSelector();
+Result<Matchers> ParseSelector(std::string_view text, RequestContext& context) {
+  ASSIGN_OR_RETURN(std::vector<Token> tokens, TokensOf(text, context));
+  return Parser(text, std::move(tokens), context).RunSelector();
 }
 
 }  // namespace hg::query::promql

@@ -1,29 +1,35 @@
 #pragma once
-// From a text to a checked tree.
+// Parses a text into a checked tree.
 
 #include <cstddef>
 #include <string_view>
 
 #include "query/promql/matcher.h"
 #include "query/promql/syntax.h"
+#include "storage/base/request_context.h"
 #include "storage/base/status.h"
 
 namespace hg::query::promql {
 
-/// Bytes of one expression.
+/// The longest expression in bytes.
 inline constexpr size_t kExpressionBytesMax = 64 * 1024;
-/// Levels of parentheses, signs, operators and calls: parsing and evaluating go down one call for
-/// each.
+/// The most levels of parentheses, signs, operators and calls. Parsing and evaluation recurse once
+/// per level.
 inline constexpr int kNestingMax = 100;
-/// Operators of one expression: a row of them makes a tree as deep as it is long.
+/// The most operators of one expression: a chain of operators makes a tree as deep as the chain is
+/// long.
 inline constexpr int kOperatorsMax = 1000;
-/// Matchers with regular expressions of one expression, or of all match[] of a request together.
+/// The most matchers with regular expressions in one expression, or in all match[] parameters of a
+/// request together.
 inline constexpr int kPatternsMax = 100;
 
-/// An expression, types checked. InvalidArgument: "1:5: parse error: …", with line and byte.
-Result<ExprPtr> ParseExpression(std::string_view text);
+/// Parses an expression and checks its types. Charges the tree to `context` until the request ends.
+/// InvalidArgument: "1:5: parse error: …" with line and byte. Also fails with errors of `context`.
+Result<ExprPtr> ParseExpression(std::string_view text,
+                                RequestContext& context = RequestContext::Unlimited());
 
-/// A selector alone, such as the match[] of the HTTP API.
-Result<Matchers> ParseSelector(std::string_view text);
+/// Parses a selector alone, for example a match[] parameter of the HTTP API.
+Result<Matchers> ParseSelector(std::string_view text,
+                               RequestContext& context = RequestContext::Unlimited());
 
 }  // namespace hg::query::promql

@@ -1,6 +1,7 @@
 #include "query/promql/pick_aggregation.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <utility>
 #include <vector>
@@ -12,20 +13,44 @@
 namespace hg::query::promql {
 namespace {
 
-/// Numbers of the series of each group.
-std::vector<std::vector<size_t>> MembersOf(const SeriesGroups& groups) {
-  std::vector<std::vector<size_t>> members(groups.labels.size());
+/// The indices of the series of each group.
+using Members = std::vector<std::vector<size_t>>;
+
+/// Charges the memory needed to process groups: the indices twice, because vectors grow by
+/// doubling, and the samples of one step.
+Status HoldMembers(const SeriesGroups& groups, MemoryTally* tally, MemoryHold* hold) {
+  constexpr size_t kBytesPerSeries = 64;
+  RETURN_IF_ERROR(tally->Step(groups.group_of.size()));
+  return hold->Add(tally, static_cast<int64_t>(groups.labels.size() * sizeof(Members::value_type) +
+                                               groups.group_of.size() * kBytesPerSeries));
+}
+
+Members MembersOf(const SeriesGroups& groups) {
+  Members members(groups.labels.size());
   for (size_t series = 0; series < groups.group_of.size(); ++series)
     members[groups.group_of[series]].push_back(series);
   return members;
 }
 
-Result<size_t> CountOf(double count) {
-  // From here on doubles have no int64.
+/// The cost of sorting so many values, in steps.
+uint64_t SortingSteps(size_t count) { return 1 + count * std::bit_width(count); }
+
+/// Refuses counts that do not fit an int64, unless all of them are less than 1.
+Status CheckCounts(const Column& counts, MemoryTally* tally) {
   constexpr double kInt64Beyond = 9223372036854775808.0;
-  if (!(count >= -kInt64Beyond && count < kInt64Beyond))
-    return Status::InvalidArgument("Scalar value " + FixedText(count) + " overflows int64");
-  return count < 1 ? size_t{0} : static_cast<size_t>(count);
+  RETURN_IF_ERROR(tally->Step(counts.size()));
+  if (std::none_of(counts.begin(), counts.end(), [](double count) { return count >= 1; })) {
+    if (std::none_of(counts.begin(), counts.end(), [](double count) { return std::isnan(count); }))
+      return {};
+  }
+  for (const double count : counts) {
+    if (std::isnan(count)) return Status::InvalidArgument("Parameter value is NaN");
+    if (count <= -kInt64Beyond || count >= kInt64Beyond) {
+      return Status::InvalidArgument("Scalar value " + FixedText(count) +
+                                     (count < 0 ? " underflows" : " overflows") + " int64");
+    }
+  }
+  return {};
 }
 
 struct Candidate {
@@ -33,7 +58,7 @@ struct Candidate {
   size_t series = 0;
 };
 
-/// The best `count` first, in their order.
+/// Keeps the best `count` candidates, best first.
 void Rank(bool largest, size_t count, std::vector<Candidate>* candidates) {
   const auto better = [largest](const Candidate& a, const Candidate& b) {
     if (std::isnan(a.value) || std::isnan(b.value))
@@ -62,12 +87,17 @@ std::vector<Candidate> CandidatesOf(const Value& vector, const std::vector<size_
 Result<Value> PickOfGroups(const Aggregation& aggregation, const Column& counts, Value vector,
                            const Steps& steps, MemoryTally* tally) {
   const bool largest = aggregation.aggregator == Aggregator::kTopk;
-  const auto members = MembersOf(GroupSeries(vector, aggregation.grouping));
-  std::vector<VectorSeries> ranked;  // of a single step
+  RETURN_IF_ERROR(CheckCounts(counts, tally));
+  ASSIGN_OR_RETURN(const SeriesGroups groups, GroupSeries(vector, aggregation.grouping, tally));
+  MemoryHold held;
+  RETURN_IF_ERROR(HoldMembers(groups, tally, &held));
+  const Members members = MembersOf(groups);
+  std::vector<VectorSeries> ranked;  // series in rank order; used for a single step
   for (size_t i = 0; i < steps.count; ++i) {
-    ASSIGN_OR_RETURN(const size_t count, CountOf(counts[i]));
-    RETURN_IF_ERROR(tally->Step(1 + vector.vector.size()));
+    const size_t count = counts[i] < 1 ? 0 : static_cast<size_t>(counts[i]);
+    RETURN_IF_ERROR(tally->Step(1));
     for (const std::vector<size_t>& of_group : members) {
+      RETURN_IF_ERROR(tally->Step(SortingSteps(of_group.size())));
       std::vector<Candidate> candidates = CandidatesOf(vector, of_group, i);
       Rank(largest, count, &candidates);
       if (steps.count == 1) {
@@ -85,14 +115,16 @@ Result<Value> PickOfGroups(const Aggregation& aggregation, const Column& counts,
 
 Result<Value> QuantilesOfGroups(const Aggregation& aggregation, const Column& phis,
                                 const Value& vector, const Steps& steps, MemoryTally* tally) {
-  const SeriesGroups groups = GroupSeries(vector, aggregation.grouping);
-  const auto members = MembersOf(groups);
+  ASSIGN_OR_RETURN(const SeriesGroups groups, GroupSeries(vector, aggregation.grouping, tally));
+  MemoryHold held;
+  RETURN_IF_ERROR(HoldMembers(groups, tally, &held));
+  const Members members = MembersOf(groups);
   VectorBuilder builder(steps, tally);
   std::vector<double> values;
   for (size_t group = 0; group < members.size(); ++group) {
     ASSIGN_OR_RETURN(const size_t series, builder.SeriesOf(groups.labels[group]));
     for (size_t i = 0; i < steps.count; ++i) {
-      RETURN_IF_ERROR(tally->Step(1 + members[group].size()));
+      RETURN_IF_ERROR(tally->Step(SortingSteps(members[group].size())));
       values.clear();
       for (const Candidate& candidate : CandidatesOf(vector, members[group], i))
         values.push_back(candidate.value);
@@ -106,17 +138,20 @@ Result<Value> CountValues(const Aggregation& aggregation, const std::string& lab
                           const Value& vector, const Steps& steps, MemoryTally* tally) {
   if (label.empty()) return Status::InvalidArgument("count_values: a label needs a name");
   Grouping grouping = aggregation.grouping;
-  // The label of the value stays, whatever is grouped by.
+  // The label with the value is always kept, whatever the grouping is.
   if (grouping.without) {
     std::erase(grouping.labels, label);
   } else {
-    grouping.labels.push_back(label);
+    auto& labels = grouping.labels;
+    const auto place = std::lower_bound(labels.begin(), labels.end(), label);
+    if (place == labels.end() || *place != label) labels.insert(place, label);
   }
   VectorBuilder builder(steps, tally);
   for (const VectorSeries& from : vector.vector) {
     for (size_t i = 0; i < steps.count; ++i) {
       RETURN_IF_ERROR(tally->Step(1));
       if (IsAbsent(from.values[i])) continue;
+      RETURN_IF_ERROR(tally->Step(2 * from.labels.steps()));
       Labels labels = from.labels;
       labels.Set(label, FixedText(from.values[i]));
       ASSIGN_OR_RETURN(const size_t series,

@@ -2,7 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <limits>
+#include <string>
+#include <utility>
+
+#include "query/promql/number_text.h"
 
 namespace hg::query::promql {
 namespace {
@@ -10,21 +15,39 @@ namespace {
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// One bucket for each bound, with counts that never fall.
-void Settle(std::vector<Bucket>* buckets) {
+/// Sorts buckets and adds up those with equal bounds.
+void Unite(std::vector<Bucket>* buckets) {
   std::stable_sort(buckets->begin(), buckets->end(),
                    [](const Bucket& a, const Bucket& b) { return a.bound < b.bound; });
-  std::vector<Bucket> settled;
-  for (const Bucket& bucket : *buckets) {
-    if (!settled.empty() && settled.back().bound == bucket.bound) {
-      settled.back().count += bucket.count;
+  size_t last = 0;
+  for (size_t i = 1; i < buckets->size(); ++i) {
+    if ((*buckets)[i].bound == (*buckets)[last].bound) {
+      (*buckets)[last].count += (*buckets)[i].count;
     } else {
-      settled.push_back(bucket);
+      (*buckets)[++last] = (*buckets)[i];
     }
   }
-  for (size_t i = 1; i < settled.size(); ++i)
-    settled[i].count = std::max(settled[i - 1].count, settled[i].count);
-  *buckets = std::move(settled);
+  buckets->resize(std::min(buckets->size(), last + 1));
+}
+
+/// Raises counts so that they never decrease. Levels differences that are rounding errors.
+void Settle(std::vector<Bucket>* buckets, Decreases* decreases) {
+  constexpr double kRounding = 1e-12;
+  bool decreased = false;
+  double before = buckets->front().count;
+  for (Bucket& bucket : *buckets) {
+    const double more = bucket.count - before;
+    const bool rounding = std::abs(more) < kRounding * (std::abs(bucket.count) + std::abs(before));
+    if (more > 0 && !rounding) before = bucket.count;
+    if (more < 0 && !rounding) {
+      decreased = true;
+      decreases->first_bound = std::min(decreases->first_bound, bucket.bound);
+      decreases->last_bound = std::max(decreases->last_bound, bucket.bound);
+      decreases->most = std::max(decreases->most, -more);
+    }
+    bucket.count = before;
+  }
+  decreases->histograms += decreased ? 1 : 0;
 }
 
 }  // namespace
@@ -33,28 +56,43 @@ double Quantile(double phi, std::vector<double>* values) {
   if (values->empty() || std::isnan(phi)) return kNaN;
   if (phi < 0) return -kInfinity;
   if (phi > 1) return kInfinity;
-  std::sort(values->begin(), values->end(), [](double a, double b) {
-    return std::isnan(a) ? !std::isnan(b) : a < b;  // false for a NaN b
-  });
+  const auto less = [](double a, double b) {
+    return std::isnan(a) ? !std::isnan(b) : a < b;  // false if b is NaN
+  };
   const double rank = phi * static_cast<double>(values->size() - 1);
-  const auto lower = static_cast<size_t>(std::floor(rank));
-  const size_t upper = std::min(lower + 1, values->size() - 1);
   const double weight = rank - std::floor(rank);
-  return (*values)[lower] * (1 - weight) + (*values)[upper] * weight;
+  const auto lower = values->begin() + static_cast<ptrdiff_t>(std::floor(rank));
+  std::nth_element(values->begin(), lower, values->end(), less);
+  if (weight == 0) return *lower;
+  // The next value in order is the minimum of the values after it.
+  const auto upper =
+      lower + 1 == values->end() ? lower : std::min_element(lower + 1, values->end(), less);
+  return *lower * (1 - weight) + *upper * weight;
 }
 
-double HistogramQuantile(double phi, std::vector<Bucket>* buckets) {
+Status CheckQuantiles(const Column& phis, size_t at, Annotations* annotations, MemoryTally* tally) {
+  return ForEachStep(phis.size(), tally, [&](size_t i) {
+    if (phis[i] >= 0 && phis[i] <= 1) return;
+    std::string text = "quantile value should be between 0 and 1, got ";
+    AppendAnswerText(phis[i], &text);
+    annotations->Add(Remark::kWarning, at, std::move(text));
+  });
+}
+
+double HistogramQuantile(double phi, std::vector<Bucket>* buckets, Decreases* decreases) {
   if (std::isnan(phi)) return kNaN;
   if (phi < 0) return -kInfinity;
   if (phi > 1) return kInfinity;
-  if (buckets->empty()) return kNaN;
-  Settle(buckets);
+  Unite(buckets);
   const std::vector<Bucket>& all = *buckets;
-  if (all.back().bound != kInfinity || all.size() < 2 || all.back().count == 0) return kNaN;
+  if (all.empty() || all.back().bound != kInfinity) return kNaN;
+  Settle(buckets, decreases);
+  if (all.size() < 2 || all.back().count == 0) return kNaN;
   const double rank = phi * all.back().count;
-  size_t at = 0;  // the bucket that the rank falls into
+  size_t at = 0;  // the bucket that contains the rank
   while (at + 1 < all.size() && !(all[at].count >= rank)) ++at;
-  // Nothing is known of the last one but that it begins where the one before ends.
+  // The last bucket has no upper end. Only its begin is known, which is the bound of the bucket
+  // before it.
   if (at + 1 == all.size()) return all[at - 1].bound;
   if (at == 0) {
     if (all[0].bound <= 0) return all[0].bound;
@@ -62,6 +100,32 @@ double HistogramQuantile(double phi, std::vector<Bucket>* buckets) {
   }
   const double begin = all[at - 1].bound, before = all[at - 1].count;
   return begin + (all[at].bound - begin) * ((rank - before) / (all[at].count - before));
+}
+
+double HistogramFraction(double lower, double upper, std::vector<Bucket>* buckets) {
+  Unite(buckets);
+  const std::vector<Bucket>& all = *buckets;
+  if (all.empty() || all.back().bound != kInfinity) return kNaN;
+  const double count = all.back().count;
+  if (count == 0 || std::isnan(lower) || std::isnan(upper)) return kNaN;
+  if (lower >= upper) return 0;
+  // The number of observations up to a value.
+  const auto count_to = [&](double value) {
+    double begin = all[0].bound > 0 ? 0 : -kInfinity, before = 0;
+    for (const Bucket& bucket : all) {
+      if (value <= begin) return before;
+      if (value < bucket.bound) {
+        // Nothing is known of the distribution in a bucket without a begin or an end.
+        if (std::isinf(begin)) return bucket.count;
+        if (std::isinf(bucket.bound)) return before;
+        return before + (bucket.count - before) * ((value - begin) / (bucket.bound - begin));
+      }
+      begin = bucket.bound;
+      before = bucket.count;
+    }
+    return count;
+  };
+  return (std::min(count_to(upper), count) - std::min(count_to(lower), count)) / count;
 }
 
 }  // namespace hg::query::promql

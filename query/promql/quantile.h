@@ -1,23 +1,46 @@
 #pragma once
-// Quantiles of values and of histograms with cumulative buckets. Pure.
+// Quantiles of values and of histograms with cumulative buckets.
 
+#include <limits>
 #include <vector>
+
+#include "query/promql/annotations.h"
+#include "query/promql/value.h"
 
 namespace hg::query::promql {
 
-/// Between the two values whose ranks are nearest, in proportion; NaNs come first. −Inf for φ < 0,
-/// +Inf for φ > 1, NaN for a φ of NaN. Sorts the values.
+/// Returns the φ-quantile of the values: interpolates between the two values with the nearest
+/// ranks. NaN sorts first. Returns −Inf for φ < 0, +Inf for φ > 1, and NaN if φ is NaN or `values`
+/// is empty. Changes the order of the values.
 double Quantile(double phi, std::vector<double>* values);
 
-/// A bucket counts what is at most its bound.
+/// Adds a warning for each φ that is not between 0 and 1. Fails with errors of `tally`.
+Status CheckQuantiles(const Column& phis, size_t at, Annotations* annotations, MemoryTally* tally);
+
+/// A cumulative bucket: `count` counts the observations that are at most `bound`.
 struct Bucket {
   double bound = 0;
   double count = 0;
 };
 
-/// The value below which the share φ of what was counted lies, buckets taken to be filled evenly.
-/// NaN: no bucket has the bound +Inf, there are less than two, or nothing was counted. Sorts the
-/// buckets; those of equal bounds are one; counts that fall are taken for the one before.
-double HistogramQuantile(double phi, std::vector<Bucket>* buckets);
+/// The buckets whose counts were lower than those of the bucket before.
+struct Decreases {
+  size_t histograms = 0;  // that had any
+  double first_bound = std::numeric_limits<double>::infinity();
+  double last_bound = -std::numeric_limits<double>::infinity();
+  double most = 0;
+};
+
+/// Returns the value below which the share φ of the observations lies. Assumes that observations
+/// are spread evenly in each bucket. Returns NaN if no bucket has the bound +Inf, if there are
+/// fewer than two buckets, or if nothing was counted. Sorts the buckets and merges those with equal
+/// bounds. A count that is lower than the count before it is raised to that. If this is more than a
+/// rounding error, it is added to `decreases`.
+double HistogramQuantile(double phi, std::vector<Bucket>* buckets, Decreases* decreases);
+
+/// Returns the share of the observations between two values. Assumes that observations are spread
+/// evenly in each bucket. Returns NaN if no bucket has the bound +Inf or if nothing was counted.
+/// Sorts the buckets and merges those with equal bounds.
+double HistogramFraction(double lower, double upper, std::vector<Bucket>* buckets);
 
 }  // namespace hg::query::promql

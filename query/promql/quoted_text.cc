@@ -10,7 +10,7 @@ namespace {
 constexpr std::string_view kPlainEscapes = "abfnrtv\\\"'";
 constexpr std::string_view kPlainValues = "\a\b\f\n\r\t\v\\\"'";
 
-/// Takes `digits` of a code point or byte; false: they are not there.
+/// Parses `digits` digits of a code point or byte. Returns false if there are fewer.
 bool TakeCode(std::string_view* rest, size_t digits, int base, uint32_t* code) {
   if (rest->size() < digits) return false;
   const auto [end, error] = std::from_chars(rest->data(), rest->data() + digits, *code, base);
@@ -19,12 +19,12 @@ bool TakeCode(std::string_view* rest, size_t digits, int base, uint32_t* code) {
   return true;
 }
 
-/// Takes what stands behind a backslash; false: it is no escape.
+/// Parses the part of an escape after the backslash. Returns false if it is not an escape.
 bool TakeEscape(std::string_view* rest, char quote, std::string* value) {
   if (rest->empty()) return false;
   const char c = rest->front();
   if (const size_t plain = kPlainEscapes.find(c); plain != std::string_view::npos) {
-    // A quote of the other kind needs no escape, and has none.
+    // The other quote character needs no escape, and Go does not allow one.
     if ((c == '"' || c == '\'') && c != quote) return false;
     value->push_back(kPlainValues[plain]);
     rest->remove_prefix(1);

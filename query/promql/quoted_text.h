@@ -1,5 +1,5 @@
 #pragma once
-// Texts in quotes: '…' and "…" with Go's escapes, `…` as it stands. Pure.
+// Quoted strings: '…' and "…" with Go's escapes, `…` without escapes.
 
 #include <string>
 #include <string_view>
@@ -8,9 +8,9 @@
 
 namespace hg::query::promql {
 
-/// Takes a quoted text off the front of `rest`, which begins with its quote. NotFound: it has no
-/// end. InvalidArgument: an escape that there is not, at which `rest` then begins; or the text is
-/// not UTF-8.
+/// Parses a quoted string at the front of `rest`, which begins with the quote, and removes it from
+/// `rest`. NotFound: the string has no end. InvalidArgument: an unknown escape, and `rest` then
+/// begins with it; or the string is not UTF-8.
 Status TakeQuotedText(std::string_view* rest, std::string* value);
 
 }  // namespace hg::query::promql

@@ -7,7 +7,6 @@
 #include <numeric>
 #include <vector>
 
-#include "query/promql/average.h"
 #include "query/promql/exact_sum.h"
 #include "query/promql/quantile.h"
 #include "query/promql/rate_functions.h"
@@ -21,7 +20,7 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 Answer SumOverTime(const Window& window) {
   ExactSum sum;
   for (const double value : window.values) sum.Add(value);
-  return std::isinf(sum.rounded()) ? sum.rounded() : sum.total();
+  return sum.total();
 }
 
 double CountOf(const Window& window) {
@@ -30,13 +29,15 @@ double CountOf(const Window& window) {
 }
 
 Answer AvgOverTime(const Window& window) {
-  if (window.counts.empty()) return AverageOf(window.values);
-  return *SumOverTime(window) / CountOf(window);
+  if (!window.counts.empty()) return *SumOverTime(window) / CountOf(window);
+  ExactMean mean;
+  for (const double value : window.values) mean.Add(value);
+  return mean.mean();
 }
 
 template <typename Better>
 double Best(const Window& window, Better better) {
-  // NaN only where there is nothing else.
+  // The result is NaN only if all values are NaN.
   size_t i = 0;
   while (i + 1 < window.size() && std::isnan(window.values[i])) ++i;
   double best = window.values[i];
@@ -47,10 +48,11 @@ Answer MinOverTime(const Window& window) { return Best(window, std::less<>()); }
 Answer MaxOverTime(const Window& window) { return Best(window, std::greater<>()); }
 
 Answer CountOverTime(const Window& window) { return CountOf(window); }
+Answer FirstOverTime(const Window& window) { return window.values.front(); }
 Answer LastOverTime(const Window& window) { return window.values.back(); }
 Answer PresentOverTime(const Window&) { return 1; }
 
-// Welford's method, with what rounding loses.
+// Welford's method with compensated rounding errors.
 Answer StdvarOverTime(const Window& window) {
   ExactSum mean, squares;
   double count = 0;
@@ -95,8 +97,9 @@ Answer PredictLinear(const Window& window) {
   return line.slope * window.first + line.intercept;
 }
 
-// Double exponential smoothing by Holt: `first` smooths the level, `second` the trend.
-Answer HoltWinters(const Window& window) {
+// Double exponential smoothing by Holt. `first` is the smoothing factor of the level, `second` that
+// of the trend.
+Answer DoubleExponentialSmoothing(const Window& window) {
   if (window.size() < 2) return {};
   const double level_factor = window.first, trend_factor = window.second;
   double before = 0, level = window.values[0], trend = window.values[1] - window.values[0];
@@ -119,7 +122,9 @@ constexpr Named kFunctions[] = {
     {"count_over_time", CountOverTime},
     {"delta", Delta},
     {"deriv", Deriv},
-    {"holt_winters", HoltWinters},
+    {"double_exponential_smoothing", DoubleExponentialSmoothing},
+    {"first_over_time", FirstOverTime},
+    {"holt_winters", DoubleExponentialSmoothing},
     {"idelta", InstantDelta},
     {"increase", Increase},
     {"irate", InstantRate},
@@ -146,7 +151,8 @@ RangeFunction FindRangeFunction(std::string_view name) {
 }
 
 RolledValue RolledValueFor(std::string_view name) {
-  if (name == "sum_over_time") return RolledValue::kSum;
+  if (name == "sum_over_time" || name == "avg_over_time") return RolledValue::kSum;
+  if (name == "count_over_time") return RolledValue::kCount;
   if (name == "min_over_time") return RolledValue::kLeast;
   for (const std::string_view counting : {"max_over_time", "rate", "irate", "increase", "resets"})
     if (name == counting) return RolledValue::kMost;
@@ -157,7 +163,7 @@ Line FitLine(const Window& window, int64_t origin_ms) {
   const double first = window.values.front();
   if (std::all_of(window.values.begin(), window.values.end(),
                   [&](double value) { return value == first; })) {
-    // The sums below would make a slope of rounding.
+    // For equal values the formulas below would give a slope that is only a rounding error.
     if (std::isinf(first)) return {kNaN, kNaN};
     return {0, first};
   }

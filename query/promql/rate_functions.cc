@@ -7,9 +7,13 @@ namespace {
 
 double Seconds(int64_t ms) { return static_cast<double>(ms) / 1000; }
 
-/// Where samples come close to an end of the window, they are taken to go on up to it; elsewhere
-/// the series is taken to begin or end half the distance of two samples beyond.
+/// If the first or last sample is within this many sample intervals of the end of the window, the
+/// series is extrapolated to that end. Otherwise it is extrapolated by half a sample interval.
 constexpr double kCloseDistances = 1.1;
+
+double Extrapolation(double to_end, double distance) {
+  return to_end < distance * kCloseDistances ? to_end : distance / 2;
+}
 
 double ChangeOf(const Window& window, bool counter) {
   double change = window.values.back() - window.values.front();
@@ -25,17 +29,15 @@ std::optional<double> Extrapolated(const Window& window, bool counter, bool per_
   const double change = ChangeOf(window, counter);
   const double sampled = Seconds(window.times_ms.back() - window.times_ms.front());
   const double distance = sampled / static_cast<double>(window.size() - 1);
-  double to_begin = Seconds(window.times_ms.front() - window.begin_ms);
-  const double to_end = Seconds(window.end_ms - window.times_ms.back());
+  double to_begin = Extrapolation(Seconds(window.times_ms.front() - window.begin_ms), distance);
+  const double to_end = Extrapolation(Seconds(window.end_ms - window.times_ms.back()), distance);
   const double first = window.values.front();
   if (counter && change > 0 && first >= 0) {
-    // A counter was not below 0 before: no further back than where its line meets 0.
+    // A counter is never below 0. So the extrapolation goes back only to the point at which the
+    // line meets 0.
     to_begin = std::min(to_begin, sampled * (first / change));
   }
-  double covered = sampled;
-  covered += to_begin < distance * kCloseDistances ? to_begin : distance / 2;
-  covered += to_end < distance * kCloseDistances ? to_end : distance / 2;
-  double factor = covered / sampled;
+  double factor = (sampled + to_begin + to_end) / sampled;
   if (per_second) factor /= Seconds(window.end_ms - window.begin_ms);
   return change * factor;
 }

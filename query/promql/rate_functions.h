@@ -1,6 +1,6 @@
 #pragma once
-// How counters and gauges change over a window (range_functions.h). A counter that falls was
-// reset, and has counted from 0 since. Pure.
+// Changes of counters and gauges over a window (range_functions.h). If a counter falls, it was
+// reset and has counted from 0 since.
 
 #include <optional>
 
@@ -8,13 +8,15 @@
 
 namespace hg::query::promql {
 
-// Change from the first to the last sample, stretched to the ends of the window: none with less
-// than two samples. Increase and Rate are of counters, Rate is per second.
+// The change from the first to the last sample, extrapolated to the ends of the window. They return
+// nullopt if there are fewer than two samples. Increase and Rate treat the values as a counter;
+// Rate is per second.
 std::optional<double> Delta(const Window& window);
 std::optional<double> Increase(const Window& window);
 std::optional<double> Rate(const Window& window);
 
-// Change between the last two samples; InstantRate is of counters and per second.
+// The change between the last two samples. InstantRate treats the values as a counter, and is per
+// second.
 std::optional<double> InstantDelta(const Window& window);
 std::optional<double> InstantRate(const Window& window);
 

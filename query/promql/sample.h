@@ -1,16 +1,17 @@
 #pragma once
-// One number of a series, and the number that means that there is none.
+// The double that means "no sample".
 
 #include <bit>
 #include <cstdint>
 
 namespace hg::query::promql {
 
-/// The bits of the NaN by which Prometheus marks that a series has ended (its "stale marker"). No
-/// arithmetic gives them: results of it are quiet NaNs.
+/// The bits of the NaN with which Prometheus marks the end of a series (its "stale marker").
+/// Arithmetic never produces these bits, because its results are quiet NaNs.
 inline constexpr uint64_t kStaleBits = 0x7FF0000000000002;
 
-/// Where a series has no sample: the same bits, so that nothing needs to be kept beside a column.
+/// Marks the steps of a column without a sample. It has the same bits, so no extra flags are
+/// needed.
 inline double Absent() { return std::bit_cast<double>(kStaleBits); }
 inline bool IsAbsent(double value) { return std::bit_cast<uint64_t>(value) == kStaleBits; }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Where an evaluation gets its samples from.
+// The interface through which an evaluation reads its samples.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,55 +12,58 @@
 
 namespace hg::query::promql {
 
-/// What is wanted of the points of an interval of which rollups alone are left.
+/// Which value of a rollup interval is needed if only rollups are left of its points.
 enum class RolledValue : unsigned char { kMean, kSum, kCount, kLeast, kMost };
 
-/// Such an interval, in place of its points (docs/promql.md).
+/// A rollup interval that is delivered in place of its points (docs/promql.md).
 struct RolledSample {
-  int64_t begin_ms = 0, end_ms = 0;  // of the interval, both inclusive
-  bool ends_within = true;           // its end is among the times that were asked for
-  double value = 0;                  // the one that the sink wants
-  double count = 0;                  // of its points
+  int64_t begin_ms = 0, end_ms = 0;  // the interval; both ends are inclusive
+  bool ends_within = true;           // end_ms is within the requested time range
+  double value = 0;                  // the value that SampleSink::rolled_value selects
+  double count = 0;                  // number of points in the interval
 };
 
-/// Takes samples, one thread at a time.
+/// Receives samples. Not thread-safe.
 class SampleSink {
  public:
   virtual ~SampleSink() = default;
-  /// A series that was not there before. They are numbered from 0.
+  /// Adds a series. Series are numbered from 0 in the order of these calls.
   virtual Status AddSeries(Labels labels) = 0;
-  /// Times ascend within a series, across all calls. The spans live as long as the call.
+  /// Adds samples. Times of a series ascend across all calls. The spans are valid during the call
+  /// only.
   virtual Status AddSamples(size_t series, std::span<const int64_t> times_ms,
                             std::span<const double> values) = 0;
-  /// What AddRolled is given; the same for all calls.
+  /// The value that AddRolled receives; constant.
   [[nodiscard]] virtual RolledValue rolled_value() const { return RolledValue::kMean; }
-  /// An interval that overlaps the times that were asked for; between samples by its end. Unless it
-  /// is known better, it is a sample at its end.
+  /// Adds a rollup interval that overlaps the requested time range. In the order of samples it
+  /// counts at its end. By default it becomes one sample at its end.
   virtual Status AddRolled(size_t series, const RolledSample& sample) {
     if (!sample.ends_within) return {};
     return AddSamples(series, {&sample.end_ms, 1}, {&sample.value, 1});
   }
-  /// No more samples of it will come: what was kept for them may go. Not each reader knows.
+  /// Says that the series gets no more samples, so state of the series may be freed. Not every
+  /// reader calls it.
   virtual Status EndSeries(size_t series) {
     (void)series;
     return {};
   }
-  /// Sinks that take what comes next in parts, each good for a thread of its own and with numbers
-  /// of its own, until Join; it outlives them. None: it cannot be cut.
+  /// Returns sinks for `parts` parts of the samples that follow. Each may be used on its own thread
+  /// and numbers its series from 0. They are valid until Join; this sink must outlive them. An
+  /// empty result means that the sink cannot be divided.
   virtual std::vector<SampleSink*> Cut(size_t parts) {
     (void)parts;
     return {};
   }
-  /// Takes over what those were given: their series, in the order of the parts, have the next
-  /// numbers.
+  /// Takes over the results of the sinks that Cut returned. Their series get the next numbers, in
+  /// the order of the parts.
   virtual Status Join() { return {}; }
 };
 
 class SampleReader {
  public:
   virtual ~SampleReader() = default;
-  /// Gives the samples within [from_ms, to_ms] of all series that the matchers admit; a series
-  /// without such a sample may be given or not. Fails with the storage, or as the sink does.
+  /// Delivers the samples within [from_ms, to_ms] of all series that the matchers admit. A series
+  /// without such a sample may be delivered or not. Fails with errors of storage and of the sink.
   virtual Status Read(const Matchers& matchers, int64_t from_ms, int64_t to_ms,
                       SampleSink* sink) = 0;
 };

@@ -6,8 +6,7 @@ namespace hg::query::promql {
 
 void InstantSink::Decide(Cursor* cursor, Column* column) const {
   const size_t i = cursor->next++;
-  // A look-back reaches samples that are just as old as it.
-  if (cursor->time_ms < instants_.At(i) - lookback_ms_ || IsAbsent(cursor->value)) return;
+  if (cursor->time_ms <= instants_.At(i) - lookback_ms_ || IsAbsent(cursor->value)) return;
   (*column)[i] =
       shown_ == SampleShown::kValue ? cursor->value : static_cast<double>(cursor->time_ms) / 1000;
 }
@@ -64,14 +63,16 @@ Status RangeSink::AddSeries(Labels labels) {
 }
 
 bool RangeSink::InSomeWindow(int64_t time_ms) const {
-  if (ends_.step_ms <= range_ms_) return true;  // they leave no gap
-  // The first window that ends no earlier begins before all later ones.
+  if (time_ms <= ends_.start_ms - range_ms_) return false;
+  if (ends_.step_ms <= range_ms_) return true;  // the windows leave no gap
+  // Of the windows that end at or after the sample, the first one begins first, so only it must be
+  // checked.
   size_t i = 0;
   if (time_ms > ends_.start_ms) {
     if (ends_.step_ms == 0) return false;
     i = static_cast<size_t>((time_ms - ends_.start_ms + ends_.step_ms - 1) / ends_.step_ms);
   }
-  return i < ends_.count && ends_.At(i) - range_ms_ <= time_ms;
+  return i < ends_.count && ends_.At(i) - range_ms_ < time_ms;
 }
 
 Status RangeSink::AddSamples(size_t series, std::span<const int64_t> times_ms,
@@ -81,7 +82,7 @@ Status RangeSink::AddSamples(size_t series, std::span<const int64_t> times_ms,
   for (size_t i = 0; i < times_ms.size(); ++i) {
     if (IsAbsent(values[i]) || !InSomeWindow(times_ms[i])) continue;
     if (to.times_ms.size() == to.times_ms.capacity()) {
-      // Charged before it is taken.
+      // Memory is charged before it is allocated.
       const size_t room = std::max(2 * to.times_ms.capacity(), times_ms.size());
       const auto more = static_cast<int64_t>((room - to.times_ms.capacity()) * 2 * sizeof(double));
       RETURN_IF_ERROR(value_.memory.Add(tally_, more));

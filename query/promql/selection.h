@@ -1,5 +1,5 @@
 #pragma once
-// Sinks that turn samples into what selectors give.
+// Sinks that turn samples into the results of selectors.
 
 #include <memory>
 #include <vector>
@@ -10,15 +10,15 @@
 
 namespace hg::query::promql {
 
-/// What an instant vector shows of a sample.
+/// What an instant vector contains of a sample.
 enum class SampleShown : unsigned char { kValue, kTime };
 
-/// The newest sample of each series at each instant, if it is no older than the look-back and no
-/// stale marker. Samples are not kept. One thread at a time.
+/// Finds the newest sample of each series at each instant. The sample counts if it is less old
+/// than the look-back and not a stale marker. Samples are not stored. Not thread-safe.
 class InstantSink : public VectorSink {
  public:
-  /// The tally and its watch outlive the sink and its result.
-  InstantSink(const Steps& instants, int64_t lookback_ms, SampleShown shown, WorkWatch* watch,
+  /// `tally` and its request context must outlive the sink and its result.
+  InstantSink(const Steps& instants, int64_t lookback_ms, SampleShown shown, RequestContext* watch,
               MemoryTally* tally)
       : VectorSink(instants.count, watch, tally),
         instants_(instants),
@@ -27,15 +27,15 @@ class InstantSink : public VectorSink {
 
   Status AddSamples(size_t series, std::span<const int64_t> times_ms,
                     std::span<const double> values) override;
-  /// A sample at each instant of its interval; the look-back counts from its end.
+  /// Counts as a sample at each instant of its interval. The look-back starts at its end.
   Status AddRolled(size_t series, const RolledSample& sample) override;
   Status EndSeries(size_t series) override;
 
  private:
   struct Cursor {
-    size_t next = 0;  // the first instant that is not decided
+    size_t next = 0;  // the first instant without a decision
     bool any = false;
-    int64_t time_ms = 0;  // of the newest sample, if any
+    int64_t time_ms = 0;  // time of the newest sample, if `any` is set
     double value = 0;
   };
   void BeginSeries() override { cursors_.emplace_back(); }
@@ -51,18 +51,18 @@ class InstantSink : public VectorSink {
   std::vector<Cursor> cursors_;  // by series
 };
 
-/// The samples in the windows of `range_ms` that end at the instants, both ends included. One
-/// thread at a time.
+/// Collects the samples in the windows of `range_ms` that end at the instants. A window includes
+/// its end but not its begin. Not thread-safe.
 class RangeSink : public SampleSink {
  public:
-  /// The tally outlives the sink and its result.
+  /// `tally` must outlive the sink and its result.
   RangeSink(const Steps& ends, int64_t range_ms, MemoryTally* tally)
       : ends_(ends), range_ms_(range_ms), tally_(tally) {}
 
   Status AddSeries(Labels labels) override;
   Status AddSamples(size_t series, std::span<const int64_t> times_ms,
                     std::span<const double> values) override;
-  /// Once, at the end: series without any sample are left out.
+  /// Returns the result without series that have no sample. Call this function once, at the end.
   Value Finish();
 
  private:

@@ -1,5 +1,6 @@
 #include "query/promql/selector_parser.h"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 #include "query/promql/labels.h"
 #include "query/promql/number_text.h"
 #include "query/promql/parser.h"
+#include "storage/base/invariant.h"
 
 namespace hg::query::promql {
 namespace {
@@ -21,7 +23,7 @@ Result<MatchKind> TakeMatchKind(TokenStream* tokens) {
   return tokens->Unexpected("in label matching", "one of = != =~ !~");
 }
 
-/// One matcher, or the metric's name in quotes.
+/// Parses one matcher, or the metric name in quotes.
 Status TakeMatcher(TokenStream* tokens, Matchers* matchers) {
   const Token name = tokens->Next();
   const Token& next = tokens->Peek();
@@ -38,14 +40,17 @@ Status TakeMatcher(TokenStream* tokens, Matchers* matchers) {
     return tokens->Fail(value.at,
                         "more than " + std::to_string(kPatternsMax) + " regular expressions");
   }
-  Result<Matcher> matcher = Matcher::Make(name.text, kind, value.text);
-  if (!matcher.ok()) return tokens->Fail(value.at, matcher.status());
+  Result<Matcher> matcher = Matcher::Make(name.text, kind, value.text, tokens->context());
+  if (matcher.status().code() == StatusCode::kInvalidArgument)
+    return tokens->Fail(value.at, matcher.status());
+  RETURN_IF_ERROR(matcher.status());
   matchers->push_back(std::move(*matcher));
   return {};
 }
 
 Status TakeMatchers(TokenStream* tokens, Matchers* matchers) {
   while (!tokens->Take("}")) {
+    const size_t before = tokens->place();
     const Token& name = tokens->Peek();
     if (name.kind != TokenKind::kIdentifier &&
         (name.kind != TokenKind::kString || name.text.empty()))
@@ -53,32 +58,51 @@ Status TakeMatchers(TokenStream* tokens, Matchers* matchers) {
     RETURN_IF_ERROR(TakeMatcher(tokens, matchers));
     if (!tokens->Take(",") && !tokens->Peek().Is("}"))
       return tokens->Unexpected("in label matching", "\",\" or \"}\"");
+    INVARIANT(tokens->place() > before);
   }
   return {};
 }
 
 Status RefuseSecondName(const TokenStream& tokens, size_t at, const Matchers& matchers) {
   for (size_t i = 1; i < matchers.size(); ++i) {
-    if (matchers[i].label != kNameLabel || matchers[i].kind != MatchKind::kEqual) continue;
+    if (matchers[i].label != kNameLabel) continue;
     return tokens.Fail(at, "the name of the metric is given twice: \"" + matchers[0].value +
                                "\" and \"" + matchers[i].value + "\"");
   }
   return {};
 }
 
+/// Parses the milliseconds of a range, a step or an offset.
 Result<int64_t> TakeDuration(TokenStream* tokens) {
   const Token token = tokens->Peek();
-  if (token.kind == TokenKind::kNumber)
-    return tokens->Fail(token.at, "the duration \"" + token.text + "\" has no unit");
-  if (token.kind != TokenKind::kDuration) return tokens->Unexpected("", "a duration");
-  tokens->Next();
-  const Result<int64_t> ms = ParseDurationMs(token.text);
-  if (!ms.ok()) return tokens->Fail(token.at, ms.status());
-  if (*ms == 0) return tokens->Fail(token.at, "a duration must be greater than 0");
-  return *ms;
+  if (token.kind != TokenKind::kNumber && token.kind != TokenKind::kDuration) {
+    for (const std::string_view word : {"step", "range", "min_of", "max_of"}) {
+      if (token.Is("(") || token.IsWord(word))
+        return RefuseExperimental(*tokens, token.at, "a duration expression");
+    }
+    return tokens->Unexpected("", "a number or a duration");
+  }
+  ASSIGN_OR_RETURN(const double seconds, TakeNumber(tokens));
+  constexpr double kSecondsMax = 9'200'000'000;  // fit 64 bits as nanoseconds
+  if (!(seconds < kSecondsMax))
+    return tokens->Fail(token.at, "the duration \"" + token.text + "\" is out of range");
+  return static_cast<int64_t>(std::round(seconds * 1000));
 }
 
-/// What offset and @ change; nullptr: it is nothing that has a time.
+/// Parses a duration in brackets.
+Result<int64_t> TakeLength(TokenStream* tokens) {
+  const size_t at = tokens->Peek().at;
+  if (tokens->Peek().Is("-") || tokens->Peek().Is("+"))
+    return RefuseExperimental(*tokens, at, "a duration with a sign");
+  ASSIGN_OR_RETURN(const int64_t ms, TakeDuration(tokens));
+  for (const std::string_view sign : {"+", "-", "*", "/", "%", "^"}) {
+    if (tokens->Peek().Is(sign)) return RefuseExperimental(*tokens, at, "a duration expression");
+  }
+  if (ms == 0) return tokens->Fail(at, "a duration must be greater than 0");
+  return ms;
+}
+
+/// Returns the modifiers that offset and @ change, or nullptr if the expression cannot have them.
 TimeShift* ShiftOf(Expr* expr) {
   if (expr->in_parentheses) return nullptr;
   if (auto* selector = std::get_if<Selector>(&expr->node)) return &selector->shift;
@@ -88,6 +112,7 @@ TimeShift* ShiftOf(Expr* expr) {
 
 Status TakeOffset(TokenStream* tokens, size_t at, Expr* operand) {
   const bool back = tokens->Take("-");
+  if (!back) (void)tokens->Take("+");
   ASSIGN_OR_RETURN(const int64_t ms, TakeDuration(tokens));
   TimeShift* const shift = ShiftOf(operand);
   if (shift == nullptr)
@@ -100,13 +125,11 @@ Status TakeOffset(TokenStream* tokens, size_t at, Expr* operand) {
 Result<int64_t> TakeTimestamp(TokenStream* tokens) {
   const bool negative = tokens->Take("-");
   if (!negative) (void)tokens->Take("+");
-  const Token token = tokens->Next();
-  std::optional<double> seconds;
-  if (token.kind == TokenKind::kNumber || token.IsWord("inf") || token.IsWord("nan"))
-    seconds = ParseLiteral(token.text);
-  if (!seconds)
+  const Token token = tokens->Peek();
+  if (!IsNumber(token))
     return tokens->Fail(token.at, "\"" + token.text + "\" behind @ is no time, start() or end()");
-  const double ms = std::round(*seconds * 1000) * (negative ? -1 : 1);
+  ASSIGN_OR_RETURN(const double seconds, TakeNumber(tokens));
+  const double ms = std::round(seconds * 1000) * (negative ? -1 : 1);
   if (!(std::abs(ms) < 9.2e18))
     return tokens->Fail(token.at, "the time \"" + token.text + "\" behind @ is out of range");
   return static_cast<int64_t>(ms);
@@ -146,7 +169,7 @@ Status MakeRange(TokenStream* tokens, size_t at, int64_t range_ms, Expr* operand
 }
 
 Status TakeBrackets(TokenStream* tokens, size_t at, ExprPtr* operand) {
-  ASSIGN_OR_RETURN(const int64_t range_ms, TakeDuration(tokens));
+  ASSIGN_OR_RETURN(const int64_t range_ms, TakeLength(tokens));
   if (tokens->Take("]")) return MakeRange(tokens, at, range_ms, operand->get());
   if ((*operand)->As<Subquery>() != nullptr)
     return tokens->Fail(at, "a subquery belongs behind an instant vector");
@@ -154,7 +177,7 @@ Status TakeBrackets(TokenStream* tokens, size_t at, ExprPtr* operand) {
   Subquery subquery;
   subquery.range_ms = range_ms;
   if (!tokens->Peek().Is("]")) {
-    ASSIGN_OR_RETURN(subquery.step_ms, TakeDuration(tokens));
+    ASSIGN_OR_RETURN(subquery.step_ms, TakeLength(tokens));
   }
   RETURN_IF_ERROR(tokens->Expect("]", "in a subquery"));
   auto outer = std::make_unique<Expr>();
@@ -173,6 +196,27 @@ bool IsReserved(const Token& word) {
     if (word.IsWord(reserved)) return true;
   }
   return false;
+}
+
+bool IsNumber(const Token& token) {
+  return token.kind == TokenKind::kNumber || token.kind == TokenKind::kDuration ||
+         token.IsWord("inf") || token.IsWord("nan");
+}
+
+Result<double> TakeNumber(TokenStream* tokens) {
+  const Token token = tokens->Next();
+  if (token.kind == TokenKind::kDuration) {
+    const Result<int64_t> ms = ParseDurationMs(token.text);
+    if (!ms.ok()) return tokens->Fail(token.at, ms.status());
+    return static_cast<double>(*ms) / 1000;
+  }
+  const std::optional<double> value = ParseLiteral(token.text);
+  if (!value) return tokens->Fail(token.at, "\"" + token.text + "\" is no number");
+  return *value;
+}
+
+Status RefuseExperimental(const TokenStream& tokens, size_t at, std::string_view what) {
+  return tokens.Fail(at, std::string(what) + " is experimental in Prometheus and not supported");
 }
 
 Result<Selector> TakeSelector(TokenStream* tokens) {
@@ -198,6 +242,7 @@ Result<std::vector<std::string>> TakeLabelList(TokenStream* tokens) {
   RETURN_IF_ERROR(tokens->Expect("(", "in grouping"));
   std::vector<std::string> labels;
   while (!tokens->Take(")")) {
+    const size_t before = tokens->place();
     const Token& name = tokens->Peek();
     const bool word =
         name.kind == TokenKind::kIdentifier && name.text.find(':') == std::string::npos;
@@ -206,22 +251,28 @@ Result<std::vector<std::string>> TakeLabelList(TokenStream* tokens) {
     labels.push_back(tokens->Next().text);
     if (!tokens->Take(",") && !tokens->Peek().Is(")"))
       return tokens->Unexpected("in grouping", "\",\" or \")\"");
+    INVARIANT(tokens->place() > before);
   }
+  std::sort(labels.begin(), labels.end());
+  labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
   return labels;
 }
 
 Status TakeSuffixes(TokenStream* tokens, ExprPtr* operand) {
   for (;;) {
-    const size_t at = tokens->Peek().at;
+    const size_t at = tokens->Peek().at, before = tokens->place();
     if (tokens->Take("[")) {
       RETURN_IF_ERROR(TakeBrackets(tokens, at, operand));
     } else if (tokens->TakeWord("offset")) {
       RETURN_IF_ERROR(TakeOffset(tokens, at, operand->get()));
     } else if (tokens->Take("@")) {
       RETURN_IF_ERROR(TakeAt(tokens, at, operand->get()));
+    } else if (tokens->Peek().IsWord("anchored") || tokens->Peek().IsWord("smoothed")) {
+      return RefuseExperimental(*tokens, at, "the modifier " + tokens->Peek().text);
     } else {
       return {};
     }
+    INVARIANT(tokens->place() > before);
   }
 }
 

@@ -1,7 +1,8 @@
 #pragma once
-// The parts of the grammar that say which series and which times: matchers, ranges, offset and @.
+// Parses the parts of the grammar that select series and times: matchers, ranges, offset and @.
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "query/promql/syntax.h"
@@ -9,17 +10,27 @@
 
 namespace hg::query::promql {
 
-/// A name of a metric and matchers in braces, or one of both.
+/// Parses a metric name, matchers in braces, or both.
 Result<Selector> TakeSelector(TokenStream* tokens);
 
-/// "(a, b)": names of labels, which may be quoted.
+/// Parses "(a, b)". Label names may be quoted. The result is sorted, without repeats.
 Result<std::vector<std::string>> TakeLabelList(TokenStream* tokens);
 
-/// What may stand behind an operand, as long as any of it comes: "[5m]", "[1h:5m]", "offset 5m",
-/// "@ 1700000000". Replaces *operand by what it becomes.
+/// Returns whether TakeNumber can parse the token.
+bool IsNumber(const Token& token);
+
+/// Parses a number, or a duration: its seconds.
+Result<double> TakeNumber(TokenStream* tokens);
+
+/// The error for what Prometheus only has if a feature flag is set, for example "the function
+/// info".
+Status RefuseExperimental(const TokenStream& tokens, size_t at, std::string_view what);
+
+/// Parses all suffixes of an operand: "[5m]", "[1h:5m]", "offset 5m", "@ 1700000000". Updates or
+/// replaces *operand.
 Status TakeSuffixes(TokenStream* tokens, ExprPtr* operand);
 
-/// True if the word cannot be a metric's name where an operand may stand.
+/// Returns whether the word cannot be a metric name at the place of an operand.
 bool IsReserved(const Token& word);
 
 }  // namespace hg::query::promql

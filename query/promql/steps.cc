@@ -3,10 +3,10 @@
 namespace hg::query::promql {
 namespace {
 
-int64_t CeilToMultiple(int64_t value, int64_t unit) {
+/// Returns the first multiple of `unit` after `value`.
+int64_t MultipleAfter(int64_t value, int64_t unit) {
   const int64_t rest = value % unit;
-  if (rest == 0) return value;
-  return value - rest + (rest > 0 ? unit : 0);
+  return value - rest + (rest >= 0 ? unit : 0);
 }
 
 }  // namespace
@@ -33,7 +33,7 @@ Steps Shifted(const Steps& steps, const TimeShift& shift, const QueryTimes& time
 
 Steps SubquerySteps(const Steps& ends, int64_t range_ms, int64_t step_ms) {
   Steps out;
-  out.start_ms = CeilToMultiple(ends.start_ms - range_ms, step_ms);
+  out.start_ms = MultipleAfter(ends.start_ms - range_ms, step_ms);
   out.step_ms = step_ms;
   const int64_t last_ms = ends.end_ms();
   out.count =

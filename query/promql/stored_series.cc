@@ -11,20 +11,22 @@
 #include "query/kept_scan.h"
 #include "storage/base/no_wait.h"
 #include "storage/model/key_layout.h"
-#include "storage/points/series_again.h"
+#include "storage/points/points.h"
 
 namespace hg::query::promql {
 namespace {
 
 constexpr size_t kRefused = SIZE_MAX;
-// As of OpenTSDB's queries (query/sub_query_run.cc): reading so many rows takes longer than waking
-// another thread, none should wait for the last part long, and a query of so many is not begun
-// where it would be given up half done.
+// The same values as in query/sub_query_run.cc. Reading so many rows takes longer than waking
+// another thread, and no thread should wait long for the last part. A query of so many rows does
+// not start on an event loop, where it would be abandoned half done.
 constexpr uint64_t kRowsInParts = 256;
 constexpr size_t kPartsPerThread = 2;
-// What finding the names of matchers and opening a scan cost, in steps of a watch.
+// The cost of looking up the names of matchers and of opening a scan, in steps of a RequestContext.
 constexpr uint64_t kStepsPerRead = 512;
-constexpr int64_t kNewestMs = INT64_C(0xFFFFFFFF) * 1000;  // rows are of 32-bit seconds
+// The cost of listing a series and looking up cached verdicts; the cost of making its labels.
+constexpr uint64_t kStepsPerSeries = 8, kStepsPerLabels = 32;
+constexpr int64_t kNewestMs = INT64_C(0xFFFFFFFF) * 1000;  // row bases are 32-bit seconds
 
 RowRange HoursOf(int64_t from_ms, int64_t to_ms) {
   const auto base = [](int64_t ms) { return ms / 1000 - ms / 1000 % kRowSpan; };
@@ -32,7 +34,7 @@ RowRange HoursOf(int64_t from_ms, int64_t to_ms) {
 }
 
 constexpr uint64_t kDayS = 86'400;
-constexpr uint64_t kKeptDays = 8;  // of rollups that are held at once
+constexpr uint64_t kKeptDays = 8;  // days of rollups that are held in memory at once
 
 Function FunctionOf(RolledValue value) {
   switch (value) {
@@ -66,12 +68,12 @@ double ValueOf(const RowStatistics& rolled, RolledValue value) {
   return rolled.most;
 }
 
-/// One reading: rows in, samples out.
+/// Reads one scan: takes rows and delivers samples.
 class Reading {
  public:
-  /// `selector`: asked about each series, if it is given.
+  /// If `selector` is not null, it decides about each series.
   Reading(LabelSelector* selector, LabelNames* names, int64_t from_ms, int64_t to_ms,
-          WorkWatch* watch, SampleSink* sink)
+          RequestContext* watch, SampleSink* sink)
       : selector_(selector),
         names_(*names),
         from_ms_(from_ms),
@@ -79,9 +81,10 @@ class Reading {
         memory_(watch),
         sink_(*sink) {}
 
-  /// `alone`: no other scan is read; else their times follow each other.
+  /// `alone` is false if several scans are read that follow each other in time.
   Status Read(PointScan* scan, bool alone = true) {
-    in_turn_ = alone && SeriesAgainOf(*scan) != nullptr;  // series by series, each in one piece
+    // The scan returns rows series by series, each series in one piece.
+    in_turn_ = alone && scan->RepeatsSeries();
     RowHour row;
     for (;;) {
       ASSIGN_OR_RETURN(const bool more, scan->Next(&row));
@@ -94,7 +97,7 @@ class Reading {
     }
   }
 
-  /// Series that the sink was given; also by others, if so many came before the reading.
+  /// The number of series that the sink has, including those from before this object.
   size_t series = 0;
 
  private:
@@ -103,25 +106,26 @@ class Reading {
     size_t number = kRefused;
   };
 
-  /// The row is an interval with a part in the times that are meant.
+  /// Returns whether the row is a rollup interval that overlaps the requested time range.
   [[nodiscard]] bool Overlaps(const RowHour& row) const {
     const int64_t base_ms = int64_t{row.base} * 1000;
     return row.statistics != nullptr && base_ms <= to_ms_ &&
            base_ms + row.statistics->last_offset_ms >= from_ms_;
   }
 
-  /// Tells the sink of a series.
+  /// Adds the series to the sink and returns its number.
   Result<size_t> Number(ByteView tsuid) {
     if (selector_ != nullptr) {
       ASSIGN_OR_RETURN(const bool admitted, selector_->Admits(tsuid));
       if (!admitted) return kRefused;
     }
+    RETURN_IF_ERROR(memory_.Step(kStepsPerLabels));
     ASSIGN_OR_RETURN(Labels labels, names_.LabelsOf(tsuid));
     RETURN_IF_ERROR(sink_.AddSeries(std::move(labels)));
     return series++;
   }
 
-  // Where series come in turn.
+  // NextNumber and EndSeries are used if rows come series by series.
   Result<size_t> NextNumber(ByteView tsuid) {
     if (tsuid == current_.tsuid) return current_.number;
     RETURN_IF_ERROR(EndSeries());
@@ -133,7 +137,7 @@ class Reading {
     return current_.number == kRefused ? Status() : sink_.EndSeries(current_.number);
   }
 
-  // Where they do not.
+  // NumberOf is used if they do not.
   Result<size_t> NumberOf(ByteView tsuid) {
     if (!seen_.empty() && seen_[last_].tsuid == tsuid) return seen_[last_].number;
     if (const auto found = places_.find(tsuid); found != places_.end()) {
@@ -189,19 +193,19 @@ class Reading {
   MemoryTally memory_;
   SampleSink& sink_;
   bool in_turn_ = false;
-  Seen current_;           // in turn
-  std::deque<Seen> seen_;  // in order of appearance; its strings do not move
-  std::unordered_map<std::string_view, size_t> places_;  // in seen_, by its TSUIDs
-  size_t last_ = 0;                                      // of the last row, in seen_
-  std::vector<int64_t> times_ms_;                        // scratch
-  std::vector<double> values_;                           // scratch
+  Seen current_;           // used if rows come series by series
+  std::deque<Seen> seen_;  // in order of appearance; the addresses of its strings are stable
+  std::unordered_map<std::string_view, size_t> places_;  // TSUID → index in seen_
+  size_t last_ = 0;                                      // index in seen_ of the last row's series
+  std::vector<int64_t> times_ms_;                        // working memory
+  std::vector<double> values_;                           // working memory
 };
 
 }  // namespace
 
-/// One of the scans that read a metric side by side, with names of its own.
+/// One of the scans that read a metric concurrently. It has its own name cache.
 struct StoredSeries::Part {
-  Part(uid::Names& names, const LabelNaming& naming, const KeyLayout& layout, WorkWatch* watch)
+  Part(uid::Names& names, const LabelNaming& naming, const KeyLayout& layout, RequestContext* watch)
       : memo(names, watch), label_names(naming, layout, &memo) {}
 
   NameMemo memo;
@@ -213,8 +217,8 @@ struct StoredSeries::Part {
 };
 
 StoredSeries::StoredSeries(Points& points, uid::Names& names, const Options& options,
-                           WorkWatch& watch, ReadingThreads threads, const LabelNaming& naming,
-                           Store* cells)
+                           RequestContext& watch, ReadingThreads threads, const LabelNaming& naming,
+                           Store* cells, RolledHoursSource* rolled)
     : points_(points),
       options_(options),
       watch_(watch),
@@ -223,7 +227,7 @@ StoredSeries::StoredSeries(Points& points, uid::Names& names, const Options& opt
       names_(naming, points.layout(), &memo_),
       threads_(std::move(threads)),
       cells_(cells),
-      rolled_(cells != nullptr && options.rollups ? RolledHoursOf(points) : nullptr) {}
+      rolled_(cells != nullptr && options.rollups ? rolled : nullptr) {}
 
 Status StoredSeries::Read(const Matchers& matchers, int64_t from_ms, int64_t to_ms,
                           SampleSink* sink) {
@@ -287,12 +291,13 @@ bool StoredSeries::KeptMeanwhile() {
   return kept;
 }
 
-// Some days at a time, as what is left of them is held, then what is not touched yet.
+// Reads a few days at a time, because their rollups are held in memory. Then reads the hours that
+// retention has not reached.
 Status StoredSeries::ReadKept(const RolledHours& rolled, PointScanSpec spec, RolledValue value,
                               const std::function<Status(PointScan*)>& read) {
   const RolledSources sources{cells_, &points_, &*options_.rollups};
   const RowRange rows = spec.rows;
-  // Intervals are parts of days: those of the first and the last row are read whole.
+  // Intervals are parts of days, so the days of the first and the last row are read whole.
   const uint64_t kept =
       std::min<uint64_t>((rows.end + kDayS - 1) / kDayS * kDayS, rolled.kept_before_s);
   for (uint64_t begin = rows.begin / kDayS * kDayS; begin < kept;) {
@@ -301,8 +306,8 @@ Status StoredSeries::ReadKept(const RolledHours& rolled, PointScanSpec spec, Rol
       return open(sources, CoverKept(rolled, spec.rows), spec, options_.reconcile,
                   FunctionOf(value));
     };
-    // Years without anything are passed over. A row of rollups may hold a year, and the first
-    // series of it begin late.
+    // Skips years without data. A row of a rollup table may cover a year, and its first series may
+    // begin late in the year.
     RowHour first;
     ASSIGN_OR_RETURN(const bool any, scan_of(ScanPieces)->Next(&first));
     if (!any) break;
@@ -320,7 +325,7 @@ Status StoredSeries::ReadKept(const RolledHours& rolled, PointScanSpec spec, Rol
   return read(scan.get());
 }
 
-// The order of series is that of a single scan: who adds them up gets the same sum.
+// The order of the series is that of a single scan, so sums over series give the same result.
 Result<bool> StoredSeries::ReadParts(PointScan* scan, int64_t from_ms, int64_t to_ms,
                                      SampleSink* sink, size_t* series) {
   const size_t count = kPartsPerThread * threads_.count;
@@ -352,7 +357,7 @@ Result<bool> StoredSeries::ReadParts(PointScan* scan, int64_t from_ms, int64_t t
   return true;
 }
 
-// Where names decide, and series are listed cheaply, only those that are meant are read.
+// If names decide and listing series is cheap, only the wanted series are read.
 Result<StoredSeries::Choice> StoredSeries::Choose(LabelSelector* selector, PointScanSpec* spec,
                                                   MemoryTally* memory) {
   if (!selector->decides()) return Choice::kAll;
@@ -373,7 +378,7 @@ Status StoredSeries::ListMetric(ByteView metric, LabelSelector* selector,
                                 const std::function<Status(ByteView tsuid)>& visit) {
   Status status;
   const auto take = [&](ByteView tsuid) -> Status {
-    RETURN_IF_ERROR(watch_.Step(1));
+    RETURN_IF_ERROR(watch_.Step(kStepsPerSeries));
     ASSIGN_OR_RETURN(const bool admitted, selector->Admits(tsuid));
     return admitted ? visit(tsuid) : Status();
   };

@@ -1,5 +1,5 @@
 #pragma once
-// Stored series behind an evaluation: their samples, and what they are called.
+// Reads stored series and their labels for an evaluation.
 
 #include <cstddef>
 #include <functional>
@@ -12,37 +12,40 @@
 #include "query/promql/sample_reader.h"
 #include "query/rolled_hours.h"
 #include "query/side_by_side.h"
-#include "storage/base/work_watch.h"
+#include "storage/base/request_context.h"
 #include "storage/points/points.h"
 #include "storage/store.h"
 #include "uid/names.h"
 
 namespace hg::query::promql {
 
-/// Threads that may read for one query; without them its own does alone.
+/// The threads that may read for one query. By default the query's own thread reads alone.
 struct ReadingThreads {
-  size_t count = 1;  // the query's own included
+  size_t count = 1;  // includes the query's own thread
   SideBySide side_by_side;
 };
 
-/// One query, one thread, which others may help; remembers names.
+/// Reads for one query. The query's thread calls it; helper threads may read parts. Caches names.
 class StoredSeries : public SampleReader {
  public:
-  /// The references outlive the object. What it does and holds is reported to `watch`. `naming`:
-  /// what the series are written by now. `cells`: where rollups stand that are made of the points
-  /// (RolledHoursOf them), for times of which nothing else is left; nullptr: they are not read.
-  StoredSeries(Points& points, uid::Names& names, const Options& options, WorkWatch& watch,
-               ReadingThreads threads = {}, const LabelNaming& naming = {}, Store* cells = nullptr);
+  /// The references must outlive the object. Work and memory are charged to `watch`. `naming` is
+  /// the way in which series are written at present. `cells` has the rollup tables and `rolled`
+  /// their state, for times whose raw points were deleted. If either is nullptr, rollups are not
+  /// read.
+  StoredSeries(Points& points, uid::Names& names, const Options& options, RequestContext& watch,
+               ReadingThreads threads = {}, const LabelNaming& naming = {}, Store* cells = nullptr,
+               RolledHoursSource* rolled = nullptr);
 
-  /// Also fails where a stored id has no name. Where rollups alone are left they are given.
+  /// Also fails if a stored id has no name. Delivers rollups for times at which nothing else is
+  /// left.
   Status Read(const Matchers& matchers, int64_t from_ms, int64_t to_ms, SampleSink* sink) override;
 
-  /// Raw points may have gone for their age while they were read, and only their rollups are left:
-  /// what was read since the last call is to be read again.
+  /// Returns true if retention deleted raw points while they were read, so that only their rollups
+  /// are left. The caller must then repeat everything that it read since the last call.
   [[nodiscard]] bool KeptMeanwhile();
 
-  /// The TSUID of each series that the matchers admit, whenever it has samples, until `visit`
-  /// fails, which is then the result.
+  /// Calls `visit` with the TSUID of each series that the matchers admit, whatever the times of its
+  /// samples are. Stops with the first error of `visit` and returns it.
   Status List(const Matchers& matchers, const std::function<Status(ByteView tsuid)>& visit);
 
   [[nodiscard]] LabelNames& names() { return names_; }
@@ -50,7 +53,7 @@ class StoredSeries : public SampleReader {
  private:
   Status ListMetric(ByteView metric, LabelSelector* selector,
                     const std::function<Status(ByteView tsuid)>& visit);
-  /// What of a metric's scan is meant: nothing, all, or what the selector says of each series.
+  /// Which series of a metric's scan are wanted: none, all, or those that the selector admits.
   enum class Choice : unsigned char { kNone, kAll, kAsk };
   Result<Choice> Choose(LabelSelector* selector, PointScanSpec* spec, MemoryTally* memory);
   struct Part;
@@ -58,24 +61,26 @@ class StoredSeries : public SampleReader {
     Bytes metric;
     uint32_t begin_s = 0, kept_before_s = 0;
   };
-  /// What the rollups of the metric are for; remembers it.
+  /// Returns for which time only rollups may be left of the metric, and remembers it for
+  /// KeptMeanwhile.
   RolledHours PlanKept(const PointScanSpec& spec);
-  /// The rows of `spec`, rolled up or not, in scans whose times follow each other.
+  /// Reads the rows of `spec`, raw and from rollups, in scans that follow each other in time.
   Status ReadKept(const RolledHours& rolled, PointScanSpec spec, RolledValue value,
                   const std::function<Status(PointScan*)>& read);
-  /// Reads on several threads what was not read yet. False: scan or sink cannot be cut.
+  /// Reads the rest of the scan on several threads. Returns false if the scan or the sink cannot be
+  /// divided.
   Result<bool> ReadParts(PointScan* scan, int64_t from_ms, int64_t to_ms, SampleSink* sink,
                          size_t* series);
 
   Points& points_;
   const Options& options_;
-  WorkWatch& watch_;
+  RequestContext& watch_;
   uid::Names& uid_names_;
   NameMemo memo_;
   LabelNames names_;
   const ReadingThreads threads_;
   Store* const cells_;
-  RolledHoursSource* const rolled_;  // nullptr: none
+  RolledHoursSource* const rolled_;  // nullptr = rollups are not read
   std::vector<Plan> plans_;
 };
 

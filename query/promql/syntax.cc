@@ -22,7 +22,7 @@ bool IsComparison(BinaryOperator op) {
   return op >= BinaryOperator::kEqual && op <= BinaryOperator::kGreaterOrEqual;
 }
 
-bool DropsName(BinaryOperator op) { return op < BinaryOperator::kAtan2; }
+bool DropsName(BinaryOperator op) { return op <= BinaryOperator::kAtan2; }
 
 bool IsSetOperator(BinaryOperator op) { return op >= BinaryOperator::kAnd; }
 

@@ -1,5 +1,6 @@
 #pragma once
-// A PromQL expression as a tree. Made by parser.h, checked by type_check.h, run by evaluator.h.
+// A PromQL expression as a tree. parser.h creates it, type_check.h checks it, evaluator.h evaluates
+// it.
 
 #include <cstdint>
 #include <memory>
@@ -19,16 +20,16 @@ using ExprPtr = std::unique_ptr<Expr>;
 
 enum class ValueType : uint8_t { kScalar, kString, kVector, kMatrix };
 
-/// As in messages: "scalar", "string", "instant vector", "range vector".
+/// The name in messages: "scalar", "string", "instant vector", "range vector".
 std::string_view ValueTypeName(ValueType type);
 
-/// What a selector or subquery is moved in time by.
+/// The offset and @ modifiers of a selector or subquery.
 struct TimeShift {
   enum class At : uint8_t { kNone, kTime, kStart, kEnd };
 
   std::optional<int64_t> offset_ms;
   At at = At::kNone;
-  int64_t at_ms = 0;  // of At::kTime
+  int64_t at_ms = 0;  // for At::kTime
 };
 
 struct NumberLiteral {
@@ -40,7 +41,7 @@ struct StringLiteral {
 };
 
 struct Selector {
-  Matchers matchers;     // the metric's name is one of them
+  Matchers matchers;     // including one for the metric name
   int64_t range_ms = 0;  // 0 = an instant vector
   TimeShift shift;
 };
@@ -48,7 +49,7 @@ struct Selector {
 struct Subquery {
   ExprPtr inner;
   int64_t range_ms = 0;
-  int64_t step_ms = 0;  // 0 = none given
+  int64_t step_ms = 0;  // 0 = not given
   TimeShift shift;
 };
 
@@ -59,7 +60,7 @@ struct Call {
 
 struct Grouping {
   bool without = false;
-  std::vector<std::string> labels;
+  std::vector<std::string> labels;  // sorted, without repeats
 };
 
 enum class Aggregator : uint8_t {
@@ -105,21 +106,21 @@ enum class BinaryOperator : uint8_t {
 
 bool IsComparison(BinaryOperator op);
 bool IsSetOperator(BinaryOperator op);
-/// Whether results are no longer what the metric is called: all arithmetic but atan2 (as Prometheus
-/// 2.42 has it).
+/// Returns whether results lose the metric name, as those of all arithmetic do.
 bool DropsName(BinaryOperator op);
-/// As it is written.
+/// Returns the operator in PromQL's notation.
 std::string_view OperatorText(BinaryOperator op);
 
-/// Which series of two vectors belong together.
+/// Decides which series of two vectors belong together.
 struct Matching {
   enum class Side : uint8_t { kNone, kLeft, kRight };
 
-  bool given = false;  // on or ignoring was written
-  bool on = false;     // else ignoring
-  std::vector<std::string> labels;
-  Side many = Side::kNone;            // group_left, group_right: where several series may match one
-  std::vector<std::string> included;  // labels taken over from the other side
+  bool given = false;               // `on` or `ignoring` was given
+  bool on = false;                  // true = `on`, false = `ignoring`
+  std::vector<std::string> labels;  // sorted, without repeats
+  // The side of group_left or group_right, on which several series may match one.
+  Side many = Side::kNone;
+  std::vector<std::string> included;  // labels to copy from the other side; sorted, without repeats
 };
 
 struct Binary {
@@ -131,11 +132,11 @@ struct Binary {
 
 struct Negation {
   ExprPtr inner;
-  bool plus = false;  // "+x": nothing but its type changes
+  bool plus = false;  // unary plus, which changes nothing
 };
 
 struct Expr {
-  size_t at = 0;  // byte of the text that it begins at
+  size_t at = 0;  // byte offset in the text
   bool in_parentheses = false;
   std::variant<NumberLiteral, StringLiteral, Selector, Subquery, Call, Aggregation, Binary,
                Negation>
@@ -147,7 +148,7 @@ struct Expr {
   }
 };
 
-/// What evaluating it gives.
+/// Returns the type of the expression's result.
 ValueType TypeOf(const Expr& expr);
 
 }  // namespace hg::query::promql

@@ -1,5 +1,5 @@
 #pragma once
-// Tokens one after the other, for the parser.
+// Delivers tokens to the parser one by one.
 
 #include <algorithm>
 #include <string>
@@ -11,12 +11,17 @@
 
 namespace hg::query::promql {
 
-/// One thread at a time.
+/// Not thread-safe.
 class TokenStream {
  public:
-  /// `text` outlives the stream. The last token is kEnd.
-  TokenStream(std::string_view text, std::vector<Token> tokens)
-      : text_(text), tokens_(std::move(tokens)) {}
+  /// `text` and `context` must outlive the stream. What the parser makes of the tokens is charged
+  /// to `context`. The last token must be kEnd.
+  TokenStream(std::string_view text, std::vector<Token> tokens, RequestContext& context)
+      : text_(text), tokens_(std::move(tokens)), context_(context) {}
+
+  [[nodiscard]] RequestContext& context() const { return context_; }
+  /// The number of tokens taken so far. The parser checks that each pass of a loop takes some.
+  [[nodiscard]] size_t place() const { return next_; }
 
   [[nodiscard]] const Token& Peek(size_t ahead = 0) const {
     return tokens_[std::min(next_ + ahead, tokens_.size() - 1)];
@@ -26,7 +31,7 @@ class TokenStream {
     if (next_ + 1 < tokens_.size()) ++next_;
     return token;
   }
-  /// Takes the symbol, or the word in any case, if it comes next.
+  /// Takes the next token if it is this symbol (Take) or this word in any case (TakeWord).
   bool Take(std::string_view symbol) {
     if (!Peek().Is(symbol)) return false;
     Next();
@@ -37,15 +42,15 @@ class TokenStream {
     Next();
     return true;
   }
-  /// How many regular expressions there are, the one that comes next included.
+  /// Counts the next regular expression and returns their number so far.
   int CountPattern() { return ++patterns_; }
-  /// `where`: "in aggregation".
+  /// Takes a symbol or fails. `where` says where it was expected, for example "in aggregation".
   Status Expect(std::string_view symbol, std::string_view where) {
     if (Take(symbol)) return {};
     return Unexpected(where, "\"" + std::string(symbol) + "\"");
   }
 
-  /// What comes next does not fit.
+  /// Returns the error for an unexpected next token.
   [[nodiscard]] Status Unexpected(std::string_view where, std::string_view expected = {}) const {
     const Token& token = Peek();
     std::string message = "unexpected ";
@@ -61,7 +66,7 @@ class TokenStream {
   [[nodiscard]] Status Fail(size_t at, std::string_view message) const {
     return ParseFailure(text_, at, message);
   }
-  /// The place in front of what Matcher::Make and ParseDurationMs say.
+  /// Adds the place to an error of Matcher::Make or ParseDurationMs.
   [[nodiscard]] Status Fail(size_t at, const Status& status) const {
     return Fail(at, status.message());
   }
@@ -69,6 +74,7 @@ class TokenStream {
  private:
   const std::string_view text_;
   const std::vector<Token> tokens_;
+  RequestContext& context_;
   size_t next_ = 0;
   int patterns_ = 0;
 };

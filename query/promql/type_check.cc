@@ -101,7 +101,7 @@ class Checker {
       return ParseFailure(text_, at, op + " takes no group_left or group_right");
     for (const std::string& label : matching.included) {
       const auto& labels = matching.labels;
-      if (matching.on && std::find(labels.begin(), labels.end(), label) != labels.end())
+      if (matching.on && std::binary_search(labels.begin(), labels.end(), label))
         return ParseFailure(text_, at, "label \"" + label + "\" is in both on and group");
     }
     return {};

@@ -1,5 +1,5 @@
 #pragma once
-// Whether operands, arguments and modifiers of an expression fit each other.
+// Checks that operands, arguments and modifiers of an expression fit each other.
 
 #include <string_view>
 
@@ -8,7 +8,7 @@
 
 namespace hg::query::promql {
 
-/// InvalidArgument: what does not fit, and where in `text`, which the tree was made of.
+/// InvalidArgument says what does not fit and where in `text`, from which the tree was parsed.
 Status CheckTypes(std::string_view text, const Expr& expr);
 
 }  // namespace hg::query::promql

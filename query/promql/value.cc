@@ -1,7 +1,6 @@
 #include "query/promql/value.h"
 
 #include <algorithm>
-#include <unordered_set>
 
 namespace hg::query::promql {
 namespace {
@@ -14,27 +13,39 @@ Status EqualSeries(const Labels& labels) {
 }  // namespace
 
 Status HoldSeries(const Labels& labels, size_t count, MemoryTally* tally, MemoryHold* hold) {
-  RETURN_IF_ERROR(tally->Step(1 + count));
+  RETURN_IF_ERROR(tally->Step(labels.steps() + count));
   return hold->Add(tally, static_cast<int64_t>(labels.bytes() + count * sizeof(double)));
 }
 
-Result<size_t> VectorBuilder::SeriesOf(Labels labels) {
-  const auto [it, fresh] = numbers_.try_emplace(labels.Key(), value_.vector.size());
+Result<SeriesNumbers::Place> SeriesNumbers::Of(const Labels& labels) {
+  RETURN_IF_ERROR(tally_->Step(labels.steps()));
+  constexpr int64_t kEntryBytes = 96;
+  const auto [entry, fresh] = numbers_.try_emplace(labels.Key(), numbers_.size());
   if (fresh) {
+    RETURN_IF_ERROR(memory_.Add(tally_, kEntryBytes + static_cast<int64_t>(entry->first.size())));
+  }
+  return Place{entry->second, fresh};
+}
+
+Result<size_t> VectorBuilder::SeriesOf(Labels labels) {
+  ASSIGN_OR_RETURN(const SeriesNumbers::Place place, numbers_.Of(labels));
+  if (place.fresh) {
     RETURN_IF_ERROR(HoldSeries(labels, steps_.count, tally_, &value_.memory));
     value_.vector.push_back({std::move(labels), Column(steps_.count, Absent())});
   }
-  return it->second;
+  return place.number;
 }
 
 Status VectorBuilder::Add(VectorSeries series) {
-  const auto [it, fresh] = numbers_.try_emplace(series.labels.Key(), value_.vector.size());
-  RETURN_IF_ERROR(HoldSeries(series.labels, fresh ? steps_.count : 0, tally_, &value_.memory));
-  if (fresh) {
+  ASSIGN_OR_RETURN(const SeriesNumbers::Place place, numbers_.Of(series.labels));
+  RETURN_IF_ERROR(
+      HoldSeries(series.labels, place.fresh ? steps_.count : 0, tally_, &value_.memory));
+  if (place.fresh) {
     value_.vector.push_back(std::move(series));
     return {};
   }
-  Column& to = column(it->second);
+  RETURN_IF_ERROR(tally_->Step(steps_.count));
+  Column& to = column(place.number);
   for (size_t i = 0; i < steps_.count; ++i) {
     if (IsAbsent(series.values[i])) continue;
     if (!IsAbsent(to[i])) return EqualSeries(series.labels);
@@ -46,18 +57,19 @@ Status VectorBuilder::Add(VectorSeries series) {
 Status DropNames(const Steps& steps, MemoryTally* tally, Value* vector) {
   VectorBuilder builder(steps, tally);
   for (VectorSeries& series : vector->vector) {
-    series.labels.Remove(kNameLabel);
+    series.labels.RemoveName();
     RETURN_IF_ERROR(builder.Add(std::move(series)));
   }
   *vector = builder.Take();
   return {};
 }
 
-Status RefuseEqualSeries(const Value& vector) {
-  std::unordered_set<std::string> seen;
+Status RefuseEqualSeries(const Value& vector, MemoryTally* tally) {
+  SeriesNumbers seen(tally);
   for (const VectorSeries& series : vector.vector) {
     if (std::all_of(series.values.begin(), series.values.end(), IsAbsent)) continue;
-    if (!seen.insert(series.labels.Key()).second) return EqualSeries(series.labels);
+    ASSIGN_OR_RETURN(const SeriesNumbers::Place place, seen.Of(series.labels));
+    if (!place.fresh) return EqualSeries(series.labels);
   }
   return {};
 }

@@ -1,6 +1,7 @@
 #pragma once
-// What evaluating an expression gives: a number or a column of numbers for each step.
+// The results of expressions: a number or a column of numbers for each step.
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -12,12 +13,12 @@
 #include "query/promql/sample.h"
 #include "query/promql/steps.h"
 #include "query/promql/syntax.h"
+#include "storage/base/request_context.h"
 #include "storage/base/status.h"
-#include "storage/base/work_watch.h"
 
 namespace hg::query::promql {
 
-/// One number for each step; Absent() where there is none.
+/// One number per step; Absent() where there is no sample.
 using Column = std::vector<double>;
 
 struct VectorSeries {
@@ -25,14 +26,14 @@ struct VectorSeries {
   Column values;
 };
 
-/// Samples as they stand, ascending in time, without stale markers.
+/// Raw samples, in ascending time order, without stale markers.
 struct RangeSeries {
   Labels labels;
   std::vector<int64_t> times_ms;
   std::vector<double> values;
 };
 
-/// Memory that is charged as long as it lives. Movable.
+/// Memory that stays charged while the object lives. Movable.
 class MemoryHold {
  public:
   MemoryHold() = default;
@@ -47,14 +48,15 @@ class MemoryHold {
     if (bytes_ > 0) tally_->Remove(bytes_);
   }
 
-  /// The tally outlives the object, and is the same for all calls. Fails as it does.
+  /// `tally` must outlive the object and must be the same in all calls. Fails with errors of
+  /// `tally`.
   Status Add(MemoryTally* tally, int64_t bytes) {
     RETURN_IF_ERROR(tally->Add(bytes));
     tally_ = tally;
     bytes_ += bytes;
     return {};
   }
-  /// Charges to `tally` what another one held until now, maybe of another tally. Fails as Add.
+  /// Takes over the bytes of another hold, and charges them to `tally`. Fails like Add.
   Status Take(MemoryHold* other, MemoryTally* tally) {
     const int64_t bytes = other->bytes_;
     { const MemoryHold given_back = std::move(*other); }
@@ -66,29 +68,53 @@ class MemoryHold {
   int64_t bytes_ = 0;
 };
 
-/// Movable. Only what the type says is filled.
+/// A result. Only the member for its type is filled. Movable.
 struct Value {
   ValueType type = ValueType::kScalar;
-  Column scalar;                     // kScalar
-  std::string text;                  // kString
-  std::vector<VectorSeries> vector;  // kVector; a series may be absent at every step
-  std::vector<RangeSeries> matrix;   // kMatrix
+  Column scalar;                     // for kScalar
+  std::string text;                  // for kString
+  std::vector<VectorSeries> vector;  // for kVector; a series may be absent at every step
+  std::vector<RangeSeries> matrix;   // for kMatrix
   MemoryHold memory;
 };
 
-/// A vector, series by series, where series with equal labels become one. One thread at a time.
+/// Assigns numbers to sets of labels, from 0 in order of appearance. Charges its memory. Not
+/// thread-safe.
+class SeriesNumbers {
+ public:
+  /// `tally` must outlive the object.
+  explicit SeriesNumbers(MemoryTally* tally) : tally_(tally) {}
+
+  /// `fresh` is true if the labels had no number before.
+  struct Place {
+    size_t number = 0;
+    bool fresh = false;
+  };
+  /// Fails with errors of `tally`.
+  Result<Place> Of(const Labels& labels);
+  [[nodiscard]] size_t size() const { return numbers_.size(); }
+
+ private:
+  MemoryTally* const tally_;
+  MemoryHold memory_;
+  std::unordered_map<std::string, size_t> numbers_;  // by Labels::Key
+};
+
+/// Builds a vector series by series. Series with equal labels become one. Not thread-safe.
 class VectorBuilder {
  public:
-  /// The tally outlives builder and result.
-  VectorBuilder(const Steps& steps, MemoryTally* tally) : steps_(steps), tally_(tally) {
+  /// `tally` must outlive the builder and its result.
+  VectorBuilder(const Steps& steps, MemoryTally* tally)
+      : steps_(steps), tally_(tally), numbers_(tally) {
     value_.type = ValueType::kVector;
   }
 
-  /// The number of the series of those labels, which is made if there is none; its column is
-  /// absent.
+  /// Returns the index of the series with these labels. Creates the series with an absent column if
+  /// needed.
   Result<size_t> SeriesOf(Labels labels);
   [[nodiscard]] Column& column(size_t series) { return value_.vector[series].values; }
-  /// A series whole. InvalidArgument: one of the same labels has samples at the same steps.
+  /// Adds a whole series. InvalidArgument: a series with equal labels has a sample at the same
+  /// step.
   Status Add(VectorSeries series);
 
   Value Take() { return std::move(value_); }
@@ -97,28 +123,40 @@ class VectorBuilder {
   const Steps steps_;
   MemoryTally* const tally_;
   Value value_;
-  std::unordered_map<std::string, size_t> numbers_;  // by Labels::Key
+  SeriesNumbers numbers_;
 };
 
-/// Room for one more column with its labels.
+/// Charges a series with a column of `count` numbers to `hold`.
 Status HoldSeries(const Labels& labels, size_t count, MemoryTally* tally, MemoryHold* hold);
 
-/// A scalar of what `at` gives for each step.
+/// Calls `at` for each step from 0 and reports the work in between, because some functions take a
+/// microsecond per number.
+template <typename At>
+Status ForEachStep(size_t count, MemoryTally* tally, At at) {
+  constexpr size_t kStepsAtOnce = 1024;
+  for (size_t i = 0; i < count;) {
+    const size_t end = std::min(i + kStepsAtOnce, count);
+    RETURN_IF_ERROR(tally->Step(end - i));
+    for (; i < end; ++i) at(i);
+  }
+  return {};
+}
+
+/// Makes a scalar from the results of `at` for each step.
 template <typename At>
 Result<Value> MakeScalar(size_t count, MemoryTally* tally, At at) {
   Value out;
   RETURN_IF_ERROR(out.memory.Add(tally, static_cast<int64_t>(count * sizeof(double))));
-  RETURN_IF_ERROR(tally->Step(count));
   out.scalar.resize(count);
-  for (size_t i = 0; i < count; ++i) out.scalar[i] = at(i);
+  RETURN_IF_ERROR(ForEachStep(count, tally, [&](size_t i) { out.scalar[i] = at(i); }));
   return out;
 }
 
-/// Removes names from the series of a vector; those that are equal then become one.
-/// InvalidArgument: they have samples at the same step.
+/// Removes the metric names of a vector and merges series that become equal. InvalidArgument: two
+/// of them have samples at the same step.
 Status DropNames(const Steps& steps, MemoryTally* tally, Value* vector);
 
-/// InvalidArgument: two series with samples have the same labels.
-Status RefuseEqualSeries(const Value& vector);
+/// InvalidArgument: two series with samples have equal labels. Also fails with errors of `tally`.
+Status RefuseEqualSeries(const Value& vector, MemoryTally* tally);
 
 }  // namespace hg::query::promql

@@ -1,8 +1,8 @@
 #include "query/promql/vector_matching.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -13,34 +13,57 @@ namespace {
 
 using Side = Matching::Side;
 
-/// What decides whether two series match.
+constexpr size_t kStepsAtOnce = 1024;
+constexpr uint64_t kStepsPerIncluded = 16;  // the cost of copying a label
+
+/// Returns the labels that must be equal for two series to match.
 Labels Signature(Labels labels, const Matching& matching) {
   if (matching.on) {
     labels.Keep(matching.labels);
   } else {
     labels.Drop(matching.labels);
-    labels.Remove(kNameLabel);
+    labels.RemoveName();
   }
   return labels;
 }
 
-/// Series of both sides with one signature, by their numbers.
+/// The series of both sides that have one signature, as indices.
 struct Match {
   Labels signature;
   std::vector<size_t> left, right;
 };
 
-std::vector<Match> MatchSeries(const Value& left, const Value& right, const Matching& matching) {
-  std::vector<Match> matches;
-  std::unordered_map<std::string, size_t> numbers;
-  const auto match_of = [&](const VectorSeries& series) -> Match& {
+struct Matches {
+  std::vector<Match> all;
+  MemoryHold memory;
+};
+
+/// Charges the matches to `tally` and fails with its errors.
+Result<Matches> MatchSeries(const Value& left, const Value& right, const Matching& matching,
+                            MemoryTally* tally) {
+  constexpr int64_t kBytesPerSeries = 2 * sizeof(size_t);  // vectors grow by doubling
+  Matches matches;
+  SeriesNumbers numbers(tally);
+  const auto match_of = [&](const VectorSeries& series) -> Result<Match*> {
+    RETURN_IF_ERROR(tally->Step(series.labels.steps()));
     Labels signature = Signature(series.labels, matching);
-    const auto [it, fresh] = numbers.try_emplace(signature.Key(), matches.size());
-    if (fresh) matches.push_back({std::move(signature), {}, {}});
-    return matches[it->second];
+    ASSIGN_OR_RETURN(const SeriesNumbers::Place place, numbers.Of(signature));
+    RETURN_IF_ERROR(matches.memory.Add(tally, kBytesPerSeries));
+    if (place.fresh) {
+      RETURN_IF_ERROR(
+          matches.memory.Add(tally, static_cast<int64_t>(2 * sizeof(Match) + signature.bytes())));
+      matches.all.push_back({std::move(signature), {}, {}});
+    }
+    return &matches.all[place.number];
   };
-  for (size_t i = 0; i < left.vector.size(); ++i) match_of(left.vector[i]).left.push_back(i);
-  for (size_t i = 0; i < right.vector.size(); ++i) match_of(right.vector[i]).right.push_back(i);
+  for (size_t i = 0; i < left.vector.size(); ++i) {
+    ASSIGN_OR_RETURN(Match* const match, match_of(left.vector[i]));
+    match->left.push_back(i);
+  }
+  for (size_t i = 0; i < right.vector.size(); ++i) {
+    ASSIGN_OR_RETURN(Match* const match, match_of(right.vector[i]));
+    match->right.push_back(i);
+  }
   return matches;
 }
 
@@ -55,6 +78,7 @@ class Combiner {
            MemoryTally* tally)
       : binary_(binary),
         matching_(binary.matching),
+        drops_(IsComparison(binary.op) && !binary.returns_bool),
         swapped_(matching_.many == Side::kRight),
         many_value_(swapped_ ? right : left),
         one_value_(swapped_ ? left : right),
@@ -63,24 +87,37 @@ class Combiner {
         builder_(steps, tally) {}
 
   Result<Value> Run() {
-    for (const Match& match : MatchSeries(many_value_, one_value_, matching_)) {
+    ASSIGN_OR_RETURN(const Matches matches,
+                     MatchSeries(many_value_, one_value_, matching_, tally_));
+    for (const Match& match : matches.all) {
       RETURN_IF_ERROR(RefuseDuplicates(match));
+      if (matching_.many == Side::kNone) RETURN_IF_ERROR(RefuseSeveral(match));
       RETURN_IF_ERROR(Combine(match));
     }
     return builder_.Take();
   }
 
  private:
-  [[nodiscard]] bool ManyAt(size_t step) const {
-    return std::any_of(many_value_.vector.begin(), many_value_.vector.end(),
-                       [&](const VectorSeries& s) { return !IsAbsent(s.values[step]); });
+  /// Finds the steps at which any series of the "many" side has a sample. Computed once.
+  Status FindManyAt() {
+    if (!many_at_.empty()) return {};
+    RETURN_IF_ERROR(many_at_memory_.Add(tally_, static_cast<int64_t>(steps_.count)));
+    many_at_.resize(steps_.count);
+    for (const VectorSeries& series : many_value_.vector) {
+      RETURN_IF_ERROR(ForEachStep(steps_.count, tally_, [&](size_t i) {
+        if (!IsAbsent(series.values[i])) many_at_[i] = 1;
+      }));
+    }
+    return {};
   }
 
-  /// At most one series at a time on the side of one, wherever the other side has any at all.
-  Status RefuseDuplicates(const Match& match) const {
+  /// Fails if several series of the "one" side match at a step at which the other side has any
+  /// sample.
+  Status RefuseDuplicates(const Match& match) {
     if (match.right.size() < 2) return {};
+    RETURN_IF_ERROR(FindManyAt());
     for (size_t i = 0; i < steps_.count; ++i) {
-      RETURN_IF_ERROR(tally_->Step(match.right.size()));
+      RETURN_IF_ERROR(tally_->Step(1 + match.right.size()));
       const VectorSeries* first = nullptr;
       for (const size_t number : match.right) {
         const VectorSeries& series = one_value_.vector[number];
@@ -89,7 +126,7 @@ class Combiner {
           first = &series;
           continue;
         }
-        if (!ManyAt(i)) break;
+        if (many_at_[i] == 0) break;
         return Status::InvalidArgument(
             "found duplicate series for the match group " + match.signature.Text() + " on the " +
             (swapped_ ? "left" : "right") + " hand-side of the operation: " + first->labels.Text() +
@@ -100,9 +137,24 @@ class Combiner {
     return {};
   }
 
+  /// Fails if several series of the left side match at a step, also if a comparison would drop
+  /// them.
+  Status RefuseSeveral(const Match& match) {
+    if (match.left.size() < 2 || match.right.empty()) return {};
+    for (size_t i = 0; i < steps_.count; ++i) {
+      RETURN_IF_ERROR(tally_->Step(1 + match.left.size() + match.right.size()));
+      if (!AnyAt(one_value_, match.right, i)) continue;
+      const auto present = std::count_if(match.left.begin(), match.left.end(), [&](size_t number) {
+        return !IsAbsent(many_value_.vector[number].values[i]);
+      });
+      if (present > 1) return MultipleMatches(match);
+    }
+    return {};
+  }
+
   Labels ResultLabels(const Labels& many, const Labels& one) const {
     Labels labels = many;
-    if (DropsName(binary_.op) || binary_.returns_bool) labels.Remove(kNameLabel);
+    if (DropsName(binary_.op) || binary_.returns_bool) labels.RemoveName();
     if (matching_.many == Side::kNone) {
       if (matching_.on) {
         labels.Keep(matching_.labels);
@@ -122,18 +174,38 @@ class Combiner {
     return {};
   }
 
+  /// The steps at which a comparison has decided about a series of the result. Only needed if
+  /// several series could have the same result labels.
+  Result<std::vector<uint8_t>*> DecidedOf(const Match& match, size_t series) {
+    if (!drops_ || matching_.many == Side::kNone || match.left.size() < 2) return nullptr;
+    if (decided_.size() <= series) decided_.resize(series + 1);
+    if (decided_[series].empty()) {
+      RETURN_IF_ERROR(decided_memory_.Add(
+          tally_, static_cast<int64_t>(steps_.count + 2 * sizeof(decided_[series]))));
+      decided_[series].resize(steps_.count);
+    }
+    return &decided_[series];
+  }
+
   Status CombineTwo(const Match& match, const VectorSeries& many, const VectorSeries& one) {
-    RETURN_IF_ERROR(tally_->Step(1 + steps_.count));
     Column* to = nullptr;
+    std::vector<uint8_t>* decided = nullptr;
     for (size_t i = 0; i < steps_.count; ++i) {
+      if (i % kStepsAtOnce == 0)
+        RETURN_IF_ERROR(tally_->Step(1 + std::min(kStepsAtOnce, steps_.count - i)));
       if (IsAbsent(many.values[i]) || IsAbsent(one.values[i])) continue;
       const double value = ValueOf(many.values[i], one.values[i]);
-      if (IsAbsent(value)) continue;
+      if (IsAbsent(value) && match.left.size() < 2) continue;
       if (to == nullptr) {
+        RETURN_IF_ERROR(tally_->Step(many.labels.steps() + one.labels.steps() +
+                                     kStepsPerIncluded * matching_.included.size()));
         ASSIGN_OR_RETURN(const size_t series,
                          builder_.SeriesOf(ResultLabels(many.labels, one.labels)));
         to = &builder_.column(series);
+        ASSIGN_OR_RETURN(decided, DecidedOf(match, series));
       }
+      if (decided != nullptr && std::exchange((*decided)[i], 1) != 0) return MultipleMatches(match);
+      if (IsAbsent(value)) continue;
       if (!IsAbsent((*to)[i])) return MultipleMatches(match);
       (*to)[i] = value;
     }
@@ -160,12 +232,17 @@ class Combiner {
 
   const Binary& binary_;
   const Matching& matching_;
-  const bool swapped_;  // the left side is the one of which one series matches several
+  const bool drops_;    // a comparison that drops samples
+  const bool swapped_;  // the "one" side is the left one
   const Value& many_value_;
   const Value& one_value_;
   const Steps steps_;
   MemoryTally* const tally_;
   VectorBuilder builder_;
+  std::vector<uint8_t> many_at_;  // by step; empty until it is needed
+  MemoryHold many_at_memory_;
+  std::vector<std::vector<uint8_t>> decided_;  // by series of the result, then by step
+  MemoryHold decided_memory_;
 };
 
 }  // namespace
@@ -179,12 +256,13 @@ Result<Value> CombineSets(const Binary& binary, Value left, Value right, const S
                           MemoryTally* tally) {
   const bool unites = binary.op == BinaryOperator::kOr;
   const bool wanted = binary.op == BinaryOperator::kAnd;
-  for (const Match& match : MatchSeries(left, right, binary.matching)) {
-    RETURN_IF_ERROR(tally->Step(1 + steps.count * (match.left.size() + match.right.size())));
-    // One side stays as it is and decides at which steps the other one does.
+  ASSIGN_OR_RETURN(const Matches matches, MatchSeries(left, right, binary.matching, tally));
+  for (const Match& match : matches.all) {
+    // One side stays unchanged. It decides at which steps samples of the other side remain.
     const Value& deciding = unites ? left : right;
     Value& judged = unites ? right : left;
     for (size_t i = 0; i < steps.count; ++i) {
+      RETURN_IF_ERROR(tally->Step(1 + match.left.size() + match.right.size()));
       if (AnyAt(deciding, unites ? match.left : match.right, i) == wanted) continue;
       for (const size_t number : unites ? match.right : match.left)
         judged.vector[number].values[i] = Absent();

@@ -1,17 +1,17 @@
 #pragma once
-// Operators of two vectors: which series belong together is decided by labels, step by step by the
-// samples that there are.
+// Operators of two vectors. Labels decide which series belong together. Each step combines the
+// samples that exist at it.
 
 #include "query/promql/value.h"
 
 namespace hg::query::promql {
 
-/// Arithmetic and comparisons. InvalidArgument: several series of one side match where one is
-/// allowed, or results have the same labels.
+/// Arithmetic and comparisons. InvalidArgument: several series of a side match where only one may,
+/// or several results have equal labels.
 Result<Value> CombineVectors(const Binary& binary, const Value& left, const Value& right,
                              const Steps& steps, MemoryTally* tally);
 
-/// and, or, unless.
+/// The operators and, or, unless.
 Result<Value> CombineSets(const Binary& binary, Value left, Value right, const Steps& steps,
                           MemoryTally* tally);
 

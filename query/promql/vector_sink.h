@@ -1,5 +1,5 @@
 #pragma once
-// What the sinks share that make an instant vector of samples.
+// The common part of sinks that make an instant vector of samples.
 
 #include <deque>
 #include <memory>
@@ -10,42 +10,42 @@
 
 namespace hg::query::promql {
 
-/// A column for each series, which the sinks below fill. One thread at a time.
+/// Holds a column for each series; derived classes fill it. Not thread-safe.
 class VectorSink : public SampleSink {
  public:
   Status AddSeries(Labels labels) override;
   std::vector<SampleSink*> Cut(size_t parts) override;
   Status Join() override;
-  /// Once, at the end: series without any sample are left out.
+  /// Returns the result without series that have no sample. Call this function once, at the end.
   Result<Value> Finish();
 
  protected:
-  /// The tally outlives the sink and its result, its watch, too.
-  VectorSink(size_t steps, WorkWatch* watch, MemoryTally* tally)
+  /// `tally` and `watch` must outlive the sink and its result.
+  VectorSink(size_t steps, RequestContext* watch, MemoryTally* tally)
       : steps_(steps), watch_(watch), tally_(*tally) {}
 
-  /// One more series: what is kept for its samples.
+  /// Creates the state of the series that was just added.
   virtual void BeginSeries() = 0;
-  /// Another sink of the same kind.
+  /// Creates an empty sink of the same type.
   virtual std::unique_ptr<VectorSink> MakePart(MemoryTally* tally) const = 0;
 
-  [[nodiscard]] WorkWatch* watch() const { return watch_; }
+  [[nodiscard]] RequestContext* watch() const { return watch_; }
   [[nodiscard]] MemoryTally& tally() { return tally_; }
   [[nodiscard]] Column& column(size_t series) { return value_.vector[series].values; }
 
  private:
   struct Part {
-    explicit Part(WorkWatch* watch) : memory(watch) {}
+    explicit Part(RequestContext* watch) : memory(watch) {}
     MemoryTally memory;
     std::unique_ptr<VectorSink> sink;
   };
   Status EndAll();
 
   const size_t steps_;
-  WorkWatch* const watch_;
+  RequestContext* const watch_;
   MemoryTally& tally_;
   Value value_;
-  std::deque<Part> parts_;  // until Join
+  std::deque<Part> parts_;  // in use between Cut and Join
 };
 
 }  // namespace hg::query::promql

@@ -1,58 +1,57 @@
 #pragma once
-// A function of range vectors while it is evaluated: windows slide over the samples of a series as
-// steps go on.
+// Evaluates a function of a range vector: a window slides over the samples of a series from step to
+// step.
 
 #include <span>
 #include <string_view>
 #include <vector>
 
-#include "query/promql/average.h"
 #include "query/promql/range_functions.h"
 #include "query/promql/steps.h"
 #include "query/promql/value.h"
 
 namespace hg::query::promql {
 
-/// How far the windows over the samples of one series have come.
+/// The progress of the windows over the samples of one series.
 struct WindowPlace {
-  size_t step = 0;            // the first that is not evaluated
-  size_t begin = 0, end = 0;  // of the samples: the window before
+  size_t step = 0;            // the first step that is not evaluated
+  size_t begin = 0, end = 0;  // the last window, as indices of samples
 };
 
 /// Immutable.
 class WindowCall {
  public:
-  /// `name`: a range function. The windows of `range_ms` that end at `ends` are of the results at
-  /// `steps`. `scalars`: the other arguments in their order.
+  /// `name` is a function of a range vector. The result at a step of `steps` comes from the window
+  /// of `range_ms` that ends at the same step of `ends`. `scalars` are the other arguments, in
+  /// their order.
   WindowCall(std::string_view name, const Steps& steps, const Steps& ends, int64_t range_ms,
              std::vector<Value> scalars);
 
-  /// Evaluates the steps before `step_end`. The samples are those of these windows at least,
-  /// without stale markers; the place is in them. `counts`: of the points that they stand for;
-  /// empty: one each. InvalidArgument: a scalar that the function does
-  /// not take. Others from the tally's watch.
+  /// Evaluates the steps before `step_end` into `*to`. The samples must include those of all these
+  /// windows, without stale markers; `place` has indices of these samples. `counts` has the number
+  /// of points that each sample stands for; empty = one each. InvalidArgument: the function does
+  /// not accept a scalar. Also fails with errors of `tally`.
   Status Slide(std::span<const int64_t> times_ms, std::span<const double> values,
                std::span<const double> counts, size_t step_end, WindowPlace* place,
                MemoryTally* tally, Column* to) const;
 
-  /// What it wants of rolled-up intervals.
+  [[nodiscard]] const std::vector<Value>& scalars() const { return scalars_; }
+  /// The value of rollup intervals that the function needs.
   [[nodiscard]] RolledValue rolled_value() const { return rolled_value_; }
-  /// It asks how many points a sample stands for.
-  [[nodiscard]] bool weighs() const { return averages_ || counts_; }
-
-  [[nodiscard]] bool keeps_name() const { return keeps_name_; }
+  /// Whether the function needs to know how many points a sample stands for.
+  [[nodiscard]] bool weighs() const { return weighs_; }
   [[nodiscard]] size_t steps() const { return steps_.count; }
+  /// Samples at this time are not in the window, later ones are.
   [[nodiscard]] int64_t begin_ms(size_t step) const { return ends_.At(step) - range_ms_; }
-  /// The step behind those whose windows end no later.
+  /// Returns the first step whose window ends after `time_ms`.
   [[nodiscard]] size_t StepAfter(int64_t time_ms) const;
-  /// Steps that are better evaluated together.
-  [[nodiscard]] size_t steps_at_once() const { return averages_ ? kAveragesAtOnce : 1; }
 
  private:
   [[nodiscard]] Window WindowAt(size_t step) const;
 
   const RangeFunction function_;
-  const bool averages_, counts_, smooths_, keeps_name_;
+  const bool weighs_, smooths_;
+  const bool sorts_;  // the function sorts a copy of each window
   const RolledValue rolled_value_;
   const Steps steps_, ends_;
   const int64_t range_ms_;

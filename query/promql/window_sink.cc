@@ -5,11 +5,6 @@
 
 namespace hg::query::promql {
 
-Status WindowSink::AddSeries(Labels labels) {
-  if (!call_.keeps_name()) labels.Remove(kNameLabel);
-  return VectorSink::AddSeries(std::move(labels));
-}
-
 WindowSink::Pending& WindowSink::PendingOf(size_t series) {
   std::unique_ptr<Pending>& pending = pending_[series];
   if (pending == nullptr && spare_.empty()) pending = std::make_unique<Pending>();
@@ -34,20 +29,21 @@ Status WindowSink::Add(size_t series, std::span<const int64_t> times_ms,
                        std::span<const double> values, double count) {
   Pending& pending = PendingOf(series);
   if (pending.place.step == call_.steps() || times_ms.empty()) return {};
-  // What comes before the next window that can have any of these is in none.
+  // Samples before the begin of the next window that can contain any of these samples are in no
+  // window.
   const size_t next = call_.StepAfter(times_ms.front() - 1);
   if (next == call_.steps()) return {};
   const auto first = static_cast<size_t>(
-      std::lower_bound(times_ms.begin(), times_ms.end(), call_.begin_ms(next)) - times_ms.begin());
+      std::upper_bound(times_ms.begin(), times_ms.end(), call_.begin_ms(next)) - times_ms.begin());
   times_ms = times_ms.subspan(first);
   values = values.subspan(first);
   if (times_ms.empty()) return {};
   const size_t before = pending.values.size();
   RETURN_IF_ERROR(Keep(times_ms, values, &pending));
   if (count != 1 || !pending.counts.empty()) RETURN_IF_ERROR(KeepCounts(before, count, &pending));
-  // Of windows that have ended no sample is missing.
+  // Windows that have ended have all of their samples.
   const size_t ended = call_.StepAfter(times_ms.back());
-  if (ended < call_.steps() && ended < pending.place.step + call_.steps_at_once()) return {};
+  if (ended <= pending.place.step) return {};
   return Slide(series, ended, &pending);
 }
 
@@ -55,7 +51,7 @@ Status WindowSink::Keep(std::span<const int64_t> times_ms, std::span<const doubl
                         Pending* pending) {
   const size_t size = pending->times_ms.size(), room = pending->times_ms.capacity();
   if (room - size < times_ms.size()) {
-    // Charged before it is taken.
+    // Memory is charged before it is allocated.
     const size_t wanted = std::max(2 * room, size + times_ms.size());
     RETURN_IF_ERROR(pending->memory.Add(
         &tally(), static_cast<int64_t>((wanted - room) * (sizeof(int64_t) + sizeof(double)))));
@@ -92,7 +88,8 @@ Status WindowSink::Slide(size_t series, size_t step_end, Pending* pending) {
   WindowPlace& place = pending->place;
   RETURN_IF_ERROR(call_.Slide(pending->times_ms, pending->values, pending->counts, step_end, &place,
                               &tally(), &column(series)));
-  // Each sample is moved once at most for each one that goes.
+  // Erases unused samples only if they are about half or more, so that each erased sample costs
+  // about one move at most.
   if (place.begin < pending->times_ms.size() / 2) return {};
   const auto gone = static_cast<ptrdiff_t>(place.begin);
   pending->times_ms.erase(pending->times_ms.begin(), pending->times_ms.begin() + gone);

@@ -1,6 +1,6 @@
 #pragma once
-// Samples that become the results of a range function as they come: none is kept longer than some
-// window needs it.
+// Computes the results of a range function while samples arrive. A sample is kept only as long as
+// some window needs it.
 
 #include <memory>
 #include <vector>
@@ -10,14 +10,13 @@
 
 namespace hg::query::promql {
 
-/// One thread at a time.
+/// Not thread-safe.
 class WindowSink : public VectorSink {
  public:
-  /// The call outlives the sink, the tally and its watch its result, too.
-  WindowSink(const WindowCall& call, WorkWatch* watch, MemoryTally* tally)
+  /// `call` must outlive the sink. `tally` and `watch` must also outlive its result.
+  WindowSink(const WindowCall& call, RequestContext* watch, MemoryTally* tally)
       : VectorSink(call.steps(), watch, tally), call_(call) {}
 
-  Status AddSeries(Labels labels) override;
   Status AddSamples(size_t series, std::span<const int64_t> times_ms,
                     std::span<const double> values) override;
   [[nodiscard]] RolledValue rolled_value() const override { return call_.rolled_value(); }
@@ -25,11 +24,11 @@ class WindowSink : public VectorSink {
   Status EndSeries(size_t series) override;
 
  private:
-  /// The samples of one series that windows are waiting for.
+  /// The samples of one series that later windows need.
   struct Pending {
     std::vector<int64_t> times_ms;
     std::vector<double> values;
-    std::vector<double> counts;  // of points; empty: one each
+    std::vector<double> counts;  // points that each sample stands for; empty = one each
     WindowPlace place;
     MemoryHold memory;
   };
@@ -40,16 +39,16 @@ class WindowSink : public VectorSink {
   }
   Pending& PendingOf(size_t series);
   Status Keep(std::span<const int64_t> times_ms, std::span<const double> values, Pending* pending);
-  /// The counts of what is kept behind the first `before` samples.
+  /// Sets `count` for the kept samples after the first `before` ones.
   Status KeepCounts(size_t before, double count, Pending* pending);
-  /// `count`: of the points that each stands for.
+  /// `count` is the number of points that each sample stands for.
   Status Add(size_t series, std::span<const int64_t> times_ms, std::span<const double> values,
              double count);
   Status Slide(size_t series, size_t step_end, Pending* pending);
 
   const WindowCall& call_;
-  std::vector<std::unique_ptr<Pending>> pending_;  // by series; nullptr: nothing is kept
-  std::vector<std::unique_ptr<Pending>> spare_;    // of series that have ended
+  std::vector<std::unique_ptr<Pending>> pending_;  // by series; nullptr = nothing is kept
+  std::vector<std::unique_ptr<Pending>> spare_;    // from series that have ended, for reuse
 };
 
 }  // namespace hg::query::promql

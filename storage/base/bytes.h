@@ -1,6 +1,6 @@
 #pragma once
-// Byte strings and fixed-width big-endian integers, the byte order of every stored key and cell.
-// Bytes owns, ByteView borrows (std::string and std::string_view: unsigned order is memcmp order).
+// Byte strings and fixed-width big-endian integers. All stored keys and cells are big-endian. Bytes
+// owns its content and ByteView borrows it. Both compare as unsigned bytes, like memcmp.
 
 #include <bit>
 #include <cstdint>
@@ -27,7 +27,7 @@ T FromBig(const char* p) {
 }
 }  // namespace internal
 
-/// Reads big-endian; the caller has checked that the bytes are there.
+/// Reads a big-endian number. The caller has checked that enough bytes are there.
 inline uint16_t ReadBig16(const char* p) { return internal::FromBig<uint16_t>(p); }
 inline uint32_t ReadBig32(const char* p) { return internal::FromBig<uint32_t>(p); }
 inline uint64_t ReadBig64(const char* p) { return internal::FromBig<uint64_t>(p); }
@@ -49,8 +49,8 @@ inline void AppendBig(Bytes* out, uint64_t v, int width) {
 Bytes ToHex(ByteView bytes);
 /// Upper-case hexadecimal, as OpenTSDB prints UIDs and TSUIDs.
 Bytes ToHexUpper(ByteView bytes);
-/// The bytes of an even number of hexadecimal digits of either case; false (out untouched)
-/// otherwise.
+/// Decodes an even number of hexadecimal digits of either case. Returns false for other input and
+/// leaves `out` unchanged.
 bool FromHex(ByteView hex, Bytes* out);
 
 }  // namespace hg

@@ -1,5 +1,6 @@
 #pragma once
-// The wall clock as a seam: everything that asks "now" gets a Clock through its constructor.
+// The interface of the clock. Code that needs the current time gets a Clock through its
+// constructor, so that tests can replace it.
 
 #include <cstdint>
 
@@ -9,13 +10,13 @@ namespace hg {
 class Clock {
  public:
   virtual ~Clock() = default;
-  /// Milliseconds since the epoch; may step backwards.
+  /// Returns the wall clock in milliseconds since the epoch. It may step backwards.
   [[nodiscard]] virtual int64_t NowMs() const = 0;
-  /// Monotonic nanoseconds for measuring durations.
+  /// Returns monotonic nanoseconds, for measuring durations.
   [[nodiscard]] virtual int64_t MonotonicNs() const = 0;
 };
 
-/// The machine's clocks. Lives for ever.
+/// The clock of the machine. It is never destroyed.
 const Clock& SystemClock();
 
 }  // namespace hg

@@ -1,14 +1,13 @@
 #pragma once
-// Many small writes of one thread to a store with a log, of which only the last needs to be waited
-// for.
+// Lets a thread make many small writes to a store with a log and wait only for the last one.
 
 namespace hg {
 
-/// While one is alive, what its thread writes to a store of this process is applied and stands in
-/// the log in its order, but the thread does not wait until it is durable. Whoever opens it sees to
-/// it that nothing which rests on these writes is acknowledged before a later position of the log
-/// is reached (Points::Commit): then they are durable, too. A store on another machine knows
-/// nothing of it. Scopes may nest.
+/// While a CommitLater is alive, its thread does not wait until its writes to a store of this
+/// process are durable. The store applies the writes and appends them to its log in their order.
+/// The code that creates a CommitLater must not acknowledge anything that depends on these writes
+/// before a later log position is committed (Points::Commit). That commit makes the writes durable
+/// as well. Stores on other machines ignore this class. Scopes may nest.
 class CommitLater {
  public:
   CommitLater() { ++depth_; }
@@ -16,7 +15,7 @@ class CommitLater {
   CommitLater(const CommitLater&) = delete;
   CommitLater& operator=(const CommitLater&) = delete;
 
-  /// Of this thread.
+  /// Whether the current thread is in such a scope.
   static bool Allowed() { return depth_ > 0; }
 
  private:

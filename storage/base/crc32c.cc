@@ -14,8 +14,8 @@ constexpr uint32_t kPolynomialReflected = 0x82F63B78;
 
 using Tables = std::array<std::array<uint32_t, 256>, 8>;
 
-// tables[k][b]: the effect of byte b followed by k zero bytes, so that eight bytes are taken at
-// once.
+// tables[k][b] is the effect of byte b followed by k zero bytes. With it, eight bytes are processed
+// at once.
 constexpr Tables MakeTables() {
   Tables t{};
   for (uint32_t b = 0; b < 256; ++b) {

@@ -7,14 +7,14 @@
 
 namespace hg::crc32c {
 
-/// Checksum of the bytes already summed up in `crc` followed by `bytes`. Extend(0, b) == Value(b).
-/// Uses the processor's instruction where there is one.
+/// Continues the checksum `crc` with `bytes`. Extend(0, b) equals Value(b). Uses the CRC32C
+/// instruction of the processor if it has one.
 uint32_t Extend(uint32_t crc, ByteView bytes);
 
 inline uint32_t Value(ByteView bytes) { return Extend(0, bytes); }
 
 namespace internal {
-/// The table twin of Extend, for machines without the instruction and for the tests.
+/// The table-driven version of Extend, for processors without the instruction and for tests.
 uint32_t ExtendByTable(uint32_t crc, ByteView bytes);
 }  // namespace internal
 

@@ -1,11 +1,15 @@
 #pragma once
-// Files as a seam: everything the engine does to a disk passes here, so that tests can put in its
-// place a disk that forgets what was not synced, fills up, or fails call n (tests/fault).
+// The interface for files. The engine does all its disk access through it. Tests replace it by a
+// disk that loses data that was not synced, runs full, or fails at a given call (tests/fault).
 //
-// What may be relied on after a crash of the process: every WriteAt that returned ok. After a power
-// cut: bytes followed by an ok Sync of the file; names (creation, Rename, Remove) followed by an ok
-// SyncFolder of their folder. Errors: NotFound (no such file), IoError (message: path, operation,
-// errno's text; a full disk is one).
+// Guarantees:
+// - After a crash of the process, every WriteAt that returned ok is kept.
+// - After a power failure, bytes are kept if a Sync of the file succeeded after the write.
+// - After a power failure, names (creation, Rename, Remove) are kept if a SyncFolder of their
+//   folder succeeded afterwards.
+//
+// Errors are NotFound (no such file) and IoError. The message of IoError holds the path, the
+// operation and the text of errno. A full disk is an IoError.
 
 #include <cstdint>
 #include <functional>
@@ -18,28 +22,30 @@
 
 namespace hg {
 
-/// One open file. Thread-safe: positional calls only. Closed when destroyed (closing does not
-/// sync).
+/// One open file. Thread-safe, because all calls are positional. The destructor closes the file
+/// without syncing it.
 class File {
  public:
   virtual ~File() = default;
-  /// Replaces *out by up to `size` bytes from `offset`; fewer only at the end of the file.
+  /// Replaces *out by up to `size` bytes from `offset`. Returns fewer bytes only at the end of the
+  /// file.
   virtual Status ReadAt(uint64_t offset, size_t size, Bytes* out) const = 0;
-  /// Writes all bytes; the file grows as needed. After a failure any part of them may be there.
+  /// Writes all bytes. The file grows as needed. After a failure, any part of the bytes may have
+  /// been written.
   virtual Status WriteAt(uint64_t offset, ByteView bytes) = 0;
-  /// Reserves room up to `size` bytes and sets the file's length to at least that; new bytes read
-  /// as zero.
+  /// Reserves disk space up to `size` bytes and extends the file to at least that length. New bytes
+  /// read as zero.
   virtual Status Allocate(uint64_t size) = 0;
   virtual Status Truncate(uint64_t size) = 0;
   /// Makes content and length durable (fdatasync).
   virtual Status Sync() = 0;
   virtual Result<uint64_t> Size() const = 0;
-  /// Tells the machine that what it caches of the file's content will not be read soon; what is not
-  /// durable yet stays. A hint: files of other kinds need not care.
+  /// Tells the operating system that the cached content of the file will not be read soon. Data
+  /// that is not yet durable stays cached. This is a hint, and implementations may ignore it.
   virtual void ForgetCached() const {}
 };
 
-/// A held lock; released when destroyed or when the process ends.
+/// A held lock. It is released when the object is destroyed or the process ends.
 class FileLock {
  public:
   virtual ~FileLock() = default;
@@ -48,50 +54,64 @@ class FileLock {
 enum class OpenMode {
   kRead,       // must exist
   kReadWrite,  // must exist
-  kCreate,     // read and write; must not hold anything: an existing file is emptied
+  kCreate,     // read and write; an existing file is emptied
+  kCreateNew,  // read and write; must not exist (IoError otherwise)
 };
 
-/// Thread-safe. Paths are the caller's; folders are separated by '/'.
+/// An open folder. Thread-safe.
+class Folder {
+ public:
+  virtual ~Folder() = default;
+  /// Like FileSystem::SyncFolder, but opens no file, so it works without free file descriptors.
+  virtual Status Sync() = 0;
+};
+
+/// Thread-safe. The caller chooses the paths. Folders are separated by '/'.
 class FileSystem {
  public:
   virtual ~FileSystem() = default;
   virtual Result<std::unique_ptr<File>> Open(const std::string& path, OpenMode mode) = 0;
-  /// Replaces `to` if it exists. Atomic.
+  /// Atomic. Replaces `to` if it exists.
   virtual Status Rename(const std::string& from, const std::string& to) = 0;
   virtual Status Remove(const std::string& path) = 0;
-  /// Gives the file a second name, which must not exist. Unsupported: this disk cannot, or not
-  /// between these two places.
+  /// Creates a hard link `to`, which must not exist. Returns Unsupported if the file system cannot
+  /// link, or not between these two folders.
   virtual Status Link(const std::string& from, const std::string& to) {
     return Status::Unsupported(from + ": no second name " + to);
   }
   [[nodiscard]] virtual bool Exists(const std::string& path) = 0;
-  /// Names (not paths) of the files of a folder, sorted.
+  /// Returns the sorted names (not paths) of the files in a folder.
   virtual Result<std::vector<std::string>> List(const std::string& folder) = 0;
-  /// Names of the folders in a folder, sorted; none where there is no such folder.
+  /// Returns the sorted names of the subfolders of a folder. Returns none if the folder does not
+  /// exist.
   virtual Result<std::vector<std::string>> ListFolders(const std::string& folder) = 0;
-  /// With parents; ok if it is there. Their names are durable.
+  /// Creates the folder and its parents, and makes their names durable. Succeeds if it already
+  /// exists.
   virtual Status CreateFolder(const std::string& folder) = 0;
   /// Makes the folder's names durable.
   virtual Status SyncFolder(const std::string& folder) = 0;
-  /// What may still be written on the folder's disk; UINT64_MAX: nobody can tell.
+  /// Opens a folder for callers that sync it repeatedly. The file system must outlive the result.
+  virtual Result<std::unique_ptr<Folder>> OpenFolder(const std::string& folder);
+  /// Returns the free bytes of the folder's disk. Returns UINT64_MAX if they are unknown.
   virtual uint64_t FreeBytes(const std::string& folder) { return (void)folder, UINT64_MAX; }
-  /// Takes the lock file for this process and writes "<pid> <note>\n" into it. Busy: another
-  /// process holds it; the message names that process and its note.
+  /// Takes the lock file for this process and writes "<pid> <note>\n" into it. Returns Busy if
+  /// another process holds it. The message names that process and its note.
   virtual Result<std::unique_ptr<FileLock>> Lock(const std::string& path,
                                                  const std::string& note) = 0;
 };
 
-/// The machine's files. Lives for ever.
+/// The file system of the machine. It is never destroyed.
 FileSystem& PosixFileSystem();
 
 /// Reads a whole small file.
 Result<Bytes> ReadWholeFile(FileSystem& files, const std::string& path);
-/// Replaces a file whole or not at all: writes "<path>.tmp", syncs, renames, syncs the folder.
+/// Replaces a file atomically: writes "<path>.tmp", syncs it, renames it and syncs the folder.
 Status ReplaceFile(FileSystem& files, const std::string& folder, const std::string& name,
                    ByteView content);
-/// Gives `to`, which must not exist, the content of `from`: a second name where the disk can, else
-/// a synced copy that appears whole. True = it is a second name. The folder is not synced. `watch`
-/// is told the bytes of each piece of a copy; false = stop, which is Unavailable.
+/// Gives `to`, which must not exist, the content of `from`. It creates a hard link if the file
+/// system can. Otherwise it writes and syncs a temporary copy and renames it to `to`. Returns true
+/// for a hard link and false for a copy. The folder is not synced. `watch` gets the size of each
+/// copied piece. If `watch` returns false, the copy stops with Unavailable.
 Result<bool> LinkOrCopy(FileSystem& files, const std::string& from, const std::string& to,
                         const std::function<bool(uint64_t bytes)>& watch = {});
 

@@ -2,7 +2,7 @@
 
 namespace hg {
 
-/// 0…15, or -1: no hexadecimal digit.
+/// The value of a hexadecimal digit (0…15), or -1 if `c` is not one.
 constexpr int HexDigit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;

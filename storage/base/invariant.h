@@ -1,6 +1,7 @@
 #pragma once
-// INVARIANT(condition): on in release too, for what only our own mistake can cause; prints where
-// and aborts. Never for bytes from disk, network or user: those get a Status.
+// INVARIANT(condition) checks for programming errors, in release builds too. If the condition is
+// false, it prints the place and aborts. Do not use it for data from disk, network or users:
+// invalid data is reported by a Status.
 
 namespace hg {
 [[noreturn]] void InvariantFailed(const char* condition, const char* file, int line);

@@ -1,8 +1,8 @@
 #pragma once
-// How long things took, as two kinds of reader want it: percentiles since the start (spec
-// http-api.md §15.1, http.latency_* and hbase.latency_*), exact to a millisecond up to 63 and to an
-// eighth beyond; and counts below fixed bounds with their sum, which Prometheus adds up over
-// machines and takes differences of.
+// Collects durations in two forms. Percentiles since the start serve http.latency_* and
+// hbase.latency_* (opentsdb-http-api.md §15.1). They are exact to 1 ms below 64 ms and to an eighth
+// of a power of two above. Counts below fixed bounds, with the sum, serve Prometheus, which adds
+// them over machines and takes differences over time.
 
 #include <algorithm>
 #include <array>
@@ -14,9 +14,9 @@
 
 namespace hg {
 
-/// What of all that was recorded took no longer than each bound, and how long it took together.
+/// Counts of durations at or below each bound, with the total count and the sum.
 struct LatencyHistogram {
-  /// From answers out of memory to queries that run into their limits.
+  /// The bounds reach from responses served from memory to queries that hit their time limit.
   static constexpr auto kBounds = [] {
     using std::chrono::microseconds;
     return std::array<std::chrono::nanoseconds, 18>{
@@ -28,12 +28,14 @@ struct LatencyHistogram {
         microseconds(10'000'000), microseconds(30'000'000), microseconds(60'000'000)};
   }();
 
-  std::array<uint64_t, kBounds.size()> within{};  // within[i]: kBounds[i]; never falls with i
-  uint64_t count = 0;                             // of all; at least the last of `within`
+  std::array<uint64_t, kBounds.size()>
+      within{};        // within[i] is the number of durations ≤ kBounds[i], so the values ascend
+  uint64_t count = 0;  // number of all durations, including those above the last bound
   std::chrono::nanoseconds sum{0};
 };
 
-/// Thread-safe; relaxed, as totals are.
+/// Thread-safe. The counters are updated independently, so readers may see them slightly out of
+/// step.
 class Latency {
  public:
   void Record(std::chrono::nanoseconds took) {
@@ -44,7 +46,7 @@ class Latency {
     sum_ns_.fetch_add(static_cast<uint64_t>(took.count()), std::memory_order_relaxed);
   }
 
-  /// How many were recorded.
+  /// The number of recorded durations.
   [[nodiscard]] uint64_t Count() const {
     uint64_t total = 0;
     for (const auto& count : counts_) total += count.load(std::memory_order_relaxed);
@@ -61,7 +63,8 @@ class Latency {
     return read;
   }
 
-  /// The time (ms) that `percent` of all stayed within; 0 before the first.
+  /// The upper bound, in ms, of the slot that holds this percentile of the recorded durations. 0 if
+  /// nothing was recorded.
   [[nodiscard]] int64_t Percentile(int percent) const {
     const uint64_t total = Count();
     uint64_t left = (total * static_cast<uint64_t>(percent) + 99) / 100;
@@ -93,7 +96,7 @@ class Latency {
     return static_cast<int64_t>(((kPerPower + eighth + 1) << (power - 3)) - 1);
   }
 
-  /// The first bound that holds it; one more where none does.
+  /// The index of the first bound ≥ `took`, or the number of bounds if all are smaller.
   static size_t BucketOf(std::chrono::nanoseconds took) {
     const auto& bounds = LatencyHistogram::kBounds;
     return static_cast<size_t>(std::lower_bound(bounds.begin(), bounds.end(), took) -

@@ -1,6 +1,6 @@
 #pragma once
-// Work that is tried where nobody may wait, on a loop that serves many: what would have to wait is
-// refused, and the whole work is done again where waiting is allowed.
+// Lets a thread that serves many connections try work without blocking. Work that would have to
+// wait is refused, and the caller repeats it on a thread that may wait.
 
 #include <atomic>
 
@@ -8,10 +8,10 @@
 
 namespace hg {
 
-/// While one is alive, its thread does not wait: where it would (a block is not in memory, the work
-/// grows large), MayWait refuses. Whatever such work gave then is worth nothing, so it changes
-/// nothing that others see but counters of caches. Scopes may nest; the innermost counts. One
-/// thread, but for refused().
+/// While a NoWait is alive, its thread does not wait. MayWait refuses work that would wait, for
+/// example if a block is not in memory or the work grows large. The result of refused work must be
+/// thrown away, so such work may change nothing visible to others except cache counters. Scopes may
+/// nest, and the innermost one counts. Only refused() may be called by other threads.
 class NoWait {
  public:
   NoWait() : outer_(current_) { current_ = this; }
@@ -19,23 +19,23 @@ class NoWait {
   NoWait(const NoWait&) = delete;
   NoWait& operator=(const NoWait&) = delete;
 
-  /// Ok outside of a scope. In one: Busy, and the scope is refused.
+  /// Outside of a scope: ok. In a scope: Busy, and the scope is marked as refused.
   static Status MayWait() {
     if (current_ == nullptr) return {};
     current_->refused_.store(true, std::memory_order_relaxed);
     return Status::Busy("This has to wait, and may not wait here");
   }
-  /// The same as a question: true in a scope, which is refused then.
+  /// Like MayWait, as a bool: returns true in a scope, which is then marked as refused.
   static bool Refuse() { return !MayWait().ok(); }
 
-  /// Something in it would have waited.
+  /// Whether something in this scope would have waited.
   [[nodiscard]] bool refused() const { return refused_.load(std::memory_order_relaxed); }
 
-  /// Of this thread; nullptr: none.
+  /// The innermost scope of this thread, or nullptr.
   static NoWait* Current() { return current_; }
 
-  /// Another thread helps: what it does stands under the scope `of`, which outlives this; nullptr:
-  /// under none.
+  /// Lets another thread work in the scope `of`, which must outlive this object. nullptr means no
+  /// scope.
   class Shared {
    public:
     explicit Shared(NoWait* of) : outer_(current_) { current_ = of; }

@@ -24,21 +24,30 @@ Status Failure(const std::string& path, const char* operation) {
 
 class Descriptor {
  public:
-  explicit Descriptor(int fd) : fd_(fd) {}
+  explicit Descriptor(int fd = -1) : fd_(fd) {}
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
   ~Descriptor() {
     if (fd_ >= 0) ::close(fd_);
   }
   [[nodiscard]] int get() const { return fd_; }
+  /// Sets the descriptor. Call it once, on an object that has none.
+  void Set(int fd) { fd_ = fd; }
 
  private:
-  const int fd_;
+  int fd_;
 };
 
 class PosixFile : public File {
  public:
-  PosixFile(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
+  explicit PosixFile(std::string path) : path_(std::move(path)) {}
+
+  /// Returns false on failure, with the reason in errno. It does not throw, so a created file is
+  /// always returned to the caller.
+  bool Open(int flags) noexcept {
+    fd_.Set(::open(path_.c_str(), flags | O_CLOEXEC, 0644));
+    return fd_.get() >= 0;
+  }
 
   Status ReadAt(uint64_t offset, size_t size, Bytes* out) const override {
     out->resize(size);
@@ -95,7 +104,7 @@ class PosixFile : public File {
   }
 
  private:
-  const Descriptor fd_;
+  Descriptor fd_;
   const std::string path_;
 };
 
@@ -105,12 +114,33 @@ std::string ParentOf(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
+// Calls SyncFolder, which opens the folder each time.
+class NamedFolder : public Folder {
+ public:
+  NamedFolder(FileSystem& files, std::string name) : files_(files), name_(std::move(name)) {}
+  Status Sync() override { return files_.SyncFolder(name_); }
+
+ private:
+  FileSystem& files_;
+  const std::string name_;
+};
+
+class PosixFolder : public Folder {
+ public:
+  PosixFolder(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
+  Status Sync() override { return ::fsync(fd_.get()) == 0 ? Status() : Failure(path_, "sync"); }
+
+ private:
+  const Descriptor fd_;
+  const std::string path_;
+};
+
 class PosixLock : public FileLock {
  public:
   explicit PosixLock(int fd) : fd_(fd) {}
 
  private:
-  const Descriptor fd_;  // flock is released with its last descriptor
+  const Descriptor fd_;  // closing the last descriptor releases the flock
 };
 
 class Posix : public FileSystem {
@@ -118,10 +148,11 @@ class Posix : public FileSystem {
   Result<std::unique_ptr<File>> Open(const std::string& path, OpenMode mode) override {
     const int flags = mode == OpenMode::kRead        ? O_RDONLY
                       : mode == OpenMode::kReadWrite ? O_RDWR
-                                                     : O_RDWR | O_CREAT | O_TRUNC;
-    const int fd = ::open(path.c_str(), flags | O_CLOEXEC, 0644);
-    if (fd < 0) return Failure(path, "open");
-    return std::unique_ptr<File>(std::make_unique<PosixFile>(fd, path));
+                      : mode == OpenMode::kCreate    ? O_RDWR | O_CREAT | O_TRUNC
+                                                     : O_RDWR | O_CREAT | O_EXCL;
+    auto file = std::make_unique<PosixFile>(path);
+    if (!file->Open(flags)) return Failure(path, "open");
+    return std::unique_ptr<File>(std::move(file));
   }
 
   Status Rename(const std::string& from, const std::string& to) override {
@@ -148,8 +179,9 @@ class Posix : public FileSystem {
   }
 
   Result<std::vector<std::string>> ListFolders(const std::string& folder) override {
-    if (!Exists(folder)) return std::vector<std::string>();
-    return ListKind(folder, DT_DIR);
+    auto names = ListKind(folder, DT_DIR);
+    if (names.status().code() == StatusCode::kNotFound) return std::vector<std::string>();
+    return names;
   }
 
   Status CreateFolder(const std::string& folder) override {
@@ -160,8 +192,8 @@ class Posix : public FileSystem {
       if (made) {
         RETURN_IF_ERROR(SyncFolder(ParentOf(part)));
       } else if (end == std::string::npos) {
-        // Whoever made it may have died before its name was safe. It may be in a folder that we are
-        // not allowed to open: then that is its owner's care.
+        // The process that created the folder may have crashed before its name was durable. A
+        // failure is ignored, because this process may not be allowed to open the parent folder.
         (void)SyncFolder(ParentOf(part));
       }
       if (end == std::string::npos) return {};
@@ -169,10 +201,14 @@ class Posix : public FileSystem {
   }
 
   Status SyncFolder(const std::string& folder) override {
-    const Descriptor fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (fd.get() < 0) return Failure(folder, "open");
-    if (::fsync(fd.get()) != 0) return Failure(folder, "sync");
-    return {};
+    ASSIGN_OR_RETURN(const auto open, OpenFolder(folder));
+    return open->Sync();
+  }
+
+  Result<std::unique_ptr<Folder>> OpenFolder(const std::string& folder) override {
+    const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return Failure(folder, "open");
+    return std::unique_ptr<Folder>(std::make_unique<PosixFolder>(fd, folder));
   }
 
   uint64_t FreeBytes(const std::string& folder) override {
@@ -198,12 +234,15 @@ class Posix : public FileSystem {
   }
 
  private:
-  // Disks that do not tell kinds are asked for each name.
+  // Some file systems do not report the kind of a file. Then fstatat is called for each name.
   static Result<std::vector<std::string>> ListKind(const std::string& folder, unsigned char kind) {
     DIR* dir = ::opendir(folder.c_str());
     if (dir == nullptr) return Failure(folder, "list");
     std::vector<std::string> names;
-    while (const dirent* entry = ::readdir(dir)) {
+    // readdir leaves errno unchanged at the end. A list that ends with an error must not look
+    // complete.
+    const dirent* entry;
+    while (errno = 0, (entry = ::readdir(dir)) != nullptr) {
       unsigned char found = entry->d_type;
       struct stat about {};
       if (found == DT_UNKNOWN && ::fstatat(::dirfd(dir), entry->d_name, &about, 0) == 0) {
@@ -211,7 +250,9 @@ class Posix : public FileSystem {
       }
       if (found == kind) names.emplace_back(entry->d_name);
     }
+    const Status failed = errno != 0 ? Failure(folder, "list") : Status();
     ::closedir(dir);
+    RETURN_IF_ERROR(failed);
     std::erase_if(names, [](const std::string& name) { return name == "." || name == ".."; });
     std::sort(names.begin(), names.end());
     return names;
@@ -234,6 +275,10 @@ class Posix : public FileSystem {
 FileSystem& PosixFileSystem() {
   static Posix files;
   return files;
+}
+
+Result<std::unique_ptr<Folder>> FileSystem::OpenFolder(const std::string& folder) {
+  return std::unique_ptr<Folder>(std::make_unique<NamedFolder>(*this, folder));
 }
 
 Result<Bytes> ReadWholeFile(FileSystem& files, const std::string& path) {

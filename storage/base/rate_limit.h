@@ -1,7 +1,8 @@
 #pragma once
-// So many things a second, on the average: what comes is taken whole while less than a second's
-// worth is owed, so that a batch larger than that passes, too, and is paid for by those after it.
-// (The generic cell rate algorithm of ATM Forum's traffic management, with an unbounded cell.)
+// Limits the average rate of events. A batch is admitted whole while the debt is less than one
+// period's worth, so batches larger than the limit pass too. Later batches are refused until the
+// debt is paid. This is the generic cell rate algorithm (ATM Forum, traffic management) with cells
+// of unlimited size.
 
 #include <algorithm>
 #include <atomic>
@@ -9,21 +10,22 @@
 
 namespace hg {
 
-/// Thread-safe. By Open and Take two callers at once may both be let through where one would have
-/// been; never by TakeOne.
+/// Thread-safe. Concurrent callers of Open and Take may together admit more than the limit. TakeOne
+/// never does.
 class RateLimit {
  public:
-  /// `per_period`: above 0.
+  /// `per_period` must be above 0.
   explicit RateLimit(uint64_t per_period, int64_t period_ns = 1'000'000'000)
       : per_period_(per_period), period_ns_(period_ns) {}
 
   [[nodiscard]] uint64_t per_period() const { return per_period_; }
 
-  /// Whether something may come now.
+  /// Whether a batch may be admitted now. It may as long as less than one period's worth of events
+  /// is unpaid.
   [[nodiscard]] bool Open(int64_t now_ns) const {
     return paid_until_ns_.load(std::memory_order_relaxed) <= now_ns + period_ns_;
   }
-  /// One more, if that is within what a period may have: for things that come one by one.
+  /// Admits one event if the limit of the period allows it.
   bool TakeOne(int64_t now_ns) {
     const int64_t cost_ns = CostOf(1);
     int64_t paid = paid_until_ns_.load(std::memory_order_relaxed);
@@ -33,13 +35,13 @@ class RateLimit {
       if (paid_until_ns_.compare_exchange_weak(paid, until, std::memory_order_relaxed)) return true;
     }
   }
-  /// One that TakeOne took did not come.
+  /// Returns one event to the budget, after TakeOne admitted it and it did not happen.
   void GiveBackOne() { paid_until_ns_.fetch_sub(CostOf(1), std::memory_order_relaxed); }
-  /// Whether something that came is not paid for yet.
+  /// Whether events that were admitted earlier still use up budget.
   [[nodiscard]] bool Owes(int64_t now_ns) const {
     return paid_until_ns_.load(std::memory_order_relaxed) > now_ns;
   }
-  /// It came: `count` of them.
+  /// Records `count` admitted events.
   void Take(uint64_t count, int64_t now_ns) {
     const int64_t cost_ns = CostOf(count);
     int64_t until = paid_until_ns_.load(std::memory_order_relaxed);

@@ -1,8 +1,9 @@
 #pragma once
-// Room for a batch that its thread keeps for the next one, so that a batch of the usual size
-// allocates nothing; what a rare giant needs goes with it.
+// A buffer for one batch that reuses the memory of the thread's previous batch. Batches of usual
+// size then allocate nothing. Memory for very large batches is freed after use.
 
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 namespace hg {
@@ -10,23 +11,30 @@ namespace hg {
 template <typename T>
 class Scratch {
  public:
-  /// Room that is kept; a larger batch has its own.
+  /// Larger buffers are not kept for reuse.
   static constexpr size_t kKeptBytes = size_t{2} << 20;
 
-  /// `kept`: the thread's, and of this object alone while it lives.
-  Scratch(std::vector<T>* kept, size_t size) : room_(size * sizeof(T) > kKeptBytes ? &own_ : kept) {
-    if (room_->size() < size) room_->resize(size);
+  /// `kept` is the buffer of the thread. Its memory belongs to this object until it is destroyed. A
+  /// nested Scratch on the same thread, for example in a callback, allocates its own memory.
+  Scratch(std::vector<T>* kept, size_t size) : kept_(*kept) {
+    if (size * sizeof(T) <= kKeptBytes) room_ = std::move(*kept);
+    if (room_.size() < size) room_.resize(size);
   }
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
+  ~Scratch() {
+    if (room_.size() * sizeof(T) <= kKeptBytes && room_.size() > kept_.size()) {
+      kept_ = std::move(room_);
+    }
+  }
 
-  /// `size` elements; what they hold is not said.
-  T* data() { return room_->data(); }
-  T& operator[](size_t i) { return (*room_)[i]; }
+  /// `size` elements with unspecified content.
+  T* data() { return room_.data(); }
+  T& operator[](size_t i) { return room_[i]; }
 
  private:
-  std::vector<T> own_;
-  std::vector<T>* const room_;
+  std::vector<T> room_;
+  std::vector<T>& kept_;
 };
 
 }  // namespace hg

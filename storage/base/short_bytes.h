@@ -1,6 +1,6 @@
 #pragma once
-// Where a short piece of text ends, and whether two are the same: what std::memchr and std::memcmp
-// say too, without the call, which costs more than looking where some ten or twenty bytes decide.
+// Inline search and comparison for short texts. For ten to twenty bytes, calling std::memchr or
+// std::memcmp costs more than the work itself.
 
 #include <bit>
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace hg {
 
-/// The first byte of [begin, end) that is `byte`; `end` if there is none.
+/// Returns the first occurrence of `byte` in [begin, end), or `end` if there is none.
 inline const char* FindByte(const char* begin, const char* end, char byte) {
 #ifdef __SSE2__
   const __m128i wanted = _mm_set1_epi8(byte);
@@ -27,7 +27,7 @@ inline const char* FindByte(const char* begin, const char* end, char byte) {
   return begin;
 }
 
-/// The same of a blank or control character, 0x00 to 0x20.
+/// Returns the first blank or control character (0x00 to 0x20), or `end` if there is none.
 inline const char* FindBlank(const char* begin, const char* end) {
 #ifdef __SSE2__
   const __m128i last = _mm_set1_epi8(' ');
@@ -42,7 +42,7 @@ inline const char* FindBlank(const char* begin, const char* end) {
   return begin;
 }
 
-/// Whether `size` bytes are the same.
+/// Whether the first `size` bytes are equal.
 inline bool SameBytes(const char* a, const char* b, size_t size) {
 #ifdef __SSE2__
   const auto same16 = [](const char* x, const char* y) {
@@ -53,7 +53,7 @@ inline bool SameBytes(const char* a, const char* b, size_t size) {
   if (size >= 16) {
     for (size_t at = 0; at + 16 < size; at += 16)
       if (!same16(a + at, b + at)) return false;
-    return same16(a + size - 16, b + size - 16);  // overlaps the block before
+    return same16(a + size - 16, b + size - 16);  // overlaps the previous block
   }
 #endif
   if (size >= 8 && size <= 16) {

@@ -1,6 +1,6 @@
 #pragma once
-// Bytes behind their number: a varint, then so many bytes. What log, manifest and rows of cells
-// keep names, qualifiers and values as.
+// Length-prefixed bytes: a varint length, then the bytes. The log, the manifest and the rows of
+// cell tables store names, qualifiers and values in this form.
 
 #include "storage/base/varint.h"
 
@@ -11,12 +11,21 @@ inline void AppendSized(Bytes* out, ByteView bytes) {
   *out += bytes;
 }
 
-/// Takes them from the front of `in`. False: it ends before them, and may have been moved.
-inline bool TakeSized(ByteView* in, Bytes* out) {
+/// Takes length-prefixed bytes from the front of `in`, as a view of it. Returns false if `in` is
+/// too short. `in` may have been changed then.
+inline bool TakeSized(ByteView* in, ByteView* out) {
   uint64_t size;
   if (!GetVarint64(in, &size) || size > in->size()) return false;
-  out->assign(in->substr(0, size));
+  *out = in->substr(0, size);
   in->remove_prefix(size);
+  return true;
+}
+
+/// Like the overload above, but copies the bytes.
+inline bool TakeSized(ByteView* in, Bytes* out) {
+  ByteView view;
+  if (!TakeSized(in, &view)) return false;
+  out->assign(view);
   return true;
 }
 

@@ -16,6 +16,8 @@ std::string_view StatusCodeName(StatusCode code) {
       return "corruption";
     case StatusCode::kIoError:
       return "I/O error";
+    case StatusCode::kExhausted:
+      return "exhausted";
     case StatusCode::kBusy:
       return "busy";
     case StatusCode::kUnavailable:

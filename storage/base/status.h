@@ -1,7 +1,7 @@
 #pragma once
-// How a call fails: Status (no value) and Result<T> (value or Status). Nothing in this project
-// throws across a function boundary. A code exists only where some caller acts on it; context is
-// added on the way up (Prepend).
+// How functions report failures: Status (no value) and Result<T> (a value or a Status). No function
+// of this project throws to its caller. A code exists only if some caller acts on it. Callers add
+// context to the message with Prepend.
 
 #include <memory>
 #include <string>
@@ -14,15 +14,17 @@ namespace hg {
 enum class StatusCode : unsigned char {
   kOk = 0,
   kNotFound,         // the named thing does not exist
-  kInvalidArgument,  // the caller's value is wrong; the message says which and why
-  kConflict,         // exists with another content; compare-and-set lost where that is an error
-  kCorruption,       // stored bytes are damaged; the message names file and offset, or the row
-  kIoError,          // the operating system refused; message holds errno's text
-  kBusy,             // over a budget: try again later (HTTP 503)
-  kUnavailable,  // the store is stopping or its log failed: retryable elsewhere or after a restart
+  kInvalidArgument,  // the caller's value is wrong; the message says which value and why
+  kConflict,     // exists with other content, or a compare-and-set failed where that is an error
+  kCorruption,   // stored bytes are damaged; the message names file and offset, or the row
+  kIoError,      // the operating system failed; the message holds the text of errno
+  kBusy,         // over a budget: try again later (HTTP 503)
+  kUnavailable,  // the store is stopping or its log failed: retry elsewhere or after a restart
   kUnsupported,  // this backend cannot do it
-  kDeadlineExceeded,  // the caller's time ran out
-  kLimitExceeded,     // a limit of bytes or points of a query (HTTP 413)
+  kDeadlineExceeded,  // the time limit of the caller is over
+  kLimitExceeded,     // a limit on bytes or points of a query (HTTP 413)
+  kExhausted,  // memory for new series and names is used up; retrying does not help, and known
+               // series still work (HTTP 503)
 };
 
 /// The code's name as written in messages and logs, such as "corruption".
@@ -43,6 +45,7 @@ class [[nodiscard]] Status {
   static Status Corruption(std::string m) { return {StatusCode::kCorruption, std::move(m)}; }
   static Status IoError(std::string m) { return {StatusCode::kIoError, std::move(m)}; }
   static Status Busy(std::string m) { return {StatusCode::kBusy, std::move(m)}; }
+  static Status Exhausted(std::string m) { return {StatusCode::kExhausted, std::move(m)}; }
   static Status Unavailable(std::string m) { return {StatusCode::kUnavailable, std::move(m)}; }
   static Status Unsupported(std::string m) { return {StatusCode::kUnsupported, std::move(m)}; }
   static Status DeadlineExceeded(std::string m) {
@@ -55,7 +58,7 @@ class [[nodiscard]] Status {
   [[nodiscard]] std::string_view message() const {
     return rep_ ? std::string_view(rep_->message) : "";
   }
-  /// "corruption: data/000012.pts at 4096: checksum differs", or "ok".
+  /// For example "corruption: data/000012.pts at 4096: checksum differs", or "ok".
   [[nodiscard]] std::string ToString() const;
 
  private:
@@ -66,10 +69,10 @@ class [[nodiscard]] Status {
   std::shared_ptr<const Rep> rep_;
 };
 
-/// The same failure with context in front of its message ("context: message"); ok stays ok.
+/// Returns the same failure with "context: " before its message. Ok stays ok.
 Status Prepend(const Status& status, std::string_view context);
 
-/// A T or the Status that says why there is none. Dereferencing a failed result is a programming
+/// A T, or the Status that says why there is none. Dereferencing a failed result is a programming
 /// error.
 template <typename T>
 class [[nodiscard]] Result {
@@ -96,13 +99,13 @@ class [[nodiscard]] Result {
 #define HG_CONCAT_INNER(a, b) a##b
 #define HG_CONCAT(a, b) HG_CONCAT_INNER(a, b)
 
-/// Returns from the enclosing function if the expression's Status is not ok.
+/// Returns the Status of the expression from the enclosing function if it is not ok.
 #define RETURN_IF_ERROR(expression)                                                  \
   do {                                                                               \
     if (::hg::Status hg_status_ = (expression); !hg_status_.ok()) return hg_status_; \
   } while (false)
 
-/// ASSIGN_OR_RETURN(auto x, Call()): x = the result's value, or returns its Status.
+/// ASSIGN_OR_RETURN(auto x, Call()) sets x to the value of the result, or returns its Status.
 #define ASSIGN_OR_RETURN(declaration, expression) \
   HG_ASSIGN_OR_RETURN(HG_CONCAT(hg_result_, __LINE__), declaration, expression)
 #define HG_ASSIGN_OR_RETURN(result, declaration, expression) \

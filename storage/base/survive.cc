@@ -5,7 +5,7 @@
 namespace hg::internal {
 namespace {
 
-// Made while there is memory.
+// Created at start, while memory is available.
 const Status kNoMemory = Status::Unavailable("broken off: no memory");
 
 }  // namespace

@@ -1,8 +1,8 @@
 #pragma once
-// Work of background threads, and work that others wait for: what it throws, which is a want of
-// memory unless we made a mistake, is a failure of that work, told and counted as its other
-// failures are, and tried again as they are (spec region-store.md O1). Neither the process nor
-// whoever waits pays for it.
+// Converts exceptions of background work, and of work that other threads wait for, into failures.
+// Unless there is a bug, the exception is an allocation failure. The failure is logged, counted and
+// retried like other failures of that work (region-store.md O1). It stops neither the process nor
+// the waiting threads.
 
 #include <exception>
 #include <type_traits>
@@ -12,12 +12,13 @@
 namespace hg {
 
 namespace internal {
-/// Unavailable, with what was thrown. Throws nothing, however little memory there is.
+/// Returns Unavailable with the text of the exception. Does not throw even if there is no memory.
 Status BrokenOff(const std::exception& thrown) noexcept;
 }  // namespace internal
 
-/// What the work returns: a Status, a Result, or ok where it is void. Unavailable: it threw. So a
-/// thread lives on whose every step is either within, or takes no memory.
+/// Runs `work` and returns its Status or Result, or ok if it returns void. Returns Unavailable if
+/// `work` threw. A thread survives allocation failures if everything it does either runs inside
+/// Survive or allocates nothing.
 template <typename Work>
 auto Survive(const Work& work) {
   using Returned = std::invoke_result_t<const Work&>;

@@ -1,6 +1,6 @@
 #pragma once
-// LEB128: seven bits a byte, low bits first, the top bit set on all but the last byte. Zig-zag maps
-// small negative numbers to small unsigned ones.
+// LEB128: seven bits per byte, low bits first. The top bit is set in all bytes but the last.
+// Zig-zag encoding maps small negative numbers to small unsigned numbers.
 
 #include <bit>
 #include <cstdint>
@@ -12,10 +12,10 @@ namespace hg {
 inline constexpr int kVarint32Max = 5;   // bytes of the longest uint32_t
 inline constexpr int kVarint64Max = 10;  // bytes of the longest uint64_t
 
-/// Bytes that AppendVarint writes for v.
+/// The number of bytes that AppendVarint writes for v.
 constexpr int VarintLength(uint64_t v) { return (std::bit_width(v | 1) + 6) / 7; }
 
-/// Writes v at p, where VarintLength(v) bytes are free; the end of what was written.
+/// Writes v at p, where VarintLength(v) bytes must be free. Returns the end of the written bytes.
 inline char* PutVarint(char* p, uint64_t v) {
   for (; v >= 0x80; v >>= 7) *p++ = static_cast<char>(v | 0x80);
   *p++ = static_cast<char>(v);
@@ -27,10 +27,10 @@ inline void AppendVarint(Bytes* out, uint64_t v) {
   out->append(buffer, static_cast<size_t>(PutVarint(buffer, v) - buffer));
 }
 
-/// Takes one number off the front of `in`. False, with `in` and `v` untouched, if it is cut short
-/// or does not fit.
+/// Takes one number from the front of `in`. Returns false, and leaves `in` and `v` unchanged, if
+/// the number is cut short or does not fit.
 inline bool GetVarint64(ByteView* in, uint64_t* v) {
-  // Mostly it has one byte or two.
+  // Most numbers have one or two bytes.
   if (in->size() >= 2) {
     const uint8_t first = ByteAt(*in, 0), second = ByteAt(*in, 1);
     if (first < 0x80 || second < 0x80) {

@@ -29,7 +29,7 @@ void WorkerPool::Join() {
     stopping_ = true;
   }
   wake_.notify_all();
-  // A job may start a thread still, in place of its own.
+  // A running job may still start a thread to replace its own.
   for (;;) {
     std::list<std::thread> threads;
     {
@@ -67,7 +67,7 @@ void WorkerPool::Turn::GiveWay() {
   {
     std::lock_guard lock(pool_.mutex_);
     if (gave_way_ || pool_.given_way_ == kGivenWayMax) return;
-    // The machine may have no more threads: then the job goes on as it was.
+    // If no thread can be started, the job continues as before.
     if (!Survive([this] { pool_.StartThread(); }).ok()) return;
     gave_way_ = true;
     ++pool_.given_way_;

@@ -1,5 +1,6 @@
 #pragma once
-// Threads for work that may block: handlers, points that need names resolved, parts of queries.
+// Threads for work that may block: HTTP handlers, points whose names must be resolved, parts of
+// queries.
 
 #include <condition_variable>
 #include <deque>
@@ -13,16 +14,17 @@ namespace hg {
 /// Thread-safe.
 class WorkerPool {
  public:
-  /// A job's place among the threads of the pool; lives while the job runs.
+  /// Represents a running job to its thread of the pool. It exists while the job runs.
   class Turn {
    public:
     explicit Turn(WorkerPool& pool) : pool_(pool) {}
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
 
-    /// The job takes long, or waits for somebody: another thread does what comes next, and this one
-    /// ends with the job. Any thread; calls after the first do nothing, nor does the first one when
-    /// kGivenWayMax jobs have done so already.
+    /// A job calls this if it takes long or waits for something. The pool then starts another
+    /// thread for the next jobs, and the thread of this job ends with it. Any thread may call it.
+    /// Later calls do nothing. The first call does nothing either if kGivenWayMax running jobs have
+    /// already called it.
     void GiveWay();
 
    private:
@@ -34,15 +36,15 @@ class WorkerPool {
 
   static constexpr size_t kGivenWayMax = 512;
 
-  /// `queue_max`: jobs waiting; more are refused.
+  /// `queue_max`: maximum number of waiting jobs. Post refuses more.
   WorkerPool(int threads, size_t queue_max);
-  /// Joins.
+  /// Calls Join.
   ~WorkerPool();
 
-  /// False: the queue is full or the pool is stopping; the job was not taken.
+  /// Returns false if the queue is full or the pool is stopping. The job was not accepted then.
   bool Post(Job job);
 
-  /// Takes no more jobs, finishes those that it has, and ends the threads. Idempotent.
+  /// Stops accepting jobs, finishes the accepted ones and ends the threads. Idempotent.
   void Join();
 
  private:
@@ -56,9 +58,9 @@ class WorkerPool {
   std::condition_variable wake_;
   std::deque<Job> queue_;           // guarded by mutex_
   bool stopping_ = false;           // guarded by mutex_
-  size_t given_way_ = 0;            // guarded by mutex_: jobs that run beside the pool's width
+  size_t given_way_ = 0;            // guarded by mutex_: running jobs that gave way
   std::list<std::thread> threads_;  // guarded by mutex_
-  std::list<std::thread> ended_;    // guarded by mutex_: at their end, to be joined
+  std::list<std::thread> ended_;    // guarded by mutex_: ending threads, to be joined
 };
 
 }  // namespace hg

@@ -24,7 +24,8 @@ Status WrongType(const char* field) {
   return Status::Corruption(std::string("annotation: field ") + field + " has another type");
 }
 
-/// A half of a surrogate pair, which an escape may hide, becomes the replacement character.
+/// Returns the text of a JSON string. Single surrogates, which JSON escapes can produce, become the
+/// replacement character.
 std::string TextOf(const Json& value) {
   std::string text(value.GetString(), value.GetStringLength());
   ReplaceInvalidUtf8(&text);
@@ -117,7 +118,7 @@ std::string EncodeAnnotation(const Annotation& annotation) {
 
 Result<Annotation> DecodeAnnotation(ByteView json) {
   rapidjson::Document document;
-  // Iterative, so that deep nesting in an unknown field cannot exhaust the stack.
+  // The parser is iterative, so deep nesting in an unknown field cannot exhaust the stack.
   document.Parse<rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag>(
       json.data(), json.size());
   if (document.HasParseError()) {

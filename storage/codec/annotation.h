@@ -1,6 +1,6 @@
 #pragma once
-// Annotations: JSON objects in the data table, beside the points of their series or in rows of
-// their own (spec schema.md §11; OpenTSDB class Annotation).
+// Annotations: JSON objects in the data table, next to the points of their series or in rows of
+// their own (opentsdb-schema.md §11; OpenTSDB class Annotation).
 
 #include <cstdint>
 #include <map>
@@ -12,7 +12,7 @@
 
 namespace hg::codec {
 
-/// Order of Java's strings, in which stored custom fields ascend.
+/// The order of Java's strings. Stored custom fields ascend in this order.
 struct JavaOrder {
   bool operator()(const std::string& a, const std::string& b) const;
 };
@@ -22,42 +22,44 @@ struct Annotation {
 
   std::string tsuid;        // hexadecimal as the client wrote it; empty = global
   int64_t start_time = 0;   // seconds or milliseconds, as the client wrote it
-  int64_t end_time = 0;     // 0 = open
-  std::string description;  // UTF-8, as notes and custom
+  int64_t end_time = 0;     // 0 = the annotation has no end
+  std::string description;  // UTF-8, like notes and custom
   std::string notes;
-  std::optional<Custom> custom;  // none = null
+  std::optional<Custom> custom;  // no value = null in JSON
 
   bool operator==(const Annotation&) const = default;
 };
 
-/// Where an annotation lives: its row's base time and its qualifier.
+/// The stored position of an annotation: the base time of its row and its qualifier.
 struct AnnotationPlace {
   uint32_t base = 0;
   Bytes qualifier;  // 01 ‖ u16 seconds, or 01 ‖ u32 milliseconds
 };
 
-/// Place of a start time ≥ 1. A start time divisible by 1000 is divided by it before its offset is
-/// taken, also if it counts seconds: the offset is then wrong, but every reader by start time
-/// agrees (§11.1). The base is taken before.
+/// Returns the position for a start time ≥ 1. A start time divisible by 1000 is divided by 1000
+/// before its offset is computed, even if it is in seconds. The offset is then wrong, but all
+/// readers compute it in the same way (opentsdb-schema.md §11.1). The base is computed before that
+/// division.
 AnnotationPlace PlaceAnnotation(int64_t start_time);
 
-/// Milliseconds from the row base of an object qualifier (annotation or histogram) of 3 or 5 bytes.
+/// Milliseconds from the row base, from the qualifier (3 or 5 bytes) of an annotation or histogram.
 uint32_t ObjectOffsetMs(ByteView qualifier);
 
-/// The stored JSON: fixed field order, no spaces. A foreign writer must emit exactly this (§11.2).
+/// Returns the stored JSON: fixed order of fields, no spaces. Other writers must produce exactly
+/// this form (opentsdb-schema.md §11.2).
 std::string EncodeAnnotation(const Annotation& annotation);
 
-/// Reads stored JSON; unknown fields are passed over, null strings are empty. Corruption: not a
-/// JSON object, or a field of another type.
+/// Reads stored JSON. Unknown fields are ignored, and null strings become empty. Returns Corruption
+/// if the text is not a JSON object or a field has another type.
 Result<Annotation> DecodeAnnotation(ByteView json);
 
-/// True if the request says anything besides which annotation it means; otherwise there is nothing
-/// to change (§11.2).
+/// True if the request contains more than the identity of the annotation. Otherwise there is
+/// nothing to change (opentsdb-schema.md §11.2).
 bool HasAnnotationChanges(const Annotation& request);
 
-/// What is stored after a request meets a stored annotation. Create and modify (`replace` false):
-/// fields the request leaves at their defaults keep their stored values. Replace: the request's
-/// fields. The smaller positive start time wins in both.
+/// Returns the annotation to store. With `replace` false (create and modify), fields that the
+/// request leaves at their defaults keep their stored values. With `replace` true, all fields come
+/// from the request. In both cases the smaller positive start time wins.
 Annotation MergeAnnotation(const Annotation& request, const Annotation& stored, bool replace);
 
 }  // namespace hg::codec

@@ -1,6 +1,6 @@
 #pragma once
-// The append cell: one growing cell per row, 050000, of pairs qualifier ‖ value in order of arrival
-// (spec schema.md §10).
+// The append cell: one growing cell per row with qualifier 050000. Its value is a list of pairs
+// qualifier ‖ value in order of arrival (opentsdb-schema.md §10).
 
 #include <vector>
 
@@ -12,18 +12,18 @@ namespace hg::codec {
 
 inline constexpr ByteView kAppendQualifier{"\x05\x00\x00", 3};
 
-/// What one point adds to the cell.
+/// Appends the pair of one point.
 void AppendPair(Bytes* out, const StoredPoint& point);
 
 struct AppendCell {
   std::vector<StoredPoint>
-      points;  // strictly ascending by offset; of equal offsets the last one in the cell
-  /// The cell has duplicates or disorder: worth a repair, which is to put AppendPair of all points
-  /// as its new value.
+      points;  // strictly ascending by offset; for equal offsets, the last point of the cell
+  /// The cell has duplicate or unordered points. A repair replaces its value by AppendPair of all
+  /// points.
   bool needs_repair = false;
 };
 
-/// Corruption: a pair is cut short, or flags no value can have. An empty value is an empty cell.
+/// Returns Corruption if a pair is cut short or has invalid flags. An empty value is an empty cell.
 Result<AppendCell> ParseAppendCell(ByteView value);
 
 }  // namespace hg::codec

@@ -1,6 +1,6 @@
 #pragma once
-// What a cell of the data table is, by its qualifier alone (spec schema.md §6.2). In a rollup table
-// three-byte qualifiers are rollups instead (rollup.h): only the table tells them apart.
+// Classifies cells of the data table by qualifier (opentsdb-schema.md §6.2). In a rollup table,
+// three-byte qualifiers are rollups instead (rollup.h). Only the table distinguishes the two.
 
 #include "storage/base/bytes.h"
 
@@ -11,14 +11,14 @@ inline constexpr char kAppendPrefix = 0x05;
 inline constexpr char kHistogramPrefix = 0x06;
 
 enum class CellClass : unsigned char {
-  kPoint,       // 2 bytes, or 4 beginning with F: one point
-  kCompacted,   // even, ≥ 4: several points
+  kPoint,       // 2 bytes, or 4 bytes beginning with F: one point
+  kCompacted,   // even length ≥ 4: several points
   kAppend,      // 3 bytes, 05: pairs of qualifier and value
   kAnnotation,  // 3 or 5 bytes, 01
   kHistogram,   // 3 or 5 bytes, 06
-  kUnknown,     // anything else of odd length: readers pass over it
-  kMalformed,   // even, but no qualifier can be read from it: empty, or F… of two bytes; readers
-                // refuse the row
+  kUnknown,     // any other odd length: readers ignore it
+  kMalformed,  // even length but no valid qualifier: empty, or F… of two bytes; readers reject the
+               // row
 };
 
 inline CellClass ClassifyQualifier(ByteView qualifier) {
@@ -37,7 +37,7 @@ inline CellClass ClassifyQualifier(ByteView qualifier) {
   return CellClass::kUnknown;
 }
 
-/// Odd length: an object, never plain points.
+/// Odd length means an object, never plain points.
 inline bool IsObjectQualifier(ByteView qualifier) { return qualifier.size() % 2 != 0; }
 
 }  // namespace hg::codec

@@ -13,7 +13,7 @@ Status Damaged(ByteView qualifier, ByteView value, const char* why) {
                             ToHexUpper(value) + ")");
 }
 
-// schema.md §7.4. `value` is not empty.
+// Applies the repair of opentsdb-schema.md §7.4. `value` must not be empty.
 Status RepairSecondPoint(ByteView cell_qualifier, Qualifier* qualifier, ByteView* value,
                          bool* repaired) {
   const ByteView whole = *value;
@@ -34,7 +34,7 @@ Status RepairSecondPoint(ByteView cell_qualifier, Qualifier* qualifier, ByteView
   return Status::Ok();
 }
 
-// Takes one point; the value is not empty.
+// Takes one point from the front of `value`, which must not be empty.
 Status TakePoint(ByteView cell_qualifier, ByteView cell_value, Qualifier qualifier, ByteView* value,
                  std::vector<StoredPoint>* points) {
   if (!qualifier.valid_flags()) {
@@ -49,7 +49,7 @@ Status TakePoint(ByteView cell_qualifier, ByteView cell_value, Qualifier qualifi
   return Status::Ok();
 }
 
-// Leaves in `rest` what no point took.
+// Sets `rest` to the bytes that belong to no point.
 Status ReadPoints(ByteView qualifier, ByteView value, std::vector<StoredPoint>* points,
                   bool* repaired, ByteView* rest) {
   if (qualifier.empty()) return Status::Corruption("empty qualifier");

@@ -1,10 +1,11 @@
 #pragma once
-// Cells of even qualifier length: single points and the compacted cells that hold several (spec
-// schema.md §7.4, §8).
+// Cells with qualifiers of even length: single points, and compacted cells that hold several points
+// (opentsdb-schema.md §7.4, §8).
 //
 //   qualifier  q1 ‖ q2 ‖ … ‖ qn        value  v1 ‖ v2 ‖ … ‖ vn ‖ M
 //
-// M (one byte, only if n ≥ 2): 01 if second and millisecond qualifiers are mixed, else 00.
+// M is one byte and exists only if n ≥ 2. It is 01 if second and millisecond qualifiers are mixed,
+// else 00.
 
 #include <span>
 #include <vector>
@@ -15,31 +16,31 @@
 
 namespace hg::codec {
 
-/// Appends the points of a cell as queries and compaction read them: in the order of the cell,
-/// until qualifier or value is exhausted; what is left of the other one, and M, is not looked at.
-/// Hence a cell may give no point at all. A single 2-byte cell is repaired first (schema.md §7.4);
-/// `*repaired` then becomes true, otherwise it stays. Corruption, with `points` as far as it got: a
-/// qualifier or a value cut in the middle, flags no value can have, or a value that cannot be
-/// repaired. The caller names the row.
+/// Appends the points of a cell in the way queries and compaction read them. It reads in the order
+/// of the cell until qualifier or value is exhausted, and ignores M and any remaining bytes of the
+/// other. So a cell may yield no point. A single 2-byte cell is repaired first (opentsdb-schema.md
+/// §7.4), which sets `*repaired` to true; otherwise `*repaired` is unchanged. Returns Corruption
+/// for a qualifier or value cut in the middle, invalid flags, or a value that cannot be repaired.
+/// `points` then holds the points read so far. The caller adds the row to the message.
 Status ReadPointCell(ByteView qualifier, ByteView value, std::vector<StoredPoint>* points,
                      bool* repaired);
 
-/// Result of the strict reading.
+/// The result of ParsePointCell.
 struct StrictCell {
   std::vector<StoredPoint>
-      points;             // ascending by offset, in the order of the cell where offsets are equal
-  bool sorted = true;     // the cell itself ascends strictly
-  bool repaired = false;  // §7.4
-  uint8_t trailer = 0;    // M; only of a compacted cell
+      points;             // ascending by offset; for equal offsets in the order of the cell
+  bool sorted = true;     // the points of the cell ascend strictly
+  bool repaired = false;  // opentsdb-schema.md §7.4
+  uint8_t trailer = 0;    // M, only for compacted cells
 };
 
-/// Reads a cell as `scan` and fsck do: as above, but the values must end exactly one byte before
-/// the end of a compacted cell's value, and a single point must have the width its flags say.
-/// Corruption otherwise.
+/// Reads a cell strictly, for the `scan` and fsck tools. Unlike ReadPointCell, it requires that the
+/// values end exactly one byte before the end of a compacted cell's value. A single point must have
+/// the width that its flags say. Otherwise returns Corruption.
 Result<StrictCell> ParsePointCell(ByteView qualifier, ByteView value);
 
-/// The cell of ≥ 1 points in the order given: plain for one, compacted with M for more. Appends to
-/// both.
+/// Appends the cell of at least one point, in the given order, to `qualifier` and `value`. One
+/// point makes a plain cell, more points make a compacted cell with M.
 void EncodePointCell(std::span<const StoredPoint> points, Bytes* qualifier, Bytes* value);
 
 }  // namespace hg::codec

@@ -9,7 +9,7 @@
 namespace hg::codec {
 namespace {
 
-constexpr int kKryoLongMax = 9;  // bytes: eight of seven bits and one of eight
+constexpr int kKryoLongMax = 9;  // in bytes: eight bytes of 7 bits and one of 8 bits
 
 void AppendKryoLong(Bytes* out, uint64_t v) {
   for (int i = 0; i < kKryoLongMax - 1 && v >= 0x80; ++i, v >>= 7)
@@ -54,7 +54,7 @@ std::strong_ordering CompareBounds(const HistogramBucket& a, const HistogramBuck
 void SortBuckets(std::vector<HistogramBucket>* buckets) {
   std::stable_sort(buckets->begin(), buckets->end(),
                    [](const auto& a, const auto& b) { return CompareBounds(a, b) < 0; });
-  // Of equal bounds the last stays: unique keeps the first, so it runs backwards.
+  // std::unique keeps the first of equal elements. It runs backwards here to keep the last.
   const auto last =
       std::unique(buckets->rbegin(), buckets->rend(),
                   [](const auto& a, const auto& b) { return CompareBounds(a, b) == 0; });
@@ -109,7 +109,8 @@ Result<SimpleHistogram> DecodeSimpleHistogram(ByteView value) {
   SimpleHistogram histogram;
   histogram.codec_id = ByteAt(value, 0);
   const auto count = static_cast<int16_t>(ReadBig16(value.data() + 1));
-  // Where the count is negative OpenTSDB reads none, and writes 0 when it stores again.
+  // OpenTSDB treats a negative count as no buckets, and writes 0 when it stores the histogram
+  // again.
   ByteView rest = value.substr(3);
   for (int i = 0; i < count; ++i) {
     HistogramBucket bucket;

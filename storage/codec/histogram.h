@@ -1,6 +1,7 @@
 #pragma once
-// Histograms: objects in the data table (spec schema.md §12). Value: codec id, then the codec's
-// payload. The one codec here is OpenTSDB's SimpleHistogram, whose payload is a Kryo 3 stream.
+// Histograms: objects in the data table (opentsdb-schema.md §12). The value is the codec id and the
+// payload of the codec. The only codec here is OpenTSDB's SimpleHistogram, whose payload is a Kryo
+// 3 stream.
 
 #include <cstdint>
 #include <vector>
@@ -11,10 +12,11 @@
 
 namespace hg::codec {
 
-/// 06 ‖ u16 seconds, or 06 ‖ u32 milliseconds, by the form of the time alone.
+/// Returns 06 ‖ u16 seconds or 06 ‖ u32 milliseconds. Only the form of the time decides.
 Bytes HistogramQualifier(Timestamp time);
 
-/// Milliseconds from the row's base. Corruption: neither three nor five bytes behind 06.
+/// Milliseconds from the base of the row. Returns Corruption if the qualifier is not 06 followed by
+/// two or four bytes.
 Result<uint32_t> HistogramOffsetMs(ByteView qualifier);
 
 struct HistogramBucket {
@@ -27,7 +29,7 @@ struct HistogramBucket {
 
 struct SimpleHistogram {
   uint8_t codec_id = 0;
-  std::vector<HistogramBucket> buckets;  // by lower, then upper bound; at most 32,767
+  std::vector<HistogramBucket> buckets;  // by lower bound, then upper bound; at most 32,767
   uint64_t underflow = 0;
   uint64_t overflow = 0;
 
@@ -35,15 +37,15 @@ struct SimpleHistogram {
 };
 
 inline constexpr size_t kHistogramBytesMin =
-    6;  // fewer cannot be decoded, though they can be written
+    6;  // shorter values cannot be decoded, although they can be written
 inline constexpr size_t kHistogramBucketsMax = 32767;
 
-/// The stored value, codec id included. Sorts the buckets; of equal bounds the last one stays.
-/// InvalidArgument: more than kHistogramBucketsMax buckets.
+/// Returns the stored value, including the codec id. It sorts the buckets. Of buckets with equal
+/// bounds it keeps the last. Returns InvalidArgument for more than kHistogramBucketsMax buckets.
 Result<Bytes> EncodeSimpleHistogram(SimpleHistogram histogram);
 
-/// Corruption: fewer than kHistogramBytesMin bytes, a negative number of buckets, or cut short.
-/// What follows the payload is not looked at.
+/// Returns Corruption for fewer than kHistogramBytesMin bytes, a negative number of buckets, or a
+/// truncated value. Bytes after the payload are ignored.
 Result<SimpleHistogram> DecodeSimpleHistogram(ByteView value);
 
 }  // namespace hg::codec

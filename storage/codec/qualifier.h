@@ -1,6 +1,7 @@
 #pragma once
-// The column qualifier of one point: offset inside the hour, resolution, and how the value is
-// stored (spec schema.md §6.1). Two bytes for seconds, four for milliseconds (top nibble F).
+// The column qualifier of one point: the offset within the hour, the resolution, and the type of
+// the value (opentsdb-schema.md §6.1). Seconds take two bytes. Milliseconds take four bytes, and
+// their top nibble is F.
 
 #include <cstdint>
 
@@ -16,25 +17,25 @@ inline constexpr uint32_t kMillisOffsetMask =
 inline constexpr uint32_t kSecondOffsetMask =
     0xFFF;  // 12 bits; offsets of a whole hour end at 3,599
 
-/// Immutable value of the form used by PointEntry::qualifier. Any bits are a Qualifier; whether the
-/// flags are ones a value can have is asked with valid_flags().
+/// Immutable value in the form of PointEntry::qualifier. All bit patterns are allowed.
+/// valid_flags() tells whether the flags are valid.
 struct Qualifier {
-  uint32_t bits = 0;  // 2-byte form in the low 16 bits, or the 4-byte form
+  uint32_t bits = 0;  // the 2-byte form in the low 16 bits, or the 4-byte form
 
   [[nodiscard]] constexpr bool is_millis() const { return bits >= kMillisMark; }
-  /// Stored bytes: 2 or 4.
+  /// Stored length in bytes: 2 or 4.
   [[nodiscard]] constexpr int width() const { return is_millis() ? 4 : 2; }
   [[nodiscard]] constexpr uint8_t flags() const { return bits & 0xF; }
   [[nodiscard]] constexpr bool valid_flags() const { return ValidPointFlags(flags()); }
   [[nodiscard]] constexpr bool is_float() const { return (bits & kFloatFlag) != 0; }
-  /// Bytes of the value as the flags say, 1…8.
+  /// Length of the value in bytes by its flags: 1…8.
   [[nodiscard]] constexpr int value_width() const { return ValueWidth(flags()); }
   /// Milliseconds from the row base.
   [[nodiscard]] constexpr uint32_t offset_ms() const {
     return is_millis() ? (bits >> 6) & kMillisOffsetMask : (bits >> 4) * 1000;
   }
-  /// The same instant and resolution with other flags. The reserved bits of the millisecond form
-  /// stay.
+  /// The same time and resolution with other flags. Keeps the reserved bits of the millisecond
+  /// form.
   [[nodiscard]] constexpr Qualifier with_flags(uint8_t flags) const {
     return {(bits & ~uint32_t{0xF}) | flags};
   }
@@ -45,7 +46,7 @@ struct Qualifier {
   static constexpr Qualifier Millis(uint32_t offset_ms, uint8_t flags) {
     return {kMillisMark | (offset_ms & kMillisOffsetMask) << 6 | flags};
   }
-  /// That of a point at `time` (in range), in its row.
+  /// The qualifier of a point at `time`, which must be in range.
   static Qualifier Of(Timestamp time, uint8_t flags) {
     const auto offset_s = static_cast<uint32_t>(time.seconds() % kRowSpan);
     if (!time.is_millis()) return Seconds(offset_s, flags);
@@ -62,11 +63,11 @@ struct Qualifier {
   constexpr bool operator==(const Qualifier&) const = default;
 };
 
-/// True if the qualifier that begins with this byte is of the 4-byte form.
+/// True if a qualifier with this first byte has the 4-byte form.
 constexpr bool StartsMillisQualifier(uint8_t first) { return first >= 0xF0; }
 
-/// Takes one qualifier off the front of `in`. False, with `in` and `out` untouched, if it is cut
-/// short.
+/// Takes one qualifier from the front of `in`. Returns false, and leaves `in` and `out` unchanged,
+/// if it is cut short.
 inline bool TakeQualifier(ByteView* in, Qualifier* out) {
   if (in->empty()) return false;
   const size_t width = StartsMillisQualifier(ByteAt(*in, 0)) ? 4 : 2;
@@ -76,8 +77,8 @@ inline bool TakeQualifier(ByteView* in, Qualifier* out) {
   return true;
 }
 
-/// A point as a row holds it. `bits` as in PointValue: integers sign-extended, a single in the low
-/// 32 bits.
+/// A point in the form that rows store. `bits` is as in PointValue: integers are sign-extended, and
+/// floats are in the low 32 bits.
 struct StoredPoint {
   Qualifier qualifier;
   uint64_t bits = 0;

@@ -1,5 +1,6 @@
 #pragma once
-// Cells of rollup tables: value of one aggregate over one interval (spec schema.md §13.3, §13.4).
+// Cells of rollup tables: the value of one aggregate over one interval (opentsdb-schema.md §13.3,
+// §13.4).
 //
 //   qualifier  aggregator id u8 ‖ (index << 4 | flags) u16       index = (time − base) / interval
 
@@ -12,53 +13,55 @@
 
 namespace hg::codec {
 
-/// Unit of a rollup table's row.
+/// The unit of the time span of one row.
 enum class RollupSpanUnit : unsigned char { kHours, kDays, kMonths, kYears };
 
-/// One interval of the configuration, already checked (interval ≥ 1 s, ≤ 7774 intervals in a row).
+/// One configured interval. It is already checked: interval ≥ 1 s, at most 7774 intervals per row.
 struct RollupInterval {
   uint32_t interval_s = 0;
   RollupSpanUnit unit = RollupSpanUnit::kHours;
-  uint32_t span_count = 1;     // of units; more than 1 only with hours
-  uint32_t intervals_max = 0;  // in one row
+  uint32_t span_count = 1;     // number of units; above 1 only with hours
+  uint32_t intervals_max = 0;  // intervals in one row
 };
 
-/// Intervals in the longest row of the span: 3600 s, a day, 32 days or 366 days, times span_count.
+/// Number of intervals in the longest row: 3600 s, a day, 32 days or 366 days, times span_count.
 uint32_t RollupIntervalsPerRow(uint32_t interval_s, RollupSpanUnit unit, uint32_t span_count);
 
-/// Start of the row that holds a time in seconds: of the hours, the day, the month or the year,
-/// UTC.
+/// Start (in seconds, UTC) of the row that holds `time_s`: the start of its hours, day, month or
+/// year.
 uint32_t RollupBase(int64_t time_s, const RollupInterval& interval);
 
 struct RollupQualifier {
   uint8_t aggregator_id = 0;  // 0…127
-  uint16_t index = 0;         // interval in the row
-  uint8_t flags = 0;          // as of a point
+  uint16_t index = 0;         // number of the interval in the row
+  uint8_t flags = 0;          // as for points
 
   [[nodiscard]] Bytes Encode() const;
   bool operator==(const RollupQualifier&) const = default;
 };
 
-/// Indexes from here on read as a millisecond qualifier; OpenTSDB writes such cells wrongly, we
-/// refuse (§13.4, §22).
+/// Larger indexes would read as a millisecond qualifier. OpenTSDB writes such cells incorrectly;
+/// here they are rejected (opentsdb-schema.md §13.4, §22).
 inline constexpr uint32_t kRollupIndexMax = 3839;
 
 /// InvalidArgument: the time lies outside of the row, or its index above kRollupIndexMax.
 Result<RollupQualifier> MakeRollupQualifier(uint8_t aggregator_id, int64_t time_s, uint8_t flags,
                                             const RollupInterval& interval);
 
-/// Corruption: not three bytes, id above 127, or flags no value can have.
+/// Returns Corruption if the qualifier does not have three bytes, the id is above 127, or the flags
+/// are invalid.
 Result<RollupQualifier> DecodeRollupQualifier(ByteView qualifier);
 
-/// An aggregator as cells name it.
+/// The id and name under which cells store an aggregator.
 struct RollupAggregate {
   uint8_t id = 0;
   std::string name;  // lower case
 };
 
-/// The qualifier of one aggregator's cell: its id in front, or its name and a colon, as an older
-/// form of OpenTSDB's had it ("sum:", §13.4); the id is told in either case. None: another
-/// aggregator's, or no rollup at all.
+/// Decodes the qualifier of one aggregator's cell. The qualifier begins with the id, or with the
+/// name and a colon ("sum:"), which older versions of OpenTSDB wrote (opentsdb-schema.md §13.4).
+/// The result holds the id in both cases. Returns none for cells of other aggregators and for other
+/// data.
 std::optional<RollupQualifier> DecodeRollupQualifierOf(const RollupAggregate& aggregate,
                                                        ByteView qualifier);
 

@@ -1,6 +1,6 @@
 #pragma once
-// Which rollups are kept and where (spec schema.md §13.1), as read from tsd.rollups.config and
-// already checked.
+// The configured rollups and their tables (opentsdb-schema.md §13.1), read from tsd.rollups.config
+// and already checked.
 
 #include <cstdint>
 #include <map>
@@ -18,15 +18,15 @@ struct RollupLevel {
   std::string table;
   std::string pre_aggregate_table;
   RollupInterval interval;
-  bool is_default = false;  // that of raw data
-  int64_t delay_s = 0;      // rollups of the latest time may be missing for so long; 0 = never
+  bool is_default = false;  // the interval of raw data
+  int64_t delay_s = 0;      // the newest rollups may be missing for this long; 0 = never
 };
 
 struct RollupTables {
   std::map<std::string, uint8_t, std::less<>> aggregator_ids;  // by lower-case name
   std::vector<RollupLevel> levels;                             // exactly one is the default
 
-  /// nullptr: no such interval.
+  /// Returns nullptr if there is no such interval.
   [[nodiscard]] const RollupLevel* Find(std::string_view name) const {
     for (const RollupLevel& level : levels)
       if (level.name == name) return &level;

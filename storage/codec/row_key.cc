@@ -35,7 +35,7 @@ Status CheckTsuid(const KeyLayout& layout, ByteView tsuid) {
 }
 
 uint32_t SaltBucket(const KeyLayout& layout, ByteView tsuid) {
-  // The hash wraps as Java's int does; unsigned arithmetic gives the same bits.
+  // The hash wraps like Java's int. Unsigned arithmetic gives the same bits.
   uint32_t hash = 1;
   for (char c : tsuid)
     hash = 31 * hash + static_cast<uint32_t>(static_cast<int32_t>(static_cast<signed char>(c)));

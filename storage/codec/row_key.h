@@ -1,6 +1,6 @@
 #pragma once
-// Keys of the data table: salt ‖ metric ‖ base time ‖ (tagk ‖ tagv)…; and the TSUID, the same
-// without salt and time (spec schema.md §4).
+// Row keys of the data table: salt ‖ metric ‖ base time ‖ (tagk ‖ tagv)…. A TSUID is a row key
+// without salt and base time (opentsdb-schema.md §4).
 
 #include <cstdint>
 #include <vector>
@@ -11,40 +11,42 @@
 
 namespace hg::codec {
 
-/// TSUID of a metric and its pairs (each tagk ‖ tagv, at least one), which are sorted by their
-/// bytes here. Widths are the caller's word.
+/// Returns the TSUID of a metric and its pairs (tagk ‖ tagv, at least one). Sorts the pairs by
+/// their bytes. The caller is responsible for the widths.
 Bytes MakeTsuid(ByteView metric, std::vector<Bytes> pairs);
 
-/// Bytes of a row key at most, as HBase has it.
+/// Maximum length of a row key in bytes, as in HBase.
 inline constexpr size_t kRowKeyBytesMax = 32767;
 
-/// Ok if the bytes can be a TSUID: a metric and at least one whole pair, and not too long for a row
-/// key. InvalidArgument otherwise.
+/// Returns ok if the bytes can be a TSUID: a metric and at least one complete pair, not too long
+/// for a row key. Otherwise returns InvalidArgument.
 Status CheckTsuid(const KeyLayout& layout, ByteView tsuid);
 
-/// Bucket of a series, before it is cut to the salt's width: OpenTSDB's RowKey.prefixKeyWithSalt,
-/// which hashes metric and pairs as signed bytes and negates a negative remainder.
+/// The salt bucket of a series, before it is cut to the width of the salt. Follows OpenTSDB's
+/// RowKey.prefixKeyWithSalt, which hashes metric and pairs as signed bytes and negates a negative
+/// remainder.
 uint32_t SaltBucket(const KeyLayout& layout, ByteView tsuid);
 
-/// Row key of a series' hour. `tsuid` passes CheckTsuid. Replaces nothing: appends to `out`.
+/// Appends the row key of one hour of a series to `out`. `tsuid` must pass CheckTsuid.
 void AppendRowKey(const KeyLayout& layout, ByteView tsuid, uint32_t base, Bytes* out);
 Bytes MakeRowKey(const KeyLayout& layout, ByteView tsuid, uint32_t base);
 
-/// Makes the key of a series' hour that of another hour of it: only their bases differ.
+/// Replaces the base time in a row key.
 inline void SetRowKeyBase(const KeyLayout& layout, uint32_t base, Bytes* key) {
   char* const at = key->data() + layout.salt_width + layout.metric_width;
   for (size_t i = 0; i < sizeof(base); ++i) at[i] = static_cast<char>(base >> (24 - 8 * i));
 }
 
-/// Row of global annotations: zero salt, zero metric, base, no pairs (§11.1).
+/// The row of global annotations: zero salt, zero metric, base, no pairs (opentsdb-schema.md
+/// §11.1).
 Bytes MakeGlobalRowKey(const KeyLayout& layout, uint32_t base);
 bool IsGlobalRowKey(const KeyLayout& layout, ByteView key);
 
-/// A row key known to fit its layout, with at least one pair. Borrows the bytes and the layout.
+/// A row key that fits its layout and has at least one pair. Borrows the bytes and the layout.
 class RowKey {
  public:
-  /// Corruption: shorter than salt, metric and base; no pairs; or pairs that are cut. Names the
-  /// key.
+  /// Returns Corruption, with the key in the message, if the key is shorter than salt, metric and
+  /// base, has no pairs, or has an incomplete pair.
   static Result<RowKey> Decode(const KeyLayout& layout, ByteView key);
 
   [[nodiscard]] ByteView bytes() const { return key_; }
@@ -53,7 +55,7 @@ class RowKey {
   [[nodiscard]] uint32_t base() const {
     return ReadBig32(key_.data() + salt_width() + metric_width());
   }
-  /// All pairs, as they stand (a foreign writer may not have sorted them).
+  /// All pairs in stored order. Other writers may not have sorted them.
   [[nodiscard]] ByteView pairs() const {
     return key_.substr(static_cast<size_t>(layout_->prefix_width()));
   }
@@ -81,7 +83,7 @@ class RowKey {
   ByteView key_;
 };
 
-/// TSUID of a row key. Corruption as RowKey::Decode.
+/// Returns the TSUID of a row key, or Corruption like RowKey::Decode.
 Result<Bytes> TsuidOf(const KeyLayout& layout, ByteView key);
 
 /// Calls visit(tagk, tagv) for each pair of a TSUID that passes CheckTsuid, in its order.

@@ -1,6 +1,6 @@
 #pragma once
-// The value bytes of one point: big-endian two's complement or IEEE bits, as many as the flags say
-// (spec schema.md §7.1).
+// The value bytes of one point: big-endian two's complement or IEEE bits. The flags define the
+// length (opentsdb-schema.md §7.1).
 
 #include "storage/base/bytes.h"
 #include "storage/model/point.h"
@@ -17,8 +17,8 @@ inline Bytes EncodeValue(const PointValue& value) {
   return out;
 }
 
-/// PointValue::bits of the value at p, where ValueWidth(flags) bytes stand: integers are
-/// sign-extended.
+/// Reads PointValue::bits of the value at p, where ValueWidth(flags) bytes must be readable.
+/// Integers are sign-extended.
 inline uint64_t ReadValueBits(const char* p, uint8_t flags) {
   const int width = ValueWidth(flags);
   const uint64_t raw = ReadBig(p, width);
@@ -27,8 +27,8 @@ inline uint64_t ReadValueBits(const char* p, uint8_t flags) {
   return static_cast<uint64_t>(static_cast<int64_t>(raw << shift) >> shift);
 }
 
-/// True if both have the same value bytes: the comparison of duplicates, which is blind to flags of
-/// equal width (spec schema.md §9.4).
+/// True if both have the same value bytes. This comparison of duplicates ignores flags if the
+/// widths are equal (opentsdb-schema.md §9.4).
 inline bool SameValueBytes(const PointValue& a, const PointValue& b) {
   const int width = ValueWidth(a.flags);
   if (width != ValueWidth(b.flags)) return false;

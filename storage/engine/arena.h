@@ -1,6 +1,6 @@
 #pragma once
-// Memory that only grows and goes all at once: the rows of a generation, the TSUIDs of the
-// registry.
+// Containers for memory that only grows and is freed all at once: the rows of a memtable, and the
+// TSUIDs of the registry.
 
 #include <algorithm>
 #include <atomic>
@@ -11,13 +11,14 @@
 
 namespace hg::points {
 
-/// One writer; bytes() from any thread. Chunks double from 64 KiB to 2 MiB.
+/// An allocator with one writer. bytes() may be called from any thread. Chunks double from 64 KiB
+/// to 2 MiB.
 class Arena {
  public:
-  /// What is taken is aligned so, at most to 16 bytes; a power of two.
+  /// `alignment` of all allocations: a power of two, at most 16 bytes.
   explicit Arena(size_t alignment = 8) : alignment_(alignment) {}
 
-  /// Not initialised; lives as long as the arena.
+  /// Returns uninitialised memory, which lives as long as the arena.
   char* Take(size_t bytes) {
     bytes = (bytes + alignment_ - 1) & ~(alignment_ - 1);
     if (bytes > left_) Grow(bytes);
@@ -26,7 +27,7 @@ class Arena {
     left_ -= bytes;
     return p;
   }
-  /// Of all chunks.
+  /// Total size of all chunks, in bytes.
   [[nodiscard]] size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
 
  private:
@@ -49,8 +50,8 @@ class Arena {
   std::atomic<size_t> bytes_{0};
 };
 
-/// An array indexed by series number whose slots never move; missing slots read as null. One
-/// writer (or see BlockOf), any readers.
+/// An array indexed by series number. Its slots never move, and unset slots read as null. It has
+/// one writer (but see BlockOf) and any number of readers.
 template <typename T>
 class SlotTable {
  public:
@@ -79,7 +80,7 @@ class SlotTable {
       __builtin_prefetch(&chunk->slots[i & kMask]);
     }
   }
-  /// Calls visit(i) for each slot that is set, rising.
+  /// Calls visit(i) for each slot that is set, in ascending order.
   template <typename Visit>
   void ForEachSet(Visit&& visit) const {
     for (uint32_t top = 0; top < kTop; ++top) {
@@ -91,7 +92,7 @@ class SlotTable {
     }
   }
   [[nodiscard]] size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
-  /// Several writers are as good as one if each has blocks of its own.
+  /// Several threads may write at the same time if they write to different blocks.
   [[nodiscard]] static uint32_t BlockOf(uint32_t i) { return i >> kBits; }
 
  private:

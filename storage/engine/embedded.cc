@@ -17,6 +17,7 @@ class EmbeddedImpl : public Embedded, private Maintenance {
   Store& cells() override { return store_; }
   Points& points() override { return points_; }
   WatchedPoints& watched() override { return points_; }
+  Status MayAddSeries(uint64_t name_bytes) override { return engine_->MayAddSeries(name_bytes); }
   [[nodiscard]] EmbeddedStats Stats() const override { return engine_->Stats(); }
   Maintenance& maintenance() override { return *this; }
   Status Close() override { return engine_->Close(); }

@@ -1,7 +1,8 @@
 #pragma once
-// The embedded store: one data directory behind both doors (engine.md). The daemon and the tools
-// open it here.
+// The embedded store: one data directory with a cell store and a point store
+// (storage/engine/README.md). The daemon and the tools open it with Embedded::Open.
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -21,38 +22,42 @@
 
 namespace hg {
 
-/// What an acknowledgement promises (spec region-store.md §11.4).
+/// What an acknowledgement promises (region-store.md §11.4).
 enum class Durability : unsigned char {
-  kNone,      // points are in memory until a flush; ids, names and new series are still logged
+  kNone,      // points stay in memory until a flush; ids, names and new series are still logged
   kBuffered,  // written to the log within 1 s
   kLogged,    // in the log file before the ack: survives a killed process
   kSynced,    // fdatasync before the ack: survives a power cut
 };
 
 struct EmbeddedOptions {
-  std::string path = "data";  // created when missing
+  std::string path = "data";  // created if missing
   KeyLayout layout;
   Durability durability = Durability::kLogged;
-  int sync_interval_ms = 1000;                      // background fdatasync of `logged`
+  int sync_interval_ms = 1000;  // interval of the background fdatasync with kLogged
   uint64_t memory_limit_bytes = uint64_t{1} << 30;  // tsd.memory.limit
-  double memory_share = 0.4;  // of the limit: unflushed memory, names and series
-  double cache_share = 0.15;  // of the limit: blocks of files; both together at most 0.8
-  uint64_t log_max_bytes = uint64_t{512} << 20;  // unflushed log at which memory is flushed
-  uint64_t log_file_bytes = uint64_t{64} << 20;  // one log file
-  int64_t flush_age_ms = 3'600'000;  // memory older than this is flushed, at most a tenth later
-  /// A flush waits so long for merges where a region has merge.runs_blocking runs.
+  double memory_share = 0.4;  // share of the limit for unflushed memory, names and series
+  double cache_share = 0.15;  // share for cached blocks; both shares together: at most 0.8
+  uint64_t log_max_bytes = uint64_t{512} << 20;  // size of the unflushed log that triggers a flush
+  uint64_t log_file_bytes = uint64_t{64} << 20;  // size of one log file
+  int64_t flush_age_ms = 3'600'000;  // age of memory that triggers a flush, up to a tenth later
+  /// The longest time by which flushes are postponed while a region has merge.runs_blocking parts.
   int64_t flush_put_off_max_ms = 90'000;
-  /// Flushes, merges and splits on own threads. Off: only when asked, so that a tool which looks at
-  /// a store leaves its files as they are.
+  /// Runs flushes, merges and splits on background threads. If false, they run only when requested,
+  /// so that a tool can read a store without changing its files.
   bool background = true;
   region::MergePolicy merge;
   region::SplitPolicy split;
-  int64_t check_interval_ms = 60'000;  // merges and splits are looked for, flush or not
-  bool enable_compaction =
-      true;  // tsd.storage.enable_compaction: how old clean rows are rendered (engine.md §8)
+  int64_t check_interval_ms = 60'000;  // interval of the checks for due merges and splits
+  /// tsd.storage.enable_compaction: how old unchanged rows are rendered.
+  bool enable_compaction = true;
   StoreObservers observers;
-  std::string lock_note;  // shown to whoever finds the directory locked, such as "127.0.0.1:4242"
-  /// Tables that must exist after Open; created if missing. Default: OpenTSDB's four.
+  /// Memory in bytes of the names that the process keeps outside the store (uid/name_cache.h). They
+  /// count against memory_share, as series do. Null means none.
+  std::shared_ptr<const std::atomic<uint64_t>> name_bytes;
+  /// Shown to processes that find the directory locked, such as "127.0.0.1:4242".
+  std::string lock_note;
+  /// Tables that must exist after Open; created if missing. The default is OpenTSDB's four tables.
   std::vector<TableDescriptor> tables = DefaultTables();
 
   /// tsdb (family t, points), tsdb-uid (id, name), tsdb-meta (name), tsdb-tree (t).
@@ -64,57 +69,65 @@ struct EmbeddedOptions {
 
 struct EmbeddedStats {
   uint64_t series = 0;
-  uint64_t memory_bytes = 0;        // unflushed
-  uint64_t memory_limit_bytes = 0;  // at which Append answers Busy
+  uint64_t memory_bytes = 0;        // memory that is not flushed to files yet
+  uint64_t memory_limit_bytes = 0;  // above it, Append returns Busy
   uint64_t registry_bytes = 0;
+  uint64_t name_bytes = 0;         // names that the process keeps outside the store
+  uint64_t file_memory_bytes = 0;  // block indexes and filters of all open files
+  uint64_t refused_series = 0;  // new series and names that were refused because memory was short
   uint64_t file_count = 0;
   uint64_t file_bytes = 0;
-  uint64_t log_bytes = 0;  // unflushed log
+  uint64_t log_bytes = 0;  // size of the log whose records are not flushed to files yet
   uint64_t flushes = 0;
   uint64_t merges = 0;
-  uint64_t flushed_bytes = 0;     // of the files that flushes wrote
-  uint64_t merge_read_bytes = 0;  // of the files that merges read, and
-  uint64_t merged_bytes = 0;      // wrote
-  uint64_t expired_runs = 0;      // dropped unread, everything in them past its TTL
-  uint64_t dropped_runs = 0;      // likewise by Points::DropFiles
+  uint64_t flushed_bytes = 0;     // bytes of files written by flushes
+  uint64_t merge_read_bytes = 0;  // bytes of files read by merges
+  uint64_t merged_bytes = 0;      // bytes of files written by merges
+  uint64_t expired_runs = 0;  // parts removed without reading them, because their TTL had expired
+  uint64_t dropped_runs = 0;  // parts that Points::DropFiles removed without reading them
   uint64_t splits = 0;
-  uint64_t cache_bytes = 0;  // of the block cache, as the next ones
+  uint64_t cache_bytes = 0;  // this and the next three members describe the block cache
   uint64_t cache_hits = 0;
   uint64_t cache_misses = 0;
   uint64_t cache_evicted = 0;
-  uint64_t blocks_read = 0;        // of files, from the disk
-  uint64_t skipped_by_bloom = 0;   // looks into a file that a get was spared
-  uint64_t forgotten_bytes = 0;    // of files that merges took out of the page cache
-  uint64_t skipped_by_time = 0;    // that a reader was spared: the file holds other times
-  uint64_t regions = 0;            // of all tables
-  uint64_t regions_unmerged = 0;   // whose last merge failed
-  uint64_t replayed_records = 0;   // at Open
-  uint64_t observer_failures = 0;  // what observers threw
-  std::string background_error;    // a failure of a flush, or of a region's merge; "" = none
+  uint64_t blocks_read = 0;        // blocks read from files on disk
+  uint64_t skipped_by_bloom = 0;   // file accesses that Bloom filters made unnecessary
+  uint64_t forgotten_bytes = 0;    // bytes of merged files that were dropped from the page cache
+  uint64_t skipped_by_time = 0;    // file accesses avoided because the file holds other times
+  uint64_t regions = 0;            // number of regions of all tables
+  uint64_t regions_unmerged = 0;   // regions whose last merge failed
+  uint64_t replayed_records = 0;   // log records that were replayed when the store was opened
+  uint64_t observer_failures = 0;  // exceptions that observers threw
+  std::string background_error;    // error of the last failed flush or merge; "" = none
 };
 
-/// Thread-safe after Open. Exactly one table of the options has points = true; it is the one behind
-/// points().
+/// Thread-safe after Open. Exactly one table of the options must have points = true; points()
+/// serves it.
 class Embedded {
  public:
-  virtual ~Embedded() = default;  // closes
+  virtual ~Embedded() = default;  // closes the store
 
-  /// Busy: the directory is in use (which process and its note). InvalidArgument: the layout
-  /// differs from the one the directory was created with (which width). Corruption: file and
-  /// offset. `files` and `clock` outlive the object.
+  /// Busy: another process uses the directory; the message names it and its note. InvalidArgument:
+  /// the layout differs from the one the directory was created with; the message names the width.
+  /// Corruption: names file and offset. `files` and `clock` outlive the object.
   static Result<std::unique_ptr<Embedded>> Open(const EmbeddedOptions& options,
                                                 FileSystem& files = PosixFileSystem(),
                                                 const Clock& clock = SystemClock());
 
   virtual Store& cells() = 0;
   virtual Points& points() = 0;
-  /// The engine behind both doors.
+  /// The same points as points(), with change listeners.
   virtual WatchedPoints& watched() = 0;
+  /// Checks whether a new series whose new names take `name_bytes` of memory may be registered now.
+  /// Call it before any of these names gets an id, so that a refused point leaves no name behind.
+  /// Busy: retry after a flush. Exhausted: series and names use up their memory, so a flush would
+  /// not help. Unavailable: as for Points::Append. Never blocks.
+  virtual Status MayAddSeries(uint64_t name_bytes) = 0;
   [[nodiscard]] virtual EmbeddedStats Stats() const = 0;
   virtual Maintenance& maintenance() = 0;
-  /// Refuses writers, stops the threads, writes and syncs the log, releases the lock. Memory is
-  /// flushed only where the log does not hold it (kNone). Later calls answer Unavailable.
-  /// Idempotent.
+  /// Refuses new writes, stops the threads, writes and syncs the log, and releases the lock. It
+  /// flushes memory only with kNone, where the log does not hold it. Later calls return
+  /// Unavailable. Idempotent.
   virtual Status Close() = 0;
 };
 

@@ -10,9 +10,9 @@ Result<std::unique_ptr<PointScan>> EmbeddedPoints::Scan(const PointScanSpec& spe
   return std::unique_ptr<PointScan>(std::move(scan));
 }
 
-// Row by row behind the scan: a year of many series' keys would not fit into memory.
+// Deletes row by row during the scan: the keys of many series for a year would not fit into memory.
 Status EmbeddedPoints::DeleteRows(const PointScanSpec& spec) {
-  RETURN_IF_ERROR(engine_.LeaveRoom());  // the scan keeps what is in memory now
+  RETURN_IF_ERROR(engine_.LeaveRoom());  // the scan keeps the current memtables in memory
   ASSIGN_OR_RETURN(const auto scan, EmbeddedScan::Open(engine_, spec, {}, {}));
   const Table& table = *engine_.points_table();
   std::vector<CellChange> changes;

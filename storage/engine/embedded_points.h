@@ -1,19 +1,14 @@
 #pragma once
-// The points door of the embedded engine.
+// The point store of the embedded engine.
 
 #include "storage/engine/engine.h"
-#include "storage/points/numbered_series.h"
 #include "storage/points/points.h"
-#include "storage/points/register_all.h"
 #include "storage/points/watched_points.h"
 
 namespace hg::points {
 
 /// Thread-safe. The engine outlives it.
-class EmbeddedPoints : public Points,
-                       public RegistersTogether,
-                       public NumbersSeries,
-                       public WatchedPoints {
+class EmbeddedPoints : public Points, public WatchedPoints {
  public:
   explicit EmbeddedPoints(Engine& engine) : engine_(engine) {}
 
@@ -43,6 +38,7 @@ class EmbeddedPoints : public Points,
   void ListenForUnsettledRows(UnsettledRowListener listener) override {
     unsettled_ = std::move(listener);
   }
+  [[nodiscard]] WatchedPoints* watched() override { return this; }
   void Listen(std::shared_ptr<ChangeListener> listener) override {
     engine_.listeners().Add(std::move(listener));
   }

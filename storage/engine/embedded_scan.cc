@@ -10,14 +10,15 @@
 namespace hg::points {
 namespace {
 
-// What a series costs that has no rows, and finding a row in a file, measured in points.
+// Cost of a series without rows, and of finding a row in a file, in units of one point.
 constexpr uint64_t kSeriesSteps = 8, kFileRowSteps = 8;
-// What a scan is expected to cost before it is known which rows there are: a range often begins
-// long before its points do.
+// Number of series whose rows in memory are looked up together.
 constexpr size_t kSeriesAhead = 16;
 constexpr uint64_t kRowsBetweenSteps = 4096;
-// The watch is one place for all threads of a query: it is told of so many steps at once.
+// Steps are reported to the watch in batches, because all threads of a query share it.
 constexpr uint64_t kStepsAtOnce = 512;
+// The expected cost of a scan before its rows are known. The hours are limited, because a range
+// often begins long before its points.
 constexpr uint64_t kExpectedHoursMax = 24, kExpectedRowSteps = 64, kExpectedStatisticsSteps = 16;
 
 template <typename T>
@@ -34,7 +35,7 @@ int64_t OldestPointMs(const Engine& engine, int64_t now_ms) {
   return OldestSeenMs(table.families[static_cast<size_t>(table.points_family)], now_ms);
 }
 
-// Without the hours that have expired whole.
+// The range without hours that have expired completely.
 RowRange SeenOf(const RowRange& rows, int64_t oldest_ms) {
   if (oldest_ms <= 0) return rows;
   RowRange seen = rows;
@@ -78,8 +79,8 @@ Result<std::unique_ptr<EmbeddedScan>> EmbeddedScan::Open(const Engine& engine,
   seen.rows = SeenOf(spec.rows, OldestPointMs(engine, engine.render_options().now_ms));
   RETURN_IF_ERROR(engine.registry().MayMatch(spec.metric, spec.matcher));
   std::vector<uint32_t> series = engine.registry().Match(spec.metric, spec.matcher);
-  // What waits for its turn should do so now: from here on the scan keeps memory that the store
-  // has flushed.
+  // If the query must wait for its turn, it should wait here: from here on the scan keeps memtables
+  // that the store has flushed.
   if (spec.watch != nullptr) {
     const uint64_t each = spec.statistics ? kExpectedStatisticsSteps : kExpectedRowSteps;
     RETURN_IF_ERROR(spec.watch->Step(ExpectedRows(series.size(), seen.rows) * each));
@@ -94,7 +95,8 @@ Result<std::unique_ptr<EmbeddedScan>> EmbeddedScan::Open(const Engine& engine,
 
 uint64_t EmbeddedScan::RowsExpected() const { return ExpectedRows(series_.size(), spec_.rows); }
 
-// Rows that are in memory have none; the hours that are there are mostly those of all series.
+// Rows in memory have no stored statistics. The hours of the first series are usually those of all
+// series.
 bool EmbeddedScan::ExpectsStatistics() const {
   constexpr int kRowsLookedAt = 8;
   if (!spec_.statistics || series_.empty()) return false;
@@ -108,10 +110,10 @@ bool EmbeddedScan::ExpectsStatistics() const {
   return true;
 }
 
-// What the cells take stays charged to this scan.
+// The memory of the cells stays charged to this scan.
 std::vector<std::unique_ptr<PointScan>> EmbeddedScan::Cut(size_t parts) {
   std::vector<std::unique_ptr<PointScan>> cut;
-  // An irregular row may be of a series that a part has rows of, too: all of them are one scan's.
+  // One scan must return all irregular rows, because they may belong to series of several parts.
   if (!irregular_.empty()) return cut;
   for (size_t i = 0; i < parts; ++i) {
     const auto place = [&](size_t part) {
@@ -136,7 +138,7 @@ std::vector<std::unique_ptr<PointScan>> EmbeddedScan::Cut(size_t parts) {
   return cut;
 }
 
-// Moves to the next row that may be given.
+// Moves to the next candidate row.
 Result<bool> EmbeddedScan::NextPlace(bool* irregular, uint32_t* series, uint32_t* base) {
   while (next_base_ >= bases_.size() && next_series_ < series_.size()) {
     RETURN_IF_ERROR(StartSeries(series_[next_series_++]));
@@ -156,8 +158,8 @@ Result<bool> EmbeddedScan::NextPlace(bool* irregular, uint32_t* series, uint32_t
   return true;
 }
 
-// All rows of a series in memory are one list, newest first; those of several series are walked in
-// step.
+// Collects the rows in memory of the next series. The rows of a series in a memtable are a linked
+// list, newest first. The lists of several series are followed in parallel.
 Status EmbeddedScan::LookAhead() {
   ahead_series_ = next_series_ - 1;
   ahead_.clear();
@@ -165,7 +167,7 @@ Status EmbeddedScan::LookAhead() {
   prefetched_ = 0;
   const size_t count = std::min(kSeriesAhead, series_.size() - ahead_series_);
   std::array<std::vector<MemoryRow>, kSeriesAhead> found;
-  uint64_t walked = 0;  // rows, also of hours that are not asked for
+  uint64_t walked = 0;  // rows visited, including those outside the range
   for (size_t source = 0; source < version_->generations.size(); ++source) {
     std::array<const RowHourMemory*, kSeriesAhead> at;
     for (size_t i = 0; i < count; ++i) {
@@ -238,7 +240,8 @@ Status EmbeddedScan::ReadFileRows(ByteView tsuid) {
   const Table& table = *engine_.points_table();
   const KeyLayout& layout = engine_.layout();
   const region::RegionMap& regions = version_->RegionsOf(table.id);
-  if (regions.count() > 1 || slices_.empty()) {  // of one region they are the same for all series
+  // With one region, the slices are the same for all series.
+  if (regions.count() > 1 || slices_.empty()) {
     region::SlicesOf(regions, RowKeyPrefix(layout, tsuid), spec_.rows, &slices_);
   }
   for (const region::SeriesSlice& slice : slices_) {
@@ -261,12 +264,13 @@ Status EmbeddedScan::ReadRunRows(const Run& run, size_t source, ByteView tsuid,
   const auto base_of = [&](ByteView key) { return ReadBig32(key.data() + series.size()); };
   auto [at, first_time] = cursors_.try_emplace(&run);
   std::optional<lsm::BlockFileScan>& cursor = at->second.scan;
-  bool there = false;  // at an entry that was not looked at
+  bool there = false;  // the cursor is at an entry that was not used yet
   if (first_time) {
     if (run.points()->MayHoldTime(TimesOf(spec_.rows)))
       cursor.emplace(run.points(), first_key_, "");
   } else if (cursor) {
-    // Mostly the series is the one behind the last: its first entry was met where that one ended.
+    // Usually the series follows the previous one. Its first entry was then read when the previous
+    // one ended.
     const Bytes& key = cursor->key();
     there = at->second.beyond && key.size() == first_key_.size() && key.starts_with(series) &&
             base_of(key) >= bases.begin;

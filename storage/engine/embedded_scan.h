@@ -1,8 +1,7 @@
 #pragma once
-// A scan of the points door over the engine: series after series, each with its hours ascending
-// (engine.md §7). What it does stands in three files: embedded_scan.cc finds which rows there are,
-// and walks over them; embedded_scan_columns.cc gives those that are points alone;
-// embedded_scan_stored.cc all others.
+// A scan of the embedded point store: series by series, each with its hours in ascending order.
+// embedded_scan.cc finds the rows and iterates over them. embedded_scan_columns.cc returns rows
+// that contain only points. embedded_scan_stored.cc returns all other rows.
 
 #include <map>
 #include <memory>
@@ -12,18 +11,15 @@
 #include <utility>
 #include <vector>
 
-#include "storage/base/work_watch.h"
+#include "storage/base/request_context.h"
 #include "storage/engine/engine.h"
-#include "storage/points/hours_ahead.h"
 #include "storage/points/points.h"
 #include "storage/points/row_codec.h"
-#include "storage/points/series_again.h"
 
 namespace hg::points {
 
-/// One thread at a time. The engine outlives it. Unsettled rows are told to `listener` if it is
-/// set.
-class EmbeddedScan : public PointScan, public SeriesAgain, public HoursAhead {
+/// One thread at a time. The engine outlives it. `listener`, if set, is called for unsettled rows.
+class EmbeddedScan : public PointScan {
  public:
   static Result<std::unique_ptr<EmbeddedScan>> Open(const Engine& engine, const PointScanSpec& spec,
                                                     const ReconcileOptions& options,
@@ -33,18 +29,19 @@ class EmbeddedScan : public PointScan, public SeriesAgain, public HoursAhead {
   Status Load(RowHour* row) override;
   std::span<const HourStatistics> StatisticsAhead() override;
   void Pass(size_t rows) override { next_base_ += rows; }
-  [[nodiscard]] bool GivesSeriesAgain() const override;
-  void GiveSeriesAgain() override;
+  [[nodiscard]] bool RepeatsSeries() const override;
+  void RepeatSeries() override;
   [[nodiscard]] uint32_t StepMs() const override;
   [[nodiscard]] uint64_t RowsExpected() const override;
   [[nodiscard]] bool ExpectsStatistics() const override;
   std::vector<std::unique_ptr<PointScan>> Cut(size_t parts) override;
 
-  /// The key of the next row that matches, points or not, or false at the end; instead of Next.
+  /// Returns the key of the next matching row that holds points or raw cells, or false at the end.
+  /// Use it instead of Next.
   Result<bool> NextKey(Bytes* key);
 
  private:
-  using RowId = std::pair<uint32_t, uint32_t>;  // series, base
+  using RowId = std::pair<uint32_t, uint32_t>;  // series number and base
   struct IrregularRow {
     Bytes key;
     uint32_t base;
@@ -55,7 +52,8 @@ class EmbeddedScan : public PointScan, public SeriesAgain, public HoursAhead {
     const RowHourMemory* row;
   };
 
-  // The rows (sorted by base) of that base. None of it stands before *at, which moves to the first.
+  // Returns the rows with this base from rows sorted by base. *at must not be beyond them. It moves
+  // to the first of them.
   template <typename Rows>
   static auto RowsOf(const Rows& rows, uint32_t base, size_t* at) {
     while (*at < rows.size() && rows[*at].base < base) ++*at;
@@ -91,53 +89,57 @@ class EmbeddedScan : public PointScan, public SeriesAgain, public HoursAhead {
   const PointScanSpec spec_;
   const ReconcileOptions options_;
   const UnsettledRowListener listener_;
-  const RenderOptions render_options_;  // of the moment at which the scan began
-  const int64_t oldest_ms_;             // points before have expired by then
+  const RenderOptions render_options_;  // taken when the scan was created
+  const int64_t oldest_ms_;             // points before this time have expired
   const std::shared_ptr<const Version> version_;
-  std::vector<uint32_t> series_;  // that match, by TSUID
+  std::vector<uint32_t> series_;  // numbers of the matching series, ordered by TSUID
   size_t next_series_ = 0;
-  std::vector<uint32_t> bases_;  // of the current series
+  std::vector<uint32_t> bases_;  // of the rows of the current series
   size_t next_base_ = 0;
 
-  // Cells beside the points, read when the scan is opened: most stores have few. Sources are the
-  // generations, then the runs of the row's region, newest first.
+  // Cells stored alongside the points, in memory and cell files, read when the scan is opened: most
+  // stores have few of them. A source is the index of a memtable, or that of a part of the row's
+  // region after all memtables, newest first.
   std::map<RowId, std::vector<std::pair<size_t, lsm::CellRow>>> cells_;
   std::vector<IrregularRow> irregular_;
   size_t next_irregular_ = 0;
   Status misfit_;
 
-  MemoryTally memory_;      // cells, and the rows of the current series
-  uint64_t steps_ = 0;      // not told to the watch yet
-  int64_t file_bytes_ = 0;  // of that, file_rows_
+  MemoryTally memory_;      // charged for the series, cells and rows of the current series
+  uint64_t steps_ = 0;      // steps not yet reported to the watch
+  int64_t file_bytes_ = 0;  // share of memory_ that is charged for file_rows_
 
-  // Rows of the current series in files, by base, newest first; their cursors go forward with the
-  // series.
+  // Rows of the current series in files, ordered by base, newest first. The cursors of the files
+  // move forward from series to series.
   struct FileRow {
     uint32_t base;
     size_t source;
-    ByteView encoded;  // in one of the blocks
+    ByteView encoded;  // points into one of file_blocks_
   };
   std::vector<FileRow> file_rows_;
   std::vector<std::shared_ptr<const Bytes>> file_blocks_;
-  size_t file_at_ = 0, memory_at_ = 0;      // rows before are of hours that were given
-  std::span<const MemoryRow> memory_rows_;  // likewise, in ahead_
-  // Rows in memory of this series and the next ones: found together and fetched by the processor
-  // together, as one after the other each would cost a wait for memory.
-  std::vector<MemoryRow> ahead_;    // series after series, each by base, newest first
-  std::vector<size_t> ahead_ends_;  // of each series of the batch, in ahead_
-  size_t ahead_series_ = 0;         // place in series_ of the first of them
-  size_t prefetched_ = 0;           // rows of ahead_ that were
+  // Rows before these indexes belong to hours that were already returned.
+  size_t file_at_ = 0, memory_at_ = 0;
+  std::span<const MemoryRow> memory_rows_;  // of the current series, inside ahead_
+  // Rows in memory of this series and the next ones. They are looked up and prefetched together,
+  // because one lookup at a time would wait for a cache miss per row.
+  std::vector<MemoryRow> ahead_;  // series by series, each ordered by base, newest first
+  // For each series of the batch: index in ahead_ after its last row.
+  std::vector<size_t> ahead_ends_;
+  size_t ahead_series_ = 0;  // index in series_ of the first series of the batch
+  size_t prefetched_ = 0;    // number of rows of ahead_ that are prefetched
   struct RunCursor {
-    std::optional<lsm::BlockFileScan> scan;  // none: the run holds other times than are asked for
-    bool beyond = false;  // the scan stands at an entry behind those of the series read last
+    std::optional<lsm::BlockFileScan> scan;  // none: the part holds no times of the requested range
+    bool beyond = false;  // the scan is at an entry after those of the series read last
   };
-  std::map<const Run*, RunCursor> cursors_;  // of each run that was met
+  std::map<const Run*, RunCursor> cursors_;  // for each part read so far
   std::vector<region::SeriesSlice> slices_;  // of the current series
   RowColumns columns_;
-  RowStatistics statistics_;     // of the row given last, and
-  ByteView unloaded_;            // its encoding, in file_rows_
-  bool in_files_alone_ = false;  // the rows of the current series, each in one
-  // Of file_rows_ from hours_begin_ on, as far as they were looked at together.
+  RowStatistics statistics_;  // of the row returned last
+  ByteView unloaded_;         // encoded form of that row, inside file_rows_
+  // Each row of the current series is in exactly one file and not in memory.
+  bool in_files_alone_ = false;
+  // Statistics of consecutive rows of file_rows_, beginning with hours_begin_.
   std::vector<HourStatistics> hours_;
   size_t hours_begin_ = 0;
 

@@ -1,5 +1,5 @@
-// Rows that are points alone, one at each instant: given as columns, or as what they come to,
-// without taking them apart.
+// Rows that contain only points, one at each instant. They are returned as columns or as
+// statistics, without conversion to a Part.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -11,8 +11,8 @@
 
 namespace hg::points {
 
-// Most rows hold nothing but points, one at each instant: what each source has of them is decoded
-// behind what the older ones have. False: it is another row.
+// Reads a row that contains only points, one at each instant, as most rows do. Each source is
+// decoded after the older ones. Returns false for any other row.
 Result<bool> EmbeddedScan::ReadColumns(uint32_t base, RowForm* form) {
   columns_.Clear();
   const auto [first_file, end_file] = RowsOf(file_rows_, base, &file_at_);
@@ -35,14 +35,15 @@ Result<bool> EmbeddedScan::ReadColumns(uint32_t base, RowForm* form) {
     --it;
     RowForm memory_form;
     if (!it->row->AppendTo(&columns_, &memory_form)) return false;
-    // Whoever changes both points and cells of a row sets the flag first.
+    // A writer that changes both points and cells of a row sets the flag first.
     if ((it->row->flags() & RowHourMemory::kRaw) != 0) return false;
     *form = JoinForms(*form, memory_form);
   }
   return columns_.size() > 0 && columns_.SortByTime();
 }
 
-// The next rows at once; not so many that the first of them are forgotten before they are read.
+// Prefetches the next rows together. The batch is small enough that they stay in the cache until
+// they are read.
 void EmbeddedScan::PrefetchPast(size_t row) {
   constexpr size_t kRows = 24;
   if (row <= prefetched_) return;
@@ -55,7 +56,7 @@ void EmbeddedScan::PrefetchPast(size_t row) {
   RowHourMemory::Prefetch({rows.data(), count});
 }
 
-// A row that stands in one file alone need not be decoded for its statistics.
+// Statistics of a row that is in exactly one file can be read without decoding its points.
 Result<bool> EmbeddedScan::GiveStatistics(uint32_t base, RowHour* row) {
   const auto [file, end_file] = RowsOf(file_rows_, base, &file_at_);
   if (end_file - file != 1) return false;
@@ -77,7 +78,7 @@ Result<bool> EmbeddedScan::GiveStatistics(uint32_t base, RowHour* row) {
   return true;
 }
 
-// What is wrong with a row Next will say.
+// Ignores damaged rows: Next reports them.
 std::span<const HourStatistics> EmbeddedScan::StatisticsAhead() {
   constexpr size_t kHoursAhead = 64;
   if (!in_files_alone_) return {};
@@ -109,10 +110,11 @@ Status EmbeddedScan::Load(RowHour* row) {
   return {};
 }
 
-// Cells are used up where they are given, and irregular rows stand behind all series.
-bool EmbeddedScan::GivesSeriesAgain() const { return cells_.empty() && irregular_.empty(); }
+// A scan can be repeated only if no row had cells or was irregular: those rows are moved out when
+// they are returned.
+bool EmbeddedScan::RepeatsSeries() const { return cells_.empty() && irregular_.empty(); }
 
-void EmbeddedScan::GiveSeriesAgain() {
+void EmbeddedScan::RepeatSeries() {
   next_base_ = 0;
   file_at_ = memory_at_ = 0;
 }
@@ -120,7 +122,7 @@ void EmbeddedScan::GiveSeriesAgain() {
 uint32_t EmbeddedScan::StepMs() const { return GridStepMs(unloaded_); }
 
 Result<bool> EmbeddedScan::GiveColumns(uint32_t series, uint32_t base, RowHour* row) {
-  if (int64_t{base} * 1000 < oldest_ms_) return false;  // some of its points have expired
+  if (int64_t{base} * 1000 < oldest_ms_) return false;  // some of its points may have expired
   if (!cells_.empty() && cells_.count({series, base}) != 0) return false;
   if (spec_.statistics) {
     ASSIGN_OR_RETURN(const bool given, GiveStatistics(base, row));

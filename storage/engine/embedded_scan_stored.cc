@@ -1,5 +1,5 @@
-// Rows with cells beside their points, duplicates or keys of other shapes: read whole, and settled
-// as readers see them.
+// Rows with cells alongside their points, with duplicates, or with irregular keys. They are read
+// completely and reconciled as readers see them.
 #include <algorithm>
 #include <bit>
 #include <utility>
@@ -21,7 +21,7 @@ bool IsObject(ByteView qualifier) {
   return kind == codec::CellClass::kAnnotation || kind == codec::CellClass::kHistogram;
 }
 
-// Of most stores nothing but points is known.
+// Whether the table has any cells: most stores have only points.
 bool HoldsCells(const Version& version, uint32_t table) {
   for (const auto& generation : version.generations) {
     const lsm::CellMemory* const cells = generation->Cells(table);
@@ -36,7 +36,8 @@ bool HoldsCells(const Version& version, uint32_t table) {
   return false;
 }
 
-// Nothing to settle: one point at each instant and no other cell that holds points.
+// Whether nothing must be reconciled: one point at each instant, and no other cell that touches
+// points.
 bool IsPlain(const Part& part) {
   for (const RawCell& cell : part.raw) {
     if (TouchesPoints(cell.qualifier)) return false;
@@ -73,7 +74,8 @@ Status EmbeddedScan::LoadCellsOfBucket(ByteView start, ByteView stop) {
       for (;;) {
         ASSIGN_OR_RETURN(const bool more, rows->Next());
         if (!more) break;
-        // Memory is read again together with the points; only which rows there are counts here.
+        // Only the existence of the row is noted here. Its cells in memory are read again together
+        // with its points.
         lsm::CellRow none;
         RETURN_IF_ERROR(NoteKey(rows->key(), source, &none));
       }
@@ -93,7 +95,7 @@ Status EmbeddedScan::LoadCellsOfBucket(ByteView start, ByteView stop) {
       for (;;) {
         ASSIGN_OR_RETURN(const bool more, rows->Next());
         if (!more) break;
-        lsm::CellRow row = rows->TakeRow();
+        ASSIGN_OR_RETURN(lsm::CellRow row, rows->TakeRow());
         RETURN_IF_ERROR(NoteKey(rows->key(), this_source, &row));
       }
     }
@@ -102,7 +104,7 @@ Status EmbeddedScan::LoadCellsOfBucket(ByteView start, ByteView stop) {
 }
 
 Status EmbeddedScan::NoteKey(const Bytes& key, size_t source, lsm::CellRow* row) {
-  constexpr size_t kEntryBytes = 128;  // a place in the map and in its list, roughly
+  constexpr size_t kEntryBytes = 128;  // approximate memory of an entry in cells_
   RETURN_IF_ERROR(memory_.Step(1 + row->cells.size()));
   const KeyLayout& layout = engine_.layout();
   Bytes tsuid;
@@ -223,7 +225,7 @@ void EmbeddedScan::Give(const Part& part, RowHour* row) {
   row->all_double = !mixed && doubles > 0;
 }
 
-// Any row. False: it has nothing to give.
+// Returns any kind of row. Returns false if the row has nothing to return.
 Result<bool> EmbeddedScan::GiveStored(bool irregular, uint32_t series, uint32_t base,
                                       RowHour* row) {
   StoredRow stored;

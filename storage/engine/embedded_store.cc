@@ -15,7 +15,7 @@
 namespace hg::points {
 namespace {
 
-// HBase's limits (spec region-store.md D3, D10).
+// HBase's limits (region-store.md D3, D10).
 constexpr size_t kKeyBytesMax = 32767;
 constexpr size_t kValueBytesMax = 10 << 20;
 
@@ -68,7 +68,7 @@ Status CheckMutation(const Table& table, const RowMutation& mutation) {
   return {};
 }
 
-// One column of a whole row; false if it is not there.
+// Finds one column of a complete row. Returns false if it does not exist.
 bool FindCell(const Table& table, const StoredRow& row, ByteView family, ByteView qualifier,
               const RenderOptions& options, Cell* cell) {
   CellSelection wanted;
@@ -80,7 +80,21 @@ bool FindCell(const Table& table, const StoredRow& row, ByteView family, ByteVie
   return true;
 }
 
-// A put that hides the value it was computed from, even if that one lies in the future.
+// The columns that must be read to check one column and then apply the changes.
+lsm::ColumnChoice ColumnsFor(ByteView qualifier, const std::vector<CellChange>& changes) {
+  std::vector<Bytes> columns = {Bytes(qualifier)};
+  for (const CellChange& change : changes) {
+    if (change.kind != CellChange::Kind::kPut) columns.push_back(change.qualifier);
+  }
+  return lsm::ColumnChoice(std::move(columns));
+}
+
+// The columns that must be read for a selection.
+lsm::ColumnChoice ColumnsOf(const CellSelection& wanted) {
+  return wanted.qualifiers.empty() ? lsm::ColumnChoice() : lsm::ColumnChoice(wanted.qualifiers);
+}
+
+// A put that hides the value it was computed from, even if that value's timestamp is in the future.
 CellChange PutOver(ByteView family, ByteView qualifier, Bytes value, const Cell* old,
                    int64_t now_ms) {
   CellChange put = PutCell(Bytes(family), Bytes(qualifier), std::move(value));
@@ -88,7 +102,7 @@ CellChange PutOver(ByteView family, ByteView qualifier, Bytes value, const Cell*
   return put;
 }
 
-// What append mode writes each point to.
+// Whether the column is the one to which append mode writes points.
 bool IsAppendCell(const KeyLayout& layout, const Table& table, ByteView key, ByteView family,
                   ByteView qualifier) {
   Bytes tsuid;
@@ -97,20 +111,20 @@ bool IsAppendCell(const KeyLayout& layout, const Table& table, ByteView key, Byt
          qualifier == codec::kAppendQualifier && IsRegularKey(layout, key, &tsuid, &base);
 }
 
-// By region.
+// Bytes of the cells in memory, for each region.
 std::vector<uint64_t> BytesOfCells(const lsm::CellMemory& cells, const region::RegionMap& map) {
   std::vector<uint64_t> bytes(map.count());
   for (size_t region = 0; region < map.count(); ++region) {
     const auto rows = lsm::ScanMemory(cells, map.Start(region), map.Stop(region));
-    // Memory is read without fail.
+    // Reading memory cannot fail.
     for (auto more = rows->Next(); more.ok() && *more; more = rows->Next()) {
-      bytes[region] += rows->key().size() + rows->TakeRow().MemoryBytes();
+      bytes[region] += rows->key().size() + rows->TakeRow()->MemoryBytes();
     }
   }
   return bytes;
 }
 
-// Rows, by region.
+// Number of rows in memory, for each region.
 std::vector<uint64_t> RowsOfPoints(const Engine& engine, const Generation& generation,
                                    const region::RegionMap& map) {
   std::vector<uint64_t> rows(map.count());
@@ -127,7 +141,7 @@ std::vector<uint64_t> RowsOfPoints(const Engine& engine, const Generation& gener
   return rows;
 }
 
-// Divides bytes of memory by weight; those that no region has a row of are the first one's.
+// Distributes bytes of memory over the regions by weight. Bytes that remain go to the first region.
 void AddShares(uint64_t bytes, const std::vector<uint64_t>& weights,
                std::vector<RegionInfo>* regions) {
   const uint64_t total = std::accumulate(weights.begin(), weights.end(), uint64_t{0});
@@ -178,7 +192,7 @@ Result<std::vector<TableDescriptor>> EmbeddedStore::ListTables() {
   return all;
 }
 
-// All rows are one write of the log.
+// Writes all rows with one commit of the log.
 std::vector<Status> EmbeddedStore::MutateRows(const std::string& name,
                                               const std::vector<RowMutation>& rows) {
   const auto table = engine_.FindTable(name);
@@ -201,7 +215,7 @@ std::vector<Status> EmbeddedStore::MutateRows(const std::string& name,
   return statuses;
 }
 
-// Whoever deletes rows often deletes many.
+// Callers often delete many rows, so memory for other writers is kept free.
 Status EmbeddedStore::DeleteRow(const std::string& name, ByteView key) {
   ASSIGN_OR_RETURN(const Table* table, engine_.FindTable(name));
   RETURN_IF_ERROR(engine_.LeaveRoom());
@@ -225,14 +239,16 @@ Result<Row> EmbeddedStore::GetCells(const std::string& name, ByteView key,
   ASSIGN_OR_RETURN(const Table* table, engine_.FindTable(name));
   RETURN_IF_ERROR(CheckKey(key));
   if (!wanted.family.empty()) RETURN_IF_ERROR(CheckFamily(*table, wanted.family));
+  MemoryTally memory(wanted.context);
   ASSIGN_OR_RETURN(const StoredRow row,
-                   engine_.Read(*engine_.Pin(), *table, key, FilesFor(*table, wanted.family)));
+                   engine_.Read(*engine_.Pin(), *table, key, FilesFor(*table, wanted.family),
+                                ColumnsOf(wanted), &memory));
   Row result{Bytes(key), SelectCells(*table, row, wanted, engine_.render_options())};
   Strip(wanted, &result.cells);
   return result;
 }
 
-// By key, so that each block is read once; answered as asked.
+// Reads rows in key order, so that each block is read once. Returns them in the requested order.
 std::vector<Result<Row>> EmbeddedStore::GetRows(const std::string& name,
                                                 const std::vector<Bytes>& keys,
                                                 const CellSelection& wanted) {
@@ -245,10 +261,13 @@ std::vector<Result<Row>> EmbeddedStore::GetRows(const std::string& name,
   std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return keys[a] < keys[b]; });
   std::vector<Result<Row>> rows(keys.size(), Row());
   const auto version = engine_.Pin();
+  const lsm::ColumnChoice columns = ColumnsOf(wanted);
+  MemoryTally memory(wanted.context);
   const auto get = [&](const Bytes& key) -> Result<Row> {
     RETURN_IF_ERROR(CheckKey(key));
-    ASSIGN_OR_RETURN(const StoredRow stored,
-                     engine_.Read(*version, **table, key, FilesFor(**table, wanted.family)));
+    ASSIGN_OR_RETURN(
+        const StoredRow stored,
+        engine_.Read(*version, **table, key, FilesFor(**table, wanted.family), columns, &memory));
     Row row{key, SelectCells(**table, stored, wanted, engine_.render_options())};
     Strip(wanted, &row.cells);
     return row;
@@ -298,7 +317,11 @@ Result<std::vector<int64_t>> EmbeddedStore::IncrementColumns(
     }
     return true;
   };
-  ASSIGN_OR_RETURN(const auto outcome, engine_.ReadModifyWrite(*table, key, decide));
+  std::vector<Bytes> qualifiers;
+  for (const ColumnIncrement& column : columns) qualifiers.push_back(column.qualifier);
+  ASSIGN_OR_RETURN(
+      const auto outcome,
+      engine_.ReadModifyWrite(*table, key, lsm::ColumnChoice(std::move(qualifiers)), decide));
   RETURN_IF_ERROR(engine_.CommitAndWait(outcome.position));
   return sums;
 }
@@ -314,7 +337,8 @@ Status EmbeddedStore::Append(const std::string& name, ByteView key, ByteView fam
   ASSIGN_OR_RETURN(
       const auto outcome,
       engine_.ReadModifyWrite(
-          *table, key, [&](const StoredRow& row, std::vector<CellChange>* changes) {
+          *table, key, ColumnsFor(qualifier, {}),
+          [&](const StoredRow& row, std::vector<CellChange>* changes) {
             Cell old;
             const bool found =
                 FindCell(*table, row, family, qualifier, engine_.render_options(), &old);
@@ -339,17 +363,18 @@ Result<bool> EmbeddedStore::CompareAndMutate(ByteView family, ByteView qualifier
   bool as_expected = false;
   ASSIGN_OR_RETURN(
       const auto outcome,
-      engine_.ReadModifyWrite(
-          *table, mutation.key, [&](const StoredRow& row, std::vector<CellChange>* changes) {
-            Cell old;
-            const bool found =
-                FindCell(*table, row, family, qualifier, engine_.render_options(), &old);
-            as_expected = expected ? found && old.value == *expected : !found || old.value.empty();
-            *changes = mutation.changes;
-            return Result<bool>(as_expected && !changes->empty());
-          }));
-  // A refusal, too, may rest on what another writer has not acknowledged yet; that is no promise of
-  // this call's.
+      engine_.ReadModifyWrite(*table, mutation.key, ColumnsFor(qualifier, mutation.changes),
+                              [&](const StoredRow& row, std::vector<CellChange>* changes) {
+                                Cell old;
+                                const bool found = FindCell(*table, row, family, qualifier,
+                                                            engine_.render_options(), &old);
+                                as_expected = expected ? found && old.value == *expected
+                                                       : !found || old.value.empty();
+                                *changes = mutation.changes;
+                                return Result<bool>(as_expected && !changes->empty());
+                              }));
+  // Without a write, the result may depend on another writer's change that is not durable yet. This
+  // call does not promise that change.
   if (outcome.written) RETURN_IF_ERROR(engine_.CommitAndWait(outcome.position));
   return as_expected;
 }
@@ -366,7 +391,7 @@ Result<bool> EmbeddedStore::MutateIfUnchanged(ByteView family, const std::vector
   ASSIGN_OR_RETURN(
       const auto outcome,
       engine_.ReadModifyWrite(
-          *table, mutation.key, [&](const StoredRow& row, std::vector<CellChange>* changes) {
+          *table, mutation.key, {}, [&](const StoredRow& row, std::vector<CellChange>* changes) {
             unchanged = SelectCells(*table, row, wanted, engine_.render_options()) == cells;
             *changes = mutation.changes;
             return Result<bool>(unchanged && !changes->empty());
@@ -376,7 +401,7 @@ Result<bool> EmbeddedStore::MutateIfUnchanged(ByteView family, const std::vector
 }
 
 Result<std::unique_ptr<ScanCursor>> EmbeddedStore::Scan(const ScanSpec& spec) {
-  RETURN_IF_ERROR(NoWait::MayWait());  // nobody can tell how much it is
+  RETURN_IF_ERROR(NoWait::MayWait());  // the amount of work is unknown
   ASSIGN_OR_RETURN(const Table* table, engine_.FindTable(spec.table));
   if (!spec.family.empty()) RETURN_IF_ERROR(CheckFamily(*table, spec.family));
   if (spec.batch_rows == 0) return Status::InvalidArgument("batch_rows is 0");
@@ -401,7 +426,7 @@ Result<std::vector<RegionInfo>> EmbeddedStore::Regions(const std::string& name) 
     }
     all.push_back(std::move(info));
   }
-  // Memory belongs to the store (engine.md §4); a region has the share that its rows take up.
+  // Memory belongs to the whole store. Each region is charged with the share of its rows.
   for (const auto& generation : version->generations) {
     const lsm::CellMemory* cells = generation->Cells(table->id);
     if (cells != nullptr) AddShares(cells->bytes(), BytesOfCells(*cells, map), &all);

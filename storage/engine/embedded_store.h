@@ -1,5 +1,5 @@
 #pragma once
-// The cells door of the embedded engine.
+// The cell store of the embedded engine.
 
 #include <string>
 #include <vector>

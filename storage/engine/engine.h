@@ -1,19 +1,23 @@
 #pragma once
-// The engine's core: one write lock, one log, one sequence (engine.md). Both doors of the embedded
-// store stand on it.
+// The core of the embedded engine: one write lock, one log and one sequence of changes. The cell
+// store (EmbeddedStore) and the point store (EmbeddedPoints) share one Engine.
 //
-// Lock order: maintenance_ → register_ → write_ → those below, which are let go of before another
-// is taken: locks inside memory, log and registry; version_mutex_ and tables_mutex_, held for a
-// copy or a swap; background_mutex_, which threads sleep in. work_mutex_ is taken alone or in
-// maintenance_, with none of the others but version_mutex_ in it. The lock of IdleReaders is taken
-// without any other; in it those of readers, which read under them, are tried and never waited for.
-// No I/O and no callback under write_.
+// Lock order: regions_mutex_ → the FileSet's commit lock → register_ → write_ → a leaf lock.
+//
+// - A leaf lock is released before another one is taken. Leaf locks are the locks inside memtables,
+//   log and registry; tables_mutex_ and the FileSet's version lock, held for a copy or a swap;
+//   background_mutex_, in which the background threads sleep.
+// - work_mutex_ is taken alone or while regions_mutex_ is held. While it is held, only the version
+//   lock may be taken.
+// - The lock of IdleReaders is taken without any other lock. While it is held, the locks of readers
+//   are only tried, never waited for, because a reader reads files under its own lock.
+// - No I/O and no callback while write_ is held.
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <functional>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -29,6 +33,7 @@
 #include "storage/base/file.h"
 #include "storage/base/survive.h"
 #include "storage/engine/embedded.h"
+#include "storage/engine/file_set.h"
 #include "storage/engine/idle_readers.h"
 #include "storage/engine/log_body.h"
 #include "storage/engine/registry.h"
@@ -49,10 +54,10 @@ class ReplayPipe;
 class RunWriter;
 struct MergeInput;
 
-/// Which files a reader looks at. Cells of all families stand in one file of a run (engine.md §6),
-/// points in another.
+/// Which files of a part a reader needs. The cell file holds the cells of all families, the points
+/// file holds points.
 enum class FilesRead : uint8_t { kAll, kCells };
-/// What a reader of one family ("" = of all) need look at.
+/// The files that a reader of one family needs; "" means all families.
 inline FilesRead FilesFor(const Table& table, ByteView family) {
   const bool points = family.empty() || table.FamilyIndex(family) == table.points_family;
   return points ? FilesRead::kAll : FilesRead::kCells;
@@ -75,8 +80,9 @@ class Engine {
     return {now_ms / 1000, options_.enable_compaction, now_ms};
   }
 
-  // Tables. Pointers live as long as the engine, also to what a table was before it was altered or
-  // dropped: what is written by them then may be lost, as if it had come before.
+  // Tables. The pointers stay valid as long as the engine lives, even after the table was altered
+  // or dropped. A write through such an old pointer may be lost, as if it had happened before the
+  // change.
   Result<const Table*> FindTable(const std::string& name) const;
   [[nodiscard]] std::vector<const Table*> Tables() const;
   [[nodiscard]] const Table* points_table() const {
@@ -87,77 +93,91 @@ class Engine {
   Status DropTable(const std::string& name);
   [[nodiscard]] const ObserverChain& observers() const { return observers_; }
 
-  // Who is told of changes to old rows (WatchedPoints).
+  // Listeners for changes of old rows (WatchedPoints).
   [[nodiscard]] ChangeListeners& listeners() { return listeners_; }
   void RaiseHorizon(uint32_t base);
   [[nodiscard]] uint32_t horizon() const { return horizon_.load(std::memory_order_acquire); }
   [[nodiscard]] bool RowsExpire() const;
 
-  // Writes. What they return is to be given to Commit.
+  // Functions that write. Pass the log position that they return to Commit.
   Result<SeriesNumber> Register(ByteView tsuid);
+  /// See Embedded::MayAddSeries. The limit is a little lower than that of Register, so that a
+  /// series whose names were just created can still be registered.
+  Status MayAddSeries(uint64_t name_bytes);
   Status RegisterAll(std::span<const ByteView> tsuids, SeriesNumber* numbers);
   Result<LogPosition> Append(std::span<const PointEntry> batch);
-  /// A mutation that depends on nothing stored. Changes were checked against the table.
+  /// Applies changes that do not depend on stored data. The caller has checked them against the
+  /// table.
   Result<LogPosition> Write(const Table& table, ByteView key,
                             const std::vector<CellChange>& changes);
-  /// Appends to the append cell (codec::kAppendQualifier) of a regular row of the points table
-  /// without a look at what is stored: the bytes are kept beside it until both are read or merged.
+  /// Appends to the append cell (codec::kAppendQualifier) of a regular row of the points table. It
+  /// does not read the stored cell: the appended bytes are kept separately until a read or a merge
+  /// joins both.
   Result<LogPosition> AppendToRow(const Table& table, ByteView key, ByteView bytes);
-  /// Reads the row, asks `decide` what to do, and does it with nothing in between. `decide` sees
-  /// the whole row as the cells door shows it and as it is stored; it fills the changes, or returns
-  /// false to change nothing. It may be called more than once, and under the write lock: it must be
-  /// quick.
+  /// Reads the selected columns of the row, calls `decide` and applies its changes atomically.
+  /// `decide` sees at least the selected columns. It fills `changes`, or returns false to change
+  /// nothing. It may be called more than once, under the write lock, so it must be fast. Columns
+  /// that its changes delete must be among the selected ones.
   using Decide =
       std::function<Result<bool>(const StoredRow& row, std::vector<CellChange>* changes)>;
   struct Outcome {
     bool written = false;
     LogPosition position = 0;
   };
-  Result<Outcome> ReadModifyWrite(const Table& table, ByteView key, const Decide& decide);
-  /// The server time of a change made now; only for `decide`.
+  Result<Outcome> ReadModifyWrite(const Table& table, ByteView key,
+                                  const lsm::ColumnChoice& columns, const Decide& decide);
+  /// The server time of a change made now. Call it only from `decide`.
   [[nodiscard]] int64_t stamp_ms_locked() const {
     return std::max(clock_.NowMs(), stamp_floor_ms_);
   }
   void Commit(LogPosition position, std::function<void(Status)> done) {
     log_->Commit(position, std::move(done));
   }
-  /// Blocks, unless the thread waits later (storage/base/commit_later.h).
+  /// Blocks until the position is committed. Returns at once on a thread that waits for its commits
+  /// later (storage/base/commit_later.h).
   Status CommitAndWait(LogPosition position);
   Status Sync();
 
-  // Reads.
+  // Functions that read.
   [[nodiscard]] IdleReaders& readers() const { return readers_; }
-  [[nodiscard]] std::shared_ptr<const Version> Pin() const;
-  /// The whole row, from all parts; from cell files alone, all but its points that are in files.
+  [[nodiscard]] std::shared_ptr<const Version> Pin() const { return file_set_.Pin(); }
+  /// Reads at least the selected columns of the row from memory and files. With FilesRead::kCells,
+  /// the points files are not read. Points of a regular row are not read if no selected column
+  /// depends on them. `memory` is charged before cells are copied and may refuse; null means no
+  /// limit.
   Result<StoredRow> Read(const Version& version, const Table& table, ByteView key,
-                         FilesRead files = FilesRead::kAll) const;
-  /// The part of a regular row that one generation holds, read at one moment; false if it has none.
+                         FilesRead files = FilesRead::kAll, const lsm::ColumnChoice& columns = {},
+                         MemoryTally* memory = nullptr) const;
+  /// Reads what one memtable holds of a regular row, as of one moment. Returns false if it holds
+  /// nothing.
   bool ReadMemoryPart(const Generation& generation, const RowHourMemory* row, ByteView key,
                       bool with_objects, StoredRow* out) const;
-  /// The bases in range of the series' rows that may hold points, rising.
+  /// Returns the base times in `range` of the series' rows that may hold points, ascending and
+  /// without duplicates.
   Status ListBases(const Version& version, SeriesNumber series, const RowRange& range,
                    std::vector<uint32_t>* bases) const;
 
-  // Files.
+  // Functions that change the set of files.
   Status Flush();
-  /// For who writes as fast as it can and may wait, as deletes do: flushes what would soon leave no
-  /// room for others. Blocks then.
+  /// For callers that write as fast as they can and may wait, such as deletes. If unflushed memory
+  /// exceeds an eighth of its limit, flushes it and blocks meanwhile. Busy: the flush failed.
   Status LeaveRoom();
   Status Compact();
   Status Compact(const Table& table);
-  /// See Points.
+  /// See Points::DropFiles.
   Status DropFiles(const EndOfRows& end_of);
 
-  // Regions. Any call may wait for merges of the region; writers and readers go on.
-  /// Divides the region that has this key, at the given key (cut to a whole group of a points
-  /// table), or in the middle of its files. Where it was divided. InvalidArgument: the key is not
-  /// inside. Conflict: files of an earlier split are still shared, or there are no two groups.
+  // Regions. These calls may wait for merges of the region. Readers and writers continue.
+  /// Splits the region that contains `key_of_region` and returns the boundary. The boundary is
+  /// `at`, cut to a whole row group in a points table, or else the middle of the region's files.
+  /// InvalidArgument: `at` is not inside the region. Conflict: the region still shares files after
+  /// an earlier split, or has fewer than two row groups.
   Result<Bytes> Split(const Table& table, ByteView key_of_region, const std::optional<Bytes>& at);
-  /// Joins the region that begins with the key and the one before it. InvalidArgument: there is
-  /// none, or they are of different salt buckets.
+  /// Merges the region that begins with `boundary` with the region before it. InvalidArgument: no
+  /// region begins there, or the two belong to different salt buckets.
   Status MergeRegions(const Table& table, const Bytes& boundary);
 
-  // What the threads do in the background, once; for tests without them.
+  // One round of the work of each background thread. Tests without threads call these.
   enum class MergePool : uint8_t { kAny, kSmall, kLarge };
   Status FlushIfNeeded();
   Status MergePending(MergePool pool);
@@ -171,35 +191,51 @@ class Engine {
  private:
   Engine(const EmbeddedOptions& options, FileSystem& files, const Clock& clock);
 
-  // engine_open.cc
+  using RegionPlace = std::pair<uint32_t, uint32_t>;  // ids of table and region
+
+  // Defined in engine_open.cc.
   Status Start();
-  Status LoadOrMakeManifest();
-  Status AdoptStrayKeys();
-  Status OpenRuns(Version* version);
   Status LoadSeries(const Version& version);
-  /// `met`: series of records before, which are not in the registry yet.
+  /// `met` collects new series of consecutive records that are not in the registry yet.
   Status Replay(const lsm::LogRecord& record, ReplayPipe* pipe, TsuidList* met);
   void AddMet(TsuidList* met);
-  // engine_tables.cc
+  // Defined in engine_tables.cc.
   [[nodiscard]] bool HasFamiliesOf(const TableDescriptor& wanted) const;
   Status MakeFolderOf(const std::string& table);
   void AddTable(const lsm::TableEntry& entry);
   [[nodiscard]] const Table* TableById(uint32_t id) const;
-  Status DropHeld(const Table& table, size_t regions);
+  Status DropHeld(const Table& table, const std::vector<RegionPlace>& places);
+  /// Returns NotFound if the table was dropped.
+  static Status CheckThere(const Version& version, const Table& table);
 
-  /// Then a stop need not wait for a flush.
+  /// If true, Close need not wait for a flush.
   [[nodiscard]] bool memory_is_logged() const { return options_.durability != Durability::kNone; }
 
-  // engine_register.cc
+  // Defined in engine_register.cc.
   Status AddSeries(std::span<const ByteView> tsuids, SeriesNumber* numbers);
+  /// Returns Busy or Exhausted, like MayAddSeries, if unflushed memory, series, names, file indexes
+  /// and `more` bytes together exceed `percent` of the budget.
+  Status CheckSeriesMemory(uint64_t more, uint64_t percent);
+  /// Memory of the names that the process keeps outside the store, in bytes.
+  [[nodiscard]] uint64_t NameBytes() const {
+    return options_.name_bytes != nullptr ? options_.name_bytes->load(std::memory_order_relaxed)
+                                          : 0;
+  }
+  /// A smaller memtable is not flushed just to free memory for series and names.
+  [[nodiscard]] uint64_t SmallFlushBytes() const {
+    constexpr uint64_t kSmallFile = uint64_t{4} << 20;
+    return std::max(memory_max_ / 16, std::min(kSmallFile, memory_max_ / 4));
+  }
 
-  // engine_write.cc
+  // Defined in engine_write.cc.
   [[nodiscard]] uint64_t MemoryBytes() const { return active_bytes_ + *frozen_bytes_; }
   Status CheckWritable();
-  /// To be asked under a lock that Close takes: then Close has yet to come.
+  /// Call it under a lock that Close also takes: if it returns ok, Close has not passed that point
+  /// yet.
   [[nodiscard]] Status CheckOpen() const;
-  /// To memory, of what the log has. A want of memory here ends the process: a row that is half
-  /// changed can be neither shown nor taken back, and the next start has it whole from the log.
+  /// Applies to memory what is already in the log. Running out of memory here terminates the
+  /// process: a half-changed row can be neither shown nor undone. The next start replays the whole
+  /// change from the log.
   void ApplyPoints(std::span<const PointEntry> entries, uint64_t sequence) noexcept;
   void ApplyRow(const Table& table, const RowRecord& record, uint64_t sequence) noexcept;
   void ApplyRegularRow(const Table& table, const RowRecord& record, uint64_t sequence,
@@ -210,8 +246,9 @@ class Engine {
   void NameVersions(const Table& table, const StoredRow& row,
                     std::vector<CellChange>* changes) const;
   Status RegisterKey(const Table& table, ByteView key);
-  /// Takes the write lock of an open store, when all that the write changes below the horizon was
-  /// told of. `oldest`: no row of the write has a lower base; `tell` is called without the lock.
+  /// Takes the write lock of an open store after the listeners were informed of all rows below the
+  /// horizon that the write changes. `oldest` is at most the lowest base time that the write
+  /// touches. `tell` is called without the lock.
   template <typename Tell>
   Status LockTold(uint32_t oldest, const Tell& tell, ToldRows* told,
                   std::unique_lock<std::mutex>* lock);
@@ -220,20 +257,28 @@ class Engine {
   void AskForFlush();
   void Account();
 
-  // Told to observers when it is done.
+  // Reports a flush, merge or other background work to the observers when it ends.
   [[nodiscard]] StoreWork BeginWork(StoreWork::Kind kind, uint32_t table) const;
   void EndWork(StoreWork work) const;
 
-  // engine_read.cc
-  Result<std::shared_ptr<const RunFiles>> OpenFiles(const lsm::RunEntry& entry);
-  StoredRow ReadMemory(const Version& version, const Table& table, ByteView key, bool regular,
-                       ByteView tsuid, uint32_t base) const;
-  Result<StoredRow> ReadFiles(const Version& version, const Table& table, ByteView key,
-                              bool regular, ByteView tsuid, uint32_t base,
-                              FilesRead files = FilesRead::kAll) const;
+  // Defined in engine_read.cc.
+  struct RowPlace {
+    ByteView key;
+    bool regular = false;  // if true, tsuid and base are those of the key
+    Bytes tsuid;
+    uint32_t base = 0;
+  };
+  [[nodiscard]] RowPlace PlaceOf(const Table& table, ByteView key) const;
+  Result<StoredRow> ReadMemory(const Version& version, const Table& table, const RowPlace& place,
+                               const lsm::ColumnChoice& columns, MemoryTally* memory) const;
+  bool ReadMemoryColumns(const Generation& generation, const RowHourMemory* row,
+                         const RowPlace& place, const lsm::ColumnChoice& columns,
+                         StoredRow* out) const;
+  Result<StoredRow> ReadFiles(const Version& version, const Table& table, const RowPlace& place,
+                              FilesRead files, const lsm::ColumnChoice& columns,
+                              MemoryTally* memory) const;
 
-  // engine_flush.cc
-  // The middle ones expect maintenance_ to be held.
+  // Defined in engine_flush.cc. From PutOff to FlushOldest, the caller holds regions_mutex_.
   void FlushLoop();
   bool PutOff(const Version& version);
   void Freeze();
@@ -244,92 +289,91 @@ class Engine {
   Status WriteGeneration(const Generation& generation, std::vector<lsm::RunEntry>* entries);
   void RunFlushJobs(const Generation& generation, std::vector<FlushJob>& jobs);
   Status WriteSeries(const Generation& generation, std::vector<lsm::RunEntry>* entries);
+  /// Writes the series with numbers in [begin, end) to the table of series.
+  Status AddSeriesRows(uint32_t begin, uint32_t end, RunWriter* writer) const;
   [[nodiscard]] std::map<uint32_t, uint64_t> RowsOfDays(const Generation& generation,
                                                         const FlushJob& job) const;
   Status WritePointsRegion(const Generation& generation, FlushJob* job);
   Status WriteCellsRegion(const Generation& generation, FlushJob* job);
   static Status FinishRun(RunWriter* writer, std::vector<lsm::RunEntry>* entries);
   lsm::RunEntry NewEntry(uint32_t table, uint32_t region, const Generation& generation);
-  void RemoveRunFiles(const lsm::RunEntry& entry);
-  /// Of files that are written now.
+  /// The namespace folder for new files of the table.
   [[nodiscard]] std::string SpaceOf(uint32_t table) const;
-  /// `made`: runs that the manifest names as the first one.
-  Status Publish(lsm::Manifest manifest, std::shared_ptr<const Version> version,
-                 const std::vector<lsm::RunEntry>& made = {});
-  [[nodiscard]] bool NamedOnDisk(const std::vector<lsm::RunEntry>& runs) const;
 
-  // Regions and their files. Whoever merges has taken its runs out of others' choice; whoever
-  // divides or joins holds the region, and no merge is at work in it. Who drops files holds it,
-  // too, beside the merges that have begun.
-  using RegionPlace = std::pair<uint32_t, uint32_t>;  // ids of table and region
+  // Regions and their files. A merge reserves its input parts (RegionWork::merging). A split or
+  // region merge locks the whole region (RegionWork::held) while no merge runs in it. Dropping
+  // files also locks the region, but merges that already run continue.
   struct MergeJob {
     RegionPlace place;
     Runs runs;            // newest first
-    bool bottom = false;  // no older run has rows in common with them
+    bool bottom = false;  // no older part has rows in common with them
     bool paced = false;
   };
   struct RegionWork {
-    std::set<uint64_t> merging;  // numbers of runs
+    std::set<uint64_t> merging;  // numbers of the parts
     bool held = false;
   };
-  /// Others are merged meanwhile: what stops one region, a damaged block, is there the next time.
+  /// A region whose last merge failed. Other regions are merged meanwhile, because the cause, such
+  /// as a damaged block, does not go away by itself.
   struct FailedMerge {
     Status why;
-    std::set<uint64_t> runs;  // its numbers: forgotten once one of them is gone
-    /// Where room was wanting: so much free, it is tried again whatever the time; 0: it was not.
+    /// Numbers of its input parts. The failure is forgotten once one of them is gone.
+    std::set<uint64_t> runs;
+    /// If the merge failed because the disk was full: retry once this many bytes are free. Else 0.
     uint64_t room_bytes = 0;
-    int64_t wait_ms = 0;   // twice as long each time
-    int64_t again_ms = 0;  // of the monotonic clock; not tried before
+    int64_t wait_ms = 0;   // doubles with each failure, up to a limit
+    int64_t again_ms = 0;  // no retry before this time of the monotonic clock
   };
-  // engine_merge.cc
+  // Defined in engine_merge.cc.
   void MergeLoop(MergePool pool);
   void WakeMerges();
   bool PickMerge(MergePool pool, MergeJob* job);
   [[nodiscard]] bool HasPoints(RegionPlace place) const;
-  /// In how many of a region's runs a row may be.
+  /// The largest number of the region's parts that may hold one row.
   [[nodiscard]] size_t DepthOf(RegionPlace place, const Runs& runs) const;
   void EndMerge(const MergeJob& job);
   Status MergeJobRuns(const MergeJob& job);
-  // engine_merge_failed.cc
-  /// Puts the region of a merge that failed aside for a while.
+  // Defined in engine_merge_failed.cc.
+  /// Records the result of a merge. After a failure, the region is not merged for a while.
   void NoteMerge(const MergeJob& job, const Status& status);
-  void ForgetMended(const Version& version);  // with work_mutex_
+  void ForgetMended(const Version& version);  // the caller holds work_mutex_
   [[nodiscard]] bool MergeFailed(RegionPlace place) const;
-  /// Of a region whose last merge failed, the first one; ok: there is none.
+  /// The error of the first region whose last merge failed; ok if there is none.
   [[nodiscard]] Status MergeFailure() const;
-  /// "table tsdb, region [, \x00\x00\x02)".
+  /// Names a region in messages, such as "table tsdb, region [, \x00\x00\x02)".
   [[nodiscard]] std::string NameOf(RegionPlace place) const;
   [[nodiscard]] int64_t MonotonicMs() const { return clock_.MonotonicNs() / 1'000'000; }
-  // engine_mend.cc
-  /// The regions that have the run.
-  [[nodiscard]] std::vector<RegionPlace> RegionsWith(uint64_t number) const;
+  // Defined in engine_mend.cc.
+  /// The parts that use the files with this number: one for each region that shares them.
+  [[nodiscard]] Runs RunsWith(uint64_t number) const;
   Status MendRun(uint64_t number, const std::vector<Damage>& damages, RepairReport* report);
-  Status MendHeld(const std::vector<RegionPlace>& places, uint64_t number,
-                  const std::vector<Damage>& damages, RepairReport* report);
-  /// `damaged`: by number of the run.
+  Status MendHeld(const Runs& runs, const std::vector<Damage>& damages, RepairReport* report);
+  /// `damaged` maps the numbers of parts to their damage.
   Status RewriteSeries(const std::map<uint64_t, std::vector<Damage>>& damaged,
                        RepairReport* report);
   Status RewriteSeriesHeld(RegionPlace place,
                            const std::map<uint64_t, std::vector<Damage>>& damaged,
                            RepairReport* report);
-  // engine_drop.cc
-  using MetricEnds = std::map<Bytes, uint32_t>;  // before which rows of a metric may go
+  // Defined in engine_drop.cc.
+  using MetricEnds = std::map<Bytes, uint32_t>;  // per metric, rows before this time may be dropped
   Status DropFilesHeld(RegionPlace place, const MetricEnds& ends);
-  /// Before which all rows that a region may have may go.
+  /// All rows of the region before the returned time may be dropped.
   [[nodiscard]] uint32_t EndIn(const region::RegionMap& regions, size_t region,
                                const MetricEnds& ends) const;
-  // engine_expiry.cc
+  // Defined in engine_expiry.cc.
   Status DropExpired();
   Status DropExpiredHeld(const Table& table, RegionPlace place, int64_t oldest_ms);
-  /// About how much of a run of the points table a merge of all its region's runs would drop.
+  /// Estimates the expired bytes of a part of the points table. A merge of all parts of its region
+  /// would drop them.
   [[nodiscard]] uint64_t ExpiredBytes(const Run& run, int64_t now_ms) const;
   Status WriteMerged(RegionPlace place, std::vector<MergeInput> inputs, bool bottom, bool paced,
                      std::vector<lsm::RunEntry>* written);
-  void WaitForPace(region::Pace* pace, uint64_t bytes);
+  struct MergePressure;
+  void WaitForPace(MergePressure* pressure, uint64_t bytes);
   Status CompactRegion(RegionPlace place);
   Status HoldRegions(const std::vector<RegionPlace>& places);
   void ReleaseRegions(const std::vector<RegionPlace>& places);
-  /// Between both, and given back however the work ends.
+  /// Runs `work` while it holds the regions. Releases them even if `work` fails or throws.
   template <typename Work>
   Status WhileHeld(const std::vector<RegionPlace>& places, const Work& work) {
     RETURN_IF_ERROR(HoldRegions(places));
@@ -337,9 +381,7 @@ class Engine {
     ReleaseRegions(places);
     return status;
   }
-  static void RemoveEntries(RegionPlace place, const Runs& gone, lsm::Manifest* manifest);
-  void RetireUnnamed(const Runs& gone);  // with maintenance_
-  // engine_region.cc
+  // Defined in engine_region.cc.
   Result<Bytes> SplitHeld(const Table& table, RegionPlace place, const std::optional<Bytes>& at);
   Status MergeHeld(const Table& table, RegionPlace left, RegionPlace right);
   std::vector<region::GroupWeight> WeightsOf(const Table& table, const Runs& runs,
@@ -348,68 +390,71 @@ class Engine {
   Status SidesOf(const Run& run, const Bytes& start, const Bytes& key, bool* before,
                  bool* behind) const;
   [[nodiscard]] Bytes SaltOf(const Bytes& start) const;
-  static std::vector<lsm::RegionEntry>& RegionsIn(lsm::Manifest* manifest, uint32_t table);
+  static std::vector<lsm::RegionEntry>& RegionsIn(TableList* tables, uint32_t table);
   static size_t CountRegions(const Version& version);
-  void SetVersion(std::shared_ptr<const Version> version);
 
-  // Constant after Open.
+  // The following members are constant after Open.
   const EmbeddedOptions options_;
   FileSystem& files_;
   const Clock& clock_;
   std::unique_ptr<FileLock> lock_;
   std::unique_ptr<lsm::Log> log_;
-  uint64_t memory_max_ = 0;  // bytes of unflushed memory
+  uint64_t memory_max_ = 0;  // limit of unflushed memory, in bytes
 
-  // Thread-safe or guarded by themselves.
+  // The following members are thread-safe, or guarded by their own locks.
   mutable IdleReaders readers_;
   // Shared with files, which a reader may keep open longer than the engine lives.
   const std::shared_ptr<lsm::BlockCache> cache_;
   const std::shared_ptr<lsm::ReadCounters> read_counters_ = std::make_shared<lsm::ReadCounters>();
-  std::atomic<const Table*> points_table_{nullptr};  // set once; altered later
+  FileSet file_set_;
+  std::atomic<const Table*> points_table_{nullptr};  // set once; replaced when the table is altered
   Registry registry_;
+  std::atomic<uint64_t> refused_series_{0};
   std::atomic<uint64_t> active_bytes_{0};
-  // Shared with the frozen generations: a reader may keep one longer than the engine lives.
+  // Shared with the frozen memtables: a reader may keep one longer than the engine lives.
   const std::shared_ptr<std::atomic<uint64_t>> frozen_bytes_ =
       std::make_shared<std::atomic<uint64_t>>(0);
   std::atomic<bool> flush_asked_{false};
-  std::atomic<uint64_t> log_released_{0};  // position up to which the log is in files
+  std::atomic<uint64_t> log_released_{0};  // log records up to this position are flushed to files
   std::atomic<uint64_t> replayed_{0};
-  std::atomic<uint64_t> dropped_runs_{0};  // counted when no new reader sees them any more
+  // Incremented after new versions no longer contain the part.
+  std::atomic<uint64_t> dropped_runs_{0};
   const std::shared_ptr<WorkCounters> work_counters_ = std::make_shared<WorkCounters>();
   const ObserverChain observers_;
   std::atomic<bool> closed_{false};
   ChangeListeners listeners_;
-  std::atomic<uint32_t> horizon_{0};  // rises under write_
+  std::atomic<uint32_t> horizon_{0};  // only rises, under write_
 
   mutable std::shared_mutex tables_mutex_;
-  std::vector<std::unique_ptr<Table>> all_tables_;       // guarded by tables_mutex_
-  std::map<std::string, const Table*> tables_;           // guarded by tables_mutex_
-  std::array<const Table*, kTablesMax> tables_by_id_{};  // guarded by tables_mutex_
+  std::vector<std::unique_ptr<Table>> all_tables_;  // guarded by tables_mutex_
+  std::map<std::string, const Table*> tables_;      // guarded by tables_mutex_
+  std::map<uint32_t, const Table*> tables_by_id_;   // guarded by tables_mutex_
 
-  std::mutex maintenance_;
-  lsm::Manifest manifest_;                   // as last written; guarded by maintenance_
-  std::optional<int64_t> flush_put_off_ms_;  // since then; guarded by maintenance_
+  // Held while tables or regions change, and during a whole flush: a flush writes files per region,
+  // so only one may run and the regions must not change. Merges and file drops continue.
+  std::mutex regions_mutex_;
+  // When the flush was first postponed; guarded by regions_mutex_.
+  std::optional<int64_t> flush_put_off_ms_;
+
+  region::Pace pace_;  // shared by all background merges
 
   mutable std::mutex work_mutex_;
   std::condition_variable work_done_;
-  std::map<RegionPlace, RegionWork> work_;  // guarded by work_mutex_; nothing at work: no entry
+  std::map<RegionPlace, RegionWork> work_;  // guarded by work_mutex_; no entry: the region is idle
   std::map<RegionPlace, FailedMerge> failed_merges_;  // guarded by work_mutex_
-  std::map<RegionPlace, uint64_t> cannot_split_;  // of the thread that divides: bytes to try again
+  // Size in bytes at which a split is tried again. Used by the splitting thread only.
+  std::map<RegionPlace, uint64_t> cannot_split_;
 
-  std::atomic<uint64_t> next_number_{1};  // of files, never reused
-
-  std::mutex register_;  // one caller at a time makes new series
+  std::mutex register_;  // serializes the registration of new series
 
   std::mutex write_;
-  // Guarded by write_.
+  // The following members are guarded by write_.
   uint64_t sequence_ = 0;
-  // No server time is below it: the highest one so far, or one more where that was a delete's.
+  // Lower bound of all later server times: the highest one so far, or one more if that belonged to
+  // a delete.
   int64_t stamp_floor_ms_ = 0;
-  Generation* active_ = nullptr;  // version_'s first
+  Generation* active_ = nullptr;  // the first memtable of the version
   Bytes body_;
-
-  mutable std::mutex version_mutex_;
-  std::shared_ptr<const Version> version_;  // guarded by version_mutex_
 
   mutable std::mutex background_mutex_;
   std::condition_variable background_wake_;

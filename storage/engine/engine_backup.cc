@@ -11,9 +11,9 @@
 namespace hg::points {
 namespace {
 
-constexpr ByteView kMagic{"HGBACK\0\1", 8};
-// The end of a block file holds the sum of its index: files of one name and length that end alike
-// are the same.
+constexpr ByteView kMagic{"HGBACK\0\1", 8};  // its last byte is the version
+// The end of a block file contains the checksum of its index. Two files with the same name, length
+// and end are therefore identical.
 constexpr uint64_t kEndBytes = 64;
 
 Bytes EncodeHead(const BackupHead& head) {
@@ -70,7 +70,7 @@ class Copy {
     return {};
   }
 
-  // Corruption: it has another length.
+  // Returns the last bytes of the file. Corruption: its length is not `size`.
   Result<Bytes> End(const std::string& path, uint64_t size) const {
     ASSIGN_OR_RETURN(const auto file, files_.Open(path, OpenMode::kRead));
     ASSIGN_OR_RETURN(const uint64_t present, file->Size());
@@ -90,8 +90,8 @@ class Copy {
   CopyProgress progress_;
 };
 
-// The identity of a store, given at its first backup. A restored store gets another one: from then
-// on their files differ.
+// Returns the identity of a store, which its first backup creates. A restored store gets a new
+// identity, because its files then differ from those of the original.
 Result<Bytes> IdentityOf(FileSystem& files, const std::string& folder) {
   const std::string path = folder + "/" + kIdentityName;
   if (files.Exists(path)) return ReadWholeFile(files, path);
@@ -138,7 +138,7 @@ Status VerifyBlocks(FileSystem& files, const std::string& folder,
   return {};
 }
 
-// Ok: the folder is empty, or holds what an interrupted restore of this very backup left.
+// Returns ok if the folder is empty, or contains an interrupted restore of the same backup.
 Status ClaimRestoreFolder(FileSystem& files, const std::string& folder, const Bytes& head) {
   ASSIGN_OR_RETURN(const auto names, files.List(folder));
   const bool resumed = std::find(names.begin(), names.end(), kRestoringName) != names.end();
@@ -162,11 +162,16 @@ Result<BackupHead> LoadBackupHead(FileSystem& files, const std::string& backup) 
   BackupHead head;
   ByteView in = content;
   const size_t fixed = kMagic.size() + 8;
-  if (in.size() < fixed + 4 || in.substr(0, kMagic.size()) != kMagic ||
-      ReadBig32(in.data() + in.size() - 4) != crc32c::Value(in.substr(0, in.size() - 4)) ||
-      !lsm::DecodeManifest(in.substr(fixed, in.size() - fixed - 4), &head.manifest)) {
-    return Status::Corruption(path + " at 0: not an undamaged backup of this version");
+  if (in.size() < fixed + 4 || !in.starts_with(kMagic.substr(0, kMagic.size() - 1)) ||
+      ReadBig32(in.data() + in.size() - 4) != crc32c::Value(in.substr(0, in.size() - 4))) {
+    return Status::Corruption(path + " at 0: not an undamaged backup");
   }
+  if (!in.starts_with(kMagic)) {
+    return Status::Unsupported(path + " is of version " +
+                               std::to_string(ByteAt(in, kMagic.size() - 1)) +
+                               "; this program reads version " + std::to_string(kMagic.back()));
+  }
+  ASSIGN_OR_RETURN(head.manifest, lsm::ManifestFrom(in.substr(fixed, in.size() - fixed - 4), path));
   head.made_ms = static_cast<int64_t>(ReadBig64(in.data() + kMagic.size()));
   return head;
 }
@@ -191,13 +196,13 @@ Result<CopyProgress> WriteBackup(FileSystem& files, const std::string& source,
 
 Result<CopyProgress> Restore(FileSystem& files, const std::string& backup,
                              const std::string& folder, const CopyWatch& watch) {
-  // Asked before the lock makes a file in whatever folder was named.
+  // Checked before the lock is taken, because the lock creates a file in the named folder.
   if (!files.Exists(backup + "/" + kBackupName)) {
     return Status::InvalidArgument(
         backup + ": no whole backup: " + kBackupName +
         " is missing (if a backup was interrupted here, run it again to complete it)");
   }
-  // A disk that cannot be written to needs no lock.
+  // A failed lock other than Busy is ignored: a disk that cannot be written needs no lock.
   const auto from_lock = files.Lock(backup + "/LOCK", "restore to " + folder);
   if (from_lock.status().code() == StatusCode::kBusy) return from_lock.status();
   ASSIGN_OR_RETURN(const BackupHead head, LoadBackupHead(files, backup));
@@ -218,16 +223,10 @@ Result<CopyProgress> Restore(FileSystem& files, const std::string& backup,
 }
 
 Result<CopyProgress> Engine::Backup(const std::string& folder, const CopyWatch& watch) {
-  lsm::Manifest manifest;
-  std::shared_ptr<const Version> pinned;  // keeps the files of the manifest
-  {
-    std::lock_guard maintenance(maintenance_);
-    RETURN_IF_ERROR(CheckOpen());
-    RETURN_IF_ERROR(FlushMemory());
-    manifest = manifest_;
-    pinned = Pin();
-  }
-  return WriteBackup(files_, options_.path, manifest, clock_.NowMs(), folder, watch);
+  RETURN_IF_ERROR(Flush());
+  FileSetState state = file_set_.State();
+  state.manifest.logs.clear();  // a backup has no log
+  return WriteBackup(files_, options_.path, state.manifest, clock_.NowMs(), folder, watch);
 }
 
 }  // namespace hg::points

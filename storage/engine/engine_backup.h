@@ -1,13 +1,15 @@
 #pragma once
-// Copies of a store (engine.md §5 "Backup"; region-store.md F7). A backup is a folder with
+// Backup and restore of a store (storage/points/FORMAT.md "Backup"; region-store.md F7). A backup
+// is a folder with these files:
 //
-//   IDENTITY          which store it is of
-//   000000042.cells…  the files of one version, hard links where the disk can; those of a namespace
-//                     below namespaces/NAME, as in the store
-//   BACKUP            the manifest that names them: written last, so without it there is no backup
+//   IDENTITY          identifies the store that was backed up
+//   000000042.cells…  the files of one version, as hard links if the file system supports them;
+//                     files of a namespace are below namespaces/NAME, as in the store
+//   BACKUP            the manifest that names them. It is written last: a folder without it is not
+//                     a complete backup
 //
-// and no log: what memory held is flushed before. It is not a data directory (there is no MANIFEST)
-// and nothing but Restore makes one of it.
+// A backup has no log, because memory is flushed first. It has no MANIFEST, so it cannot be opened
+// as a data directory; only Restore makes one of it.
 
 #include <string>
 
@@ -19,7 +21,7 @@ namespace hg::points {
 
 inline constexpr char kBackupName[] = "BACKUP";
 inline constexpr char kIdentityName[] = "IDENTITY";
-/// Stands in a folder that a restore has not finished.
+/// Marks a folder whose restore is not finished.
 inline constexpr char kRestoringName[] = "RESTORING";
 
 struct BackupHead {
@@ -27,18 +29,18 @@ struct BackupHead {
   lsm::Manifest manifest;
 };
 
-/// NotFound: no whole backup is there. Corruption: its manifest is damaged.
+/// NotFound: the folder has no complete backup. Corruption: its manifest is damaged.
 Result<BackupHead> LoadBackupHead(FileSystem& files, const std::string& backup);
 
-/// Brings `backup` to the files of `manifest`, which stand in `source` and must stay there until it
-/// returns. Files that are there already are not copied again; files of an older backup go at the
-/// end. See Maintenance::Backup.
+/// Updates `backup` to the files of `manifest`. They are in `source` and must stay there until the
+/// call returns. Files that the backup already has are not copied again. Files of an older backup
+/// are removed at the end. See Maintenance::Backup.
 Result<CopyProgress> WriteBackup(FileSystem& files, const std::string& source,
                                  const lsm::Manifest& manifest, int64_t now_ms,
                                  const std::string& backup, const CopyWatch& watch);
 
-/// Makes a data directory of a backup and verifies each file. InvalidArgument: the folder is not
-/// empty, or no whole backup is there. What a killed restore left is completed by another one.
+/// Makes a data directory from a backup and verifies each file. InvalidArgument: the folder is not
+/// empty, or there is no complete backup. An interrupted restore is completed by another call.
 Result<CopyProgress> Restore(FileSystem& files, const std::string& backup,
                              const std::string& folder, const CopyWatch& watch);
 

@@ -22,7 +22,8 @@ std::string Damage::ToString() const {
 namespace points {
 namespace {
 
-// A Corruption's message is "file at offset: what"; `file` is for all others.
+// Converts an error to a Damage. The message of a Corruption is "file at offset: what". For other
+// errors, `file` is used.
 Damage DamageOf(const Status& status, const std::string& file) {
   constexpr ByteView kDigits = "0123456789";
   const ByteView message = status.message();
@@ -64,7 +65,7 @@ Status CheckEntry(const KeyLayout& layout, const StoredFile& file, const std::st
   return StatisticsHold(value) ? Status() : bad("statistics that are not those of the points");
 }
 
-// The numbers of the series must run from 0 without a gap.
+// Verifies that the numbers of the series run from 0 without a gap.
 void CheckSeries(FileSystem& files, const std::string& folder, const std::vector<StoredFile>& list,
                  CheckReport* report) {
   std::vector<uint32_t> numbers;
@@ -81,7 +82,7 @@ void CheckSeries(FileSystem& files, const std::string& folder, const std::vector
       whole = whole && read.ok();
     }
   }
-  if (!whole) return;  // told already, with what is lost
+  if (!whole) return;  // the damaged file is already in the report
   std::sort(numbers.begin(), numbers.end());
   for (size_t i = 0; i < numbers.size(); ++i) {
     if (numbers[i] == i) continue;
@@ -93,10 +94,11 @@ void CheckSeries(FileSystem& files, const std::string& folder, const std::vector
 
 Status CheckLog(FileSystem& files, const std::string& folder, const lsm::Manifest& manifest,
                 CheckReport* report) {
-  ASSIGN_OR_RETURN(const lsm::LogRecovery log,
-                   lsm::RecoverLog(
-                       files, folder, manifest.log_file, manifest.log_position, manifest.flushed,
-                       [](const lsm::LogRecord&) { return Status(); }, lsm::AtBreak::kReport));
+  ASSIGN_OR_RETURN(
+      const lsm::LogRecovery log,
+      lsm::RecoverLog(
+          files, folder, manifest.log_file, manifest.log_position, manifest.flushed,
+          [](const lsm::LogRecord&) { return Status(); }, lsm::AtBreak::kReport, manifest.logs));
   report->bytes += log.bytes;
   if (!log.damage.empty()) {
     Damage damage = DamageOf(Status::Corruption(log.damage), log.end_file);
@@ -130,7 +132,8 @@ void CheckFile(FileSystem& files, const std::string& folder, const KeyLayout& la
   bool whole = true;
   for (size_t block = 0; block < blocks.blocks(); ++block) {
     const Status read = blocks.ReadEntries(block, [&](ByteView key, ByteView value) {
-      if (entries++ > 0 && key <= last_key) {
+      const bool piece = blocks.continues(block);
+      if (piece ? key != last_key : entries++ > 0 && key <= last_key) {
         return Status::Corruption(path + " at 0: keys out of order at " + ToHex(key));
       }
       last_key = key;
@@ -180,6 +183,11 @@ Result<CheckReport> CheckDirectory(FileSystem& files, const std::string& folder)
   for (const StoredFile& file : list) CheckFile(files, folder, manifest.layout, file, &report);
   CheckSeries(files, folder, list, &report);
   if (!backup) RETURN_IF_ERROR(CheckLog(files, folder, manifest, &report));
+  ASSIGN_OR_RETURN(const auto foreign, ForeignFilesIn(files, folder));
+  for (const std::string& name : foreign) {
+    report.notes.push_back(folder + "/" + name +
+                           " is named like a file of the store, but is none: it is left alone");
+  }
   return report;
 }
 

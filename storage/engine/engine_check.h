@@ -1,6 +1,6 @@
 #pragma once
-// Are the files whole? Reads all of them, changes nothing. One damaged block does not end it: every
-// damage is found.
+// Verifies the files of a store without changing them. It continues after damage, so that all
+// damage is reported.
 
 #include <string>
 
@@ -10,12 +10,12 @@
 
 namespace hg::points {
 
-/// Verifies one file of a folder: its length, every block, every row in it.
+/// Verifies one file in `folder`: its length, every block and every row.
 void CheckFile(FileSystem& files, const std::string& folder, const KeyLayout& layout,
                const StoredFile& file, CheckReport* report);
 
-/// Verifies a data directory, or a backup, that no process has open: its manifest, every file, the
-/// series, the log. Busy: a process has it. InvalidArgument: it is neither.
+/// Verifies a data directory, or a backup: its manifest, every file, the series and the log. Busy:
+/// a process has it open. InvalidArgument: it is neither a data directory nor a backup.
 Result<CheckReport> CheckDirectory(FileSystem& files, const std::string& folder);
 
 }  // namespace hg::points

@@ -1,4 +1,4 @@
-// Whole files all of whose rows may go (Points::DropFiles): unread, as those that have expired.
+// Drops whole files without reading them when all their rows may go (Points::DropFiles).
 
 #include <algorithm>
 
@@ -12,11 +12,11 @@ bool IsWholeBefore(const Run& run, uint32_t end) {
   return !rows.loose && rows.has_rows() && rows.last_base < end;
 }
 
-// What older runs hold of their rows goes with them, so that nothing which they replaced or deleted
-// comes back.
+// A part may go only if no older remaining part may hold the same rows. Otherwise, data that the
+// part replaced or deleted would reappear.
 Runs WholeBefore(const Runs& runs, uint32_t end, const std::set<uint64_t>& merging) {
   Runs whole;
-  std::vector<region::RowSpan> older;  // of those that stay
+  std::vector<region::RowSpan> older;  // rows of the older parts that stay
   for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
     const region::RowSpan& rows = (*run)->rows();
     const auto meets = [&](const region::RowSpan& other) { return other.Meets(rows); };
@@ -44,9 +44,10 @@ Status Engine::DropFiles(const EndOfRows& end_of) {
   for (const auto& [place, runs] : version->runs) {
     const auto may_go = [&](const auto& run) { return IsWholeBefore(*run, latest); };
     if (!HasPoints(place) || std::none_of(runs.begin(), runs.end(), may_go)) continue;
-    // Whoever let rows go may have written something about it first, which must not be lost alone.
+    // The caller may have written something that allows the drop. It must be durable before the
+    // rows are gone.
     RETURN_IF_ERROR(Sync());
-    // Merges of other runs go on: to wait for them may take long.
+    // Merges of other parts continue: waiting for them may take long.
     {
       std::lock_guard lock(work_mutex_);
       RETURN_IF_ERROR(CheckOpen());
@@ -68,37 +69,31 @@ Status Engine::DropFiles(const EndOfRows& end_of) {
 }
 
 Status Engine::DropFilesHeld(RegionPlace place, const MetricEnds& ends) {
-  std::unique_lock maintenance(maintenance_);
-  auto version = std::make_shared<Version>(*Pin());
-  const auto index = version->RegionsOf(place.first).IndexOfId(place.second);
-  const auto found = version->runs.find(place);
-  if (!index || found == version->runs.end()) return {};  // divided or joined meanwhile
+  // Read before the version is pinned. A merge that ends in between has already replaced its parts
+  // in that version. A merge that ends later replaces parts in `merging`, which stay.
   std::set<uint64_t> merging;
   {
     std::lock_guard lock(work_mutex_);
     merging = work_[place].merging;
   }
+  const auto version = Pin();
+  const auto index = version->RegionsOf(place.first).IndexOfId(place.second);
+  if (!index) return {};  // split or merged with another region meanwhile
   const uint32_t end = EndIn(version->RegionsOf(place.first), *index, ends);
-  const Runs gone = WholeBefore(found->second, end, merging);
-  if (gone.empty()) return {};
-  std::erase_if(found->second, [&](const auto& run) {
-    return std::find(gone.begin(), gone.end(), run) != gone.end();
-  });
-  lsm::Manifest manifest = manifest_;
-  RemoveEntries(place, gone, &manifest);
-  RETURN_IF_ERROR(Publish(std::move(manifest), std::move(version)));
-  RetireUnnamed(gone);
-  dropped_runs_ += gone.size();
-  maintenance.unlock();
+  Edit edit;
+  edit.remove = WholeBefore(version->RunsOf(place.first, place.second), end, merging);
+  if (edit.remove.empty()) return {};
+  RETURN_IF_ERROR(file_set_.Apply(edit));
+  dropped_runs_ += edit.remove.size();
   listeners_.AfterAlteration();
   StoreWork work = BeginWork(StoreWork::Kind::kDrop, place.first);
-  work.runs_read = gone.size();
+  work.runs_read = edit.remove.size();
   EndWork(std::move(work));
   return {};
 }
 
-// Whatever series a region's files have rows of, the registry has their metrics; those that are new
-// since `ends` were asked for keep all.
+// The registry has the metrics of all rows in the region's files. Rows of a metric that was added
+// after `ends` was computed must stay, so for such a metric the result is 0.
 uint32_t Engine::EndIn(const region::RegionMap& regions, size_t region,
                        const MetricEnds& ends) const {
   const Bytes salt = SaltOf(regions.Start(region));

@@ -1,11 +1,13 @@
 #include <algorithm>
+#include <cmath>
 
 #include "storage/engine/engine.h"
 
 namespace hg::points {
 namespace {
 
-// Before this moment nothing of the table is seen; false: some family keeps it.
+// Computes the time before which everything in the table has expired. Returns false if a family
+// never expires, or keeps a minimum number of versions.
 bool OldestSeenOf(const Table& table, int64_t now_ms, int64_t* oldest_ms) {
   *oldest_ms = now_ms;
   for (const FamilyDescriptor& family : table.descriptor.families) {
@@ -15,15 +17,16 @@ bool OldestSeenOf(const Table& table, int64_t now_ms, int64_t* oldest_ms) {
   return true;
 }
 
-// Which runs can go whole: everything in them has expired, and what older runs hold of their rows
-// goes with them, so that nothing which they replaced or deleted comes back should the TTL grow.
+// The parts that can be removed whole: everything in them has expired, and no older remaining part
+// may hold the same rows. Otherwise, data that they replaced or deleted would reappear if the TTL
+// grew.
 Runs ExpiredOf(const Table& table, const Runs& runs, int64_t oldest_ms) {
   Runs expired;
-  std::vector<lsm::TimeSpan> older;  // of those that stay
+  std::vector<lsm::TimeSpan> older;  // times of the older parts that stay
   for (auto it = runs.rbegin(); it != runs.rend(); ++it) {
     const lsm::TimeSpan times = (*it)->times();
     const auto meets = [&](const lsm::TimeSpan& other) {
-      // A row of series is of one hour; of other rows nobody knows.
+      // A row of a points table lies within one hour. Other rows may have any times.
       return table.points_family < 0 || !other.known() || other.Meets(times);
     };
     if (times.known() && times.max_ms < oldest_ms &&
@@ -39,7 +42,7 @@ Runs ExpiredOf(const Table& table, const Runs& runs, int64_t oldest_ms) {
 }  // namespace
 
 uint64_t Engine::ExpiredBytes(const Run& run, int64_t now_ms) const {
-  constexpr int64_t kHourMs = int64_t{kRowSpan} * 1000;
+  constexpr double kHourMs = kRowSpan * 1000.0;
   const Table* const table = points_table();
   int64_t oldest_ms;
   const lsm::TimeSpan times = run.times();
@@ -47,13 +50,16 @@ uint64_t Engine::ExpiredBytes(const Run& run, int64_t now_ms) const {
       !OldestSeenOf(*table, now_ms, &oldest_ms) || oldest_ms <= times.min_ms) {
     return 0;
   }
-  const int64_t hours = (times.max_ms - times.min_ms) / kHourMs + 1;
-  const int64_t gone = std::min((oldest_ms - times.min_ms) / kHourMs, hours);
-  return static_cast<uint64_t>(static_cast<double>(run.bytes()) * static_cast<double>(gone) /
-                               static_cast<double>(hours));
+  // Cells may have any timestamp, so differences of times may not fit into an integer.
+  const auto hours_since_first = [&](int64_t time_ms) {
+    return std::floor((static_cast<double>(time_ms) - static_cast<double>(times.min_ms)) / kHourMs);
+  };
+  const double hours = hours_since_first(times.max_ms) + 1;
+  const double gone = std::min(hours_since_first(oldest_ms), hours);
+  return static_cast<uint64_t>(static_cast<double>(run.bytes()) * gone / hours);
 }
 
-// No block of what goes is read.
+// Reads no block of the dropped files.
 Status Engine::DropExpired() {
   const auto version = Pin();
   for (const auto& [place, runs] : version->runs) {
@@ -64,7 +70,7 @@ Status Engine::DropExpired() {
       continue;
     }
     const std::vector<RegionPlace> places = {place};
-    // Where somebody is at work it can wait.
+    // Expiry can wait while other work runs in the region.
     {
       std::lock_guard lock(work_mutex_);
       if (closed_ || work_.contains(place)) continue;
@@ -79,20 +85,12 @@ Status Engine::DropExpired() {
 }
 
 Status Engine::DropExpiredHeld(const Table& table, RegionPlace place, int64_t oldest_ms) {
-  std::lock_guard maintenance(maintenance_);
-  auto version = std::make_shared<Version>(*Pin());
-  const auto found = version->runs.find(place);
-  if (found == version->runs.end()) return {};
-  const Runs expired = ExpiredOf(table, found->second, oldest_ms);
-  std::erase_if(found->second, [&](const auto& run) {
-    return std::find(expired.begin(), expired.end(), run) != expired.end();
-  });
-  lsm::Manifest manifest = manifest_;
-  RemoveEntries(place, expired, &manifest);
-  RETURN_IF_ERROR(Publish(std::move(manifest), std::move(version)));
-  RetireUnnamed(expired);
+  Edit edit;
+  edit.remove = ExpiredOf(table, Pin()->RunsOf(place.first, place.second), oldest_ms);
+  if (edit.remove.empty()) return {};
+  RETURN_IF_ERROR(file_set_.Apply(edit));
   StoreWork work = BeginWork(StoreWork::Kind::kExpiry, table.id);
-  work.runs_read = expired.size();
+  work.runs_read = edit.remove.size();
   EndWork(std::move(work));
   return {};
 }

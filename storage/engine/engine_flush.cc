@@ -18,12 +18,13 @@ namespace {
 constexpr size_t kFrozenMax = 3;
 constexpr auto kTick = std::chrono::seconds(1);
 constexpr size_t kFlushThreads = 2;
-constexpr double kFlushAgeJitter = 0.1;  // later by up to so much of the age
+constexpr double kFlushAgeJitter = 0.1;  // part of flush_age_ms by which a flush may be late
 constexpr uint32_t kDayS = 86'400;
-// Days of a region that have runs of their own, if so much of its rows is theirs.
+// A day gets its own parts if it has at least 1/kOwnDayShare of the region's rows, for up to
+// kOwnDaysMax days.
 constexpr size_t kOwnDaysMax = 4;
 constexpr uint64_t kOwnDayShare = 16;
-// A scan that goes on after so long a pause takes the files of then.
+// A scan that was idle for this long loses its version and continues with current files.
 constexpr int64_t kReaderIdleMs = 10 * 60'000;
 
 void SortAsInFiles(const KeyLayout& layout, const Registry& registry,
@@ -41,7 +42,7 @@ void SortAsInFiles(const KeyLayout& layout, const Registry& registry,
                  [](const auto& one) { return one.second; });
 }
 
-// The days that most rows are of; rows of others come late, or are meant for later.
+// The days with the most rows. Rows of other days arrived late or have times in the future.
 std::vector<uint32_t> OwnDays(const std::map<uint32_t, uint64_t>& rows_of_days) {
   uint64_t all = 0;
   std::vector<std::pair<uint64_t, uint32_t>> days;
@@ -69,14 +70,14 @@ void Engine::FlushLoop() {
     const Status status = Survive([this] { return FlushIfNeeded(); });
     bool put_off = false;
     {
-      std::lock_guard maintenance(maintenance_);
+      std::lock_guard regions(regions_mutex_);
       put_off = flush_put_off_ms_.has_value();
     }
     lock.lock();
     flush_error_ = status;
     flush_asked_.store(false, std::memory_order_relaxed);
-    // After a failure, and while merges lag behind, the next round comes with the next tick, asked
-    // or not.
+    // After a failure, or while merges lag behind, the next attempt waits for the next tick, even
+    // if a flush is requested.
     if ((!status.ok() || put_off) && !stop_)
       background_wake_.wait_for(lock, kTick, [this] { return stop_; });
   }
@@ -84,14 +85,18 @@ void Engine::FlushLoop() {
 
 Status Engine::FlushIfNeeded() {
   readers_.ReleaseIdleSince(clock_.NowMs() - kReaderIdleMs);
-  std::lock_guard maintenance(maintenance_);
+  std::lock_guard regions(regions_mutex_);
   const auto version = Pin();
   const Generation& active = *version->generations.front();
-  // Stores that were started together are not flushed together.
+  // The jitter keeps stores that were started together from flushing together.
   const auto age_ms = options_.flush_age_ms +
                       static_cast<int64_t>(static_cast<double>(options_.flush_age_ms) *
                                            kFlushAgeJitter * region::Spread(active.after_sequence));
-  const bool large = active.bytes() > memory_max_ / 4;
+  // The more memory series, names and file indexes take, the less is left for unflushed data.
+  const uint64_t resident = registry_.bytes() + NameBytes() + file_set_.MemoryBytes();
+  const bool large =
+      active.bytes() > memory_max_ / 4 ||
+      (active.bytes() > SmallFlushBytes() && resident + MemoryBytes() > memory_max_ / 100 * 80);
   const bool old = clock_.NowMs() - active.made_ms >= age_ms;
   const bool long_log = log_->End() - log_released_ >= options_.log_max_bytes;
   const bool frozen = version->generations.size() > 1;
@@ -103,12 +108,12 @@ Status Engine::FlushIfNeeded() {
   return FlushFrozen();
 }
 
-// Where merges lag behind, flushes give them time, but not for ever, and not while memory runs out
-// (spec region-store.md W12).
+// Postpones flushes while merges lag behind, but only for a limited time, and not if memory becomes
+// scarce (region-store.md W12).
 bool Engine::PutOff(const Version& version) {
   const bool full = std::any_of(version.runs.begin(), version.runs.end(), [this](const auto& runs) {
     return DepthOf(runs.first, runs.second) >= options_.merge.runs_blocking &&
-           !MergeFailed(runs.first);  // no time would help it
+           !MergeFailed(runs.first);  // waiting would not help a region that cannot be merged
   });
   if (!full || MemoryBytes() > memory_max_ / 2) return false;
   if (!flush_put_off_ms_) {
@@ -118,30 +123,31 @@ bool Engine::PutOff(const Version& version) {
   return clock_.NowMs() - *flush_put_off_ms_ < options_.flush_put_off_max_ms;
 }
 
-// Swaps the memory that is written to. In the write lock: nothing but pointers, so that nothing
-// breaks off once the memory is another.
+// Replaces the active memtable. Only pointers change under the write lock, so nothing can fail
+// after the replacement.
 void Engine::Freeze() {
   const auto before = Pin();
   if (before->generations.size() > kFrozenMax) return;
-  auto version = std::make_shared<Version>(*before);
-  // Its tables are megabytes to be zeroed: not in the lock.
+  // Its tables are megabytes that must be zeroed, so it is created before the lock is taken.
   auto made = std::make_shared<Generation>(clock_.NowMs());
   Generation* const generation = made.get();
-  version->generations.insert(version->generations.begin(), std::move(made));
-  // A new series is in the log before it is in the registry; none may be in between.
-  std::lock_guard no_new_series(register_);
-  const uint32_t series = registry_.size();
-  std::lock_guard lock(write_);
-  if (sequence_ == active_->after_sequence) return;
-  active_->last_sequence = sequence_;
-  active_->series_end = series;
-  active_->log_end = log_->SwitchFile();
-  active_->CountIn(frozen_bytes_);
-  generation->after_sequence = sequence_;
-  generation->series_begin = series;
-  active_ = generation;
-  active_bytes_ = active_->bytes();
-  SetVersion(std::move(version));
+  file_set_.AddMemory(std::move(made), [&](const std::function<void()>& publish) {
+    // A new series is logged before it is added to the registry. Here no series may be between
+    // both.
+    std::lock_guard no_new_series(register_);
+    const uint32_t series = registry_.size();
+    std::lock_guard lock(write_);
+    if (sequence_ == active_->after_sequence) return;
+    active_->last_sequence = sequence_;
+    active_->series_end = series;
+    active_->log_end = log_->SwitchFile();
+    active_->CountIn(frozen_bytes_);
+    generation->after_sequence = sequence_;
+    generation->series_begin = series;
+    active_ = generation;
+    active_bytes_ = active_->bytes();
+    publish();
+  });
 }
 
 Status Engine::FlushFrozen() {
@@ -153,39 +159,24 @@ Status Engine::FlushOldest() {
   const auto before = Pin();
   const std::shared_ptr<Generation> generation = before->generations.back();
   StoreWork work = BeginWork(StoreWork::Kind::kFlush, kSeriesTable);
-  // No file is published before the log is durable up to it (engine.md §5).
+  // The log must be durable up to the end of the memtable before a file is published. Otherwise a
+  // power cut could keep points but lose the ids that they are written with.
   RETURN_IF_ERROR(log_->WaitSynced(generation->log_end.position));
-  std::vector<lsm::RunEntry> entries;
-  std::shared_ptr<Version> version;
-  lsm::Manifest manifest;
-  const Status written = Survive([&]() -> Status {
-    RETURN_IF_ERROR(WriteGeneration(*generation, &entries));
-    version = std::make_shared<Version>(*before);
-    version->generations.pop_back();
-    manifest = manifest_;
-    for (const lsm::RunEntry& entry : entries) {
-      ASSIGN_OR_RETURN(auto files, OpenFiles(entry));
-      Runs& runs = version->runs[{entry.table, entry.region}];
-      runs.insert(runs.begin(), std::make_shared<Run>(entry, std::move(files)));
-      manifest.runs.push_back(entry);
-    }
-    return {};
-  });
+  Edit edit;
+  const Status written = Survive([&] { return WriteGeneration(*generation, &edit.add); });
   if (!written.ok()) {
-    for (const lsm::RunEntry& entry : entries) RemoveRunFiles(entry);
+    file_set_.RemoveFiles(edit.add);
     return Prepend(written, "flush");
   }
-  manifest.flushed = generation->last_sequence;
-  manifest.log_file = generation->log_end.file_number;
-  manifest.log_position = generation->log_end.position;
   {
     std::lock_guard lock(write_);
-    manifest.stamp_floor_ms = stamp_floor_ms_;
+    edit.flushed = {generation->last_sequence, generation->log_end.file_number,
+                    generation->log_end.position, stamp_floor_ms_};
   }
-  RETURN_IF_ERROR(Publish(std::move(manifest), std::move(version), entries));
+  RETURN_IF_ERROR(Prepend(file_set_.Apply(edit), "flush"));
   log_released_ = generation->log_end.position;
   log_->Release(generation->log_end.file_number);
-  for (const lsm::RunEntry& entry : entries) {
+  for (const lsm::RunEntry& entry : edit.add) {
     ++work.runs_written;
     work.bytes_written += entry.cells_bytes + entry.points_bytes;
   }
@@ -194,55 +185,12 @@ Status Engine::FlushOldest() {
   return {};
 }
 
-// A failure may leave open whether the new manifest holds: then files it names stay until the next
-// start. Numbers are not given again, and memory goes on as if nothing had happened.
-Status Engine::Publish(lsm::Manifest manifest, std::shared_ptr<const Version> version,
-                       const std::vector<lsm::RunEntry>& made) {
-  manifest.next_number = next_number_;
-  const Status saved = Survive([&]() -> Status {
-    RETURN_IF_ERROR(SyncFolders(files_, FoldersOf(options_.path, manifest.runs)));
-    return lsm::SaveManifest(files_, options_.path, manifest);
-  });
-  if (!saved.ok()) {
-    if (!NamedOnDisk(made)) {
-      for (const lsm::RunEntry& entry : made) RemoveRunFiles(entry);
-    }
-    return saved;
-  }
-  manifest_ = std::move(manifest);
-  SetVersion(std::move(version));
-  return {};
-}
-
-// By the manifest that is there now, or perhaps, if that cannot be read. A power cut may bring back
-// an older one, which names none of what was made later.
-bool Engine::NamedOnDisk(const std::vector<lsm::RunEntry>& runs) const {
-  lsm::Manifest stored;
-  const Status read = Survive([&]() -> Status {
-    ASSIGN_OR_RETURN(stored, lsm::LoadManifest(files_, options_.path));
-    return {};
-  });
-  return !read.ok() || std::any_of(stored.runs.begin(), stored.runs.end(), [&](const auto& named) {
-    return std::any_of(runs.begin(), runs.end(),
-                       [&](const auto& run) { return run.number == named.number; });
-  });
-}
-
-void Engine::RemoveRunFiles(const lsm::RunEntry& entry) {
-  // Best effort: what stays is removed at the next start.
-  const std::string folder = lsm::NamespaceFolder(options_.path, entry.space);
-  for (const auto& path :
-       {Run::CellsPath(folder, entry.number), Run::PointsPath(folder, entry.number)}) {
-    if (files_.Exists(path)) (void)files_.Remove(path);
-  }
-}
-
-// One region of one table.
+// Flushes one region of one table.
 struct Engine::FlushJob {
   const Table* table;
   const region::RegionMap* regions;
   size_t region;
-  std::vector<uint32_t> series;  // that have rows in it; of the points table
+  std::vector<uint32_t> series;  // with rows in the region; only for the points table
   std::vector<lsm::RunEntry> entries;
   Status status;
 };
@@ -278,7 +226,7 @@ Status Engine::WriteGeneration(const Generation& generation, std::vector<lsm::Ru
   return failed;
 }
 
-// Regions of one generation are written side by side; which thread takes which is of no meaning.
+// Writes the regions of a memtable in parallel. Any thread may take any region.
 void Engine::RunFlushJobs(const Generation& generation, std::vector<FlushJob>& jobs) {
   std::atomic<size_t> next{0};
   std::atomic<bool> failed{false};
@@ -294,7 +242,7 @@ void Engine::RunFlushJobs(const Generation& generation, std::vector<FlushJob>& j
   };
   std::vector<std::thread> others;
   const size_t threads = options_.background ? kFlushThreads : 1;
-  // Where no thread is to be had, those that are do the work.
+  // If a thread cannot be started, the existing threads do all the work.
   (void)Survive([&]() -> Status {
     while (others.size() + 1 < std::min(threads, jobs.size())) others.emplace_back(work);
     return {};
@@ -314,7 +262,7 @@ Status Engine::WriteCellsRegion(const Generation& generation, FlushJob* job) {
   for (;;) {
     ASSIGN_OR_RETURN(const bool more, rows->Next());
     if (!more) break;
-    lsm::CellRow row = rows->TakeRow();
+    ASSIGN_OR_RETURN(lsm::CellRow row, rows->TakeRow());
     if (job->table->order == lsm::CellOrder::kByTime) {
       lsm::TidyVersions(job->table->families, {clock_.NowMs()}, &row.versions);
     }
@@ -323,7 +271,7 @@ Status Engine::WriteCellsRegion(const Generation& generation, FlushJob* job) {
   return FinishRun(&writer, &job->entries);
 }
 
-// The run just begun; without rows there is none.
+// Finishes the part begun last. A part without rows is removed from `entries`.
 Status Engine::FinishRun(RunWriter* writer, std::vector<lsm::RunEntry>* entries) {
   lsm::RunEntry& entry = entries->back();
   RETURN_IF_ERROR(writer->Finish(&entry));
@@ -336,7 +284,7 @@ lsm::RunEntry Engine::NewEntry(uint32_t table, uint32_t region, const Generation
   entry.table = table;
   entry.region = region;
   entry.space = SpaceOf(table);
-  entry.number = next_number_++;
+  entry.number = file_set_.NewNumber();
   entry.first_sequence = generation.after_sequence + 1;
   entry.last_sequence = generation.last_sequence;
   entry.made_ms = clock_.NowMs();
@@ -347,14 +295,19 @@ Status Engine::WriteSeries(const Generation& generation, std::vector<lsm::RunEnt
   if (generation.series_begin == generation.series_end) return {};
   entries->push_back(NewEntry(kSeriesTable, 0, generation));
   RunWriter writer(files_, options_.path, layout(), entries->back().number, nullptr);
-  for (uint32_t number = generation.series_begin; number < generation.series_end; ++number) {
+  RETURN_IF_ERROR(AddSeriesRows(generation.series_begin, generation.series_end, &writer));
+  return FinishRun(&writer, entries);
+}
+
+Status Engine::AddSeriesRows(uint32_t begin, uint32_t end, RunWriter* writer) const {
+  for (uint32_t number = begin; number < end; ++number) {
     Bytes key;
     AppendBig(&key, number, 4);
     lsm::CellRow row;
     row.Put(0, "", registry_.Tsuid(number), 0);
-    RETURN_IF_ERROR(writer.AddCells(key, row));
+    RETURN_IF_ERROR(writer->AddCells(key, row));
   }
-  return FinishRun(&writer, entries);
+  return {};
 }
 
 std::map<uint32_t, uint64_t> Engine::RowsOfDays(const Generation& generation,
@@ -370,8 +323,8 @@ std::map<uint32_t, uint64_t> Engine::RowsOfDays(const Generation& generation,
   return rows;
 }
 
-// The region's series in order, each with its hours ascending, into the points file; whatever is no
-// point into the cell file, by key.
+// Writes points to the points file, by series in sorted order and then by hour. Everything else
+// goes to the cell file, by key.
 Status Engine::WritePointsRegion(const Generation& generation, FlushJob* job) {
   const Table& table = *job->table;
   const auto family = static_cast<uint8_t>(table.points_family);
@@ -386,7 +339,7 @@ Status Engine::WritePointsRegion(const Generation& generation, FlushJob* job) {
                                    days.begin());
       },
       [&] { return NewEntry(table.id, job->regions->Id(job->region), generation); }, &job->entries);
-  // Marks of row histories and cells of rows without a history, by key.
+  // Tombstones and raw cells of row histories, and cells of rows without a history, by key.
   std::map<Bytes, lsm::CellRow> beside;
   std::vector<const RowHourMemory*> hours;
   for (const uint32_t number : job->series) {
@@ -406,7 +359,7 @@ Status Engine::WritePointsRegion(const Generation& generation, FlushJob* job) {
       PartIntoCells(family, stored.part, &stored.cells);
       if (!stored.cells.empty()) beside[key] = std::move(stored.cells);
       if (stored.part.points.empty()) continue;
-      // What is not flushed stays in the log: a stop need not wait for it.
+      // Unflushed data stays in the log, so Close need not wait for this flush.
       if (closed_ && memory_is_logged()) return Status::Unavailable("the store is closed");
       RETURN_IF_ERROR(writer.AddPoints(tsuid, row->base(), stored.part));
     }
@@ -417,8 +370,8 @@ Status Engine::WritePointsRegion(const Generation& generation, FlushJob* job) {
     for (;;) {
       ASSIGN_OR_RETURN(const bool more, rows->Next());
       if (!more) break;
-      if (lsm::CellRow row = rows->TakeRow(); !row.empty())
-        beside.try_emplace(rows->key(), std::move(row));
+      ASSIGN_OR_RETURN(lsm::CellRow row, rows->TakeRow());
+      if (!row.empty()) beside.try_emplace(rows->key(), std::move(row));
     }
   }
   for (const auto& [key, row] : beside) RETURN_IF_ERROR(writer.AddCells(key, row));
@@ -427,14 +380,13 @@ Status Engine::WritePointsRegion(const Generation& generation, FlushJob* job) {
 
 Status Engine::Flush() {
   readers_.ReleaseIdleSince(clock_.NowMs() - kReaderIdleMs);
-  std::lock_guard maintenance(maintenance_);
+  std::lock_guard regions(regions_mutex_);
   RETURN_IF_ERROR(CheckOpen());
   return FlushMemory();
 }
 
-// At half of what has the background flush begin: writers find room meanwhile, also where a reader
-// keeps as much as was flushed before. Where it cannot be flushed for now, there is no room for
-// now.
+// The threshold is half of that of the background flush. Other writers then still have memory, even
+// if a reader keeps the flushed memtable. If the flush fails, the caller gets Busy.
 Status Engine::LeaveRoom() {
   if (active_bytes_ <= memory_max_ / 8) return {};
   const Status flushed = Flush();

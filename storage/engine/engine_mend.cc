@@ -1,10 +1,11 @@
-// Damaged files of the running store: written anew without their damage, while readers and writers
-// go on. Of a store that does not open: engine_repair.h.
+// Repairs damaged files of an open store: rewrites them without their damaged blocks while readers
+// and writers continue. engine_repair.h repairs a store that does not open.
 //
-// Damage of an index or of a whole file costs nothing here: the index is in memory, and the file is
-// open. Nor does the registry of series: memory has it.
+// Damage of an index or of a whole file loses nothing here: the index is in memory and the file is
+// open. Damage of the table of series loses nothing either, because the registry is in memory.
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "storage/engine/engine.h"
@@ -25,9 +26,9 @@ std::set<std::string> NamesOf(const lsm::RunEntry& run) {
 }  // namespace
 
 Result<RepairReport> Engine::Repair() {
-  // Nothing depends on what the log has so far, then.
+  // After this flush, no data depends on the log written so far.
   RETURN_IF_ERROR(Flush());
-  std::map<uint64_t, std::vector<Damage>> damaged;  // by number of the run
+  std::map<uint64_t, std::vector<Damage>> damaged;  // by number of the part
   bool series = false;
   {
     const auto version = Pin();  // keeps the files
@@ -50,7 +51,7 @@ Result<RepairReport> Engine::Repair() {
     RETURN_IF_ERROR(MendRun(number, damages, &report));
   }
   if (!report.done.empty()) {
-    // Deletes of a lost block hide nothing any more.
+    // Tombstones in a lost block no longer hide older data.
     listeners_.AfterAlteration();
     {
       std::lock_guard lock(work_mutex_);
@@ -61,41 +62,42 @@ Result<RepairReport> Engine::Repair() {
   return report;
 }
 
-std::vector<Engine::RegionPlace> Engine::RegionsWith(uint64_t number) const {
-  std::vector<RegionPlace> places;
+Runs Engine::RunsWith(uint64_t number) const {
+  Runs with;
   const auto version = Pin();
   for (const auto& [place, runs] : version->runs) {
-    const bool named = std::any_of(runs.begin(), runs.end(),
-                                   [&](const auto& run) { return run->entry().number == number; });
-    if (named) places.push_back(place);
+    std::copy_if(runs.begin(), runs.end(), std::back_inserter(with),
+                 [number](const auto& run) { return run->entry().number == number; });
   }
-  return places;
+  return with;
 }
 
 Status Engine::MendRun(uint64_t number, const std::vector<Damage>& damages, RepairReport* report) {
   for (;;) {
-    const std::vector<RegionPlace> places = RegionsWith(number);
-    if (places.empty()) return {};  // somebody else was faster, or its table is gone
+    const Runs runs = RunsWith(number);
+    if (runs.empty()) return {};  // another thread repaired it, or its table was dropped
+    std::vector<RegionPlace> places;
+    for (const auto& run : runs) places.emplace_back(run->entry().table, run->entry().region);
     bool there = false;
     const Status status = WhileHeld(places, [&] {
-      // Its regions may have been divided or joined while they were waited for.
-      there = RegionsWith(number) == places;
-      return there ? MendHeld(places, number, damages, report) : Status();
+      // The regions may have been split or merged before they were held.
+      there = RunsWith(number) == runs;
+      return there ? MendHeld(runs, damages, report) : Status();
     });
     if (there || !status.ok()) return Prepend(status, "repair");
   }
 }
 
-Status Engine::MendHeld(const std::vector<RegionPlace>& places, uint64_t number,
-                        const std::vector<Damage>& damages, RepairReport* report) {
-  const auto is_it = [number](const auto& run) { return run->entry().number == number; };
-  const auto before = Pin();
-  const Runs& of_first = before->RunsOf(places[0].first, places[0].second);
-  const std::shared_ptr<const Run> run = *std::find_if(of_first.begin(), of_first.end(), is_it);
+Status Engine::MendHeld(const Runs& runs, const std::vector<Damage>& damages,
+                        RepairReport* report) {
+  Edit edit;
+  edit.remove = runs;
+  const std::shared_ptr<const Run> run = runs.front();
   lsm::RunEntry fresh = run->entry();
-  fresh.number = next_number_++;
+  fresh.number = file_set_.NewNumber();
   bool whole = true;
-  // The wishes of its families are seen to by the next merge.
+  std::vector<std::string> aside;
+  // No table: the next merge applies the file options of its families.
   RunWriter writer(files_, lsm::NamespaceFolder(options_.path, fresh.space), layout(), fresh.number,
                    nullptr, RowDensity::kPacked);
   const Status written = Survive([&]() -> Status {
@@ -106,58 +108,19 @@ Status Engine::MendHeld(const std::vector<RegionPlace>& places, uint64_t number,
       ASSIGN_OR_RETURN(const bool all, CopyReadable(*run->points(), true, &writer));
       whole = whole && all;
     }
-    return writer.Finish(&fresh);
-  });
-  if (!written.ok()) {
-    RemoveRunFiles(fresh);
-    return written;
-  }
-
-  std::lock_guard maintenance(maintenance_);
-  std::shared_ptr<Version> next;
-  lsm::Manifest manifest;
-  Runs gone;
-  std::vector<std::string> aside;
-  const bool empty = fresh.cells_bytes == 0 && fresh.points_bytes == 0;
-  const Status replaced = Survive([&]() -> Status {
-    RETURN_IF_ERROR(CheckOpen());
-    next = std::make_shared<Version>(*Pin());
-    manifest = manifest_;
-    std::shared_ptr<const RunFiles> files;
-    if (!empty) {
-      ASSIGN_OR_RETURN(files, OpenFiles(fresh));
-    }
-    const auto renew = [&](lsm::RunEntry entry) {
-      entry.number = fresh.number;
-      entry.cells_bytes = fresh.cells_bytes;
-      entry.points_bytes = fresh.points_bytes;
-      return entry;
-    };
-    for (const RegionPlace& place : places) {
-      Runs& runs = next->runs[place];
-      const auto at = std::find_if(runs.begin(), runs.end(), is_it);
-      gone.push_back(*at);
-      if (empty) {
-        runs.erase(at);
-      } else {
-        *at = std::make_shared<Run>(renew((*at)->entry()), files);
-      }
-    }
-    for (lsm::RunEntry& entry : manifest.runs) {
-      if (entry.number == number) entry = renew(entry);
-    }
-    if (empty) {
-      std::erase_if(manifest.runs,
-                    [&](const lsm::RunEntry& entry) { return entry.number == fresh.number; });
+    RETURN_IF_ERROR(writer.Finish(&fresh));
+    const bool empty = fresh.cells_bytes == 0 && fresh.points_bytes == 0;
+    for (size_t i = 0; i < runs.size() && !empty; ++i) {
+      edit.add.push_back(runs[i]->entry());
+      edit.add.back().TakeFilesOf(fresh);
     }
     return LinkIntoLost(files_, options_.path, NamesOf(run->entry()), &aside);
   });
-  if (!replaced.ok()) {
-    RemoveRunFiles(fresh);
-    return replaced;
+  if (!written.ok()) {
+    file_set_.RemoveFiles({&fresh, 1});
+    return written;
   }
-  RETURN_IF_ERROR(Publish(std::move(manifest), std::move(next), {fresh}));
-  RetireUnnamed(gone);
+  RETURN_IF_ERROR(file_set_.Apply(edit));
   for (const Damage& damage : damages) {
     if (whole) {
       report->done.push_back(damage.file + " at " + std::to_string(damage.offset) + ": " +
@@ -180,65 +143,35 @@ Status Engine::RewriteSeries(const std::map<uint64_t, std::vector<Damage>>& dama
 Status Engine::RewriteSeriesHeld(RegionPlace place,
                                  const std::map<uint64_t, std::vector<Damage>>& damaged,
                                  RepairReport* report) {
+  const FileSetState state = file_set_.State();
+  Edit edit;
+  edit.remove = state.version->RunsOf(place.first, place.second);
+  // Only series that are in files. Flushes may add parts with other series meanwhile.
+  const uint32_t count = state.version->generations.back()->series_begin;
   lsm::RunEntry fresh;
   fresh.table = place.first;
   fresh.region = place.second;
-  fresh.number = next_number_++;
+  fresh.number = file_set_.NewNumber();
   fresh.first_sequence = 1;
+  fresh.last_sequence = state.manifest.flushed;
   fresh.made_ms = clock_.NowMs();
-  Runs gone;
-  uint32_t count = 0;  // of those that are in files; flushes may add runs of others meanwhile
-  {
-    std::lock_guard maintenance(maintenance_);
-    const auto version = Pin();
-    gone = version->RunsOf(place.first, place.second);
-    count = version->generations.back()->series_begin;
-    fresh.last_sequence = manifest_.flushed;
-  }
+  std::vector<std::string> aside;
   RunWriter writer(files_, options_.path, layout(), fresh.number, nullptr);
   const Status written = Survive([&]() -> Status {
-    for (uint32_t number = 0; number < count; ++number) {
-      Bytes key;
-      AppendBig(&key, number, 4);
-      lsm::CellRow row;
-      row.Put(0, "", registry_.Tsuid(number), 0);
-      RETURN_IF_ERROR(writer.AddCells(key, row));
-    }
-    return writer.Finish(&fresh);
-  });
-  if (!written.ok()) {
-    RemoveRunFiles(fresh);
-    return written;
-  }
-
-  std::lock_guard maintenance(maintenance_);
-  std::shared_ptr<Version> next;
-  lsm::Manifest manifest;
-  std::vector<std::string> aside;
-  const Status replaced = Survive([&]() -> Status {
-    RETURN_IF_ERROR(CheckOpen());
-    next = std::make_shared<Version>(*Pin());
-    manifest = manifest_;
-    Runs& runs = next->runs[place];
-    std::erase_if(runs, [&](const auto& run) {
-      return std::find(gone.begin(), gone.end(), run) != gone.end();
-    });
-    ASSIGN_OR_RETURN(auto files, OpenFiles(fresh));
-    runs.push_back(std::make_shared<Run>(fresh, std::move(files)));
-    RemoveEntries(place, gone, &manifest);
-    manifest.runs.push_back(fresh);
+    RETURN_IF_ERROR(AddSeriesRows(0, count, &writer));
+    RETURN_IF_ERROR(writer.Finish(&fresh));
+    edit.add.push_back(fresh);
     std::set<std::string> names;
-    for (const auto& run : gone) {
+    for (const auto& run : edit.remove) {
       if (damaged.contains(run->entry().number)) names.merge(NamesOf(run->entry()));
     }
     return LinkIntoLost(files_, options_.path, names, &aside);
   });
-  if (!replaced.ok()) {
-    RemoveRunFiles(fresh);
-    return replaced;
+  if (!written.ok()) {
+    file_set_.RemoveFiles({&fresh, 1});
+    return written;
   }
-  RETURN_IF_ERROR(Publish(std::move(manifest), std::move(next), {fresh}));
-  RetireUnnamed(gone);
+  RETURN_IF_ERROR(file_set_.Apply(edit));
   report->done.push_back("the registry of series is written anew from memory: " +
                          std::to_string(count) + " series, none is lost");
   report->done.insert(report->done.end(), aside.begin(), aside.end());

@@ -11,7 +11,7 @@
 namespace hg::points {
 namespace {
 
-// Written between two looks at the pace.
+// Bytes written between two checks of the pace.
 constexpr uint64_t kPaceBytes = 256 << 10;
 
 template <typename ExpiredBytes>
@@ -39,7 +39,7 @@ uint64_t BytesOf(const Runs& runs) {
   return bytes;
 }
 
-// A number for each window, and one for rows that have no time.
+// A number for each window, and another one for rows without a base time.
 uint64_t RunOf(const region::WindowChoice& windows, std::optional<uint32_t> base) {
   if (!base) return UINT64_MAX;
   const region::Window window = windows.Of(*base);
@@ -86,7 +86,7 @@ Status Engine::MergePending(MergePool pool) {
   return dropped.ok() ? MergeFailure() : dropped;
 }
 
-// Takes what is most urgent: what a split left, then what has most runs.
+// Picks the most urgent merge: first files left by a split, then the region with the most parts.
 bool Engine::PickMerge(MergePool pool, MergeJob* job) {
   const int64_t now_ms = clock_.NowMs(), monotonic_ms = MonotonicMs();
   const uint64_t free_bytes = files_.FreeBytes(options_.path);
@@ -125,7 +125,7 @@ bool Engine::PickMerge(MergePool pool, MergeJob* job) {
     best_runs = runs.size();
   }
   if (job->runs.empty()) return false;
-  // All of them or, where memory is wanting, none.
+  // Reserves all parts, or none if an allocation fails.
   const auto others = work_.find(job->place);
   RegionWork work = others != work_.end() ? others->second : RegionWork();
   for (const auto& run : job->runs) work.merging.insert(run->entry().number);
@@ -141,7 +141,7 @@ void Engine::EndMerge(const MergeJob& job) {
   work_done_.notify_all();
 }
 
-// Flushes may add newer runs meanwhile.
+// A flush may add newer parts to the region meanwhile.
 Status Engine::MergeJobRuns(const MergeJob& job) {
   const auto version = Pin();
   const auto [table_id, region] = job.place;
@@ -155,41 +155,12 @@ Status Engine::MergeJobRuns(const MergeJob& job) {
   StoreWork work = BeginWork(StoreWork::Kind::kMerge, job.place.first);
   work.runs_read = job.runs.size();
   work.bytes_read = BytesOf(job.runs);
-  std::vector<lsm::RunEntry> written;
-  RETURN_IF_ERROR(WriteMerged(job.place, inputs, job.bottom, job.paced, &written));
-
-  std::unique_lock maintenance(maintenance_);
-  std::shared_ptr<Version> next;
-  lsm::Manifest manifest;
-  const Status replaced = Survive([&]() -> Status {
-    next = std::make_shared<Version>(*Pin());
-    manifest = manifest_;
-    Runs& runs = next->runs[job.place];
-    auto at = std::find(runs.begin(), runs.end(), job.runs.front());
-    INVARIANT(at != runs.end());
-    for (const auto& run : job.runs) run->files()->ForgetCached();
-    for (const lsm::RunEntry& entry : written) {
-      ASSIGN_OR_RETURN(auto files, OpenFiles(entry));
-      files->ForgetCached();
-      at = runs.insert(at, std::make_shared<Run>(entry, std::move(files))) + 1;
-      manifest.runs.push_back(entry);
-    }
-    const size_t before = runs.size();
-    std::erase_if(runs, [&](const auto& run) {
-      return std::find(job.runs.begin(), job.runs.end(), run) != job.runs.end();
-    });
-    INVARIANT(before - runs.size() == job.runs.size());
-    RemoveEntries(job.place, job.runs, &manifest);
-    return {};
-  });
-  if (!replaced.ok()) {
-    for (const lsm::RunEntry& entry : written) RemoveRunFiles(entry);
-    return Prepend(replaced, "merge");
-  }
-  RETURN_IF_ERROR(Publish(std::move(manifest), std::move(next), written));
-  RetireUnnamed(job.runs);
-  maintenance.unlock();
-  for (const lsm::RunEntry& entry : written) {
+  Edit edit;
+  edit.remove = job.runs;
+  edit.forget_cached = true;
+  RETURN_IF_ERROR(WriteMerged(job.place, inputs, job.bottom, job.paced, &edit.add));
+  RETURN_IF_ERROR(Prepend(file_set_.Apply(edit), "merge"));
+  for (const lsm::RunEntry& entry : edit.add) {
     ++work.runs_written;
     work.bytes_written += entry.cells_bytes + entry.points_bytes;
   }
@@ -197,25 +168,15 @@ Status Engine::MergeJobRuns(const MergeJob& job) {
   return {};
 }
 
-void Engine::RemoveEntries(RegionPlace place, const Runs& gone, lsm::Manifest* manifest) {
-  std::erase_if(manifest->runs, [&](const lsm::RunEntry& entry) {
-    return RegionPlace(entry.table, entry.region) == place &&
-           std::any_of(gone.begin(), gone.end(),
-                       [&](const auto& run) { return run->entry().number == entry.number; });
-  });
-}
+// The state of the regions, as a merge knows it.
+struct Engine::MergePressure {
+  // `fullest` is the largest DepthOf a region in this version.
+  std::weak_ptr<const Version> version;
+  size_t fullest = 0;
+};
 
-// Files of runs that were taken out, unless another region still refers to them.
-void Engine::RetireUnnamed(const Runs& gone) {
-  for (const auto& run : gone) {
-    const uint64_t number = run->entry().number;
-    const bool named = std::any_of(manifest_.runs.begin(), manifest_.runs.end(),
-                                   [&](const auto& entry) { return entry.number == number; });
-    if (!named) run->files()->Retire();
-  }
-}
-
-// The entries of the runs that were written: of a points table, one for each window.
+// Writes the merged parts and appends their entries to `written`, which must be empty. A points
+// table gets one part per window. After a failure, `written` is empty and the files are removed.
 Status Engine::WriteMerged(RegionPlace place, std::vector<MergeInput> inputs, bool bottom,
                            bool paced, std::vector<lsm::RunEntry>* written) {
   lsm::RunEntry like;
@@ -236,17 +197,16 @@ Status Engine::WriteMerged(RegionPlace place, std::vector<MergeInput> inputs, bo
   const Table* const table = TableById(place.first);
   const region::WindowChoice windows(rows, like.made_ms);
   const bool points = HasPoints(place);
-  const size_t first = written->size();
   RunSet writer(
       files_, lsm::NamespaceFolder(options_.path, like.space), layout(), table, RowDensity::kPacked,
       [&](std::optional<uint32_t> base) { return points ? RunOf(windows, base) : 0; },
       [&] {
         lsm::RunEntry entry = like;
-        entry.number = next_number_++;
+        entry.number = file_set_.NewNumber();
         return entry;
       },
       written);
-  region::Pace pace;
+  MergePressure pressure;
   uint64_t seen_bytes = 0;
   static const Table kSeries;
   MergeTask task;
@@ -257,7 +217,7 @@ Status Engine::WriteMerged(RegionPlace place, std::vector<MergeInput> inputs, bo
   task.between = [&]() -> Status {
     if (closed_) return Status::Unavailable("the store is closed");
     if (!paced || writer.bytes() - seen_bytes < kPaceBytes) return {};
-    WaitForPace(&pace, writer.bytes() - seen_bytes);
+    WaitForPace(&pressure, writer.bytes() - seen_bytes);
     seen_bytes = writer.bytes();
     return {};
   };
@@ -266,8 +226,8 @@ Status Engine::WriteMerged(RegionPlace place, std::vector<MergeInput> inputs, bo
     return writer.Finish();
   });
   if (status.ok()) return {};
-  for (size_t i = first; i < written->size(); ++i) RemoveRunFiles((*written)[i]);
-  written->resize(first);
+  file_set_.RemoveFiles(*written);
+  written->clear();
   return Prepend(status, "merge");
 }
 
@@ -283,22 +243,27 @@ size_t Engine::DepthOf(RegionPlace place, const Runs& runs) const {
   return region::Depth(rows);
 }
 
-// Merges in the background leave room for others on the disk.
-void Engine::WaitForPace(region::Pace* pace, uint64_t bytes) {
-  size_t fullest = 0;
+// Limits the write rate of all background merges together, to leave disk bandwidth for others.
+void Engine::WaitForPace(MergePressure* pressure, uint64_t bytes) {
+  // With many regions, computing their depths takes longer than writing the bytes between two
+  // checks. It is repeated only for a new version.
   const auto version = Pin();
-  for (const auto& [place, runs] : version->runs) {
-    fullest = std::max(fullest, DepthOf(place, runs));
+  if (pressure->version.lock() != version) {
+    pressure->version = version;
+    pressure->fullest = 0;
+    for (const auto& [place, runs] : version->runs) {
+      pressure->fullest = std::max(pressure->fullest, DepthOf(place, runs));
+    }
   }
-  const int64_t delay_ms =
-      pace->DelayMs(bytes, region::MergeBytesPerS(options_.merge, fullest), MonotonicMs());
+  const int64_t delay_ms = pace_.DelayMs(
+      bytes, region::MergeBytesPerS(options_.merge, pressure->fullest), MonotonicMs());
   if (delay_ms <= 0) return;
   std::unique_lock lock(background_mutex_);
   background_wake_.wait_for(lock, std::chrono::milliseconds(delay_ms), [this] { return stop_; });
 }
 
-// Each region is asked for again whether the store is open; without any, once. One that fails does
-// not keep the others: the first failure is told at the end.
+// Checks for each region whether the store is still open. A failing region does not stop the
+// others; the first error is returned at the end.
 Status Engine::Compact() {
   RETURN_IF_ERROR(CheckOpen());
   Status first = DropExpired();
@@ -313,6 +278,7 @@ Status Engine::Compact() {
 Status Engine::Compact(const Table& table) {
   RETURN_IF_ERROR(CheckOpen());
   const auto version = Pin();
+  RETURN_IF_ERROR(CheckThere(*version, table));
   const region::RegionMap& regions = version->RegionsOf(table.id);
   Status first;
   for (size_t i = 0; i < regions.count(); ++i) {
@@ -322,10 +288,12 @@ Status Engine::Compact(const Table& table) {
   return first;
 }
 
-// One run, too, may hold marks, or compacted cells that now become points.
+// Even a single part is rewritten: it may hold tombstones, or compacted cells that can become
+// points.
 Status Engine::CompactRegion(RegionPlace place) {
   const Status status = WhileHeld({place}, [&]() -> Status {
-    // Divided or joined while it was waited for: the merges of its successors see to its files.
+    // If the region was split or merged meanwhile, it has no parts. Later merges of its successors
+    // handle their files.
     const MergeJob job{place, Pin()->RunsOf(place.first, place.second), true, false};
     return job.runs.empty() ? Status() : MergeJobRuns(job);
   });
@@ -335,10 +303,10 @@ Status Engine::CompactRegion(RegionPlace place) {
   return {};
 }
 
-// Waits until nothing is merged there, and keeps others from it. Who asks has the places at hand
-// for ReleaseRegions: to give them back takes no memory.
+// Waits until no work runs in the regions, then locks them. The caller keeps `places` for
+// ReleaseRegions, which therefore needs no memory.
 Status Engine::HoldRegions(const std::vector<RegionPlace>& places) {
-  // Taken all at once: where memory is wanting, none of them.
+  // Adds all entries in one step, so that an allocation failure adds none.
   std::map<RegionPlace, RegionWork> held;
   for (const RegionPlace& place : places) held[place].held = true;
   std::unique_lock lock(work_mutex_);

@@ -1,4 +1,4 @@
-// Regions that cannot be merged for now: they are put aside, and all others go on.
+// Backs off from regions whose merge failed, while all others are merged.
 
 #include <algorithm>
 
@@ -8,8 +8,7 @@
 namespace hg::points {
 namespace {
 
-// However often a region has failed it is tried again after so long. Each try reads its files up to
-// where it fails.
+// The longest wait between two attempts. Each attempt reads the files up to the point of failure.
 constexpr int64_t kWaitMaxMs = 3'600'000;
 
 }  // namespace
@@ -37,8 +36,8 @@ void Engine::NoteMerge(const MergeJob& job, const Status& status) {
   failed.why = why;
 }
 
-// Its region was divided, joined or dropped, or one of its files merged or expired. Not a merge of
-// others beside it, nor that nothing else is to be merged while they are tried again.
+// Forgets failures whose region was split, merged or dropped, or of whose input files one was
+// merged or has expired. A successful merge of other parts in the region does not count.
 void Engine::ForgetMended(const Version& version) {
   std::erase_if(failed_merges_, [&](const auto& failed) {
     const auto at = version.runs.find(failed.first);

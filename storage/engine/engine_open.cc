@@ -15,7 +15,7 @@
 namespace hg::points {
 namespace {
 
-// The rest is for queries and spellings (spec region-store.md F5).
+// The remaining memory is for queries and raw series keys (region-store.md F5).
 constexpr double kSharesMax = 0.8;
 
 Status CheckShares(const EmbeddedOptions& options) {
@@ -24,22 +24,8 @@ Status CheckShares(const EmbeddedOptions& options) {
   char shares[64];
   std::snprintf(shares, sizeof shares, "%g and %g", options.memory_share, options.cache_share);
   return Status::InvalidArgument(
-      "unflushed memory and the block cache may not take " + std::string(shares) +
-      " of the memory limit: more than nothing for the former, together at most 0.8");
-}
-
-Status CompareLayouts(const KeyLayout& wanted, const KeyLayout& stored, const std::string& path) {
-  auto check = [&](const char* what, int want, int have) {
-    if (want == have) return Status();
-    return Status::InvalidArgument(path + " was created with " + what + " " + std::to_string(have) +
-                                   ", the configuration says " + std::to_string(want));
-  };
-  RETURN_IF_ERROR(check("metric width", wanted.metric_width, stored.metric_width));
-  RETURN_IF_ERROR(check("tag key width", wanted.tagk_width, stored.tagk_width));
-  RETURN_IF_ERROR(check("tag value width", wanted.tagv_width, stored.tagv_width));
-  RETURN_IF_ERROR(check("salt width", wanted.salt_width, stored.salt_width));
-  if (wanted.salt_width == 0) return {};
-  return check("number of salt buckets", wanted.salt_buckets, stored.salt_buckets);
+      "unflushed memory and the block cache must not take " + std::string(shares) +
+      " of the memory limit: the first share must be above 0, and the sum at most 0.8");
 }
 
 lsm::LogOptions LogOptionsOf(const EmbeddedOptions& options) {
@@ -51,6 +37,12 @@ lsm::LogOptions LogOptionsOf(const EmbeddedOptions& options) {
   log.sync_interval_ms = options.sync_interval_ms;
   log.retry_ms = std::min(log.retry_ms, options.sync_interval_ms);
   return log;
+}
+
+Status WithAdvice(Status status) {
+  if (status.code() != StatusCode::kCorruption) return status;
+  return Status::Corruption(std::string(status.message()) +
+                            " ('tsdb repair' continues without it, and says what is lost)");
 }
 
 StoreObservers WithOwn(StoreObservers observers, std::shared_ptr<StoreObserver> own) {
@@ -66,6 +58,7 @@ Engine::Engine(const EmbeddedOptions& options, FileSystem& files, const Clock& c
       clock_(clock),
       cache_(std::make_shared<lsm::BlockCache>(static_cast<uint64_t>(
           static_cast<double>(options.memory_limit_bytes) * options.cache_share))),
+      file_set_(files, options.path, cache_, read_counters_),
       registry_(options.layout),
       observers_(WithOwn(options.observers, work_counters_)) {
   memory_max_ =
@@ -83,29 +76,23 @@ Result<std::unique_ptr<Engine>> Engine::Open(const EmbeddedOptions& options, Fil
 Status Engine::Start() {
   RETURN_IF_ERROR(files_.CreateFolder(options_.path));
   ASSIGN_OR_RETURN(lock_, files_.Lock(options_.path + "/LOCK", options_.lock_note));
-  RETURN_IF_ERROR(LoadOrMakeManifest());
-  RETURN_IF_ERROR(AdoptStrayKeys());
-  for (const lsm::TableEntry& entry : manifest_.tables) {
+  RETURN_IF_ERROR(file_set_.LoadManifest(options_.layout));
+  const lsm::Manifest stored = file_set_.State().manifest;
+  for (const lsm::TableEntry& entry : stored.tables) {
     RETURN_IF_ERROR(MakeFolderOf(entry.name));
     AddTable(entry);
   }
-  next_number_ = manifest_.next_number;
-
-  auto version = std::make_shared<Version>();
-  RETURN_IF_ERROR(OpenRuns(version.get()));
-  RETURN_IF_ERROR(LoadSeries(*version));
-  if (std::exchange(manifest_.outdated, false)) {
-    RETURN_IF_ERROR(lsm::SaveManifest(files_, options_.path, manifest_));
-  }
-  sequence_ = manifest_.flushed;
-  stamp_floor_ms_ = manifest_.stamp_floor_ms;
-  version->generations.push_back(std::make_shared<Generation>(clock_.NowMs()));
-  active_ = version->generations.front().get();
-  active_->after_sequence = manifest_.flushed;
+  RETURN_IF_ERROR(WithAdvice(file_set_.OpenFiles()));
+  RETURN_IF_ERROR(WithAdvice(LoadSeries(*Pin())));
+  sequence_ = stored.flushed;
+  stamp_floor_ms_ = stored.stamp_floor_ms;
+  auto memory = std::make_shared<Generation>(clock_.NowMs());
+  active_ = memory.get();
+  active_->after_sequence = stored.flushed;
   active_->series_begin = registry_.size();
-  SetVersion(std::move(version));
+  file_set_.AddMemory(std::move(memory), [](const auto& publish) { publish(); });
 
-  // Tables of an earlier start may have been altered since.
+  // A table that has these families stays as it is, because it may have been altered since.
   for (const TableDescriptor& table : options_.tables) {
     if (!HasFamiliesOf(table)) RETURN_IF_ERROR(CreateTable(table));
   }
@@ -114,18 +101,25 @@ Status Engine::Start() {
     ApplyPoints(item.points, item.sequence);
   });
   TsuidList met;
-  ASSIGN_OR_RETURN(auto recovery, lsm::RecoverLog(files_, options_.path, manifest_.log_file,
-                                                  manifest_.log_position, manifest_.flushed,
-                                                  [&](const lsm::LogRecord& record) {
-                                                    return Replay(record, &pipe, &met);
-                                                  }));
+  ASSIGN_OR_RETURN(auto recovery,
+                   lsm::RecoverLog(
+                       files_, options_.path, stored.log_file, stored.log_position, stored.flushed,
+                       [&](const lsm::LogRecord& record) { return Replay(record, &pipe, &met); },
+                       lsm::AtBreak::kCut, stored.logs));
   AddMet(&met);
   pipe.Finish();
   sequence_ = std::max(sequence_, recovery.last_sequence);
   replayed_ = recovery.records;
-  log_released_ = manifest_.log_position;
+  log_released_ = stored.log_position;
   active_bytes_ = active_->bytes();
-  log_ = std::make_unique<lsm::Log>(files_, LogOptionsOf(options_), std::move(recovery.next));
+  // The replayed log is treated as durable from now on, so its files must exist at the next start.
+  // After a killed process, their names may not be durable in the folder yet.
+  RETURN_IF_ERROR(file_set_.SetLogFiles(std::move(recovery.files)));
+  lsm::LogOptions log_options = LogOptionsOf(options_);
+  log_options.name_files = [this](const std::list<lsm::LogFile>& files) {
+    return file_set_.AddLogFiles(files);
+  };
+  log_ = std::make_unique<lsm::Log>(files_, std::move(log_options), std::move(recovery.next));
   if (options_.background) {
     flush_thread_ = std::thread([this] { FlushLoop(); });
     merge_thread_ = std::thread([this] { MergeLoop(MergePool::kSmall); });
@@ -134,113 +128,17 @@ Status Engine::Start() {
   return {};
 }
 
-Status Engine::LoadOrMakeManifest() {
-  auto loaded = lsm::LoadManifest(files_, options_.path);
-  if (loaded.ok()) {
-    manifest_ = std::move(*loaded);
-    return CompareLayouts(options_.layout, manifest_.layout, options_.path);
-  }
-  if (loaded.status().code() != StatusCode::kNotFound) return loaded.status();
-  ASSIGN_OR_RETURN(auto names, files_.List(options_.path));
-  ASSIGN_OR_RETURN(const auto of_runs, RunFilesIn(files_, options_.path));
-  names.insert(names.end(), of_runs.begin(), of_runs.end());
-  for (const std::string& name : names) {
-    if (name == kRestoringName) {
-      return Status::Corruption(options_.path +
-                                ": a restore did not come to its end: run it again");
-    }
-    if (name.ends_with(".log") || name.ends_with(".cells") || name.ends_with(".points")) {
-      return Status::Corruption(options_.path + ": " + lsm::kManifestName + " is missing beside " +
-                                name);
-    }
-  }
-  if (options_.layout.salt_width > 0 && options_.layout.salt_buckets > lsm::kSaltBucketsMax) {
-    return Status::InvalidArgument(std::to_string(options_.layout.salt_buckets) +
-                                   " salt buckets, at most " +
-                                   std::to_string(lsm::kSaltBucketsMax));
-  }
-  manifest_.layout = options_.layout;
-  return lsm::SaveManifest(files_, options_.path, manifest_);
-}
-
-// In a data directory of old, the first region had the keys whose salt no series has: they are the
-// regions' now in whose range they are.
-Status Engine::AdoptStrayKeys() {
-  if (!manifest_.keys_astray) return {};
-  lsm::Manifest manifest = manifest_;
-  std::vector<lsm::RunEntry> adopted;
-  for (const lsm::TableEntry& table : manifest_.tables) {
-    const region::RegionMap regions(table.regions);
-    for (lsm::RunEntry& run : manifest.runs) {
-      if (run.table != table.id || run.region != 0 || run.cells_bytes == 0) continue;
-      ASSIGN_OR_RETURN(
-          const auto file,
-          lsm::BlockFile::Open(
-              files_, Run::CellsPath(lsm::NamespaceFolder(options_.path, run.space), run.number)));
-      std::vector<lsm::RunEntry> others;
-      for (size_t region = 1; region < regions.count(); ++region) {
-        lsm::BlockFileScan rows(file, regions.Start(region), regions.Stop(region));
-        ASSIGN_OR_RETURN(const bool any, rows.Next());
-        if (!any) continue;
-        run.reference = true;
-        others.push_back(run);
-        others.back().region = regions.Id(region);
-      }
-      adopted.insert(adopted.end(), others.begin(), others.end());
-    }
-  }
-  if (adopted.empty()) return {};
-  manifest.runs.insert(manifest.runs.end(), adopted.begin(), adopted.end());
-  RETURN_IF_ERROR(lsm::SaveManifest(files_, options_.path, manifest));
-  manifest_ = std::move(manifest);
-  return {};
-}
-
-// Opens what the manifest names and removes what it does not.
-Status Engine::OpenRuns(Version* version) {
-  for (const lsm::TableEntry& table : manifest_.tables) {
-    version->regions[table.id] = std::make_shared<region::RegionMap>(table.regions);
-  }
-  // Newest first, as they are read.
-  std::vector<lsm::RunEntry> entries = manifest_.runs;
-  std::sort(entries.begin(), entries.end(), [](const lsm::RunEntry& a, const lsm::RunEntry& b) {
-    return a.last_sequence > b.last_sequence;
-  });
-  std::map<uint64_t, std::shared_ptr<const RunFiles>> opened;
-  for (const lsm::RunEntry& entry : entries) {
-    auto& files = opened[entry.number];
-    if (files == nullptr) {
-      ASSIGN_OR_RETURN(files, OpenFiles(entry));
-    }
-    version->runs[{entry.table, entry.region}].push_back(std::make_shared<Run>(entry, files));
-  }
-  std::set<std::string> named;
-  for (const StoredFile& file : FilesOf(manifest_.runs)) named.insert(file.name);
-  ASSIGN_OR_RETURN(std::vector<std::string> rubbish, RunFilesIn(files_, options_.path));
-  std::erase_if(rubbish, [&](const std::string& name) { return named.contains(name); });
-  ASSIGN_OR_RETURN(const auto names, files_.List(options_.path));
-  for (const std::string& name : names) {
-    uint64_t number;
-    if (lsm::ParseLogFileName(name, &number) && number < manifest_.log_file) {
-      rubbish.push_back(name);
-    }
-  }
-  for (const std::string& name : rubbish) {
-    RETURN_IF_ERROR(files_.Remove(options_.path + "/" + name));
-  }
-  return {};
-}
-
 namespace {
 
-// Series in the order of their numbers, as they are read; another thread adds those read before.
+// Reads series in the order of their numbers. Another thread adds those read earlier to the
+// registry.
 class SeriesIntake {
  public:
   explicit SeriesIntake(Registry* registry) : registry_(*registry), next_(registry->size()) {}
 
-  /// The number of the next one.
+  /// Number of the next series.
   [[nodiscard]] uint32_t next() const { return next_; }
-  /// The key of its row.
+  /// Row key of the next series.
   [[nodiscard]] Bytes key() const {
     Bytes key;
     AppendBig(&key, next_, 4);
@@ -271,7 +169,7 @@ class SeriesIntake {
   std::future<void> adding_;
 };
 
-// From the next series on, as far as their rows are a single put each.
+// Reads series from the next number on, as long as each row is a single put.
 Status ReadPlainSeries(const KeyLayout& layout, const std::shared_ptr<const lsm::BlockFile>& file,
                        SeriesIntake* intake) {
   lsm::BlockFileScan rows(file, intake->key(), "", lsm::CacheUse::kPast);
@@ -294,8 +192,8 @@ Status Engine::LoadSeries(const Version& version) {
   uint64_t rows_max = 0;
   for (const auto& run : runs) rows_max += run->cells() != nullptr ? run->cells()->entries() : 0;
   registry_.Reserve(rows_max);
-  // Oldest first, each mostly goes on where the one before ends. Whatever is otherwise is seen
-  // below.
+  // Oldest first, each part usually continues where the previous one ends. All other cases are
+  // handled below.
   for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
     if ((*run)->cells() == nullptr) continue;
     RETURN_IF_ERROR(ReadPlainSeries(layout(), (*run)->cells(), &intake));
@@ -305,12 +203,12 @@ Status Engine::LoadSeries(const Version& version) {
     if (run->cells() == nullptr) continue;
     sources.push_back(lsm::ScanRows(run->cells(), intake.key(), "", lsm::CacheUse::kPast));
   }
-  const auto rows = lsm::MergeSources(lsm::CellOrder::kByArrival, std::move(sources));
+  lsm::MergedRows rows(lsm::CellOrder::kByArrival, std::move(sources));
   for (;;) {
-    ASSIGN_OR_RETURN(const bool more, rows->Next());
+    ASSIGN_OR_RETURN(const bool more, rows.Next());
     if (!more) break;
-    const lsm::CellRow row = rows->TakeRow();
-    if (rows->key() != intake.key() || row.cells.size() != 1 ||
+    ASSIGN_OR_RETURN(const lsm::CellRow row, rows.TakeRow());
+    if (rows.key() != intake.key() || row.cells.size() != 1 ||
         !codec::CheckTsuid(layout(), row.cells[0].value).ok()) {
       return Status::Corruption(options_.path + ": series " + std::to_string(intake.next()) +
                                 " is missing in the files of the series table");
@@ -328,7 +226,7 @@ void Engine::AddMet(TsuidList* met) {
 
 namespace {
 
-// The points decoded into the next item of lane 0 go to the lanes of their series.
+// Distributes the points decoded into the next item of lane 0 to the lanes of their series.
 void AddToLanes(uint64_t sequence, ReplayPipe* pipe) {
   std::vector<PointEntry>& points = pipe->Next(0).points;
   const auto lane_of = [](const PointEntry& entry) { return RowMemory::LaneOf(entry.series); };
@@ -359,8 +257,8 @@ void AddToLanes(uint64_t sequence, ReplayPipe* pipe) {
 
 }  // namespace
 
-// Whatever can be wrong with a record is found here, and series are added: what is handed on only
-// needs to be applied.
+// Validates the record completely and adds its series. Items handed to the pipe only need to be
+// applied.
 Status Engine::Replay(const lsm::LogRecord& record, ReplayPipe* pipe, TsuidList* met) {
   sequence_ = record.sequence;
   constexpr size_t kTogether = 1024;
@@ -397,8 +295,10 @@ Status Engine::Replay(const lsm::LogRecord& record, ReplayPipe* pipe, TsuidList*
       if (!DecodeRowRecord(record.body, &row)) return Status::Corruption("a row cannot be read");
       const Table* table = TableById(row.table);
       if (table == nullptr) {
-        // Of a table that was dropped nothing is left to tell but its number.
-        if (row.table >= kFirstTable && row.table < manifest_.next_table) return {};
+        // A row of a dropped table is ignored: its id was assigned, but the table is gone.
+        if (row.table >= kFirstTable && row.table < file_set_.Tables().next_table) {
+          return {};
+        }
         return Status::Corruption("a row of an unknown table");
       }
       for (const StampedChange& change : row.changes) {
@@ -408,7 +308,7 @@ Status Engine::Replay(const lsm::LogRecord& record, ReplayPipe* pipe, TsuidList*
       }
       Bytes tsuid;
       uint32_t base;
-      size_t lane = 0;  // of all that are not a series' hours
+      size_t lane = 0;  // lane of all rows that are not hours of a series
       if (table->points_family >= 0 && IsRegularKey(layout(), row.key, &tsuid, &base)) {
         const auto series = registry_.Find(tsuid);
         if (!series) return Status::Corruption("a row of an unknown series");
@@ -438,14 +338,14 @@ Status Engine::Close() {
   if (flush_thread_.joinable()) flush_thread_.join();
   if (merge_thread_.joinable()) merge_thread_.join();
   if (large_merge_thread_.joinable()) large_merge_thread_.join();
-  // Whoever works on a region or holds one of these has come before; whoever comes later looks at
-  // closed_ under them.
+  // Waits for work that began before closed_ was set. Later work checks closed_ while it holds
+  // work_mutex_ or regions_mutex_.
   {
     std::unique_lock lock(work_mutex_);
     work_done_.notify_all();
     work_done_.wait(lock, [this] { return work_.empty(); });
   }
-  std::lock_guard maintenance(maintenance_);
+  std::lock_guard regions(regions_mutex_);
   { std::lock_guard lock(write_); }
   Status status;
   if (log_ != nullptr) {
@@ -453,7 +353,7 @@ Status Engine::Close() {
     const Status synced = log_->Close();
     if (status.ok()) status = synced;
   }
-  // Nothing is changed on the disk any more.
+  // From here on, the store changes nothing on disk.
   lock_.reset();
   return status;
 }
@@ -477,6 +377,9 @@ EmbeddedStats Engine::Stats() const {
   stats.memory_bytes = MemoryBytes();
   stats.memory_limit_bytes = memory_max_;
   stats.registry_bytes = registry_.bytes();
+  stats.file_memory_bytes = file_set_.MemoryBytes();
+  stats.name_bytes = NameBytes();
+  stats.refused_series = refused_series_.load(std::memory_order_relaxed);
   const auto version = Pin();
   std::set<uint64_t> counted;
   for (const auto& [region, runs] : version->runs) {

@@ -6,43 +6,34 @@
 #include "storage/lsm/cell_file.h"
 
 namespace hg::points {
+namespace {
 
-std::shared_ptr<const Version> Engine::Pin() const {
-  std::lock_guard lock(version_mutex_);
-  return version_;
+// Whether none of the columns depends on points.
+bool WithoutPoints(const lsm::ColumnChoice& columns) {
+  return !columns.all() &&
+         std::none_of(columns.qualifiers().begin(), columns.qualifiers().end(), TouchesPoints);
 }
 
-void Engine::SetVersion(std::shared_ptr<const Version> version) {
-  // What the old version held last may close and remove files: after the lock.
-  std::lock_guard lock(version_mutex_);
-  version_.swap(version);
+// Charges the memory of a row's points and of the cells that they become.
+Status ChargePart(const Part& part, MemoryTally* memory) {
+  if (memory == nullptr) return {};
+  constexpr uint64_t kStepsPerPoint = 16;
+  RETURN_IF_ERROR(memory->Step(part.points.size() * kStepsPerPoint));
+  return memory->Add(static_cast<int64_t>(part.points.size() * (sizeof(PartPoint) + sizeof(Cell))));
 }
 
-// As the table's families want it; one file has the cells of all of them.
-Result<std::shared_ptr<const RunFiles>> Engine::OpenFiles(const lsm::RunEntry& entry) {
-  lsm::BlockReading reading;
-  reading.cache = cache_;
-  reading.counters = read_counters_;
-  if (const Table* table = TableById(entry.table)) {
-    const auto any = [table](bool FamilyDescriptor::*attribute) {
-      return std::any_of(
-          table->families.begin(), table->families.end(),
-          [&](const FamilyDescriptor& f) { return !f.name.empty() && f.*attribute; });
-    };
-    if (!any(&FamilyDescriptor::block_cache)) reading.cache = nullptr;
-    reading.in_memory = any(&FamilyDescriptor::in_memory);
-  }
-  return RunFiles::Open(files_, options_.path, entry, std::move(reading));
-}
+}  // namespace
 
 bool Engine::ReadMemoryPart(const Generation& generation, const RowHourMemory* row, ByteView key,
                             bool with_objects, StoredRow* out) const {
   const auto family = static_cast<uint8_t>(points_table()->points_family);
-  const lsm::CellMemory* cells = generation.Cells(points_table()->id);
-  // The history's end is read before the flags: whoever changed both set the flag first.
-  const auto first = static_cast<uint32_t>(generation.after_sequence + 1);
+  // A writer creates the cell memory, then sets the flag, then changes the history. The reads
+  // happen in the opposite order, so a reader that sees the change also sees the flag and the
+  // cells.
+  const uint64_t first = generation.after_sequence + 1;
   if (row != nullptr) row->Read(&out->part, first);
   const bool touched = row != nullptr && (row->flags() & RowHourMemory::kRaw) != 0;
+  const lsm::CellMemory* const cells = generation.Cells(points_table()->id);
   if (cells == nullptr || (!touched && !with_objects)) return row != nullptr;
   bool found = row != nullptr;
   cells->WithShared([&](const lsm::CellMemory::Rows& rows) {
@@ -58,23 +49,56 @@ bool Engine::ReadMemoryPart(const Generation& generation, const RowHourMemory* r
   return found;
 }
 
-StoredRow Engine::ReadMemory(const Version& version, const Table& table, ByteView key, bool regular,
-                             ByteView tsuid, uint32_t base) const {
+Engine::RowPlace Engine::PlaceOf(const Table& table, ByteView key) const {
+  RowPlace place;
+  place.key = key;
+  place.regular =
+      table.points_family >= 0 && IsRegularKey(layout(), key, &place.tsuid, &place.base);
+  return place;
+}
+
+bool Engine::ReadMemoryColumns(const Generation& generation, const RowHourMemory* row,
+                               const RowPlace& place, const lsm::ColumnChoice& columns,
+                               StoredRow* out) const {
+  const lsm::CellMemory* cells = generation.Cells(points_table()->id);
+  if (cells == nullptr) return false;  // a writer that clears a row creates the cell memory first
+  bool found = false;
+  cells->WithShared([&](const lsm::CellMemory::Rows& rows) {
+    out->part.cleared = row != nullptr && (row->flags() & RowHourMemory::kCleared) != 0;
+    found = out->part.cleared;
+    const auto held = rows.find(place.key);
+    if (held == rows.end()) return;
+    found = true;
+    out->cells = held->second.Get(columns);
+    CellsIntoPart(static_cast<uint8_t>(points_table()->points_family), &out->cells, &out->part);
+  });
+  return found;
+}
+
+Result<StoredRow> Engine::ReadMemory(const Version& version, const Table& table,
+                                     const RowPlace& place, const lsm::ColumnChoice& columns,
+                                     MemoryTally* memory) const {
   StoredRow result;
-  result.regular = regular;
-  result.base = base;
-  const auto series = regular ? registry_.Find(tsuid) : std::nullopt;
+  result.regular = place.regular;
+  result.base = place.base;
+  const auto series = place.regular ? registry_.Find(place.tsuid) : std::nullopt;
   for (const auto& generation : version.generations) {
     StoredRow older;
-    older.regular = regular;
-    older.base = base;
-    if (regular) {
+    older.regular = place.regular;
+    older.base = place.base;
+    if (place.regular) {
       const RowHourMemory* row = series ? generation->rows.Newest(*series) : nullptr;
-      while (row != nullptr && row->base() != base) row = row->older();
-      if (!ReadMemoryPart(*generation, row, key, true, &older)) continue;
+      while (row != nullptr && row->base() != place.base) row = row->older();
+      const bool found = WithoutPoints(columns)
+                             ? ReadMemoryColumns(*generation, row, place, columns, &older)
+                             : ReadMemoryPart(*generation, row, place.key, true, &older);
+      if (!found) continue;
+      RETURN_IF_ERROR(ChargePart(older.part, memory));
     } else {
       const lsm::CellMemory* cells = generation->Cells(table.id);
-      if (cells == nullptr || !cells->Get(key, &older.cells)) continue;
+      if (cells == nullptr) continue;
+      ASSIGN_OR_RETURN(const bool found, cells->Get(place.key, columns, memory, &older.cells));
+      if (!found) continue;
     }
     result = MergeStored(table, std::move(result), std::move(older));
   }
@@ -106,41 +130,44 @@ Status Engine::ListBases(const Version& version, SeriesNumber series, const RowR
 }
 
 Result<StoredRow> Engine::Read(const Version& version, const Table& table, ByteView key,
-                               FilesRead which) const {
-  Bytes tsuid;
-  uint32_t base = 0;
-  const bool regular = table.points_family >= 0 && IsRegularKey(layout(), key, &tsuid, &base);
-  StoredRow memory = ReadMemory(version, table, key, regular, tsuid, base);
-  ASSIGN_OR_RETURN(StoredRow files, ReadFiles(version, table, key, regular, tsuid, base, which));
-  StoredRow row = MergeStored(table, std::move(memory), std::move(files));
+                               FilesRead which, const lsm::ColumnChoice& columns,
+                               MemoryTally* memory) const {
+  const RowPlace place = PlaceOf(table, key);
+  ASSIGN_OR_RETURN(StoredRow newer, ReadMemory(version, table, place, columns, memory));
+  ASSIGN_OR_RETURN(StoredRow files, ReadFiles(version, table, place, which, columns, memory));
+  StoredRow row = MergeStored(table, std::move(newer), std::move(files));
   Expire(table, clock_.NowMs(), &row);
   return row;
 }
 
-Result<StoredRow> Engine::ReadFiles(const Version& version, const Table& table, ByteView key,
-                                    bool regular, ByteView tsuid, uint32_t base,
-                                    FilesRead which) const {
+Result<StoredRow> Engine::ReadFiles(const Version& version, const Table& table,
+                                    const RowPlace& place, FilesRead which,
+                                    const lsm::ColumnChoice& columns, MemoryTally* memory) const {
   StoredRow result;
-  result.regular = regular;
-  result.base = base;
-  const lsm::TimeSpan hour = TimesOf({base, base});
-  for (const auto& run : version.RunsOf(table.id, version.RegionsOf(table.id).IdOf(key))) {
+  result.regular = place.regular;
+  result.base = place.base;
+  const lsm::TimeSpan hour = TimesOf({place.base, place.base});
+  const bool points_too = place.regular && which == FilesRead::kAll && !WithoutPoints(columns);
+  const lsm::ColumnChoice all;
+  const lsm::ColumnChoice& wanted = place.regular && points_too ? all : columns;
+  for (const auto& run : version.RunsOf(table.id, version.RegionsOf(table.id).IdOf(place.key))) {
     StoredRow older;
-    older.regular = regular;
-    older.base = base;
+    older.regular = place.regular;
+    older.base = place.base;
     bool found = false;
-    // All of a regular row, cells, too, counts as of its hour.
-    if (run->cells() != nullptr && (!regular || run->cells()->MayHoldTime(hour))) {
-      ASSIGN_OR_RETURN(found, lsm::GetRow(*run->cells(), key, &older.cells));
-      if (found && regular) {
+    // Everything in a regular row, including its cells, counts as part of its hour.
+    if (run->cells() != nullptr && (!place.regular || run->cells()->MayHoldTime(hour))) {
+      ASSIGN_OR_RETURN(found, lsm::GetRow(*run->cells(), place.key, wanted, memory, &older.cells));
+      if (found && place.regular) {
         CellsIntoPart(static_cast<uint8_t>(table.points_family), &older.cells, &older.part);
       }
     }
-    if (regular && which == FilesRead::kAll && run->points() != nullptr &&
-        run->points()->MayHoldTime(hour)) {
-      ASSIGN_OR_RETURN(const bool has_points, ReadFileRow(layout(), *run->points(), tsuid, base,
-                                                          run->generation(), &older.part));
+    if (points_too && run->points() != nullptr && run->points()->MayHoldTime(hour)) {
+      ASSIGN_OR_RETURN(const bool has_points,
+                       ReadFileRow(layout(), *run->points(), place.tsuid, place.base,
+                                   run->generation(), &older.part));
       found = found || has_points;
+      RETURN_IF_ERROR(ChargePart(older.part, memory));
     }
     if (found) result = MergeStored(table, std::move(result), std::move(older));
   }

@@ -1,4 +1,4 @@
-// Regions of the running store: dividing and joining them (engine.md §10, spec region-store.md §5).
+// Splits and merges regions of an open store (region-store.md §5).
 
 #include <algorithm>
 #include <map>
@@ -12,12 +12,12 @@
 namespace hg::points {
 namespace {
 
-// Blocks of a file that are looked into to weigh its rows.
+// Number of blocks of a file that are read to estimate the sizes of its row groups.
 constexpr size_t kBlocksWeighed = 64;
 
 struct Range {
   Bytes start;
-  Bytes stop;  // "" = open
+  Bytes stop;  // "" = no end
 
   [[nodiscard]] bool Holds(ByteView key) const {
     return key >= start && (stop.empty() || key < stop);
@@ -28,8 +28,8 @@ Bytes Named(const Range& range) {
   return "region [" + region::KeyText(range.start) + ", " + region::KeyText(range.stop) + ")";
 }
 
-// Adds the weights of the groups that a file has in the range: of all entries, as its sampled
-// blocks have them.
+// Adds the estimated sizes of the file's row groups in the range. They are extrapolated from
+// sampled blocks.
 template <typename GroupOf>
 Status Weigh(const std::shared_ptr<const lsm::BlockFile>& file, const Range& range,
              const GroupOf& group_of, std::map<Bytes, uint64_t>* weights) {
@@ -85,8 +85,8 @@ std::vector<region::GroupWeight> Engine::WeightsOf(const Table& table, const Run
   return groups;
 }
 
-// Whether a run of the region has rows before the key, and from it on; both where only reading it
-// would tell.
+// Sets whether the part may have rows of the region before the key, and from the key on. If only
+// reading the rows would tell, the answer is true.
 Status Engine::SidesOf(const Run& run, const Bytes& start, const Bytes& key, bool* before,
                        bool* behind) const {
   ASSIGN_OR_RETURN(*before, AnyRow(run.cells(), "", key));
@@ -95,20 +95,21 @@ Status Engine::SidesOf(const Run& run, const Bytes& start, const Bytes& key, boo
   const Bytes metric =
       key.substr(std::min(salt.size(), key.size()), static_cast<size_t>(layout().metric_width));
   Bytes points_stop = metric;
-  if (key.size() > salt.size() + metric.size()) points_stop += '\xFF';  // a metric that is cut
+  // A longer key divides the rows of its metric.
+  if (key.size() > salt.size() + metric.size()) points_stop += '\xFF';
   if (SaltOf(key) == salt) {
     ASSIGN_OR_RETURN(const bool behind_points, AnyRow(run.points(), metric, ""));
     *behind = *behind || behind_points;
     if (metric.empty()) return {};
   } else {
-    points_stop.clear();  // the points of the region are of its first salt
+    points_stop.clear();  // all points of the region have the salt of its first key
   }
   ASSIGN_OR_RETURN(const bool before_points, AnyRow(run.points(), "", points_stop));
   *before = *before || before_points;
   return {};
 }
 
-// Of the points of a region that begins with the key.
+// The salt of the points in a region that begins with `start`.
 Bytes Engine::SaltOf(const Bytes& start) const {
   Bytes salt = start.substr(0, static_cast<size_t>(layout().salt_width));
   salt.resize(static_cast<size_t>(layout().salt_width), '\0');
@@ -119,11 +120,14 @@ Result<Bytes> Engine::Split(const Table& table, ByteView key_of_region,
                             const std::optional<Bytes>& at) {
   for (;;) {
     const auto before = Pin();
+    RETURN_IF_ERROR(CheckThere(*before, table));
     const RegionPlace place{table.id, before->RegionsOf(table.id).IdOf(key_of_region)};
     bool there = false;
     Result<Bytes> key = Bytes();
-    RETURN_IF_ERROR(WhileHeld({place}, [&] {
-      // Somebody else may have divided it while it was waited for.
+    RETURN_IF_ERROR(WhileHeld({place}, [&]() -> Status {
+      // The region may have been split, merged or dropped before it was held. From here on it
+      // cannot change: dropping a table requires holding all its regions.
+      RETURN_IF_ERROR(CheckThere(*Pin(), table));
       there = Pin()->RegionsOf(table.id).IndexOfId(place.second).has_value();
       if (there) key = SplitHeld(table, place, at);
       return key.status();
@@ -143,7 +147,7 @@ Result<Bytes> Engine::SplitHeld(const Table& table, RegionPlace place,
   const Runs& runs = before->RunsOf(place.first, place.second);
   if (std::any_of(runs.begin(), runs.end(), [](const auto& run) { return run->entry().reference; }))
     return Status::Conflict(Named(range) + " of table " + table.descriptor.name +
-                            " cannot be divided again before a merge has rewritten its files");
+                            " cannot be split again before a merge has rewritten its files");
   const bool points = table.descriptor.points;
   Bytes key;
   if (at) {
@@ -160,51 +164,44 @@ Result<Bytes> Engine::SplitHeld(const Table& table, RegionPlace place,
     const auto point = region::SplitPoint(groups, points ? &layout() : nullptr);
     if (!point) {
       return Status::Conflict(Named(range) + " of table " + table.descriptor.name +
-                              " cannot be divided: its files hold no two groups of rows");
+                              " cannot be split, because its files contain only one group of rows");
     }
     key = *point;
   }
   INVARIANT(range.Holds(key) && key != range.start);
 
-  std::lock_guard maintenance(maintenance_);
+  std::lock_guard no_flush(regions_mutex_);
   RETURN_IF_ERROR(CheckOpen());
-  auto next = std::make_shared<Version>(*Pin());
-  lsm::Manifest manifest = manifest_;
-  auto& entries = RegionsIn(&manifest, table.id);
+  Edit edit;
+  edit.remove = Pin()->RunsOf(place.first, place.second);
+  edit.tables = file_set_.Tables();
+  auto& entries = RegionsIn(&*edit.tables, table.id);
   const auto parent = std::find_if(entries.begin(), entries.end(),
                                    [&](const auto& entry) { return entry.id == place.second; });
-  const RegionPlace left{table.id, manifest.next_region++};
-  const RegionPlace right{table.id, manifest.next_region++};
-  parent->id = left.second;
-  entries.insert(parent + 1, {right.second, key});
-  const Runs parents = next->RunsOf(place.first, place.second);
-  RemoveEntries(place, parents, &manifest);
-  next->runs.erase(place);
-  for (const auto& run : parents) {
+  const uint32_t left = edit.tables->next_region++;
+  const uint32_t right = edit.tables->next_region++;
+  parent->id = left;
+  entries.insert(parent + 1, {right, key});
+  for (const auto& run : edit.remove) {
     bool sides[2];
     RETURN_IF_ERROR(SidesOf(*run, range.start, key, &sides[0], &sides[1]));
-    const bool reference = sides[0] && sides[1];
     for (const size_t side : {0, 1}) {
       if (!sides[side]) continue;
-      const RegionPlace child = side == 0 ? left : right;
       lsm::RunEntry entry = run->entry();
-      entry.region = child.second;
-      entry.reference = reference;
-      manifest.runs.push_back(entry);
-      next->runs[child].push_back(std::make_shared<Run>(entry, run->files()));
+      entry.region = side == 0 ? left : right;
+      entry.reference = sides[0] && sides[1];
+      edit.add.push_back(entry);
     }
   }
-  next->regions[table.id] = std::make_shared<region::RegionMap>(RegionsIn(&manifest, table.id));
-  RETURN_IF_ERROR(Publish(std::move(manifest), std::move(next)));
-  RetireUnnamed(parents);
+  RETURN_IF_ERROR(file_set_.Apply(edit));
   EndWork(BeginWork(StoreWork::Kind::kSplit, table.id));
   return key;
 }
 
-std::vector<lsm::RegionEntry>& Engine::RegionsIn(lsm::Manifest* manifest, uint32_t table) {
-  const auto entry = std::find_if(manifest->tables.begin(), manifest->tables.end(),
+std::vector<lsm::RegionEntry>& Engine::RegionsIn(TableList* tables, uint32_t table) {
+  const auto entry = std::find_if(tables->entries.begin(), tables->entries.end(),
                                   [&](const auto& t) { return t.id == table; });
-  INVARIANT(entry != manifest->tables.end());
+  INVARIANT(entry != tables->entries.end());
   return entry->regions;
 }
 
@@ -214,10 +211,11 @@ Status Engine::MergeRegions(const Table& table, const Bytes& boundary) {
       ReadBig(boundary.data(), layout().salt_width) <
           static_cast<uint64_t>(layout().salt_buckets)) {
     return Status::InvalidArgument("the regions before and behind " + region::KeyText(boundary) +
-                                   " are of different salt buckets, which are never joined");
+                                   " belong to different salt buckets, which cannot be merged");
   }
   for (;;) {
     const auto before = Pin();
+    RETURN_IF_ERROR(CheckThere(*before, table));
     const region::RegionMap& regions = before->RegionsOf(table.id);
     const size_t index = regions.IndexOf(boundary);
     if (index == 0 || regions.Start(index) != boundary) {
@@ -227,8 +225,9 @@ Status Engine::MergeRegions(const Table& table, const Bytes& boundary) {
     const std::vector<RegionPlace> places = {{table.id, regions.Id(index - 1)},
                                              {table.id, regions.Id(index)}};
     bool there = false;
-    const Status status = WhileHeld(places, [&] {
+    const Status status = WhileHeld(places, [&]() -> Status {
       const auto now = Pin();
+      RETURN_IF_ERROR(CheckThere(*now, table));
       there = std::all_of(places.begin(), places.end(), [&](const RegionPlace& place) {
         return now->RegionsOf(table.id).IndexOfId(place.second).has_value();
       });
@@ -238,8 +237,8 @@ Status Engine::MergeRegions(const Table& table, const Bytes& boundary) {
   }
 }
 
-// The files of both are rewritten. What is flushed meanwhile is small, and is rewritten
-// while flushes wait: so runs of the region never overlap in sequence.
+// Rewrites the files of both regions. Flushes may add small parts meanwhile, which are rewritten
+// while flushes wait. So parts of the region never overlap in sequence.
 Status Engine::MergeHeld(const Table& table, RegionPlace left, RegionPlace right) {
   const auto before = Pin();
   const region::RegionMap& regions = before->RegionsOf(table.id);
@@ -259,53 +258,42 @@ Status Engine::MergeHeld(const Table& table, RegionPlace left, RegionPlace right
     }
     return inputs;
   };
-  RegionPlace joined{table.id, 0};  // named when it is made
-  std::vector<lsm::RunEntry> written;
-  const auto write = [&](std::vector<MergeInput> inputs, bool bottom) -> Status {
+  const RegionPlace joined{table.id, 0};  // the region gets its id when it is created
+  Edit edit;
+  const auto write = [&](std::vector<MergeInput> inputs, bool bottom,
+                         std::vector<lsm::RunEntry>* written) -> Status {
     if (inputs.empty()) return {};
-    return WriteMerged(joined, std::move(inputs), bottom, false, &written);
+    return WriteMerged(joined, std::move(inputs), bottom, false, written);
   };
-  RETURN_IF_ERROR(write(inputs_of(*before, nullptr), true));
+  RETURN_IF_ERROR(write(inputs_of(*before, nullptr), true, &edit.add));
 
-  std::lock_guard maintenance(maintenance_);
-  std::shared_ptr<Version> next;
-  lsm::Manifest manifest;
-  Runs gone;
+  std::lock_guard no_flush(regions_mutex_);
+  std::vector<lsm::RunEntry> newer;
   const Status status = Survive([&]() -> Status {
     RETURN_IF_ERROR(CheckOpen());
     const auto now = Pin();
-    RETURN_IF_ERROR(write(inputs_of(*now, before.get()), false));
-    next = std::make_shared<Version>(*now);
-    manifest = manifest_;
-    joined.second = manifest.next_region++;
-    auto& entries = RegionsIn(&manifest, table.id);
+    RETURN_IF_ERROR(write(inputs_of(*now, before.get()), false, &newer));
+    edit.add.insert(edit.add.begin(), newer.begin(), newer.end());
+    edit.tables = file_set_.Tables();
+    const uint32_t id = edit.tables->next_region++;
+    for (lsm::RunEntry& entry : edit.add) entry.region = id;
+    auto& entries = RegionsIn(&*edit.tables, table.id);
     const auto at = std::find_if(entries.begin(), entries.end(),
                                  [&](const auto& entry) { return entry.id == left.second; });
-    at->id = joined.second;
+    at->id = id;
     entries.erase(at + 1);
     for (const RegionPlace& place : {left, right}) {
       const Runs& runs = now->RunsOf(place.first, place.second);
-      RemoveEntries(place, runs, &manifest);
-      gone.insert(gone.end(), runs.begin(), runs.end());
-      next->runs.erase(place);
+      edit.remove.insert(edit.remove.end(), runs.begin(), runs.end());
     }
-    for (lsm::RunEntry& entry : written) {
-      entry.region = joined.second;
-      ASSIGN_OR_RETURN(auto files, OpenFiles(entry));
-      Runs& runs = next->runs[joined];
-      runs.insert(runs.begin(), std::make_shared<Run>(entry, std::move(files)));
-      manifest.runs.push_back(entry);
-    }
-    next->regions[table.id] = std::make_shared<region::RegionMap>(RegionsIn(&manifest, table.id));
     return {};
   });
   if (!status.ok()) {
-    for (const lsm::RunEntry& entry : written) RemoveRunFiles(entry);
+    file_set_.RemoveFiles(edit.add);
+    file_set_.RemoveFiles(newer);
     return status;
   }
-  RETURN_IF_ERROR(Publish(std::move(manifest), std::move(next), written));
-  RetireUnnamed(gone);
-  return {};
+  return file_set_.Apply(edit);
 }
 
 Status Engine::SplitWhereDue() {
@@ -326,12 +314,12 @@ Status Engine::SplitWhereDue() {
       }
       const auto threshold = region::SplitThreshold(policy, regions.count(), place.second);
       if (references || !threshold || bytes < *threshold) continue;
-      // One group of rows stays as it is; its region is weighed anew when it has grown.
+      // A single row group cannot be split. The region is checked again when it has doubled.
       if (bytes < cannot_split_[place]) continue;
       const auto split = Split(*table, regions.Start(i), {});
       if (split.status().code() == StatusCode::kConflict) {
         cannot_split_[place] = 2 * bytes;
-      } else if (first.ok()) {
+      } else if (first.ok() && split.status().code() != StatusCode::kNotFound) {
         first = Prepend(split.status(), NameOf(place));
       }
     }

@@ -7,8 +7,13 @@
 namespace hg::points {
 namespace {
 
-// Bounds the time in the write lock, as kRecordPointsMax does for points.
+// Bounds the time spent in the write lock, as kRecordPointsMax does for points.
 constexpr size_t kSeriesTogetherMax = 512;
+
+// Percentages of the memory budget. New names are refused first, then new series with known names.
+// Points of known series are refused last, based on unflushed memory alone.
+constexpr uint64_t kNamesMemoryPercent = 85;
+constexpr uint64_t kSeriesMemoryPercent = 90;
 
 }  // namespace
 
@@ -19,11 +24,37 @@ Result<SeriesNumber> Engine::Register(ByteView tsuid) {
   return number;
 }
 
+Status Engine::MayAddSeries(uint64_t name_bytes) {
+  RETURN_IF_ERROR(CheckWritable());
+  return CheckSeriesMemory(name_bytes, kNamesMemoryPercent);
+}
+
+Status Engine::CheckSeriesMemory(uint64_t more, uint64_t percent) {
+  const uint64_t unflushed = MemoryBytes(), series = registry_.bytes(), names = NameBytes(),
+                 indexes = file_set_.MemoryBytes();
+  const uint64_t limit = memory_max_ / 100 * percent;
+  if (unflushed + series + names + indexes + more <= limit) return {};
+  AskForFlush();
+  refused_series_.fetch_add(1, std::memory_order_relaxed);
+  const auto megabytes = [](uint64_t bytes) { return std::to_string(bytes >> 20) + " MB"; };
+  std::string why = "new series and names are refused: unflushed data (" + megabytes(unflushed) +
+                    "), series (" + megabytes(series) + "), names (" + megabytes(names) +
+                    ") and indexes of files (" + megabytes(indexes) +
+                    ") are near their budget of " + std::to_string(memory_max_) + " bytes";
+  const bool flushing_helps = series + names + indexes + more + SmallFlushBytes() <= limit;
+  const Status refusal =
+      flushing_helps ? Status::Busy(std::move(why))
+                     : Status::Exhausted(std::move(why) +
+                                         "; use fewer different names, or raise tsd.memory.limit");
+  observers_.AfterRefusedSeries(refusal);
+  return refusal;
+}
+
 Status Engine::RegisterAll(std::span<const ByteView> tsuids, SeriesNumber* numbers) {
   if (registry_.FindAll(tsuids, numbers)) return {};
-  std::vector<ByteView> fresh;                                              // each once
-  boost::unordered_flat_map<ByteView, size_t, std::hash<ByteView>> places;  // in fresh
-  std::vector<std::pair<size_t, size_t>> wanted;                            // in tsuids, in fresh
+  std::vector<ByteView> fresh;  // unknown TSUIDs, each once
+  boost::unordered_flat_map<ByteView, size_t, std::hash<ByteView>> places;  // index in `fresh`
+  std::vector<std::pair<size_t, size_t>> wanted;  // index in `tsuids`, index in `fresh`
   for (size_t i = 0; i < tsuids.size(); ++i) {
     if (numbers[i] != Registry::kUnknown) continue;
     const auto [place, first] = places.try_emplace(tsuids[i], fresh.size());
@@ -35,23 +66,18 @@ Status Engine::RegisterAll(std::span<const ByteView> tsuids, SeriesNumber* numbe
     if (observers_.guards_writes()) RETURN_IF_ERROR(observers_.BeforeSeries(tsuid));
   }
   RETURN_IF_ERROR(CheckWritable());
-  // New series are refused before points of known ones are, also for the room that names take.
-  if (MemoryBytes() + registry_.bytes() > memory_max_ / 10 * 9) {
-    AskForFlush();
-    return Status::Busy("series and unflushed memory are near their budget of " +
-                        std::to_string(memory_max_) + " bytes: no new series for now");
-  }
+  RETURN_IF_ERROR(CheckSeriesMemory(0, kSeriesMemoryPercent));
   std::vector<SeriesNumber> given(fresh.size());
   RETURN_IF_ERROR(AddSeries(fresh, given.data()));
   for (const auto& [i, place] : wanted) numbers[i] = given[place];
   return {};
 }
 
-// Of different series, which were unknown a moment ago.
+// `tsuids` are distinct, and were unknown before the lock was taken.
 Status Engine::AddSeries(std::span<const ByteView> tsuids, SeriesNumber* numbers) {
   struct Record {
     ByteView tsuid;
-    size_t end;  // of its body
+    size_t end;  // end of its body in `bodies`
     uint32_t crc;
   };
   std::lock_guard one_at_a_time(register_);
@@ -61,7 +87,7 @@ Status Engine::AddSeries(std::span<const ByteView> tsuids, SeriesNumber* numbers
   SeriesNumber number = registry_.size();
   for (size_t i = 0; i < tsuids.size(); ++i) {
     if (numbers[i] != Registry::kUnknown) continue;
-    if (number == UINT32_MAX) return Status::Conflict("all series numbers are given");
+    if (number == UINT32_MAX) return Status::Conflict("all series numbers are used");
     const size_t begin = bodies.size();
     EncodeSeries(number, tsuids[i], &bodies);
     records.push_back({tsuids[i], bodies.size(), crc32c::Value(ByteView(bodies).substr(begin))});
@@ -69,8 +95,9 @@ Status Engine::AddSeries(std::span<const ByteView> tsuids, SeriesNumber* numbers
   }
   std::vector<ByteView> logged;
   logged.reserve(records.size());
-  // Known to others only once they are logged, so that whoever uses them stands later in the log.
-  // What is logged has its number: a want of memory here ends the process, as in ApplyRow.
+  // Other threads see the series only after they are logged, so records that use them come later in
+  // the log. A logged series must keep its number, so running out of memory here terminates the
+  // process, as in ApplyRow.
   const auto add = [&]() noexcept { registry_.AddAll(logged); };
   Status status;
   try {

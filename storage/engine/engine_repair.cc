@@ -28,12 +28,11 @@ class Repair {
     auto loaded = lsm::LoadManifest(files_, folder_);
     if (loaded.status().code() == StatusCode::kUnsupported) return loaded.status();
     if (!loaded.ok()) {
-      return Prepend(loaded.status(), "what the files are cannot be told: restore a backup");
+      return Prepend(loaded.status(),
+                     "without a valid manifest the files cannot be interpreted: restore a "
+                     "backup");
     }
     manifest_ = std::move(*loaded);
-    if (manifest_.keys_astray) {
-      return Status::Unsupported(folder_ + ": of an earlier version; open it once, then repair it");
-    }
     RETURN_IF_ERROR(RepairFiles());
     RETURN_IF_ERROR(ReadSeries());
     RETURN_IF_ERROR(ReadLog());
@@ -47,16 +46,16 @@ class Repair {
  private:
   [[nodiscard]] std::string Path(const std::string& name) const { return folder_ + "/" + name; }
 
-  // Every entry that can be read, file by file. False: some could not.
+  // Visits every readable entry of a file. Returns false if some entries could not be read.
   Result<bool> ReadableEntries(const StoredFile& file, const EntryVisit& visit) {
     const auto opened = OpenStored(files_, folder_, file);
     if (opened.status().code() == StatusCode::kIoError) return opened.status();
     return opened.ok() ? VisitReadable(**opened, visit) : Result<bool>(false);
   }
 
-  // Runs with damage are written anew, without it.
+  // Rewrites damaged parts without their damaged files and blocks.
   Status RepairFiles() {
-    std::map<uint64_t, bool> whole;  // by number
+    std::map<uint64_t, bool> whole;  // by number of the part
     for (const StoredFile& file : FilesOf(manifest_.runs)) {
       CheckReport report;
       CheckFile(files_, folder_, manifest_.layout, file, &report);
@@ -76,9 +75,7 @@ class Repair {
         RETURN_IF_ERROR(Rewrite(run, &fresh));
         known = rewritten.emplace(run.number, fresh).first;
       }
-      run.number = known->second.number;
-      run.cells_bytes = known->second.cells_bytes;
-      run.points_bytes = known->second.points_bytes;
+      run.TakeFilesOf(known->second);
     }
     std::erase_if(manifest_.runs, [](const lsm::RunEntry& run) {
       return run.cells_bytes == 0 && run.points_bytes == 0;
@@ -98,7 +95,7 @@ class Repair {
     return writer.Finish(fresh);
   }
 
-  // Which series the numbers mean, as far as the files tell.
+  // Reads which TSUIDs the series numbers identify, as far as the files are readable.
   Status ReadSeries() {
     for (const StoredFile& file : FilesOf(manifest_.runs)) {
       if (file.run.table != kSeriesTable || file.points) continue;
@@ -122,15 +119,16 @@ class Repair {
 
   Result<lsm::LogRecovery> VisitLog(const std::function<Status(const lsm::LogRecord&)>& visit) {
     return lsm::RecoverLog(files_, folder_, manifest_.log_file, manifest_.log_position,
-                           manifest_.flushed, visit, lsm::AtBreak::kReport);
+                           manifest_.flushed, visit, lsm::AtBreak::kReport, manifest_.logs);
   }
 
-  // Series that the log made, or writes to.
+  // Reads the series that the log creates or writes to.
   Status ReadLog() {
     ASSIGN_OR_RETURN(const lsm::LogRecovery log, VisitLog([&](const lsm::LogRecord& record) {
                        ReadLogRecord(record);
                        return Status();
                      }));
+    log_end_ = log.next;
     if (log.damage.empty()) return {};
     log_damaged_ = true;
     report_.lost.push_back(log.damage + "; lost: what was written from there on");
@@ -160,7 +158,7 @@ class Repair {
                        [id](const lsm::TableEntry& t) { return t.id == id && t.points; });
   }
 
-  // New numbers for all series that the files, the old registry or the log know.
+  // Assigns new numbers to all series that the files, the old registry or the log know.
   Status RebuildSeries() {
     for (const StoredFile& file : FilesOf(manifest_.runs)) {
       if (!IsPointsTable(file.run.table)) continue;
@@ -213,20 +211,24 @@ class Repair {
     return {};
   }
 
-  // What of the log can be read goes into new files, with the new numbers.
+  // Copies the readable part of the log to new files, with the new series numbers.
   Status RewriteLog() {
-    ASSIGN_OR_RETURN(const auto names, files_.List(folder_));
-    uint64_t last = manifest_.log_file;
+    ASSIGN_OR_RETURN(const auto names, LogFilesIn(files_, folder_));
     for (const std::string& name : names) {
       uint64_t number;
-      if (!lsm::ParseLogFileName(name, &number)) continue;
-      if (number >= manifest_.log_file) SetAside(name);
-      last = std::max(last, number);
+      if (lsm::ParseLogFileName(name, &number) && number >= manifest_.log_file) SetAside(name);
     }
+    // Overwritten log files no longer look like log files, so they are taken from the manifest.
+    for (const lsm::LogFile& file : manifest_.logs) SetAside(lsm::LogFileName(file.number));
     lsm::LogOptions options;
     options.folder = folder_;
     options.write_on_commit = false;
-    lsm::Log log(files_, options, {last + 1, manifest_.log_position, {}});
+    std::vector<lsm::LogFile> logs;
+    options.name_files = [&logs](const std::list<lsm::LogFile>& files) {
+      logs.insert(logs.end(), files.begin(), files.end());
+      return Status();
+    };
+    lsm::Log log(files_, options, {log_end_.file_number, manifest_.log_position, {}});
     uint64_t unknown_points = 0;
     uint64_t records = 0;
     ASSIGN_OR_RETURN(const auto old, VisitLog([&](const lsm::LogRecord& record) -> Status {
@@ -245,7 +247,8 @@ class Repair {
     (void)old;
     RETURN_IF_ERROR(log.WaitSynced(log.End()));
     RETURN_IF_ERROR(log.Close());
-    manifest_.log_file = last + 1;
+    manifest_.log_file = log_end_.file_number;
+    manifest_.logs = std::move(logs);
     report_.done.push_back("the log is written anew: " + std::to_string(records) + " records");
     if (unknown_points > 0) {
       report_.lost.push_back(std::to_string(unknown_points) +
@@ -254,7 +257,8 @@ class Repair {
     return {};
   }
 
-  // The points left out. The body is empty if none is left.
+  // Replaces the series numbers in a body. Returns the number of points left out. The body is empty
+  // if no point remains.
   uint64_t Renumber(Bytes* body) const {
     std::vector<PointEntry> entries;
     if (!DecodePoints(*body, &entries)) return 0;
@@ -289,10 +293,11 @@ class Repair {
   RepairReport report_;
   bool series_damaged_ = false;
   bool log_damaged_ = false;
-  std::map<uint32_t, Bytes> numbers_;        // as the files and the log tell
-  std::set<Bytes> found_;                    // series of rows
-  std::vector<Bytes> series_;                // by new number
-  std::map<Bytes, uint32_t> fresh_numbers_;  // new numbers
+  lsm::LogStart log_end_;
+  std::map<uint32_t, Bytes> numbers_;        // as found in the files and the log
+  std::set<Bytes> found_;                    // series that have rows
+  std::vector<Bytes> series_;                // indexed by new number
+  std::map<Bytes, uint32_t> fresh_numbers_;  // from TSUID to new number
   std::set<std::string> aside_;
 };
 
@@ -300,7 +305,7 @@ class Repair {
 
 Result<RepairReport> RepairDirectory(FileSystem& files, const std::string& folder) {
   if (!files.Exists(folder + "/" + lsm::kManifestName)) {
-    return Status::InvalidArgument(folder + ": no data directory: " + lsm::kManifestName +
+    return Status::InvalidArgument(folder + ": not a data directory: " + lsm::kManifestName +
                                    " is missing");
   }
   ASSIGN_OR_RETURN(const auto lock, files.Lock(folder + "/LOCK", "tsdb repair"));

@@ -1,7 +1,6 @@
 #pragma once
-// Makes a damaged data directory one that opens (engine.md §9 "Rebuild"). What is damaged is moved
-// to its folder "lost", never deleted; what is whole is kept, block by block. Of an open store:
-// Engine::Repair.
+// Repairs a damaged data directory so that it opens again. Damaged files are moved to its folder
+// "lost", never deleted. Intact blocks are kept. Engine::Repair repairs an open store.
 
 #include <string>
 
@@ -11,10 +10,10 @@
 
 namespace hg::points {
 
-/// Files and blocks that cannot be read are left out, the registry of series is rebuilt if it has a
-/// hole, the log is cut where it is damaged. Either all of this holds afterwards or nothing.
-/// InvalidArgument: no data directory. Corruption: the manifest is damaged, so that nobody can say
-/// what the files are. Busy: a process has the directory.
+/// Leaves out files and blocks that cannot be read, rebuilds the registry of series if numbers are
+/// missing, and cuts the log at the first damage. The repair takes effect completely or not at all.
+/// InvalidArgument: not a data directory. Corruption: the manifest is damaged, so the set of files
+/// is unknown. Busy: a process has the directory open.
 Result<RepairReport> RepairDirectory(FileSystem& files, const std::string& folder);
 
 }  // namespace hg::points

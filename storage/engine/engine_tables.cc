@@ -15,7 +15,7 @@ TableDescriptor DescriptorOf(const lsm::TableEntry& entry) {
   return descriptor;
 }
 
-// Known families keep their numbers, new ones are given the next.
+// Existing families keep their numbers. New families get the next ones.
 Status SetFamilies(const std::vector<FamilyDescriptor>& wanted, lsm::TableEntry* entry) {
   for (FamilyDescriptor& have : entry->families) {
     auto it = std::find_if(wanted.begin(), wanted.end(),
@@ -28,7 +28,8 @@ Status SetFamilies(const std::vector<FamilyDescriptor>& wanted, lsm::TableEntry*
     if (!known) entry->families.push_back(family);
   }
   if (entry->families.size() <= 255) return {};
-  return Status::LimitExceeded("table '" + entry->name + "' had 255 families in its life");
+  return Status::LimitExceeded("table '" + entry->name +
+                               "' has had 255 families, which is the maximum");
 }
 
 lsm::CellOrder OrderOf(const TableDescriptor& table) {
@@ -46,7 +47,8 @@ void Engine::AddTable(const lsm::TableEntry& entry) {
   table->families = entry.families;
   table->order = OrderOf(table->descriptor);
   std::unique_lock lock(tables_mutex_);
-  // The first points table is the one behind the points door; another one would be cells only.
+  // The first points table backs the point store. Another points table would store its points as
+  // cells.
   const Table* points = points_table_.load();
   if (table->order == lsm::CellOrder::kByArrival && (points == nullptr || points->id == entry.id)) {
     table->points_family = table->FamilyIndex(kFamily);
@@ -57,7 +59,7 @@ void Engine::AddTable(const lsm::TableEntry& entry) {
   all_tables_.push_back(std::move(table));
 }
 
-// Of the files of its namespace.
+// Creates the folder for the files of the table's namespace.
 Status Engine::MakeFolderOf(const std::string& table) {
   const std::string space(lsm::NamespaceOf(table));
   return space.empty() ? Status() : files_.CreateFolder(lsm::NamespaceFolder(options_.path, space));
@@ -77,7 +79,8 @@ bool Engine::HasFamiliesOf(const TableDescriptor& wanted) const {
 
 const Table* Engine::TableById(uint32_t id) const {
   std::shared_lock lock(tables_mutex_);
-  return id < kTablesMax ? tables_by_id_[id] : nullptr;
+  const auto it = tables_by_id_.find(id);
+  return it == tables_by_id_.end() ? nullptr : it->second;
 }
 
 Result<const Table*> Engine::FindTable(const std::string& name) const {
@@ -98,62 +101,61 @@ Status Engine::CreateTable(const TableDescriptor& wanted) {
   RETURN_IF_ERROR(lsm::CheckDescriptor(wanted));
   TableDescriptor descriptor = wanted;
   ASSIGN_OR_RETURN(descriptor.name, lsm::TableName(wanted.name));
-  std::lock_guard maintenance(maintenance_);
+  std::lock_guard regions(regions_mutex_);
   RETURN_IF_ERROR(CheckOpen());
   if (auto known = FindTable(descriptor.name); known.ok()) {
     if (lsm::SameDescriptor((*known)->descriptor, descriptor)) return {};
     return Status::Conflict("table exists with another descriptor: " + descriptor.name);
   }
-  if (manifest_.next_table >= kTablesMax) {
-    return Status::LimitExceeded("at most " + std::to_string(kTablesMax - 1) + " tables");
+  Edit edit;
+  edit.tables = file_set_.Tables();
+  if (edit.tables->next_table >= kTablesMax) {
+    return Status::LimitExceeded(
+        "a store can create " + std::to_string(kTablesMax - 1) +
+        " tables in total, including dropped ones; to create more, dump the store and load it "
+        "into a new one");
   }
   lsm::TableEntry entry;
-  entry.id = manifest_.next_table;
+  entry.id = edit.tables->next_table++;
   entry.name = descriptor.name;
   entry.points = descriptor.points;
   entry.families = descriptor.families;
-  lsm::Manifest manifest = manifest_;
-  ++manifest.next_table;
   const size_t key_width = descriptor.points ? region::GroupWidth(layout()) : SIZE_MAX;
   if (descriptor.points) entry.regions = lsm::SaltRegions(layout());
   ASSIGN_OR_RETURN(entry.regions, region::PreSplit(entry.regions, descriptor.splits, key_width));
-  for (lsm::RegionEntry& region : entry.regions) region.id = manifest.next_region++;
-  manifest.tables.push_back(entry);
+  for (lsm::RegionEntry& region : entry.regions) region.id = edit.tables->next_region++;
+  edit.tables->entries.push_back(entry);
   RETURN_IF_ERROR(MakeFolderOf(entry.name));
-  RETURN_IF_ERROR(lsm::SaveManifest(files_, options_.path, manifest));
-  manifest_ = std::move(manifest);
-  auto version = std::make_shared<Version>(*Pin());
-  version->regions[entry.id] = std::make_shared<region::RegionMap>(entry.regions);
-  SetVersion(std::move(version));
+  RETURN_IF_ERROR(file_set_.Apply(edit));
   AddTable(entry);
   return {};
 }
 
 Status Engine::AlterTable(const TableDescriptor& wanted) {
   RETURN_IF_ERROR(lsm::CheckDescriptor(wanted));
-  std::lock_guard maintenance(maintenance_);
+  std::lock_guard regions(regions_mutex_);
   RETURN_IF_ERROR(CheckOpen());
   ASSIGN_OR_RETURN(const Table* table, FindTable(wanted.name));
   TableDescriptor descriptor = wanted;
   descriptor.name = table->descriptor.name;
   if (descriptor.points != table->descriptor.points || OrderOf(descriptor) != table->order) {
     return Status::InvalidArgument("table '" + descriptor.name +
-                                   "' keeps its rows in another order: create it anew");
+                                   "' keeps its rows in another order: create the table again");
   }
   const bool has_points = std::any_of(descriptor.families.begin(), descriptor.families.end(),
                                       [](const FamilyDescriptor& f) { return f.name == kFamily; });
   if (table->points_family >= 0 && !has_points) {
     return Status::InvalidArgument("table '" + descriptor.name + "' holds points in family 't'");
   }
-  lsm::Manifest manifest = manifest_;
-  for (lsm::TableEntry& entry : manifest.tables) {
+  Edit edit;
+  edit.tables = file_set_.Tables();
+  for (lsm::TableEntry& entry : edit.tables->entries) {
     if (entry.id != table->id) continue;
     RETURN_IF_ERROR(SetFamilies(descriptor.families, &entry));
-    RETURN_IF_ERROR(lsm::SaveManifest(files_, options_.path, manifest));
+    RETURN_IF_ERROR(file_set_.Apply(edit));
     AddTable(entry);
     break;
   }
-  manifest_ = std::move(manifest);
   return {};
 }
 
@@ -162,41 +164,53 @@ Status Engine::DropTable(const std::string& name) {
   if (table->points_family >= 0) {
     return Status::InvalidArgument("table '" + name + "' holds the points of this store");
   }
+  // A process that works in the background serves the store and needs its own tables.
+  const bool own =
+      std::any_of(options_.tables.begin(), options_.tables.end(),
+                  [&](const TableDescriptor& mine) { return mine.name == table->descriptor.name; });
+  if (own && options_.background) {
+    return Status::InvalidArgument("table '" + name +
+                                   "' is in use by the running daemon: stop the daemon first");
+  }
   const uint32_t id = table->id;
   std::vector<RegionPlace> places;
   const auto regions = Pin()->RegionsOf(id);
   for (size_t region = 0; region < regions.count(); ++region) {
     places.emplace_back(id, regions.Id(region));
   }
-  return WhileHeld(places, [&] { return DropHeld(*table, regions.count()); });
+  return WhileHeld(places, [&] { return DropHeld(*table, places); });
 }
 
-Status Engine::DropHeld(const Table& table, size_t regions) {
+Status Engine::CheckThere(const Version& version, const Table& table) {
+  if (version.regions.contains(table.id)) return {};
+  return Status::NotFound("no such table: " + table.descriptor.name);
+}
+
+// Requires that all regions of the table are held, so none of them can be split or merged.
+Status Engine::DropHeld(const Table& table, const std::vector<RegionPlace>& places) {
   const uint32_t id = table.id;
-  std::lock_guard maintenance(maintenance_);
+  std::lock_guard no_flush(regions_mutex_);
   RETURN_IF_ERROR(CheckOpen());
-  if (TableById(id) == nullptr) {
-    return Status::NotFound("no such table: " + table.descriptor.name);
-  }
   const auto before = Pin();
-  if (before->RegionsOf(id).count() != regions) {
-    return Status::Busy("table '" + table.descriptor.name + "' was divided just now");
+  RETURN_IF_ERROR(CheckThere(*before, table));
+  const region::RegionMap& regions = before->RegionsOf(id);
+  if (regions.count() != places.size() ||
+      !std::all_of(places.begin(), places.end(), [&](const RegionPlace& place) {
+        return regions.IndexOfId(place.second).has_value();
+      })) {
+    return Status::Busy("table '" + table.descriptor.name + "' was just split or merged");
   }
-  lsm::Manifest manifest = manifest_;
-  std::erase_if(manifest.tables, [id](const lsm::TableEntry& entry) { return entry.id == id; });
-  std::erase_if(manifest.runs, [id](const lsm::RunEntry& run) { return run.table == id; });
-  auto version = std::make_shared<Version>(*before);
-  std::erase_if(version->runs, [id](const auto& runs) { return runs.first.first == id; });
-  version->regions.erase(id);
-  RETURN_IF_ERROR(Publish(std::move(manifest), std::move(version)));
-  {
-    std::unique_lock lock(tables_mutex_);
-    tables_.erase(table.descriptor.name);
-    tables_by_id_[id] = nullptr;
+  Edit edit;
+  edit.tables = file_set_.Tables();
+  std::erase_if(edit.tables->entries, [id](const auto& entry) { return entry.id == id; });
+  for (const RegionPlace& place : places) {
+    const Runs& runs = before->RunsOf(place.first, place.second);
+    edit.remove.insert(edit.remove.end(), runs.begin(), runs.end());
   }
-  for (const auto& [place, runs] : before->runs) {
-    if (place.first == id) RetireUnnamed(runs);
-  }
+  RETURN_IF_ERROR(file_set_.Apply(edit));
+  std::unique_lock lock(tables_mutex_);
+  tables_.erase(table.descriptor.name);
+  tables_by_id_.erase(id);
   return {};
 }
 

@@ -14,15 +14,15 @@
 namespace hg::points {
 namespace {
 
-// Deletes of a compacted cell's name: they may mean points, which takes a look at the row
-// (engine.md §3).
+// Whether a delete of this column may mean several points: it is named like a compacted cell. Such
+// a delete must read the row.
 bool NamesSeveralPoints(ByteView qualifier) {
   codec::Qualifier q;
   return codec::ClassifyQualifier(qualifier) == codec::CellClass::kCompacted &&
          !CanonicalQualifier(qualifier, &q);
 }
 
-// What changes of one row, in their order, do to the family of points.
+// The combined effect of a row's changes, in order, on the points family.
 Part PartOfChanges(std::span<const CellChange> changes, ByteView family) {
   Part part;
   std::set<ByteView> seen;
@@ -72,9 +72,9 @@ bool WantsNewestVersion(const CellChange& change) {
 
 }  // namespace
 
-// The rows of points that a key's changes may show in: those of its metric and hour, also where the
-// key is no regular one, which fails scans that meet it. A short one stands where it would with
-// zeros behind it.
+// The rows of points that a change of this key may affect: those of its metric and hour. This
+// includes irregular keys, because scans that meet one fail. A key that is too short counts as
+// padded with zeros.
 struct Engine::RowsOfKey {
   RowsOfKey(const KeyLayout& layout, const Table& table, ByteView key) {
     if (table.points_family < 0) return;
@@ -89,7 +89,7 @@ struct Engine::RowsOfKey {
   RowsOfKey(const RowsOfKey&) = delete;
   RowsOfKey& operator=(const RowsOfKey&) = delete;
 
-  ChangedRows rows{{}, UINT32_MAX};  // UINT32_MAX: none
+  ChangedRows rows{{}, UINT32_MAX};  // UINT32_MAX: no rows
   Bytes bytes;
 };
 
@@ -146,7 +146,7 @@ void Engine::AskForFlush() {
   background_wake_.notify_all();
 }
 
-// At the end of a change, in the write lock.
+// Called at the end of each change, under the write lock.
 void Engine::Account() {
   const size_t bytes = active_->bytes();
   active_bytes_.store(bytes, std::memory_order_relaxed);
@@ -168,20 +168,20 @@ Result<LogPosition> Engine::Append(std::span<const PointEntry> batch) {
   }
   const bool logged = options_.durability != Durability::kNone;
 
-  // Everything that can fail or takes time comes before the lock.
+  // Everything that can fail or takes time happens before the lock is taken.
   thread_local std::vector<char> kept_bodies;
-  thread_local std::vector<std::pair<ByteView, uint32_t>> records;
+  thread_local std::vector<std::pair<ByteView, uint32_t>> kept_records;
   const size_t slices = (batch.size() + kRecordPointsMax - 1) / kRecordPointsMax;
   const size_t room = batch.size() * kEntryBytesMax + slices * 2 + 16;
   Scratch bodies(&kept_bodies, room);
-  records.clear();
+  Scratch records(&kept_records, slices);
   char* out = bodies.data();
   for (size_t at = 0; at < batch.size(); at += kRecordPointsMax) {
     const auto slice = batch.subspan(at, std::min(kRecordPointsMax, batch.size() - at));
     const size_t size = EncodePoints(slice, out);
     if (size == 0) return Status::InvalidArgument("a qualifier is not that of a single point");
     const ByteView body(out, size);
-    records.emplace_back(body, logged ? crc32c::Value(body) : 0);
+    records[at / kRecordPointsMax] = {body, logged ? crc32c::Value(body) : 0};
     out += size;
   }
 
@@ -195,7 +195,7 @@ Result<LogPosition> Engine::Append(std::span<const PointEntry> batch) {
     }
     return {};
   };
-  LogPosition position = 0;
+  LogPosition position = logged && batch.empty() ? log_->End() : 0;
   for (size_t i = 0; i < slices; ++i) {
     const size_t at = i * kRecordPointsMax;
     const auto slice = batch.subspan(at, std::min(kRecordPointsMax, batch.size() - at));
@@ -213,7 +213,7 @@ Result<LogPosition> Engine::Append(std::span<const PointEntry> batch) {
 }
 
 void Engine::ApplyPoints(std::span<const PointEntry> entries, uint64_t sequence) noexcept {
-  // Distances at which memory of a cold series arrives in time; measured at 1 M series.
+  // Prefetch distances at which the memory of a cold series arrives in time.
   constexpr size_t kHeadAhead = 24;
   constexpr size_t kRowAhead = 12;
   RowMemory& rows = active_->rows;
@@ -231,7 +231,7 @@ void Engine::ApplyPoints(std::span<const PointEntry> entries, uint64_t sequence)
         rows.Put(row, sequence, entry.qualifier, entry.bits, RowForm::kAuto);
         continue;
       }
-      // What a batch brings for one row side by side is seen at once.
+      // Adjacent points of one row in a batch become visible together.
       rows.Begin(row);
       rows.Write(row, sequence, entry.qualifier, entry.bits, RowForm::kAuto);
       for (; same_row(i + 1); ++i) {
@@ -241,11 +241,10 @@ void Engine::ApplyPoints(std::span<const PointEntry> entries, uint64_t sequence)
       continue;
     }
     const Bytes key = codec::MakeRowKey(layout(), registry_.Tsuid(entry.series), entry.base);
+    const auto family = static_cast<uint8_t>(points_table()->points_family);
+    const Bytes qualifier = codec::Qualifier{entry.qualifier}.Encode();
     lsm::CellMemory::Writer cells(active_->CellsOrMake(points_table()->id));
-    if (lsm::CellRow* raw = cells.Find(key)) {
-      raw->Erase(static_cast<uint8_t>(points_table()->points_family),
-                 codec::Qualifier{entry.qualifier}.Encode());
-    }
+    if (lsm::CellRow* raw = cells.FindColumn(key, family, qualifier)) raw->Erase(family, qualifier);
     rows.Put(row, sequence, entry.qualifier, entry.bits, RowForm::kAuto);
   }
 }
@@ -260,9 +259,12 @@ void Engine::ApplyRow(const Table& table, const RowRecord& record, uint64_t sequ
     return;
   }
   lsm::CellMemory::Writer cells(active_->CellsOrMake(table.id));
-  lsm::CellRow& row = cells.Row(record.key);
   for (size_t i = 0; i < record.changes.size(); ++i) {
     const StampedChange& change = record.changes[i];
+    const bool of_family = change.kind == CellChange::Kind::kDeleteFamily ||
+                           change.kind == CellChange::Kind::kDeleteFamilyVersion;
+    lsm::CellRow& row = of_family ? cells.Row(record.key)
+                                  : cells.Column(record.key, change.family, change.qualifier);
     if (table.order == lsm::CellOrder::kByTime) {
       lsm::AddVersion(
           table.families,
@@ -279,8 +281,8 @@ void Engine::ApplyRow(const Table& table, const RowRecord& record, uint64_t sequ
   }
 }
 
-// Points and marks of point-like qualifiers are history of the row-hour; everything else is a cell.
-// Both change under the lock of the cells, and the history is published last.
+// Points, and tombstones named like points, go to the history of the row-hour. Everything else goes
+// to the cells. Both change under the lock of the cell memory, and the history is published last.
 void Engine::ApplyRegularRow(const Table& table, const RowRecord& record, uint64_t sequence,
                              SeriesNumber series, uint32_t base) {
   const auto family = static_cast<uint8_t>(table.points_family);
@@ -294,7 +296,7 @@ void Engine::ApplyRegularRow(const Table& table, const RowRecord& record, uint64
     }
     return row;
   };
-  // The whole record's points and raw cells count as written together.
+  // All points and raw cells of a record count as written together.
   const auto raw_put = [&](const StampedChange& change) {
     PartPoint point;
     return change.kind == CellChange::Kind::kPut && change.family == family &&
@@ -305,14 +307,16 @@ void Engine::ApplyRegularRow(const Table& table, const RowRecord& record, uint64
     history()->SetFlag(RowHourMemory::kRaw);
   }
   for (const StampedChange& change : record.changes) {
+    const auto column = [&]() -> lsm::CellRow& {
+      return cells.Column(record.key, change.family, change.qualifier);
+    };
     if (change.family != family) {
-      lsm::CellRow& other = cells.Row(record.key);
       if (change.kind == CellChange::Kind::kPut) {
-        other.Put(change.family, change.qualifier, change.value, change.timestamp_ms);
+        column().Put(change.family, change.qualifier, change.value, change.timestamp_ms);
       } else if (change.kind == CellChange::Kind::kDeleteColumn) {
-        other.DeleteColumn(change.family, change.qualifier, change.timestamp_ms);
+        column().DeleteColumn(change.family, change.qualifier, change.timestamp_ms);
       } else {
-        other.DeleteFamily(change.family, change.timestamp_ms);
+        cells.Row(record.key).DeleteFamily(change.family, change.timestamp_ms);
       }
       continue;
     }
@@ -328,28 +332,28 @@ void Engine::ApplyRegularRow(const Table& table, const RowRecord& record, uint64
     } else if (change.kind == CellChange::Kind::kPut &&
                CanonicalPoint(change.qualifier, change.value, &point)) {
       rows.Write(history(), sequence, point.qualifier.bits, point.bits, RowForm::kSingle);
-      if (lsm::CellRow* raw = cells.Find(record.key)) raw->Erase(family, change.qualifier);
+      if (lsm::CellRow* raw = cells.FindColumn(record.key, family, change.qualifier))
+        raw->Erase(family, change.qualifier);
     } else {
       if (TouchesPoints(change.qualifier)) history()->SetFlag(RowHourMemory::kRaw);
       if (point_name) rows.WriteDelete(history(), sequence, q.bits);
       if (change.kind == CellChange::Kind::kPut) {
         if (point_name) row->SetFlag(RowHourMemory::kRawPoint);
-        lsm::CellRow& raw = cells.Row(record.key);
+        lsm::CellRow& raw = column();
         if (change.operand) {
           raw.Append(family, change.qualifier, change.value, change.timestamp_ms,
-                     static_cast<uint32_t>(sequence));
+                     static_cast<int64_t>(sequence));
         } else if (TouchesPoints(change.qualifier)) {
-          PutRaw(family,
-                 {change.qualifier, change.value, change.timestamp_ms,
-                  static_cast<uint32_t>(sequence), false},
+          PutRaw(family, {change.qualifier, change.value, change.timestamp_ms, sequence, false},
                  &raw);
         } else {
           raw.Put(family, change.qualifier, change.value, change.timestamp_ms);
         }
       } else if (point_name) {
-        if (lsm::CellRow* raw = cells.Find(record.key)) raw->Erase(family, change.qualifier);
+        if (lsm::CellRow* raw = cells.FindColumn(record.key, family, change.qualifier))
+          raw->Erase(family, change.qualifier);
       } else {
-        cells.Row(record.key).DeleteColumn(family, change.qualifier, change.timestamp_ms);
+        column().DeleteColumn(family, change.qualifier, change.timestamp_ms);
       }
     }
   }
@@ -363,7 +367,7 @@ Status Engine::RegisterKey(const Table& table, ByteView key) {
   return Register(tsuid).status();
 }
 
-// In the write lock; the key's series is registered.
+// Requires the write lock and a registered series.
 LogPosition Engine::WriteLocked(const Table& table, ByteView key,
                                 const std::vector<CellChange>& changes, bool operands) {
   RowRecord record;
@@ -377,15 +381,18 @@ LogPosition Engine::WriteLocked(const Table& table, ByteView key,
     if (change.kind == CellChange::Kind::kPut) {
       stamped.value = change.value;
       stamped.operand = operands;
-      if (change.ttl_ms && *change.ttl_ms < lsm::kNeverExpires - stamped.timestamp_ms) {
-        stamped.expires_ms = stamped.timestamp_ms + *change.ttl_ms;
+      // If the sum overflows, the cell never expires.
+      int64_t expires_ms;
+      if (change.ttl_ms &&
+          !__builtin_add_overflow(stamped.timestamp_ms, *change.ttl_ms, &expires_ms)) {
+        stamped.expires_ms = expires_ms;
       }
     } else if (!change.timestamp_ms) {
-      ++stamp;  // a put after a delete must be seen
+      ++stamp;  // a put after a delete must be visible
     }
     record.changes.push_back(std::move(stamped));
   }
-  if (table.needs_strict_times()) ++stamp;  // what is written next is another version
+  if (table.needs_strict_times()) ++stamp;  // the next write creates another version
   stamp_floor_ms_ = stamp;
   record.stamp_ms = stamp;
   body_.clear();
@@ -409,7 +416,7 @@ Result<LogPosition> Engine::Write(const Table& table, ByteView key,
   if (looks) {
     ASSIGN_OR_RETURN(
         const Outcome outcome,
-        ReadModifyWrite(table, key, [&](const StoredRow&, std::vector<CellChange>* out) {
+        ReadModifyWrite(table, key, {}, [&](const StoredRow&, std::vector<CellChange>* out) {
           *out = changes;
           return Result<bool>(true);
         }));
@@ -442,7 +449,8 @@ Result<LogPosition> Engine::AppendToRow(const Table& table, ByteView key, ByteVi
   return WriteLocked(table, key, changes, true);
 }
 
-// Deletes of newest versions are told which those are: as stored before these changes.
+// Replaces the deletes of a newest version by deletes of concrete versions: those stored before
+// these changes.
 void Engine::NameVersions(const Table& table, const StoredRow& row,
                           std::vector<CellChange>* changes) const {
   if (std::none_of(changes->begin(), changes->end(), WantsNewestVersion)) return;
@@ -463,8 +471,8 @@ void Engine::NameVersions(const Table& table, const StoredRow& row,
   });
 }
 
-// Replaces deletes of compacted cells by what they mean in this row after the changes before them.
-// In the write lock: the row is merged for such deletes only.
+// Replaces deletes of compacted cells by deletes of what they mean in this row after the preceding
+// changes. Runs under the write lock, but merges the row only for such deletes.
 void Engine::ExpandDeletes(const Table& table, StoredRow row,
                            std::vector<CellChange>* changes) const {
   const Bytes& family = table.families[static_cast<size_t>(table.points_family)].name;
@@ -474,7 +482,7 @@ void Engine::ExpandDeletes(const Table& table, StoredRow row,
   };
   if (std::none_of(changes->begin(), changes->end(), names_several)) return;
   std::vector<CellChange> expanded;
-  size_t merged = 0;  // of expanded
+  size_t merged = 0;  // number of `expanded` changes already merged into `row`
   for (CellChange& change : *changes) {
     if (!names_several(change)) {
       expanded.push_back(std::move(change));
@@ -493,38 +501,38 @@ void Engine::ExpandDeletes(const Table& table, StoredRow row,
 }
 
 Result<Engine::Outcome> Engine::ReadModifyWrite(const Table& table, ByteView key,
+                                                const lsm::ColumnChoice& columns,
                                                 const Decide& decide) {
   if (observers_.guards_writes()) {
     RETURN_IF_ERROR(observers_.BeforeRow(table.descriptor.name, key, {}));
   }
   RETURN_IF_ERROR(CheckWritable());
-  Bytes tsuid;
-  uint32_t base = 0;
-  const bool regular = table.points_family >= 0 && IsRegularKey(layout(), key, &tsuid, &base);
+  const RowPlace place = PlaceOf(table, key);
   const RowsOfKey rows(layout(), table, key);
   ToldRows told(listeners_);
   for (;;) {
     const uint64_t dropped_runs = dropped_runs_;
     const auto version = Pin();
-    ASSIGN_OR_RETURN(StoredRow files, ReadFiles(*version, table, key, regular, tsuid, base));
+    ASSIGN_OR_RETURN(StoredRow files,
+                     ReadFiles(*version, table, place, FilesRead::kAll, columns, nullptr));
     std::unique_lock lock(write_, std::defer_lock);
     RETURN_IF_ERROR(LockTold(rows, &told, &lock));
-    // What is in this version's files and memory is the whole row as long as its memory is the one
-    // written to, and no file went that rows must not come back from.
+    // Files and memory of this version are the complete row under two conditions: its first
+    // memtable is still the active one, and no files were dropped, whose rows must not reappear.
     if (version->generations.front().get() != active_ || dropped_runs_ != dropped_runs) continue;
-    StoredRow row = MergeStored(table, ReadMemory(*version, table, key, regular, tsuid, base),
-                                std::move(files));
+    ASSIGN_OR_RETURN(StoredRow row, ReadMemory(*version, table, place, columns, nullptr));
+    row = MergeStored(table, std::move(row), std::move(files));
     Expire(table, clock_.NowMs(), &row);
     std::vector<CellChange> changes;
     ASSIGN_OR_RETURN(const bool write, decide(row, &changes));
     if (!write) return Outcome{};
     NameVersions(table, row, &changes);
-    if (regular && !registry_.Find(tsuid)) {
+    if (place.regular && !registry_.Find(place.tsuid)) {
       lock.unlock();
-      RETURN_IF_ERROR(Register(tsuid).status());
+      RETURN_IF_ERROR(Register(place.tsuid).status());
       continue;
     }
-    if (regular) ExpandDeletes(table, std::move(row), &changes);
+    if (place.regular) ExpandDeletes(table, std::move(row), &changes);
     return Outcome{true, WriteLocked(table, key, changes)};
   }
 }

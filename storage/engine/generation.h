@@ -1,6 +1,6 @@
 #pragma once
-// All memory written since a sequence (engine.md §4): row-hours, generic rows of every table, new
-// series. One is active; frozen ones wait for their files.
+// A memtable: the row-hours, the generic rows of every table and the new series of consecutive log
+// records. One memtable is active. Frozen ones wait to be flushed.
 
 #include <array>
 #include <atomic>
@@ -14,41 +14,42 @@
 
 namespace hg::points {
 
-/// Ids of tables are below it.
-inline constexpr uint32_t kTablesMax = 256;
+/// Table ids are below this limit. They are never reused, so a write through a dropped table cannot
+/// appear in another table.
+inline constexpr uint32_t kTablesMax = 1 << 20;
 
-/// Changed by the engine inside its write lock; read from any thread as the members say.
+/// The engine changes it while it holds its write lock. Any thread may read, as the comments of the
+/// members say.
 class Generation {
  public:
   explicit Generation(int64_t made_ms) : made_ms(made_ms) {}
   Generation(const Generation&) = delete;
   Generation& operator=(const Generation&) = delete;
   ~Generation() {
-    for (auto& cells : tables_) delete cells.load(std::memory_order_relaxed);
+    for (auto& group : tables_) {
+      const std::unique_ptr<Group> owned(group.load(std::memory_order_relaxed));
+      if (owned == nullptr) continue;
+      for (auto& cells : *owned) delete cells.load(std::memory_order_relaxed);
+    }
     if (counted_in_ != nullptr) *counted_in_ -= counted_;
   }
-  /// Adds its bytes to `total`, and takes them off when the last reader has let go of it. Once,
-  /// when it is frozen.
+  /// Adds the size of the memtable to `total`, and subtracts it when the last reader releases the
+  /// memtable. Called once, when the memtable is frozen.
   void CountIn(std::shared_ptr<std::atomic<uint64_t>> total) {
     counted_ = bytes();
     *total += counted_;
     counted_in_ = std::move(total);
   }
 
-  /// The rows of a table, or null.
+  /// The rows of a table; null if there are none.
   [[nodiscard]] const lsm::CellMemory* Cells(uint32_t table) const {
-    return tables_[table].load(std::memory_order_acquire);
+    const Group* const group = tables_[table / kGroup].load(std::memory_order_acquire);
+    return group == nullptr ? nullptr : (*group)[table % kGroup].load(std::memory_order_acquire);
   }
   [[nodiscard]] lsm::CellMemory& CellsOrMake(uint32_t table) {
-    std::atomic<lsm::CellMemory*>& place = tables_[table];
-    lsm::CellMemory* cells = place.load(std::memory_order_acquire);
-    if (cells != nullptr) return *cells;
-    auto made = std::make_unique<lsm::CellMemory>(&cell_bytes_);
-    // After a start several threads may come here at once.
-    if (place.compare_exchange_strong(cells, made.get(), std::memory_order_acq_rel)) {
-      cells = made.release();
-    }
-    return *cells;
+    Group& group = LoadOrMake(&tables_[table / kGroup], [] { return std::make_unique<Group>(); });
+    return LoadOrMake(&group[table % kGroup],
+                      [this] { return std::make_unique<lsm::CellMemory>(&cell_bytes_); });
   }
   [[nodiscard]] size_t bytes() const {
     return rows.bytes() + cell_bytes_.load(std::memory_order_relaxed);
@@ -56,22 +57,38 @@ class Generation {
 
   const int64_t made_ms;
 
-  // Set before it becomes the active one.
-  uint64_t after_sequence = 0;  // holds records with greater sequences
-  uint32_t series_begin = 0;    // first number of the series made in it
+  // Set before it becomes the active memtable.
+  uint64_t after_sequence = 0;  // its records have greater sequence numbers
+  uint32_t series_begin = 0;    // first number of the series created in it
 
   RowMemory rows;
 
-  // Set when it is frozen, before readers can see it as such.
+  // Set when it is frozen, before readers can see that it is.
   uint64_t last_sequence = 0;
   uint32_t series_end = 0;
-  lsm::Log::Switch log_end{};  // where the log of the next generation begins
+  lsm::Log::Switch log_end{};  // where the log of the next memtable begins
 
  private:
-  std::atomic<size_t> cell_bytes_{0};  // of all tables
+  // Only few ids are in use, and they are mostly close together.
+  static constexpr uint32_t kGroup = 1 << 10;
+  using Group = std::array<std::atomic<lsm::CellMemory*>, kGroup>;
+
+  // During log replay, several threads may call this at once.
+  template <typename T, typename Make>
+  static T& LoadOrMake(std::atomic<T*>* place, const Make& make) {
+    T* held = place->load(std::memory_order_acquire);
+    if (held != nullptr) return *held;
+    std::unique_ptr<T> made = make();
+    if (place->compare_exchange_strong(held, made.get(), std::memory_order_acq_rel)) {
+      held = made.release();
+    }
+    return *held;
+  }
+
+  std::atomic<size_t> cell_bytes_{0};  // bytes of the cells of all tables
   uint64_t counted_ = 0;
   std::shared_ptr<std::atomic<uint64_t>> counted_in_;
-  std::array<std::atomic<lsm::CellMemory*>, kTablesMax> tables_{};
+  std::array<std::atomic<Group*>, kTablesMax / kGroup> tables_{};  // by table id
 };
 
 }  // namespace hg::points

@@ -1,6 +1,6 @@
 #pragma once
-// Readers that hold a version between calls, so that it can be taken from those that nobody moves
-// any more: files that were merged away would stay as long as they (spec region-store.md Q10).
+// Readers that hold a version between calls. The store releases the versions of idle readers,
+// because merged files cannot be removed while a version contains them (region-store.md Q10).
 
 #include <cstdint>
 #include <mutex>
@@ -11,14 +11,15 @@ namespace hg::points {
 class IdleReader {
  public:
   virtual ~IdleReader() = default;
-  /// Lets go of what it holds, unless it was used after that time or is in use. From any thread.
+  /// Releases what the reader holds, unless it is in use or was used after `time_ms`. Called from
+  /// any thread.
   virtual void ReleaseIfIdleSince(int64_t time_ms) = 0;
 };
 
 /// Thread-safe.
 class IdleReaders {
  public:
-  /// The reader is known as long as this lives.
+  /// The reader is registered as long as this object lives.
   class Registration {
    public:
     Registration(IdleReaders& all, IdleReader* reader) : all_(all), reader_(reader) {

@@ -10,14 +10,15 @@
 namespace hg::points {
 namespace {
 
-// Control byte of an entry: bytes of the series delta (0, 1, 2 or 4), then what follows it.
+// Control byte of an entry: the number of bytes of the series delta (0, 1, 2 or 4), then flags for
+// the fields that follow.
 constexpr uint8_t kDeltaMask = 0x3;
 constexpr uint8_t kHasBase = 0x4;
 constexpr uint8_t kMillis = 0x8;
 constexpr uint8_t kControlMask = 0xF;
 constexpr int kDeltaBytes[4] = {0, 1, 2, 4};
 
-// Kinds of changes are those of CellChange, one for puts that expire, and one for what is appended.
+// Kinds of changes are those of CellChange, plus one for puts that expire and one for appends.
 constexpr uint8_t kExpiringPut = 5;
 constexpr uint8_t kAppend = 6;
 static_assert(static_cast<uint8_t>(CellChange::Kind::kDeleteFamilyVersion) == kExpiringPut - 1);
@@ -47,7 +48,8 @@ uint64_t Widen(uint64_t bits, uint8_t flags) {
 
 }  // namespace
 
-// Fixed-width stores that the next field overwrites: no loop, no branch on the width.
+// Stores each field at full width and lets the next field overwrite the excess. This needs no loop
+// and no branch on the width.
 size_t EncodePoints(std::span<const PointEntry> entries, char* out) {
   char* p = out;
   const auto count = static_cast<uint16_t>(entries.size());
@@ -83,7 +85,7 @@ bool DecodePoints(ByteView in, std::vector<PointEntry>* entries) {
   entries->clear();
   if (in.size() < 2) return false;
   const size_t count = Load<uint16_t>(in.data());
-  // A padded copy lets every field be read at its full width.
+  // The padding allows reading every field at full width.
   const size_t size = in.size() - 2;
   Bytes padded;
   padded.reserve(size + kEntryBytesMax + 8);

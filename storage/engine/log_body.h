@@ -1,6 +1,6 @@
 #pragma once
-// Bodies of the log's records (storage/lsm/FORMAT.md "Bodies"). Every change of memory is one of
-// these.
+// Bodies of log records (storage/lsm/FORMAT.md "Bodies"). Every change of memory is one such
+// record.
 
 #include <cstdint>
 #include <span>
@@ -14,39 +14,40 @@ namespace hg::points {
 
 enum class LogKind : uint8_t {
   kPoints = 1,  // points of known series
-  kSeries = 2,  // a new series: its number is the number of series before
-  kRow = 3,     // a mutation of one row through the cells door
+  kSeries = 2,  // a new series, with its number
+  kRow = 3,     // a change of one row through the cell store
 };
 
-/// Points of one record: bounds the time in the write lock. No promise spans rows.
+/// Most points of one record. It bounds the time in the write lock. Points of different rows need
+/// not become visible together.
 inline constexpr size_t kRecordPointsMax = 512;
-/// Bytes of the longest entry.
+/// Size of the longest entry, in bytes.
 inline constexpr size_t kEntryBytesMax = 1 + 4 + 4 + 4 + 8;
 
-/// Writes the body of ≤ kRecordPointsMax entries at out, where 2 + n × kEntryBytesMax + 8 bytes are
-/// free; its size. 0 if an entry has a qualifier that is no canonical single point's.
+/// Encodes at most kRecordPointsMax entries at `out`, which needs 2 + n × kEntryBytesMax + 8 bytes.
+/// Returns the size of the body, or 0 if a qualifier is not that of a canonical single point.
 size_t EncodePoints(std::span<const PointEntry> entries, char* out);
-/// False: not such a body.
+/// Returns false if the bytes are not such a body.
 bool DecodePoints(ByteView in, std::vector<PointEntry>* entries);
 
 void EncodeSeries(uint32_t number, ByteView tsuid, Bytes* out);
 bool DecodeSeries(ByteView in, uint32_t* number, ByteView* tsuid);
 
-/// One change as it is applied: the store's clock has been asked, nothing is left to decide.
+/// One change with its final timestamps, ready to be applied.
 struct StampedChange {
   CellChange::Kind kind = CellChange::Kind::kPut;
   uint8_t family = 0;
   Bytes qualifier;
   Bytes value;
-  bool operand = false;      // of a put: the value is to be appended to what is there
-  int64_t timestamp_ms = 0;  // of the cell or the mark
+  bool operand = false;                     // of a put: append the value to the stored one
+  int64_t timestamp_ms = 0;                 // of the cell or the tombstone
   int64_t expires_ms = lsm::kNeverExpires;  // of a put
 };
 
 struct RowRecord {
   uint32_t table = 0;
   Bytes key;
-  int64_t stamp_ms = 0;  // no later server time is below it
+  int64_t stamp_ms = 0;  // lower bound of all later server times
   std::vector<StampedChange> changes;
 };
 

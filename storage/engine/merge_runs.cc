@@ -11,7 +11,7 @@
 namespace hg::points {
 namespace {
 
-// The row-hours of a points file whose keys are in a region. The file has them by series.
+// The row-hours of a points file whose keys are in a region. The file orders them by series.
 class PointsOfRegion {
  public:
   PointsOfRegion(const KeyLayout& layout, ByteView salt, const MergeInput& from)
@@ -26,7 +26,7 @@ class PointsOfRegion {
     for (;;) {
       ASSIGN_OR_RETURN(const bool more, scan_.Next());
       if (!more || all_) return more;
-      // Regions end at the latest behind the base: the pairs decide nothing.
+      // A region boundary never continues after the base time, so the pairs need not be compared.
       const Bytes& key = scan_.key();
       group_.assign(salt_);
       group_.append(key, 0, metric_width_);
@@ -53,7 +53,7 @@ class PointsOfRegion {
   Bytes group_;
 };
 
-// One run's two streams.
+// The points and the cells of one input.
 struct Input {
   uint32_t generation = 0;
   std::unique_ptr<PointsOfRegion> points;
@@ -71,8 +71,9 @@ struct Input {
   }
 };
 
-// Merges runs of the points table. Both files of a run are ordered by bucket and metric first, so
-// the cells of one metric are what has to be held to meet the points of their rows.
+// Merges parts of the points table. Within a salt bucket, both files of a part are ordered by
+// metric first. So only the cells of one metric are held in memory to merge them with the points of
+// their rows.
 class PointsMerge {
  public:
   PointsMerge(const KeyLayout& layout, const MergeTask& task, RunSet* writer)
@@ -83,7 +84,7 @@ class PointsMerge {
         oldest_ms_(
             OldestSeenMs(table_.families[static_cast<size_t>(table_.points_family)], task.now_ms)),
         writer_(writer) {
-    // Regions begin with the buckets of the salt, the first one with no key at all.
+    // Region boundaries begin with a salt bucket; the first region has an empty start key.
     salt_ = task.inputs.front().start.substr(0, static_cast<size_t>(layout.salt_width));
     salt_.resize(static_cast<size_t>(layout.salt_width), '\0');
   }
@@ -112,11 +113,11 @@ class PointsMerge {
   }
 
  private:
-  using FileKey = Bytes;  // of a row file
+  using FileKey = Bytes;  // key in a points file
   struct Held {
     Bytes key;
     bool regular = false;
-    std::vector<std::pair<size_t, lsm::CellRow>> rows;  // by input, newest first
+    std::vector<std::pair<size_t, lsm::CellRow>> rows;  // index of input, cells; newest first
   };
 
   [[nodiscard]] size_t GroupWidth() const {
@@ -162,15 +163,16 @@ class PointsMerge {
         Held& held = regular ? regular_[RowFileKey(layout_, tsuid, base)] : irregular_[key];
         held.key = key;
         held.regular = regular;
-        held.rows.emplace_back(i, input.cells->TakeRow());
+        ASSIGN_OR_RETURN(lsm::CellRow row, input.cells->TakeRow());
+        held.rows.emplace_back(i, std::move(row));
         RETURN_IF_ERROR(input.NextCells());
       }
     }
     return {};
   }
 
-  // The points of the group in file order, and with them the regular rows of cells that stand
-  // before or with them.
+  // Merges the points of the group in file order. Regular rows of cells that sort before or with a
+  // row of points are written with it.
   Status MergePoints() {
     for (;;) {
       const Bytes* least = nullptr;
@@ -197,8 +199,8 @@ class PointsMerge {
       ++holders;
       holder = &input;
     }
-    // A row of points in one run only is moved as it is. Only with the oldest part goes what has
-    // expired: else it would come back should the TTL grow.
+    // A row that has only points, of one part only, is copied unchanged. Expired rows are dropped
+    // only if no older part of them exists; otherwise older data would reappear if the TTL grew.
     if (cells == regular_.end() && holders == 1) {
       if (!bottom_ || !HasExpired(file_key)) {
         RETURN_IF_ERROR(writer_->AddEncodedPoints(file_key, holder->points->value()));
@@ -271,20 +273,20 @@ class PointsMerge {
   const MergeTask& task_;
   const Table& table_;
   const bool bottom_;
-  const int64_t oldest_ms_;  // points before have expired
+  const int64_t oldest_ms_;  // points before this time have expired
   RunSet* const writer_;
   std::vector<Input> inputs_;  // newest first
   Bytes salt_;                 // of the region's regular rows
-  Bytes group_;                // salt ‖ metric, as the keys of the cells begin
-  Bytes group_metric_;         // of the points that belong to it
+  Bytes group_;                // salt ‖ metric: the prefix of the cells' keys
+  Bytes group_metric_;         // metric of the group's points
   bool group_has_points_ = false;
   std::map<FileKey, Held> regular_;
   std::map<Bytes, Held> irregular_;
   std::map<Bytes, lsm::CellRow> out_cells_;
 };
 
-// By time a mark also hides what is put later with an older time, so it stays for a while after its
-// moment.
+// In tables ordered by time, a tombstone also hides later puts with older timestamps. So it is kept
+// for a while after its timestamp.
 constexpr int64_t kMarkKeptMs = 24 * 3'600'000;
 
 Status MergeCells(const MergeTask& task, RunSet* writer) {
@@ -297,19 +299,18 @@ Status MergeCells(const MergeTask& task, RunSet* writer) {
     if (run->cells() == nullptr) continue;
     sources.push_back(lsm::ScanRows(run->cells(), start, stop, lsm::CacheUse::kPast));
   }
-  const auto rows = lsm::MergeSources(table.order, std::move(sources));
+  lsm::MergedRows rows(table.order, std::move(sources));
   for (;;) {
     RETURN_IF_ERROR(task.between());
-    ASSIGN_OR_RETURN(const bool more, rows->Next());
+    ASSIGN_OR_RETURN(const bool more, rows.Next());
     if (!more) return {};
-    lsm::CellRow row = rows->TakeRow();
+    ASSIGN_OR_RETURN(lsm::CellRow row, rows.TakeRow());
     if (table.order == lsm::CellOrder::kByTime) {
-      row.ToVersions();
       lsm::TidyVersions(table.families, tidy, &row.versions);
     } else if (task.bottom) {
       row.DropMarks();
     }
-    if (!row.empty()) RETURN_IF_ERROR(writer->AddCells(rows->key(), row));
+    if (!row.empty()) RETURN_IF_ERROR(writer->AddCells(rows.key(), row));
   }
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// What a merge of runs writes: each row once, the merge of its parts (engine.md §6).
+// Merges parts into new parts that contain each row once.
 
 #include <cstdint>
 #include <functional>
@@ -12,23 +12,23 @@
 
 namespace hg::points {
 
-/// A run and the keys of the region that has it.
+/// A part and the key range of the region that uses it.
 struct MergeInput {
   std::shared_ptr<const Run> run;
   Bytes start;
-  Bytes stop;  // "" = open
+  Bytes stop;  // "" = no end
 };
 
 struct MergeTask {
   const Table* table = nullptr;
-  std::vector<MergeInput> inputs;  // newest first, or of regions that have no row in common
-  bool bottom = false;             // no older part of any row exists
+  std::vector<MergeInput> inputs;  // newest first, or parts of regions that have no row in common
+  bool bottom = false;             // no older part has any of these rows
   int64_t now_ms = 0;
-  /// Called between rows; a failure ends the merge. May wait.
+  /// Called between rows; an error ends the merge. It may block.
   std::function<Status()> between;
 };
 
-/// Regions of a points table that come together here are of one salt bucket.
+/// Input regions of a points table must belong to one salt bucket.
 Status MergeRuns(const KeyLayout& layout, const MergeTask& task, RunSet* writer);
 
 }  // namespace hg::points

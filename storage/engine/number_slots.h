@@ -1,5 +1,5 @@
 #pragma once
-// A hash table of numbers: what they name is kept by whoever has the table, once.
+// A hash table of numbers. The caller stores the objects that the numbers identify.
 
 #include <algorithm>
 #include <cstddef>
@@ -8,14 +8,14 @@
 
 namespace hg::points {
 
-/// Eight bytes a slot, linear probing, 47 to 70 % full: it grows by half, since memory of a slot
-/// counts for each series and growing is cheap (slots stay in the order of their hashes, so that
-/// both tables are walked through once). Callers lock: one writer or many readers.
+/// Open addressing with linear probing, eight bytes per slot, 47 to 70 % full. It grows by only
+/// half, to save memory per series. Growing is cheap: slots stay in the order of their hashes, so
+/// both tables are passed through once. Callers lock: one writer or many readers.
 class NumberSlots {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;
 
-  /// The number that was added under this hash and of which is(number) is true, or kNone.
+  /// Returns the number that was added with this hash and for which is(number) is true, or kNone.
   template <typename Is>
   [[nodiscard]] uint32_t Find(uint32_t hash, Is&& is) const {
     if (slots_.empty()) return kNone;
@@ -24,13 +24,13 @@ class NumberSlots {
     }
     return kNone;
   }
-  /// So many more are going to be added.
+  /// Prepares for adding `more` numbers.
   void Reserve(size_t more) {
     size_t slots = std::max(kFirstSlots, slots_.size());
     while (used_ + more > slots / 10 * 7) slots += slots / 2;
     if (slots > slots_.size()) Rehash(slots);
   }
-  /// After Reserve; below kNone, and not there yet.
+  /// Requires Reserve. `number` is below kNone and has not been added.
   void Add(uint32_t hash, uint32_t number) {
     Insert({hash, number});
     ++used_;
@@ -43,7 +43,7 @@ class NumberSlots {
  private:
   static constexpr size_t kFirstSlots = 1024;
   struct Slot {
-    uint32_t hash = 0;  // so that what others name need not be looked at
+    uint32_t hash = 0;  // avoids comparing objects whose hash differs
     uint32_t number = kNone;
   };
   [[nodiscard]] size_t First(uint32_t hash) const { return uint64_t{hash} * slots_.size() >> 32; }

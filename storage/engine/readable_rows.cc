@@ -1,7 +1,9 @@
 #include "storage/engine/readable_rows.h"
 
+#include <utility>
+
 #include "storage/engine/row_file.h"
-#include "storage/lsm/cell_row.h"
+#include "storage/lsm/cell_file.h"
 #include "storage/points/row_statistics.h"
 
 namespace hg::points {
@@ -24,22 +26,33 @@ Result<bool> CopyReadable(const lsm::BlockFile& file, bool points, RunWriter* wr
     rows_whole = false;
     return Status();
   };
-  ASSIGN_OR_RETURN(
-      const bool whole, VisitReadable(file, [&](ByteView key, ByteView value) -> Status {
-        // Out of order, or no row: a writer's mistake, told by the check.
-        if (key <= last) return unreadable();
-        last = key;
-        if (points) {
-          Part part;
-          if (!DecodeFileRow(value, 0, &part)) return unreadable();
-          if (StatisticsHold(value)) return writer->AddEncodedPoints(key, value);
-          Bytes anew;  // the writer finds out what they are
-          EncodeFileRow(part, &anew);
-          return writer->AddEncodedPoints(key, anew);
-        }
-        lsm::CellRow row;
-        return lsm::DecodeCellRow(value, &row) ? writer->AddCells(key, row) : unreadable();
-      }));
+  lsm::CellRow row;  // pieces read so far of the row with the key `last`
+  const auto write_row = [&]() -> Status {
+    if (row.empty()) return {};
+    return writer->AddCells(last, std::exchange(row, {}));
+  };
+  ASSIGN_OR_RETURN(const bool whole,
+                   VisitReadable(file, [&](ByteView key, ByteView value) -> Status {
+                     // An entry out of order, or one that is not a row, is a writer's error. The
+                     // check reports it.
+                     const bool piece = !points && key == last && !row.empty();
+                     if (key <= last && !piece) return unreadable();
+                     if (!piece) RETURN_IF_ERROR(write_row());
+                     last = key;
+                     if (points) {
+                       Part part;
+                       if (!DecodeFileRow(value, 0, &part)) return unreadable();
+                       if (StatisticsHold(value)) return writer->AddEncodedPoints(key, value);
+                       Bytes anew;  // the writer computes the statistics again
+                       EncodeFileRow(part, &anew);
+                       return writer->AddEncodedPoints(key, anew);
+                     }
+                     lsm::CellRow read;
+                     if (!lsm::DecodeCellRow(value, &read)) return unreadable();
+                     lsm::AppendPiece(std::move(read), &row);
+                     return {};
+                   }));
+  RETURN_IF_ERROR(write_row());
   return whole && rows_whole;
 }
 
@@ -50,7 +63,7 @@ Status LinkIntoLost(FileSystem& files, const std::string& folder,
   for (const std::string& name : names) {
     const std::string from = folder + "/" + name;
     if (!files.Exists(from)) continue;
-    // Numbers are given once, whatever the namespace.
+    // File numbers are unique across namespaces, so the names need no namespace.
     const std::string place = lost + "/" + name.substr(name.rfind('/') + 1);
     std::string to = place;
     for (int i = 1; files.Exists(to); ++i) to = place + "." + std::to_string(i);

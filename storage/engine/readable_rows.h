@@ -1,5 +1,5 @@
 #pragma once
-// What of damaged files can still be read, and where they go.
+// Salvages the readable rows of damaged files, and moves damaged files to the folder "lost".
 
 #include <functional>
 #include <set>
@@ -13,20 +13,21 @@
 
 namespace hg::points {
 
-/// Below the folder of the store.
+/// Relative to the folder of the store.
 inline constexpr char kLostFolder[] = "lost";
 
 using EntryVisit = std::function<Status(ByteView key, ByteView value)>;
 
-/// Every entry that can be read, in order; a damaged block is passed over. False: there was one.
+/// Visits every readable entry in order and skips damaged blocks. Returns false if a block was
+/// skipped.
 Result<bool> VisitReadable(const lsm::BlockFile& file, const EntryVisit& visit);
 
-/// Adds every row that can be read to the writer; `points`: it is a points file. False: some could
-/// not.
+/// Adds every readable row to the writer. `points` tells whether it is a points file. Returns false
+/// if some rows could not be read.
 Result<bool> CopyReadable(const lsm::BlockFile& file, bool points, RunWriter* writer);
 
-/// Gives files of the store (`names` within its folder) second names in its folder of lost ones,
-/// and tells of each in `done`. Those that are not there are passed over.
+/// Hard-links or copies files of the store (`names`, relative to `folder`) into its folder "lost",
+/// and appends a line for each to `done`. Missing files are skipped.
 Status LinkIntoLost(FileSystem& files, const std::string& folder,
                     const std::set<std::string>& names, std::vector<std::string>* done);
 

@@ -13,11 +13,11 @@
 namespace hg::points {
 namespace {
 
-// Looked for or added together, so that memory of one arrives while another is looked at.
+// Number of series that are looked up or added together, so that their memory accesses overlap.
 constexpr size_t kTogether = 32;
 
-// Who writes comes with series in the order in which they came first: the next one is mostly the
-// one asked for, and near in memory.
+// Writers usually send series in the order in which they were created. So the next number is
+// usually the requested one, and is near in memory.
 thread_local uint32_t next_number = 0;
 
 }  // namespace
@@ -154,13 +154,13 @@ std::vector<uint32_t> Registry::MatchListed(ByteView metric, const SeriesMatcher
            !MatchesTsuid(matcher, layout_, Tsuid(number));
   });
   numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
-  return numbers;  // in the order of the list, which is sorted
+  return numbers;  // sorted, like the list of the matcher
 }
 
 Status Registry::MayMatch(ByteView metric, const SeriesMatcher& matcher) const {
   if (NoWait::Current() == nullptr) return {};
   std::shared_lock lock(mutex_, std::try_to_lock);
-  if (!lock.owns_lock()) return NoWait::MayWait();  // series are added: that may take long
+  if (!lock.owns_lock()) return NoWait::MayWait();  // series are being added, which may take long
   return index_.MatchesAtMost(metric, matcher) > kFewSeries ? NoWait::MayWait() : Status();
 }
 

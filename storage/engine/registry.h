@@ -1,6 +1,6 @@
 #pragma once
-// Series number ↔ TSUID, and the tag index over the numbers (engine.md §9). A number is given once
-// and never reused.
+// Maps series numbers to TSUIDs and back, with a tag index over the numbers. A number is assigned
+// once and never reused.
 
 #include <atomic>
 #include <cstdint>
@@ -19,34 +19,34 @@
 
 namespace hg::points {
 
-/// One writer at a time (Add), any number of readers. TSUIDs never move: views live as long as the
-/// registry.
+/// One writer at a time (Add) and any number of readers. TSUIDs never move: views of them are valid
+/// as long as the registry lives.
 class Registry {
  public:
-  /// Looking for so many takes some tens of µs.
+  /// Matching this many series takes some tens of microseconds.
   static constexpr uint64_t kFewSeries = 4096;
   static constexpr uint32_t kUnknown = NumberSlots::kNone;
 
   explicit Registry(const KeyLayout& layout) : layout_(layout), index_(layout) {}
 
-  /// Numbers below it are known.
+  /// The number of series; all lower numbers are assigned.
   [[nodiscard]] uint32_t size() const { return size_.load(std::memory_order_acquire); }
   [[nodiscard]] std::optional<uint32_t> Find(ByteView tsuid) const;
-  /// The same for some: numbers[i] of tsuids[i], or kUnknown. False: some are unknown.
+  /// Sets numbers[i] to the number of tsuids[i], or to kUnknown. Returns false if some are unknown.
   bool FindAll(std::span<const ByteView> tsuids, uint32_t* numbers) const;
-  /// number < size().
+  /// `number` must be below size().
   [[nodiscard]] ByteView Tsuid(uint32_t number) const;
-  /// So many are going to be added.
+  /// Prepares for adding `series` series.
   void Reserve(size_t series);
-  /// The TSUID, not known yet, gets the number size().
+  /// Assigns the number size() to a TSUID that is not registered yet.
   void Add(ByteView tsuid);
-  /// The same for some, one after the other: each by itself would wait for memory where there are
-  /// many.
+  /// Adds several TSUIDs in order. It is faster than Add for each of them, because memory accesses
+  /// overlap.
   void AddAll(std::span<const ByteView> tsuids);
 
-  /// Numbers of the metric ("" = all) that match, in the order of their TSUIDs.
+  /// Numbers of the matching series of the metric ("" = all metrics), ordered by TSUID.
   [[nodiscard]] std::vector<uint32_t> Match(ByteView metric, const SeriesMatcher& matcher) const;
-  /// Ok, unless more than kFewSeries may match and waiting is not allowed.
+  /// Returns an error if more than kFewSeries may match and the thread may not wait.
   [[nodiscard]] Status MayMatch(ByteView metric, const SeriesMatcher& matcher) const;
   [[nodiscard]] std::vector<Bytes> Metrics() const;
   [[nodiscard]] size_t bytes() const;
@@ -57,7 +57,7 @@ class Registry {
     char bytes[];
   };
   [[nodiscard]] static uint32_t Hash(ByteView tsuid);
-  /// Those that the matcher lists are looked up one by one, however many the metric has.
+  /// Looks up the series that the matcher lists, one by one, however many series the metric has.
   [[nodiscard]] std::vector<uint32_t> MatchListed(ByteView metric,
                                                   const SeriesMatcher& matcher) const;
   [[nodiscard]] bool HasOnlyNamedTags(ByteView tsuid, const SeriesMatcher& matcher) const;
@@ -68,10 +68,10 @@ class Registry {
   const KeyLayout layout_;
   SlotTable<const Name> names_;
   std::atomic<uint32_t> size_{0};
-  Arena arena_{alignof(Name)};  // the writer's
+  Arena arena_{alignof(Name)};  // used by the writer only
 
   mutable std::shared_mutex mutex_;
-  // Guarded by mutex_.
+  // The following members are guarded by mutex_.
   NumberSlots slots_;
   TagIndex index_;
 };

@@ -6,8 +6,8 @@
 namespace hg::points {
 namespace {
 
-// Records handed over together, and how many such batches of a lane may wait: a few megabytes. A
-// writer's points are of one lane for some ten records, then of the next.
+// Records per batch, and the number of batches that may wait per lane: a few megabytes. A typical
+// client writes about ten consecutive records to one lane, then continues with the next lane.
 constexpr size_t kBatchRecords = 8;
 constexpr size_t kWaitingMax = 32;
 
@@ -28,7 +28,7 @@ void ReplayPipe::Lane::HandOver(const Apply& apply) {
   if (!thread_.joinable()) {
     try {
       thread_ = std::thread([this, &apply] { ApplyAll(apply); });
-    } catch (const std::system_error&) {  // none can be had now
+    } catch (const std::system_error&) {  // no thread is available now
       for (const ReplayItem& item : batch_) apply(item);
       return;
     }

@@ -1,6 +1,6 @@
 #pragma once
-// The log after a start, on several threads: one reads and decodes records, the others apply them,
-// each those of a lane, in their order.
+// Replays the log on several threads at start. One thread reads and decodes records. The others
+// apply them, each in order for one lane (a subset of the series).
 
 #include <condition_variable>
 #include <cstdint>
@@ -15,30 +15,30 @@
 
 namespace hg::points {
 
-/// A decoded record, or what a lane has of it: points, or a change of a row.
+/// A decoded record, or the share of a lane in it: points, or one change of a row.
 struct ReplayItem {
   uint64_t sequence = 0;
   std::vector<PointEntry> points;
-  const Table* table = nullptr;  // of the row; null: points
+  const Table* table = nullptr;  // the table of `row`; null: the item has points
   RowRecord row;
 };
 
-/// One thread adds and ends.
+/// One thread calls Next, Add and Finish.
 class ReplayPipe {
  public:
-  /// `apply` is called on a thread for each lane, or on the adding one where none can be had, for
-  /// one item of it after the other.
+  /// `apply` is called for one item of a lane after the other. Each lane has its own thread; if it
+  /// cannot be started, the adding thread applies the items.
   ReplayPipe(size_t lanes, std::function<void(const ReplayItem&)> apply)
       : apply_(std::move(apply)), lanes_(lanes) {}
   ~ReplayPipe() { Finish(); }
   ReplayPipe(const ReplayPipe&) = delete;
   ReplayPipe& operator=(const ReplayPipe&) = delete;
 
-  /// The item to fill; what it held before is of no meaning, but its memory is used again.
+  /// The item to fill. Its old content is meaningless; only its memory is reused.
   [[nodiscard]] ReplayItem& Next(size_t lane) { return lanes_[lane].Next(); }
-  /// Hands the item on. Waits where the lane's thread is far behind.
+  /// Hands over the item. Blocks if the lane's thread is far behind.
   void Add(size_t lane) { lanes_[lane].Add(apply_); }
-  /// Waits until all is applied; nothing is added any more.
+  /// Waits until all items are applied. No items may be added afterwards.
   void Finish() {
     for (Lane& lane : lanes_) lane.End(apply_);
     for (Lane& lane : lanes_) lane.Join();
@@ -58,8 +58,8 @@ class ReplayPipe {
     void HandOver(const Apply& apply);
     void ApplyAll(const Apply& apply);
 
-    Batch batch_;        // the adding thread's
-    size_t filled_ = 0;  // of batch_; the adding thread's
+    Batch batch_;        // used by the adding thread only
+    size_t filled_ = 0;  // items of batch_ in use; used by the adding thread only
     std::thread thread_;
 
     std::mutex mutex_;

@@ -1,20 +1,22 @@
 #include "storage/engine/row_block.h"
 
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include <array>
 #include <memory>
+#include <new>
 
 #include "storage/points/row_layout.h"
 
 namespace hg::points {
 namespace {
 
-// Larger blocks (rows of very many milliseconds) are not packed, and damaged ones ask for no more
-// memory.
+// Larger blocks, such as rows with very many points per second, are not packed. The limit also
+// bounds the memory that a damaged block can request.
 constexpr size_t kBlockBytesMax = 16 << 20;
 
-// Fields of an entry that are none of a row.
+// Fields of an entry that are not fields of a row.
 enum EntryField : uint8_t {
   kShared = static_cast<uint8_t>(RowField::kGenerations) + 1,
   kRest,
@@ -23,7 +25,8 @@ enum EntryField : uint8_t {
 constexpr size_t kFields = kKey + 1;
 
 constexpr size_t Column(RowField field) { return static_cast<size_t>(field); }
-// Columns of noise, mostly, and of bytes with a distribution of their own: compressed apart.
+// Columns of mostly random bytes, or of bytes with their own distribution. They are compressed
+// separately.
 constexpr std::array<size_t, 3> kApart = {Column(RowField::kHigh), Column(RowField::kLow),
                                           Column(RowField::kPacked)};
 constexpr bool IsApart(size_t column) {
@@ -37,21 +40,28 @@ struct FreeZstd {
   void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
 };
 
-// One a thread: making them costs more than a block.
-ZSTD_CCtx* Compressor() {
-  thread_local const std::unique_ptr<ZSTD_CCtx, FreeZstd> context(ZSTD_createCCtx());
+// Returns the thread's zstd context, because creating one costs more than compressing a block.
+// Throws std::bad_alloc if it cannot be created; a later call tries again.
+template <typename Context, Context* (*make)()>
+Context* OfThread() {
+  thread_local std::unique_ptr<Context, FreeZstd> context;
+  if (context == nullptr) context.reset(make());
+  if (context == nullptr) throw std::bad_alloc();
   return context.get();
 }
-ZSTD_DCtx* Decompressor() {
-  thread_local const std::unique_ptr<ZSTD_DCtx, FreeZstd> context(ZSTD_createDCtx());
-  return context.get();
+ZSTD_CCtx* Compressor() { return OfThread<ZSTD_CCtx, ZSTD_createCCtx>(); }
+ZSTD_DCtx* Decompressor() { return OfThread<ZSTD_DCtx, ZSTD_createDCtx>(); }
+
+// Running out of memory must not be reported as damage, and must not make stored blocks larger.
+bool IsOutOfMemory(size_t result) {
+  return ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation;
 }
 
-// Levels of zstd; or only what its coder of single bytes does, which is the better way for noise of
-// few values: repetitions that are found there are short, and cost more than they save.
+// Compression levels of zstd. kSingleBytes uses only its entropy coder. That suits random data with
+// few values, in which repetitions are short and cost more than they save.
 constexpr int kLevelOfDirectory = 3, kLevelOfNumbers = 1, kSingleBytes = 0;
 
-// Replaces *compressed; false if it is not smaller.
+// Replaces *compressed. Returns false if the result is not smaller.
 bool Compress(ByteView raw, int level, Bytes* compressed) {
   ZSTD_CCtx* const context = Compressor();
   ZSTD_CCtx_reset(context, ZSTD_reset_session_and_parameters);
@@ -68,13 +78,14 @@ bool Compress(ByteView raw, int level, Bytes* compressed) {
   compressed->resize(ZSTD_compressBound(raw.size()));
   const size_t size =
       ZSTD_compress2(context, compressed->data(), compressed->size(), raw.data(), raw.size());
+  if (IsOutOfMemory(size)) throw std::bad_alloc();
   if (ZSTD_isError(size) != 0 || size >= raw.size()) return false;
   compressed->resize(size);
   return true;
 }
 
-// Raw size, stored size, bytes: the smallest of what the levels make, or as they are if the sizes
-// are equal.
+// Appends raw size, stored size and the smallest result of all levels. Equal sizes mean that the
+// bytes are stored uncompressed.
 void AppendGroup(ByteView raw, std::initializer_list<int> levels, Bytes* out) {
   Bytes compressed;
   Bytes least;
@@ -89,7 +100,7 @@ void AppendGroup(ByteView raw, std::initializer_list<int> levels, Bytes* out) {
   out->append(stored);
 }
 
-// A view of `in` or of `room`.
+// Reads a group. *raw points into the input or into *room.
 bool TakeGroup(ByteReader* in, Bytes* room, ByteView* raw) {
   const uint64_t raw_size = in->Varint();
   const uint64_t size = in->Varint();
@@ -101,11 +112,13 @@ bool TakeGroup(ByteReader* in, Bytes* room, ByteView* raw) {
   }
   room->resize(raw_size);
   *raw = *room;
-  return ZSTD_decompressDCtx(Decompressor(), room->data(), raw_size, stored.data(), size) ==
-         raw_size;
+  const size_t got =
+      ZSTD_decompressDCtx(Decompressor(), room->data(), raw_size, stored.data(), size);
+  if (IsOutOfMemory(got)) throw std::bad_alloc();
+  return got == raw_size;
 }
 
-// ---- entries to columns and back (row_layout.h)
+// ---- conversion of entries to columns and back (row_layout.h)
 
 template <typename Mover>
 bool MoveEntryKey(Mover& mover) {

@@ -1,12 +1,13 @@
 #pragma once
-// Blocks of merged points files: the fields of all rows of a block side by side, each kind in a
-// column, the columns compressed by zstd where that helps (FORMAT.md "Packed block").
+// Packed blocks of merged points files. Each kind of field is stored as a column over all rows of a
+// block. Columns are compressed with zstd if that saves space (storage/points/FORMAT.md "Packed
+// block").
 
 #include "storage/lsm/block_file.h"
 
 namespace hg::points {
 
-/// The packer of points files; files that no merge wrote are read with it, too.
+/// The packer of points files. It is also needed to read files that flushes wrote.
 const lsm::BlockPacker& RowBlockPacker();
 
 }  // namespace hg::points

@@ -73,7 +73,7 @@ void EncodeFileRow(const Part& part, Bytes* out) {
   EncodeRow(part.points, {part.form, has_raw, false}, out);
 }
 
-bool DecodeFileRow(ByteView in, uint32_t generation, Part* part) {
+bool DecodeFileRow(ByteView in, uint64_t generation, Part* part) {
   const auto traits = DecodeRow(in, generation, &part->points);
   if (!traits.ok()) return false;
   part->form = traits->form;
@@ -81,7 +81,7 @@ bool DecodeFileRow(ByteView in, uint32_t generation, Part* part) {
 }
 
 Result<bool> ReadFileRow(const KeyLayout& layout, const lsm::BlockFile& file, ByteView tsuid,
-                         uint32_t base, uint32_t generation, Part* part) {
+                         uint32_t base, uint64_t generation, Part* part) {
   Bytes value;
   ASSIGN_OR_RETURN(const bool found, file.Get(RowFileKey(layout, tsuid, base), &value));
   if (found && !DecodeFileRow(value, generation, part))

@@ -1,11 +1,11 @@
 #pragma once
-// Row-hours in a block file, series after series (engine.md §6):
+// Row-hours in a block file, ordered by series and base (storage/points/FORMAT.md "Points file"):
 //
 //   key    metric ‖ number of tag pairs (2 bytes) ‖ pairs ‖ base (4 bytes), big-endian
 //   value  form and points (row_codec.h)
 //
-// The number keeps the hours of a series together where the pairs of another one go on behind its
-// own.
+// The number of pairs keeps the hours of a series together. Without it, a series whose pairs begin
+// with those of another series could sort between the hours of that series.
 
 #include <memory>
 #include <vector>
@@ -19,34 +19,36 @@
 namespace hg::points {
 
 Bytes RowFileKey(const KeyLayout& layout, ByteView tsuid, uint32_t base);
-/// The parts of such a key; false if it cannot be one.
+/// Splits a key into TSUID and base. Returns false if it is not a valid key.
 bool SplitRowFileKey(const KeyLayout& layout, ByteView key, Bytes* tsuid, uint32_t* base);
-/// What the row keys of a series begin with: salt and metric.
+/// The common prefix of the row keys of a series: salt and metric.
 Bytes RowKeyPrefix(const KeyLayout& layout, ByteView tsuid);
-/// From the first moment of the hours of rows to the last; of an empty range, its first hour.
+/// The time span of the hours in `rows`, from first to last moment. An empty range counts as its
+/// first hour.
 lsm::TimeSpan TimesOf(const RowRange& rows);
-/// The order of the files: a stands before b.
+/// Returns true if series a precedes series b in points files.
 bool RowFileOrder(const KeyLayout& layout, ByteView tsuid_a, ByteView tsuid_b);
 
-/// The beginning of a series' place in that order: of two heads that differ, the lesser one's
-/// series stands before; of equal ones RowFileOrder decides. Many are sorted by it without a look
-/// at their TSUIDs, which lie all over memory.
+/// A fixed-size prefix of a series' sort key in points files. If two heads differ, the series with
+/// the smaller head comes first; if they are equal, RowFileOrder decides. Sorting many series by
+/// heads avoids reading their TSUIDs, which are scattered in memory.
 struct RowFileHead {
   uint64_t first = 0, second = 0;
   auto operator<=>(const RowFileHead&) const = default;
 };
 RowFileHead RowFileHeadOf(const KeyLayout& layout, ByteView tsuid);
 
-/// Appends the points and form of a part; their generations where raw cells stand beside them.
+/// Appends the encoded points and form of a part. Their generations are included if the part has
+/// raw cells.
 void EncodeFileRow(const Part& part, Bytes* out);
-/// Fills points and form; false if the bytes are no row. `generation`: of points stored without,
-/// the file's last sequence.
-bool DecodeFileRow(ByteView in, uint32_t generation, Part* part);
+/// Fills points and form. Returns false if the bytes are not a valid row. `generation` is used for
+/// points that were stored without their own: it is the last sequence of the file.
+bool DecodeFileRow(ByteView in, uint64_t generation, Part* part);
 
-/// Fills points and form of one row; false if the file has none.
+/// Fills points and form of one row. Returns false if the file does not have it.
 Result<bool> ReadFileRow(const KeyLayout& layout, const lsm::BlockFile& file, ByteView tsuid,
-                         uint32_t base, uint32_t generation, Part* part);
-/// Appends the bases of a series' rows in range, ascending.
+                         uint32_t base, uint64_t generation, Part* part);
+/// Appends the base times in `range` of the rows of a series, ascending.
 Status ListFileBases(const KeyLayout& layout, const std::shared_ptr<const lsm::BlockFile>& file,
                      ByteView tsuid, const RowRange& range, std::vector<uint32_t>* bases);
 

@@ -19,19 +19,21 @@ constexpr auto kAcquire = std::memory_order_acquire;
 constexpr auto kRelease = std::memory_order_release;
 
 constexpr uint32_t kWalkMax = 4;
-constexpr size_t kNodeBytes = 56;  // of by_base, measured with malloc
-// How far back simultaneous points of one record are looked for (engine.md §3).
+constexpr size_t kNodeBytes = 56;  // of a node of by_base
+// How many entries back a point of the same record at the same instant is searched for. If the two
+// are farther apart, the one that arrived later is newer.
 constexpr uint32_t kLookBack = 16;
 
-// History entries are a qualifier as it stands (2-byte form below 2^16, 4-byte form F…), or one of:
+// A history entry is a qualifier (2-byte form if below 2^16, 4-byte form with top bits F
+// otherwise), or one of these:
 constexpr uint32_t kClear = 0x20000000;
-constexpr uint32_t kDeleteSeconds = 0x10000000;  // or-ed with the 2-byte form
-constexpr uint32_t kDeleteMillis = 0xE0000000;   // in place of the F of the 4-byte form
-constexpr uint32_t kRecord = 0x30000000;         // bits: the sequence of the entries that follow
+constexpr uint32_t kDeleteSeconds = 0x10000000;  // combined with the 2-byte form
+constexpr uint32_t kDeleteMillis = 0xE0000000;   // replaces the top bits F of the 4-byte form
+constexpr uint32_t kRecord = 0x30000000;         // `bits` is the sequence of the following entries
 constexpr uint32_t kKindMask = 0xF0000000;
 
-// Pages grow by a third to a half: what is left free of the last one is a part of the row. The
-// first holds three runs of small numbers, or seven of a value that stays: an hour, one a minute.
+// Pages grow by a third to a half, so the unused rest of the last page stays small compared to the
+// row. The first page holds three runs of small numbers, or seven of a constant value.
 constexpr uint16_t kPageBytes[] = {72,  96,   128,  192,  256,  384, 512,
                                    768, 1024, 1536, 2048, 3072, 4096};
 
@@ -69,7 +71,7 @@ void RowHourMemory::VisitRuns(const Snapshot& now, Visit&& visit) {
   });
 }
 
-// The writer's: the last runs, oldest first; there are as many.
+// For the writer: fills `runs` with the last runs, oldest first. There must be that many.
 void RowHourMemory::LastRuns(std::span<const char*> runs) const {
   size_t missing = runs.size();
   const Page* const newest = pages_.load(kRelaxed);
@@ -122,7 +124,8 @@ RowHourMemory* RowMemory::Make(uint32_t series, uint32_t base) {
 
 void RowMemory::Begin(RowHourMemory* row) {
   row->version_.store(row->version_.load(kRelaxed) + 1, kRelaxed);
-  // What changes from here on is stored with release: nobody sees it without the odd version.
+  // All later changes are stored with release order, so a reader that sees one also sees the odd
+  // version.
 }
 
 void RowMemory::Publish(RowHourMemory* row) {
@@ -130,9 +133,9 @@ void RowMemory::Publish(RowHourMemory* row) {
   row->version_.store(row->version_.load(kRelaxed) + 1, std::memory_order_release);
 }
 
-// The tail is full; inside of Begin and Publish the version is odd already. Points that came out of
-// order are sorted, unless later points of their record may still ask which came last, and where no
-// instant repeats.
+// Encodes the full tail. Between Begin and Publish, the version is already odd. Points out of order
+// are sorted, unless an instant repeats or later points of their record may still need the order of
+// arrival.
 void RowMemory::MakeRoom(RowHourMemory* row) {
   RunEntries entries;
   for (size_t i = 0; i < kRunEntries; ++i) {
@@ -153,7 +156,8 @@ void RowMemory::MakeRoom(RowHourMemory* row) {
   if (alone) Publish(row);
 }
 
-// Behind what is used of the newest page. Its readers look no farther.
+// Returns space after the used bytes of the newest page, or in a new page. Readers do not look
+// beyond the used bytes.
 char* RowMemory::RoomForRun(RowHourMemory* row, size_t bytes) {
   using Page = RowHourMemory::Page;
   const auto* newest = const_cast<Page*>(row->pages_.load(kRelaxed));
@@ -210,9 +214,9 @@ void RowMemory::Add(RowHourMemory* row, uint64_t sequence, uint32_t qualifier, u
   points.store(points.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
-// Entries are never moved: a smaller qualifier of the same record and instant is written once more,
-// behind the one just written, which makes it the newer. In the write lock: only the runs that the
-// look-back reaches are read.
+// Entries never move. So a smaller qualifier of the same record and instant is written again after
+// the one just written, which makes it newer. Runs under the write lock, so it decodes only the
+// runs within kLookBack.
 void RowMemory::RepeatSmaller(RowHourMemory* row, uint32_t qualifier) {
   struct Entry {
     uint32_t op;
@@ -227,7 +231,7 @@ void RowMemory::RepeatSmaller(RowHourMemory* row, uint32_t qualifier) {
     const uint32_t at = index++;
     if (at < from || at >= last) return;
     if (!IsPut(op)) {
-      end = smaller.begin();  // a delete lies between
+      end = smaller.begin();  // an intervening delete
     } else if (op < qualifier && OffsetMs(op) == OffsetMs(qualifier)) {
       end = std::remove_if(smaller.begin(), end, [op](const Entry& e) { return e.op == op; });
       *end++ = {op, bits};
@@ -261,6 +265,7 @@ void RowMemory::WriteDelete(RowHourMemory* row, uint64_t sequence, uint32_t qual
 void RowMemory::WriteClear(RowHourMemory* row, uint64_t sequence) {
   if (row->last_sequence_ != sequence) StartRecord(row, sequence);
   Push(row, kClear, 0);
+  row->SetFlag(RowHourMemory::kCleared);
   row->record_start_ = row->written();
   row->form_.store(static_cast<uint8_t>(RowForm::kNone), kRelease);
 }
@@ -284,7 +289,7 @@ void RowHourMemory::Copy(Snapshot* to) const {
   }
 }
 
-void RowHourMemory::Read(Part* part, uint32_t generation) const {
+void RowHourMemory::Read(Part* part, uint64_t generation) const {
   Snapshot now;
   Copy(&now);
   part->form = static_cast<RowForm>(now.form);
@@ -299,7 +304,7 @@ void RowHourMemory::Read(Part* part, uint32_t generation) const {
       return;
     }
     if (op == kRecord) {
-      generation = static_cast<uint32_t>(bits);
+      generation = bits;
       return;
     }
     if (op == kClear) {

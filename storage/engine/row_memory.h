@@ -1,15 +1,15 @@
 #pragma once
-// The row-hours of one generation in memory (engine.md §4): per row the history of its points, in
-// order of arrival. The last entries stand in the tail, up to eight; a full tail is encoded as a
-// run and used again. Runs stand one after the other in pages, so that reading a row walks through
-// few places of memory. Within a run points may stand in order of time instead, where nobody can
-// tell the difference.
+// The row-hours of one memtable. Each row keeps the history of its points in order of arrival. Up
+// to eight recent entries are in the tail. A full tail is encoded as a run (a compressed chunk) and
+// then reused. Runs are stored one after the other in pages, so that a reader of a row touches few
+// places of memory. Within a run, points may be sorted by time if readers cannot notice the
+// difference.
 //
-// Readers take no lock. An entry that is added becomes visible by the tail's count. What moves
-// entries (a run is made, the tail grows, several changes become visible together) is bracketed by
-// an odd version: a reader that sees one, or another version afterwards, reads again. There is one
-// writer, so nothing else is needed; slots are atomics, runs never change, and no memory is given
-// back before the generation goes.
+// Readers take no lock. A new entry becomes visible through the tail's count. During a change that
+// moves entries (encoding the tail, or publishing several changes together), the row's version is
+// odd. A reader that sees an odd version, or another version after reading, reads again. One writer
+// at a time makes this sufficient: slots are atomics, runs never change, and memory is freed only
+// with the memtable.
 
 #include <array>
 #include <atomic>
@@ -24,49 +24,52 @@
 
 namespace hg::points {
 
-/// One series' hour. Made and changed by the writer only; readers use the members named so.
+/// The points of one series in one hour. Only the writer creates and changes it. Readers use only
+/// the members listed as such.
 class RowHourMemory {
  public:
   enum Flag : uint8_t {
-    // This generation's cells of the row touch its points: read both together. Set before the first
-    // change of the record that brings the cells; from then on the history knows its records.
+    // This memtable has cells of the row that touch its points: read both together. Set before the
+    // first change of the record that brings the cells. From then on the history contains record
+    // entries.
     kRaw = 1,
-    kRawPoint = 2,  // among them cells named like a single point
+    kRawPoint = 2,  // these include cells named like a single point
+    kCleared = 4,   // the history deletes everything that older parts have
   };
 
-  // Readers, any thread.
+  // The following functions are for readers on any thread.
   [[nodiscard]] uint32_t series() const { return series_; }
   [[nodiscard]] uint32_t base() const { return base_; }
-  /// The row of this series made before this one, of any base.
+  /// The previous row of this series in this memtable, of any base.
   [[nodiscard]] const RowHourMemory* older() const { return older_; }
   [[nodiscard]] uint8_t flags() const { return flags_.load(std::memory_order_acquire); }
-  /// The part that the history means; raw stays empty. `part` comes empty. `generation`: of the
-  /// points written before the row had raw cells; the others have their record's.
-  void Read(Part* part, uint32_t generation = 0) const;
-  /// Appends the points in order of arrival, if the history is nothing but puts. False: it is
-  /// another one, and the columns are good for Clear only. Tells the form.
+  /// Fills the empty `part` from the history; `part->raw` stays empty. `generation` applies to
+  /// points written before the row had raw cells. Later points carry the sequence of their record.
+  void Read(Part* part, uint64_t generation = 0) const;
+  /// Appends the points in order of arrival and sets `form`, if the history consists of puts only.
+  /// Otherwise returns false, and `columns` may only be cleared.
   bool AppendTo(RowColumns* columns, RowForm* form) const;
-  /// Has the processor fetch what AppendTo reads: all rows at once, where one after the other would
-  /// wait for memory at each run.
+  /// Prefetches the memory that AppendTo reads, for all rows at once. Otherwise each row would wait
+  /// for a cache miss per page.
   static void Prefetch(std::span<const RowHourMemory* const> rows);
 
-  // The writer.
+  // The following functions are for the writer only.
   [[nodiscard]] uint64_t last_sequence() const { return last_sequence_; }
   void SetFlag(uint8_t flags) { flags_.fetch_or(flags, std::memory_order_release); }
 
  private:
   friend class RowMemory;
-  // Eight: a row of few points, the most common one, stays small; a run of eight takes 15 to 25
-  // bytes.
+  // Eight keeps the most common case small, a row with few points. An encoded run of eight points
+  // takes 15 to 25 bytes.
   static constexpr uint8_t kSlots = kRunEntries;
 
   struct Page {
     const Page* older;
-    uint16_t capacity;  // of bytes
-    uint16_t used;      // once there is a newer page
+    uint16_t capacity;  // bytes available
+    uint16_t used;      // bytes used; set when a newer page is added
     char bytes[];
   };
-  // Entries of a moment, copied.
+  // A copy of the row's state at one moment.
   struct Snapshot {
     const Page* pages = nullptr;
     uint32_t runs = 0;
@@ -77,38 +80,38 @@ class RowHourMemory {
     uint32_t ops[kSlots];
   };
   void Copy(Snapshot* to) const;
-  /// History entries.
+  /// Number of history entries.
   [[nodiscard]] uint32_t written() const {
     return runs_.load(std::memory_order_relaxed) * kSlots + tail_used_;
   }
   void LastRuns(std::span<const char*> runs) const;
-  /// Calls visit(first byte, end) for what is used of each page, oldest first.
+  /// Calls visit(begin, end) for the used bytes of each page, oldest first.
   template <typename Visit>
   static void VisitPages(const Snapshot& now, Visit&& visit);
-  /// Entries of the runs in order of arrival, but for what EncodeRun was allowed to sort.
+  /// Visits the entries of the runs in order of arrival, except where a run was sorted by time.
   template <typename Visit>
   static void VisitRuns(const Snapshot& now, Visit&& visit);
 
-  std::atomic<const Page*> pages_{nullptr};  // newest
+  std::atomic<const Page*> pages_{nullptr};  // newest page
   RowHourMemory* older_ = nullptr;
   uint64_t last_sequence_ = 0;
   uint32_t series_ = 0;
   uint32_t base_ = 0;
   std::atomic<uint32_t> version_{0};
   std::atomic<uint32_t> runs_{0};
-  uint32_t record_start_ = 0;  // the first entry of the record last_sequence_
+  uint32_t record_start_ = 0;  // index of the first entry of the record last_sequence_
   uint32_t last_offset_ms_ = 0;
-  std::atomic<uint8_t> tail_count_{0};  // entries of the tail that readers may see
-  uint8_t tail_used_ = 0;               // tail_count_ follows
-  uint8_t depth_ = 0;                   // rows of the series made before; saturates
+  std::atomic<uint8_t> tail_count_{0};  // tail entries visible to readers
+  uint8_t tail_used_ = 0;               // tail entries written; tail_count_ follows it
+  uint8_t depth_ = 0;                   // number of older rows of the series, at most 255
   std::atomic<uint8_t> flags_{0};
   std::atomic<uint8_t> form_{0};
-  std::atomic<uint16_t> page_used_{0};  // bytes of the newest page
+  std::atomic<uint16_t> page_used_{0};  // used bytes of the newest page
   std::atomic<uint64_t> bits_[kSlots];
   std::atomic<uint32_t> ops_[kSlots];
 };
 
-/// Readers use Newest only. Series are divided among lanes: one writer of a lane at a time.
+/// Readers use Newest only. Series are divided into lanes, and each lane has one writer at a time.
 class RowMemory {
  public:
   static constexpr size_t kLanes = 2;
@@ -116,10 +119,10 @@ class RowMemory {
     return SlotTable<RowHourMemory>::BlockOf(series) % kLanes;
   }
 
-  /// The row made last of a series, or null: the head of its rows in this generation.
+  /// The newest row of a series, from which the older ones are reached; null if there is none.
   [[nodiscard]] const RowHourMemory* Newest(uint32_t series) const { return heads_.Get(series); }
 
-  /// The row, or null.
+  /// Returns the row, or null.
   [[nodiscard]] RowHourMemory* Find(uint32_t series, uint32_t base) {
     RowHourMemory* head = heads_.Get(series);
     return head == nullptr || head->base_ == base ? head : FindOlder(head, base);
@@ -129,21 +132,21 @@ class RowMemory {
     return row != nullptr ? row : Make(series, base);
   }
 
-  /// One point of the record `sequence`, seen at once. Of one record's points at one instant the
-  /// smaller qualifier is the newer (engine.md §3).
+  /// Adds one point of record `sequence`, visible at once. If one record has several points at the
+  /// same instant, the smaller qualifier counts as newer.
   void Put(RowHourMemory* row, uint64_t sequence, uint32_t qualifier, uint64_t bits, RowForm form) {
     Add(row, sequence, qualifier, bits, form);
     row->tail_count_.store(row->tail_used_, std::memory_order_release);
   }
-  // Several changes that become visible together: Begin, changes, Publish.
+  // To make several changes visible together: call Begin, make the changes, call Publish.
   void Begin(RowHourMemory* row);
   void Write(RowHourMemory* row, uint64_t sequence, uint32_t qualifier, uint64_t bits,
              RowForm form) {
     Add(row, sequence, qualifier, bits, form);
   }
-  /// Deletes a qualifier that CanonicalQualifier accepts, here and in older parts.
+  /// Deletes a qualifier that CanonicalQualifier accepts, in this memtable and in older parts.
   void WriteDelete(RowHourMemory* row, uint64_t sequence, uint32_t qualifier);
-  /// Deletes all points, here and in older parts.
+  /// Deletes all points of the row, in this memtable and in older parts.
   void WriteClear(RowHourMemory* row, uint64_t sequence);
   void Publish(RowHourMemory* row);
 
@@ -157,7 +160,7 @@ class RowMemory {
     }
   }
 
-  /// Calls visit(series) for each that has rows here, rising.
+  /// Calls visit(series) for each series that has rows, ascending.
   template <typename Visit>
   void ForEachSeries(Visit&& visit) const {
     heads_.ForEachSet(visit);
@@ -183,10 +186,10 @@ class RowMemory {
   void StartRecord(RowHourMemory* row, uint64_t sequence);
   void RepeatSmaller(RowHourMemory* row, uint32_t qualifier);
 
-  /// What a writer has for itself.
+  /// State of one writer.
   struct alignas(64) Lane {
     Arena arena;
-    // Rows of series with more than kWalkMax of them; the others are found by walking.
+    // Rows of series with more than kWalkMax rows. Other rows are found by following older_.
     std::unordered_map<uint64_t, RowHourMemory*> by_base;
     std::atomic<uint64_t> points{0};
   };

@@ -1,5 +1,5 @@
 #pragma once
-// Writes rows that come in one order into runs of their own, such as one for each window of time.
+// Distributes rows that come in sorted order over several parts, such as one for each time window.
 
 #include <functional>
 #include <map>
@@ -11,20 +11,22 @@
 
 namespace hg::points {
 
-/// One thread at a time. After a failure the files of all entries are rubbish.
+/// One thread at a time. After a failure the files of all entries are unusable.
 class RunSet {
  public:
-  /// Which run a row belongs to, by its base time; none: it is no row of a series.
+  /// Returns the key of the part for a row, from its base time. No base: the row belongs to no
+  /// series.
   using Choose = std::function<uint64_t(std::optional<uint32_t> base)>;
-  /// Names a run when its first row comes.
+  /// Creates the entry of a part when its first row comes.
   using NewEntry = std::function<lsm::RunEntry()>;
 
-  /// `folder`, `table`: as for RunWriter. The entries of the runs are appended to `entries`.
+  /// `folder` and `table` are those of RunWriter. The entries of the parts are appended to
+  /// `entries`.
   RunSet(FileSystem& files, std::string folder, const KeyLayout& layout, const Table* table,
          RowDensity density, Choose choose, NewEntry new_entry,
          std::vector<lsm::RunEntry>* entries);
 
-  // As of RunWriter.
+  // The following functions do the same as those of RunWriter.
   Status AddCells(ByteView key, const lsm::CellRow& row);
   Status AddPoints(ByteView tsuid, uint32_t base, const Part& part);
   Status AddEncodedPoints(ByteView file_key, ByteView value);
@@ -33,7 +35,7 @@ class RunSet {
 
  private:
   struct Member {
-    size_t entry;  // place in entries_
+    size_t entry;  // index of the part's entry in entries_
     std::unique_ptr<RunWriter> writer;
   };
   template <typename Add>

@@ -5,6 +5,7 @@
 #include "storage/engine/row_block.h"
 #include "storage/engine/row_file.h"
 #include "storage/engine/version.h"
+#include "storage/lsm/cell_file.h"
 #include "storage/points/split_row.h"
 
 namespace hg::points {
@@ -18,8 +19,8 @@ RunWriter::RunWriter(FileSystem& files, std::string folder, const KeyLayout& lay
       table_(table),
       density_(density) {}
 
-// One file has the rows of all families: its blocks are as small as the most modest of them wants
-// them, compressed as the first one says.
+// One file holds the rows of all families. Its block size is the smallest of all families, its
+// compression that of the first family.
 lsm::BlockWriting RunWriter::Writing() const {
   lsm::BlockWriting writing;
   if (table_ == nullptr) return writing;
@@ -36,7 +37,7 @@ lsm::BlockWriting RunWriter::Writing() const {
   return writing;
 }
 
-// Cells of a series' row are as old as the end of its hour (engine.md §11), others as they say.
+// Cells of a regular row get the times of its hour, all other cells their own timestamps.
 void RunWriter::NoteTimes(ByteView key, const lsm::CellRow& row) {
   if (table_ == nullptr) return;
   Bytes tsuid;
@@ -65,9 +66,7 @@ Status RunWriter::AddCells(ByteView key, const lsm::CellRow& row) {
   }
   NoteTimes(key, row);
   marks_ = marks_ || row.HasMarks();
-  value_.clear();
-  lsm::EncodeCellRow(row, &value_);
-  return cells_->Add(key, value_);
+  return lsm::AddRow(key, row, cells_.get());
 }
 
 Status RunWriter::AddPoints(ByteView tsuid, uint32_t base, const Part& part) {
@@ -79,7 +78,7 @@ Status RunWriter::AddPoints(ByteView tsuid, uint32_t base, const Part& part) {
 Status RunWriter::AddEncodedPoints(ByteView file_key, ByteView value) {
   const bool packed = density_ == RowDensity::kPacked;
   if (points_ == nullptr) {
-    // Without a filter: rows of points are sought by series, not got.
+    // No filter, because rows of points are scanned by series and rarely read by key.
     lsm::BlockWriting writing;
     if (packed) writing.packer = &RowBlockPacker();
     ASSIGN_OR_RETURN(
@@ -102,6 +101,8 @@ Status RunWriter::Finish(lsm::RunEntry* entry) {
   if (points_ != nullptr) RETURN_IF_ERROR(points_->Finish());
   entry->cells_bytes = cells_ ? cells_->bytes() : 0;
   entry->points_bytes = points_ ? points_->bytes() : 0;
+  entry->cells_crc = cells_ ? cells_->trailer_crc() : 0;
+  entry->points_crc = points_ ? points_->trailer_crc() : 0;
   entry->marks = marks_;
   if (table_ == nullptr || table_->points_family < 0) return {};
   entry->first_base = rows_.first_base;

@@ -1,6 +1,6 @@
 #pragma once
-// Writes the files of one run: cells by key, points by series. A file is made when its first row
-// comes.
+// Writes the files of one part: cells ordered by key, points ordered by series. A file is created
+// when its first row comes.
 
 #include <memory>
 #include <string>
@@ -14,28 +14,29 @@
 
 namespace hg::points {
 
-/// How rows of points are written: a flush is in a hurry, a merge makes them small (row_block.h).
+/// The encoding of points: a flush writes quickly, a merge writes compactly (row_block.h).
 enum class RowDensity : uint8_t { kPlain, kPacked };
 
-/// One thread at a time. After a failure the files are rubbish.
+/// One thread at a time. After a failure the files are unusable.
 class RunWriter {
  public:
-  /// `folder`: in which the files stand, it exists. `table`: whose rows they are, for how its
-  /// families want their files; outlives the writer. Null: of the table of series, or of a table
-  /// that is not at hand; a merge will see to its wishes.
+  /// `folder`: an existing folder for the files. `table`: the table of the rows, which must outlive
+  /// the writer. Its families choose compression, block size and filter. Null for the table of
+  /// series or an unknown table: defaults apply until a merge rewrites the files.
   RunWriter(FileSystem& files, std::string folder, const KeyLayout& layout, uint64_t number,
             const Table* table, RowDensity density = RowDensity::kPlain);
 
-  /// Ascending by key.
+  /// Keys must be ascending.
   Status AddCells(ByteView key, const lsm::CellRow& row);
-  /// Ascending in the order of row files, then base; the points and the form of the part.
+  /// Rows must be ascending in the order of points files, then by base. Writes the points and the
+  /// form of the part.
   Status AddPoints(ByteView tsuid, uint32_t base, const Part& part);
-  /// The same for a row as another points file holds it.
+  /// Like AddPoints, for a row encoded by another points file.
   Status AddEncodedPoints(ByteView file_key, ByteView value);
-  /// Completes and syncs the files; their sizes, marks and, of a points table, times of rows go
-  /// into the entry. The folder is not synced.
+  /// Completes and syncs the files. Stores their sizes, checksums, whether they have tombstones
+  /// and, for a points table, their range of rows in `entry`. Does not sync the folder.
   Status Finish(lsm::RunEntry* entry);
-  /// Of both files so far.
+  /// Bytes written so far to both files.
   [[nodiscard]] uint64_t bytes() const;
 
  private:

@@ -1,17 +1,56 @@
 #include "storage/engine/stored_files.h"
 
 #include <algorithm>
+#include <charconv>
 
+#include "storage/engine/engine_backup.h"
 #include "storage/engine/row_block.h"
 #include "storage/engine/version.h"
+#include "storage/lsm/log_recovery.h"
 
 namespace hg::points {
 
 namespace {
 
-bool IsOfRun(const std::string& name) {
-  return name.ends_with(".cells") || name.ends_with(".points") || name.ends_with(".tmp");
+constexpr ByteView kTemporary = ".tmp";
+constexpr ByteView kEndings[] = {".cells", ".points"};
+
+// Whether it is the name of a part's file, such as "000000042.cells".
+bool IsOfRun(ByteView name) {
+  for (const ByteView ending : kEndings) {
+    if (!name.ends_with(ending)) continue;
+    const ByteView digits = name.substr(0, name.size() - ending.size());
+    uint64_t number = 0;
+    const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    if (read.ec != std::errc() || number == 0) return false;
+    const std::string path =
+        ending == kEndings[0] ? Run::CellsPath("", number) : Run::PointsPath("", number);
+    return ByteView(path).substr(1) == name;
+  }
+  return false;
 }
+
+// Whether it is the name of a temporary file that a crash left before its rename.
+bool IsUnfinished(ByteView name) {
+  if (!name.ends_with(kTemporary)) return false;
+  name.remove_suffix(kTemporary.size());
+  return IsOfRun(name) || name == lsm::kManifestName || name == kBackupName ||
+         name == kIdentityName || name == kRestoringName;
+}
+
+// File names in the folder itself and in its namespace folders.
+Result<std::vector<std::string>> NamesIn(FileSystem& files, const std::string& folder) {
+  ASSIGN_OR_RETURN(std::vector<std::string> all, files.List(folder));
+  ASSIGN_OR_RETURN(const auto spaces, files.ListFolders(folder + "/" + lsm::kNamespacesName));
+  for (const std::string& space : spaces) {
+    ASSIGN_OR_RETURN(const auto names, files.List(lsm::NamespaceFolder(folder, space)));
+    const std::string within = lsm::NamespaceFolder("", space).substr(1) + "/";
+    for (const std::string& name : names) all.push_back(within + name);
+  }
+  return all;
+}
+
+ByteView LastPart(ByteView path) { return path.substr(path.rfind('/') + 1); }
 
 }  // namespace
 
@@ -20,10 +59,12 @@ std::vector<StoredFile> FilesOf(const std::vector<lsm::RunEntry>& runs) {
   for (const lsm::RunEntry& run : runs) {
     const std::string folder = lsm::NamespaceFolder("", run.space);
     if (run.cells_bytes > 0) {
-      all.push_back({Run::CellsPath(folder, run.number).substr(1), run.cells_bytes, false, run});
+      all.push_back({Run::CellsPath(folder, run.number).substr(1), run.cells_bytes, run.cells_crc,
+                     false, run});
     }
     if (run.points_bytes > 0) {
-      all.push_back({Run::PointsPath(folder, run.number).substr(1), run.points_bytes, true, run});
+      all.push_back({Run::PointsPath(folder, run.number).substr(1), run.points_bytes,
+                     run.points_crc, true, run});
     }
   }
   std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
@@ -34,15 +75,41 @@ std::vector<StoredFile> FilesOf(const std::vector<lsm::RunEntry>& runs) {
 }
 
 Result<std::vector<std::string>> RunFilesIn(FileSystem& files, const std::string& folder) {
-  ASSIGN_OR_RETURN(std::vector<std::string> all, files.List(folder));
-  ASSIGN_OR_RETURN(const auto spaces, files.ListFolders(folder + "/" + lsm::kNamespacesName));
-  for (const std::string& space : spaces) {
-    ASSIGN_OR_RETURN(const auto names, files.List(lsm::NamespaceFolder(folder, space)));
-    const std::string within = lsm::NamespaceFolder("", space).substr(1) + "/";
-    for (const std::string& name : names) all.push_back(within + name);
-  }
-  std::erase_if(all, [](const std::string& name) { return !IsOfRun(name); });
+  ASSIGN_OR_RETURN(std::vector<std::string> all, NamesIn(files, folder));
+  std::erase_if(all, [](const std::string& path) {
+    return !IsOfRun(LastPart(path)) && !IsUnfinished(LastPart(path));
+  });
   return all;
+}
+
+Result<std::vector<std::string>> LogFilesIn(FileSystem& files, const std::string& folder) {
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, files.List(folder));
+  std::vector<std::string> logs;
+  for (const std::string& name : names) {
+    uint64_t number;
+    if (!lsm::ParseLogFileName(name, &number)) continue;
+    ASSIGN_OR_RETURN(const bool own, lsm::IsLogFile(files, folder + "/" + name));
+    if (own) logs.push_back(name);
+  }
+  return logs;
+}
+
+Result<std::vector<std::string>> ForeignFilesIn(FileSystem& files, const std::string& folder) {
+  ASSIGN_OR_RETURN(std::vector<std::string> all, NamesIn(files, folder));
+  std::vector<std::string> foreign;
+  for (const std::string& path : all) {
+    const ByteView name = LastPart(path);
+    uint64_t number;
+    if (lsm::ParseLogFileName(path, &number)) {
+      ASSIGN_OR_RETURN(const bool own, lsm::IsLogFile(files, folder + "/" + path));
+      if (!own) foreign.push_back(path);
+    } else if ((name.ends_with(".log") || name.ends_with(kTemporary) ||
+                name.ends_with(kEndings[0]) || name.ends_with(kEndings[1])) &&
+               !IsOfRun(name) && !IsUnfinished(name)) {
+      foreign.push_back(path);
+    }
+  }
+  return foreign;
 }
 
 std::set<std::string> FoldersOf(const std::string& folder, const std::vector<lsm::RunEntry>& runs) {
@@ -56,12 +123,24 @@ Status SyncFolders(FileSystem& files, const std::set<std::string>& folders) {
   return {};
 }
 
+Result<std::shared_ptr<const lsm::BlockFile>> OpenNamed(FileSystem& files, const std::string& path,
+                                                        uint64_t bytes, uint32_t crc,
+                                                        const lsm::BlockReading& reading) {
+  auto file = lsm::BlockFile::Open(files, path, reading);
+  if (file.status().code() == StatusCode::kNotFound) {
+    return Status::Corruption(path + " at 0: the file is missing");
+  }
+  RETURN_IF_ERROR(file.status());
+  if ((*file)->bytes() == bytes && (*file)->trailer_crc() == crc) return file;
+  return (*file)->Damaged(0, "another file than the one that the manifest names");
+}
+
 Result<std::shared_ptr<const lsm::BlockFile>> OpenStored(FileSystem& files,
                                                          const std::string& folder,
                                                          const StoredFile& file) {
   lsm::BlockReading reading;
   if (file.points) reading.packer = &RowBlockPacker();
-  return lsm::BlockFile::Open(files, folder + "/" + file.name, reading);
+  return OpenNamed(files, folder + "/" + file.name, file.bytes, file.crc, reading);
 }
 
 }  // namespace hg::points

@@ -14,23 +14,36 @@
 namespace hg::points {
 
 struct StoredFile {
-  std::string name;  // within the folder of the store
+  std::string name;  // relative to the folder of the store
   uint64_t bytes = 0;
-  bool points = false;  // a points file, else a cell file
-  lsm::RunEntry run;    // the first entry that names it; after a split others do, too
+  uint32_t crc = 0;     // checksum of its trailer
+  bool points = false;  // true: points file; false: cell file
+  lsm::RunEntry run;    // the first entry that names the file; after a split, others name it too
 };
 
-/// Each once, by name.
+/// Each file once, ordered by name.
 std::vector<StoredFile> FilesOf(const std::vector<lsm::RunEntry>& runs);
 
-/// Names within a store's folder, or a backup's, of all files of runs, whether a manifest names
-/// them or not, and of what was being written.
+/// Names of all part files in the folder of a store or backup, and of their unfinished temporary
+/// files, whether a manifest names them or not. Other file names are ignored.
 Result<std::vector<std::string>> RunFilesIn(FileSystem& files, const std::string& folder);
 
-/// The folders in which the files stand, that of the store itself included.
+/// Names of all log files in a store's folder, needed or not.
+Result<std::vector<std::string>> LogFilesIn(FileSystem& files, const std::string& folder);
+
+/// Names of files that have an extension of the store's files, but were not created by it. They are
+/// left alone.
+Result<std::vector<std::string>> ForeignFilesIn(FileSystem& files, const std::string& folder);
+
+/// The folders that contain the files, including the folder of the store itself.
 std::set<std::string> FoldersOf(const std::string& folder, const std::vector<lsm::RunEntry>& runs);
 Status SyncFolders(FileSystem& files, const std::set<std::string>& folders);
 
+/// Opens a file that a manifest names. Corruption, with the path: the file is missing, or its
+/// length or checksum differs.
+Result<std::shared_ptr<const lsm::BlockFile>> OpenNamed(FileSystem& files, const std::string& path,
+                                                        uint64_t bytes, uint32_t crc,
+                                                        const lsm::BlockReading& reading);
 Result<std::shared_ptr<const lsm::BlockFile>> OpenStored(FileSystem& files,
                                                          const std::string& folder,
                                                          const StoredFile& file);

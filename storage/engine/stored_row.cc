@@ -28,17 +28,18 @@ bool IsRegularKey(const KeyLayout& layout, ByteView key, Bytes* tsuid, uint32_t*
   if (std::all_of(metric.begin(), metric.end(), [](char c) { return c == 0; })) return false;
   *tsuid = row->tsuid();
   *base = row->base();
-  // Appending the key anew finds out about a foreign salt.
+  // Encoding the key again detects a wrong salt.
   return layout.salt_width == 0 || codec::MakeRowKey(layout, *tsuid, *base) == key;
 }
 
 void PutRaw(uint8_t points_family, const RawCell& cell, lsm::CellRow* cells) {
   cells->Erase(points_family, cell.qualifier);
   if (cell.operand) {
-    cells->Append(points_family, cell.qualifier, cell.value, cell.timestamp_ms, cell.generation);
+    cells->Append(points_family, cell.qualifier, cell.value, cell.timestamp_ms,
+                  static_cast<int64_t>(cell.generation));
     return;
   }
-  cells->DeleteColumn(points_family, cell.qualifier, cell.generation);
+  cells->DeleteColumn(points_family, cell.qualifier, static_cast<int64_t>(cell.generation));
   cells->Put(points_family, cell.qualifier, cell.value, cell.timestamp_ms);
 }
 
@@ -52,7 +53,7 @@ void CellsIntoPart(uint8_t points_family, lsm::CellRow* cells, Part* part) {
     if (cell.has_value) {
       const bool ranked = cell.mark_ms != lsm::kNoMark && TouchesPoints(cell.qualifier);
       part->raw.push_back({std::move(cell.qualifier), std::move(cell.value), cell.timestamp_ms,
-                           ranked ? static_cast<uint32_t>(cell.mark_ms) : 0, cell.operand});
+                           ranked ? static_cast<uint64_t>(cell.mark_ms) : 0, cell.operand});
     } else if (!part->cleared) {
       part->gone.push_back(std::move(cell.qualifier));
     }
@@ -112,14 +113,8 @@ std::vector<Cell> RenderStored(const Table& table, const StoredRow& row,
                                const RenderOptions& options, const lsm::VersionRange& range) {
   std::vector<Cell> cells;
   if (table.order == lsm::CellOrder::kByTime) {
-    lsm::CellRow old;
-    if (!row.cells.cells.empty() || !row.cells.family_marks.empty()) {
-      old = row.cells;
-      old.ToVersions();
-    }
-    const lsm::CellVersions& versions = old.empty() ? row.cells.versions : old.versions;
     for (const lsm::CellVersion* cell :
-         VisibleVersions(table.families, options.now_ms, range, versions)) {
+         VisibleVersions(table.families, options.now_ms, range, row.cells.versions)) {
       cells.push_back(
           {table.families[cell->family].name, cell->qualifier, cell->value, cell->timestamp_ms});
     }
@@ -139,7 +134,7 @@ std::vector<Cell> RenderStored(const Table& table, const StoredRow& row,
       return cell.family.empty() || !range.Holds(cell.timestamp_ms);
     });
   }
-  // By family name, as a row of the cells door promises; stored rows go by the family's number.
+  // The cell store returns cells ordered by family name; stored rows are ordered by family number.
   // Versions of a column stay newest first.
   const auto by_column = [](const Cell& a, const Cell& b) {
     return a.family != b.family ? a.family < b.family : a.qualifier < b.qualifier;

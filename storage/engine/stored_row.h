@@ -1,6 +1,6 @@
 #pragma once
-// A row of any table as the engine holds it: a regular row of a points table is a part (engine.md
-// §1), every other row is cells.
+// How the engine represents a row of any table: a regular row of a points table is a Part
+// (storage/points/part.h), every other row consists of cells.
 
 #include <string>
 #include <vector>
@@ -13,55 +13,59 @@
 
 namespace hg::points {
 
-/// Immutable; altering a table makes another one.
+/// Immutable: altering a table creates another object.
 struct Table {
   uint32_t id = 0;
   TableDescriptor descriptor;
-  std::vector<FamilyDescriptor> families;  // by their number in rows; without name = dropped
+  // Indexed by family number; a family without name was dropped.
+  std::vector<FamilyDescriptor> families;
   int points_family = -1;  // number of the family that holds points natively; -1 = none
   lsm::CellOrder order = lsm::CellOrder::kByArrival;
 
-  /// Number of a family, or -1.
+  /// Returns the number of the family, or -1.
   [[nodiscard]] int FamilyIndex(ByteView family) const;
-  /// Several versions of a column need several times.
+  /// Whether each change needs a later server time, because a column may have several versions.
   [[nodiscard]] bool needs_strict_times() const;
 };
 
-/// The hidden table of series: key = number, big-endian; one cell without family and qualifier, the
-/// TSUID.
+/// The hidden table of series. The key is the series number, big-endian. Its one cell, without
+/// family and qualifier, is the TSUID.
 inline constexpr uint32_t kSeriesTable = 0;
 inline constexpr uint32_t kFirstTable = 1;
 
-/// A key that names a series' hour: it fits the layout, has a metric that is not zero, at least one
-/// pair, and the salt of its series. Anything else is an irregular row: cells only.
+/// Whether the key identifies an hour of a series: it fits the layout, its metric is not zero, it
+/// has at least one pair and the salt of its series. A row with any other key is irregular and has
+/// only cells.
 bool IsRegularKey(const KeyLayout& layout, ByteView key, Bytes* tsuid, uint32_t* base);
 
-/// Part of a row, from one source or merged.
+/// The content of a row, from one source or merged.
 struct StoredRow {
   bool regular = false;
-  uint32_t base = 0;   // regular
-  Part part;           // regular: the points family
-  lsm::CellRow cells;  // other families; irregular and generic rows: all
+  uint32_t base = 0;   // base time of the row; set only if the row is regular
+  Part part;           // cells of the points family; filled only if the row is regular
+  lsm::CellRow cells;  // cells of the other families; if the row is not regular, all its cells
 };
 
-/// Puts a cell that touches points: its generation is kept as its mark's time (FORMAT.md).
+/// Stores a cell that touches points. Its generation is stored as the time of its tombstone
+/// (FORMAT.md).
 void PutRaw(uint8_t points_family, const RawCell& cell, lsm::CellRow* cells);
-/// Moves the cells of the points family over into the part, as raw cells and marks.
+/// Moves the cells of the points family into `part`, as raw cells and tombstones.
 void CellsIntoPart(uint8_t points_family, lsm::CellRow* cells, Part* part);
-/// The reverse, for files: everything of the part but its points.
+/// The reverse, for files: stores everything of the part except its points as cells.
 void PartIntoCells(uint8_t points_family, const Part& part, lsm::CellRow* cells);
 
 StoredRow MergeStored(const Table& table, StoredRow newer, StoredRow older);
 
-/// Before this moment the family's TTL is over.
+/// Cells of the family older than this have expired. The lowest possible time if the family has no
+/// TTL.
 int64_t OldestSeenMs(const FamilyDescriptor& family, int64_t now_ms);
 
-/// Takes out of a whole row what its families' TTL is over for (engine.md §11): points from their
-/// instant, other cells of a regular row from the end of its hour, cells of other rows from their
-/// time. Rows by time are left to RenderStored.
+/// Removes expired content from a complete row. Points expire by their own time, other cells of a
+/// regular row by the end of its hour, cells of other rows by their timestamp. In tables ordered by
+/// time, RenderStored hides expired cells instead.
 void Expire(const Table& table, int64_t now_ms, StoredRow* row);
 
-/// What the cells door shows of a whole row, at options.now_ms.
+/// Returns the cells that the cell store shows of a complete row at options.now_ms.
 std::vector<Cell> RenderStored(const Table& table, const StoredRow& row,
                                const RenderOptions& options, const lsm::VersionRange& range = {});
 

@@ -9,8 +9,15 @@
 namespace hg::points {
 namespace {
 
-// Rows of memory between two cuts.
+// Rows in memory between two cuts.
 constexpr size_t kRowsOfPiece = 256;
+// Limits of the rows that are listed at once. The second one allows a few rows for each series of
+// the metric.
+constexpr size_t kPlacesMax = 1 << 16;
+constexpr size_t kPlacesOfSeries = 4;
+// Cost of looking up the rows of a series, and of checking whether a metric has rows.
+constexpr uint64_t kStepsOfSeries = 512;
+constexpr uint64_t kStepsOfMetric = 64;
 
 Bytes Bucket(const KeyLayout& layout, uint32_t bucket) {
   Bytes salt;
@@ -22,15 +29,23 @@ uint32_t Buckets(const KeyLayout& layout) {
   return layout.salt_width > 0 ? static_cast<uint32_t>(layout.salt_buckets) : 1;
 }
 
+// The base time in a key after `prefix` bytes. Missing bytes count as zero.
+uint32_t BaseAt(const Bytes& key, size_t prefix) {
+  Bytes base = key.substr(prefix, 4);
+  base.resize(4, '\0');
+  return ReadBig32(base.data());
+}
+
 }  // namespace
 
 PointKeys::PointKeys(const Engine& engine, std::shared_ptr<const Version> version, Bytes start,
-                     Bytes stop)
+                     Bytes stop, RequestContext* context)
     : engine_(engine),
       version_(std::move(version)),
       start_(std::move(start)),
       stop_(std::move(stop)),
-      metrics_(engine.registry().Metrics()) {}
+      metrics_(engine.registry().Metrics()),
+      memory_(context) {}
 
 Result<bool> PointKeys::Next(Bytes* key) {
   const KeyLayout& layout = engine_.layout();
@@ -39,48 +54,108 @@ Result<bool> PointKeys::Next(Bytes* key) {
     for (; at_ < places_.size(); ++at_) {
       const Place& place = places_[at_];
       key->clear();
-      codec::AppendRowKey(layout, engine_.registry().Tsuid(place.series), place.base, key);
+      codec::AppendRowKey(layout, engine_.registry().Tsuid(series_[place.order]), place.base, key);
       if (*key < start_) continue;
       if (!stop_.empty() && *key >= stop_) continue;
       ++at_;
       return true;
+    }
+    if (rest_.begin < rest_.end) {
+      RETURN_IF_ERROR(ListStretch());
+      continue;
     }
     if (metric_ >= metrics_.size()) {
       metric_ = 0;
       ++bucket_;
     }
     if (bucket_ >= buckets || metrics_.empty()) return false;
-    RETURN_IF_ERROR(ListMetric(bucket_, metrics_[metric_++]));
+    RETURN_IF_ERROR(BeginMetric(bucket_, metrics_[metric_++]));
   }
 }
 
-Status PointKeys::ListMetric(uint32_t bucket, const Bytes& metric) {
+// Finds the metric's series, and the range of base times of keys in [start, stop).
+Status PointKeys::BeginMetric(uint32_t bucket, const Bytes& metric) {
   places_.clear();
   at_ = 0;
+  rest_ = {0, 0};
+  memory_.Remove(memory_.held());
+  RETURN_IF_ERROR(memory_.Step(kStepsOfMetric));
   const KeyLayout& layout = engine_.layout();
   const Bytes prefix = Bucket(layout, bucket) + metric;
-  // The metric's keys lie between prefix and prefix FF FF….
+  // The keys of the metric lie between prefix and prefix FF FF….
   if (!stop_.empty() && prefix >= stop_) return {};
   if (ByteView(start_).substr(0, prefix.size()) > prefix) return {};
-
-  const std::vector<uint32_t> numbers = engine_.registry().Match(metric, {});
-  for (uint32_t order = 0; order < numbers.size(); ++order) {
-    const uint32_t series = numbers[order];
-    const ByteView tsuid = engine_.registry().Tsuid(series);
-    if (layout.salt_width > 0 && codec::SaltBucket(layout, tsuid) != bucket) continue;
-    std::vector<uint32_t> bases;
-    RETURN_IF_ERROR(engine_.ListBases(*version_, series, {}, &bases));
-    for (const uint32_t base : bases) places_.push_back({base, series, order});
+  RowRange range;
+  if (start_.starts_with(prefix)) range.begin = BaseAt(start_, prefix.size());
+  if (stop_.starts_with(prefix)) {
+    // The last base has rows before `stop` only if `stop` continues after the base.
+    const bool rows_of_last = stop_.size() > prefix.size() + sizeof(Place::base);
+    range.end = uint64_t{BaseAt(stop_, prefix.size())} + (rows_of_last ? 1 : 0);
   }
+  if (range.begin >= range.end) return {};
+
+  series_ = engine_.registry().Match(metric, {});
+  if (layout.salt_width > 0) {
+    std::erase_if(series_, [&](uint32_t series) {
+      return codec::SaltBucket(layout, engine_.registry().Tsuid(series)) != bucket;
+    });
+  }
+  RETURN_IF_ERROR(memory_.Add(static_cast<int64_t>(series_.capacity() * sizeof(uint32_t) +
+                                                   places_.capacity() * sizeof(Place))));
+  rest_ = range;
+  return {};
+}
+
+// Lists rows from the beginning of rest_. If there are too many, rows with later bases are left for
+// the next call.
+Status PointKeys::ListStretch() {
+  places_.clear();
+  at_ = 0;
+  const size_t places_max = std::max(kPlacesMax, kPlacesOfSeries * series_.size());
+  RowRange stretch = rest_;
+  std::vector<uint32_t> bases;
+  for (uint32_t order = 0; order < series_.size(); ++order) {
+    bases.clear();
+    RETURN_IF_ERROR(engine_.ListBases(*version_, series_[order], stretch, &bases));
+    RETURN_IF_ERROR(memory_.Step(kStepsOfSeries + bases.size()));
+    RETURN_IF_ERROR(AddPlaces(order, bases));
+    if (places_.size() > places_max) stretch.end = CutInHalf();
+  }
+  rest_.begin = static_cast<uint32_t>(std::min<uint64_t>(stretch.end, UINT32_MAX));
+  if (stretch.end > UINT32_MAX) rest_.end = rest_.begin;
   std::sort(places_.begin(), places_.end(), [](const Place& a, const Place& b) {
     return a.base != b.base ? a.base < b.base : a.order < b.order;
   });
   return {};
 }
 
+Status PointKeys::AddPlaces(uint32_t order, const std::vector<uint32_t>& bases) {
+  const size_t size = places_.size() + bases.size();
+  if (size > places_.capacity()) {
+    const size_t capacity = std::max(size, 2 * places_.capacity());
+    const size_t more = capacity - places_.capacity();
+    RETURN_IF_ERROR(memory_.Add(static_cast<int64_t>(more * sizeof(Place))));
+    places_.reserve(capacity);
+  }
+  for (const uint32_t base : bases) places_.push_back({base, order});
+  return {};
+}
+
+// Removes the places with later bases: at least half of all, unless all have the same base. Returns
+// the end of the remaining bases.
+uint64_t PointKeys::CutInHalf() {
+  const auto earlier = [](const Place& a, const Place& b) { return a.base < b.base; };
+  const auto middle = places_.begin() + static_cast<ptrdiff_t>(places_.size() / 2);
+  std::nth_element(places_.begin(), middle, places_.end(), earlier);
+  const uint32_t least = std::min_element(places_.begin(), middle + 1, earlier)->base;
+  const uint64_t end = std::max<uint64_t>(middle->base, uint64_t{least} + 1);
+  std::erase_if(places_, [end](const Place& place) { return place.base >= end; });
+  return end;
+}
+
 TableKeys::TableKeys(const Engine& engine, const Table& table,
                      std::shared_ptr<const Version> version, Bytes start, Bytes stop,
-                     ByteView family, int64_t min_ms, lsm::CacheUse use)
+                     ByteView family, int64_t min_ms, lsm::CacheUse use, RequestContext* context)
     : engine_(engine),
       table_(table),
       version_(std::move(version)),
@@ -90,8 +165,8 @@ TableKeys::TableKeys(const Engine& engine, const Table& table,
       sources_.push_back({ScanMemory(*cells, start, stop)});
     }
   }
-  // By time, what is older than all that is wanted changes nothing in it. What is newer may: it
-  // counts as a version, and may be a mark.
+  // In tables ordered by time, cells older than `min_ms` do not affect the result. Newer ones do:
+  // they count as versions and may be tombstones.
   const bool by_time = table.order == lsm::CellOrder::kByTime;
   const lsm::TimeSpan wanted{min_ms, std::numeric_limits<int64_t>::max()};
   const region::RegionMap& regions = version_->RegionsOf(table.id);
@@ -105,11 +180,13 @@ TableKeys::TableKeys(const Engine& engine, const Table& table,
     }
   }
   if (table.points_family >= 0 && files_ == FilesRead::kAll) {
-    points_ = std::make_unique<PointKeys>(engine, version_, std::move(start), std::move(stop));
+    points_ =
+        std::make_unique<PointKeys>(engine, version_, std::move(start), std::move(stop), context);
   }
 }
 
-// Moves every source that stands at key_, or before the key sought, on; the least key is the next.
+// Advances every source that is at key_, or before the key of Seek. The smallest key is the next
+// one.
 Result<bool> TableKeys::Next() {
   if (ended_) return false;
   const auto stays = [this](const Bytes& key) { return key != key_ && key >= seek_; };
@@ -138,32 +215,47 @@ Result<bool> TableKeys::Next() {
   return !ended_;
 }
 
-// Rows of a points table are read from all their parts; other rows are the merge of the sources.
-Result<StoredRow> TableKeys::Row() {
-  if (table_.points_family >= 0) return engine_.Read(*version_, table_, key_, files_);
+// A row of a points table is read with Engine::Read. Any other row is merged from the sources.
+Result<StoredRow> TableKeys::Row(const lsm::ColumnChoice& columns, MemoryTally* memory) {
+  if (table_.points_family >= 0)
+    return engine_.Read(*version_, table_, key_, files_, columns, memory);
   StoredRow stored;
   for (Source& source : sources_) {
     if (!source.live || source.rows->key() != key_) continue;
-    stored.cells = MergeRows(table_.order, std::move(stored.cells), source.rows->TakeRow());
+    ASSIGN_OR_RETURN(lsm::CellRow part, source.rows->TakeRow(columns, memory));
+    stored.cells = MergeRows(table_.order, std::move(stored.cells), std::move(part));
   }
   Expire(table_, engine_.render_options().now_ms, &stored);
   return stored;
 }
 
-std::vector<Bytes> CutKeys(const Engine& engine, const Table& table, const Version& version,
-                           ByteView start, ByteView stop) {
+int64_t BytesOfKey(ByteView key) { return static_cast<int64_t>(sizeof(Bytes) + key.size()); }
+
+Result<std::vector<Bytes>> CutKeys(const Engine& engine, const Table& table, const Version& version,
+                                   ByteView start, ByteView stop, MemoryTally* memory) {
   std::vector<Bytes> cuts;
+  size_t charged = 0;
+  const auto charge = [&]() -> Status {
+    int64_t bytes = 0;
+    for (; charged < cuts.size(); ++charged) bytes += BytesOfKey(cuts[charged]);
+    return memory->Add(bytes);
+  };
   for (const auto& generation : version.generations) {
     if (const lsm::CellMemory* cells = generation->Cells(table.id)) {
       cells->SampleKeys(start, stop, kRowsOfPiece, &cuts);
+      RETURN_IF_ERROR(charge());
     }
   }
   for (const auto& [place, runs] : version.runs) {
     if (place.first != table.id) continue;
     for (const auto& run : runs) {
       if (run->cells() == nullptr) continue;
-      const std::vector<Bytes> keys = run->cells()->FirstKeys();
-      cuts.insert(cuts.end(), keys.begin(), keys.end());
+      for (size_t block = 0; block < run->cells()->blocks(); ++block) {
+        const Bytes& key = run->cells()->first_key(block);
+        if (!run->cells()->continues(block) && key > start && (stop.empty() || key < stop))
+          cuts.push_back(key);
+      }
+      RETURN_IF_ERROR(charge());
     }
   }
   if (table.points_family >= 0) {
@@ -171,6 +263,7 @@ std::vector<Bytes> CutKeys(const Engine& engine, const Table& table, const Versi
       for (const Bytes& metric : engine.registry().Metrics()) {
         cuts.push_back(Bucket(engine.layout(), bucket) + metric);
       }
+      RETURN_IF_ERROR(charge());
     }
   }
   std::erase_if(cuts,

@@ -1,32 +1,39 @@
 #pragma once
-// The keys of a table's rows in order, from all parts of the store.
+// Iterates over the keys of a table's rows in order, from memory and files.
 
 #include <memory>
 #include <vector>
 
+#include "storage/base/request_context.h"
 #include "storage/engine/engine.h"
 #include "storage/lsm/row_source.h"
 
 namespace hg::points {
 
-/// Keys of the regular rows of a points table that hold points, ascending, in [start, stop). One
-/// thread at a time. Rows are listed one metric at a time, as of the moment the metric is reached.
+/// Keys in [start, stop) of the regular rows of a points table that hold points, ascending. One
+/// thread at a time. It lists the rows of one metric and time range at once, as they are at that
+/// moment. Each such list has at most 65,536 rows, or four per series of the metric if that is
+/// more.
 class PointKeys {
  public:
-  PointKeys(const Engine& engine, std::shared_ptr<const Version> version, Bytes start, Bytes stop);
+  /// `context` outlives the object; null means no limits.
+  PointKeys(const Engine& engine, std::shared_ptr<const Version> version, Bytes start, Bytes stop,
+            RequestContext* context);
 
-  /// False at the end.
+  /// Returns false at the end.
   Result<bool> Next(Bytes* key);
-  /// Goes on at the first key ≥ start, which is not before the one given last.
+  /// Continues at the first key ≥ start. `start` must not be before the last key returned.
   void Seek(Bytes start) { start_ = std::move(start); }
 
  private:
   struct Place {
     uint32_t base;
-    uint32_t series;
-    uint32_t order;  // by TSUID
+    uint32_t order;  // index of the series in series_
   };
-  Status ListMetric(uint32_t bucket, const Bytes& metric);
+  Status BeginMetric(uint32_t bucket, const Bytes& metric);
+  Status ListStretch();
+  Status AddPlaces(uint32_t order, const std::vector<uint32_t>& bases);
+  uint64_t CutInHalf();
 
   const Engine& engine_;
   const std::shared_ptr<const Version> version_;
@@ -35,24 +42,31 @@ class PointKeys {
   const std::vector<Bytes> metrics_;
   uint32_t bucket_ = 0;
   size_t metric_ = 0;
-  std::vector<Place> places_;
+  // The following members hold the state for the current metric.
+  std::vector<uint32_t> series_;  // its series in the current salt bucket, ordered by TSUID
+  RowRange rest_{0, 0};           // base times not listed yet
+  std::vector<Place> places_;     // listed rows, ordered by key
   size_t at_ = 0;
+  MemoryTally memory_;
 };
 
-/// Keys of a table's rows in [start, stop), ascending; some of the rows that have no cell of the
-/// family, or none from `min_ms` on, are left out. One thread at a time. The engine outlives it.
+/// Keys of a table's rows in [start, stop), ascending. Some rows without cells of the family, or
+/// without cells since `min_ms`, are left out. One thread at a time. The engine outlives it.
 class TableKeys {
  public:
+  /// `context` outlives the object; null means no limits.
   TableKeys(const Engine& engine, const Table& table, std::shared_ptr<const Version> version,
-            Bytes start, Bytes stop, ByteView family, int64_t min_ms, lsm::CacheUse use);
+            Bytes start, Bytes stop, ByteView family, int64_t min_ms, lsm::CacheUse use,
+            RequestContext* context);
 
-  /// False at the end.
+  /// Returns false at the end.
   Result<bool> Next();
-  /// Goes on at the first key ≥ start, which lies behind the one moved to.
+  /// Continues at the first key ≥ start. `start` must be after the current key.
   void Seek(Bytes start) { seek_ = std::move(start); }
   [[nodiscard]] const Bytes& key() const { return key_; }
-  /// The row moved to, whole; once per row.
-  Result<StoredRow> Row();
+  /// Reads at least the selected columns of the current row. Call it at most once per row. `memory`
+  /// as in Engine::Read.
+  Result<StoredRow> Row(const lsm::ColumnChoice& columns, MemoryTally* memory);
 
  private:
   struct Source {
@@ -74,8 +88,12 @@ class TableKeys {
   Bytes seek_;
 };
 
-/// Keys that cut the table's rows in [start, stop) into pieces of a few blocks each, ascending.
-std::vector<Bytes> CutKeys(const Engine& engine, const Table& table, const Version& version,
-                           ByteView start, ByteView stop);
+/// Returns ascending keys that cut the table's rows in [start, stop) into pieces of a few blocks
+/// each. In a points table, a piece may be as long as all rows of a metric. The memory of the keys
+/// is charged to `memory`.
+Result<std::vector<Bytes>> CutKeys(const Engine& engine, const Table& table, const Version& version,
+                                   ByteView start, ByteView stop, MemoryTally* memory);
+/// Approximate memory of a key in a list, in bytes.
+int64_t BytesOfKey(ByteView key);
 
 }  // namespace hg::points

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include "storage/codec/value.h"
 #include "storage/engine/table_keys.h"
@@ -17,15 +18,22 @@ size_t SizeOf(const Row& row) {
   return bytes;
 }
 
-// What both directions share: the row at a key, filtered and cut to what is wanted.
+// The common part of both directions: reads the row at a key, filters it and selects its cells.
 class TableCursor : public ScanCursor, public IdleReader {
  public:
   TableCursor(const Engine& engine, const Table& table, const ScanSpec& spec)
-      : engine_(engine), table_(table), spec_(spec) {}
+      : engine_(engine),
+        table_(table),
+        spec_(spec),
+        columns_(spec.qualifiers.empty() ? lsm::ColumnChoice()
+                                         : lsm::ColumnChoice(spec.qualifiers)),
+        batch_(spec.context),
+        memory_(spec.context) {}
 
   Status Next(std::vector<Row>* rows) override {
     rows->clear();
     std::lock_guard lock(mutex_);
+    batch_.Remove(batch_.held());
     used_ms_ = engine_.render_options().now_ms;
     size_t bytes = 0;
     while (rows->size() < spec_.batch_rows && bytes < spec_.batch_bytes &&
@@ -44,27 +52,33 @@ class TableCursor : public ScanCursor, public IdleReader {
   }
   [[nodiscard]] uint64_t rows_examined() const override { return examined_; }
 
-  /// Takes the version that the scan begins with.
-  void Begin() {
+  /// Pins the version with which the scan begins.
+  Status Begin() {
     std::lock_guard lock(mutex_);
     used_ms_ = engine_.render_options().now_ms;
-    Start();
+    return Start();
   }
 
-  // A cursor that nobody moves must not keep files that are merged away (spec region-store.md Q10).
+  // An idle cursor must not keep files that were merged (region-store.md Q10).
   void ReleaseIfIdleSince(int64_t time_ms) override {
     std::unique_lock lock(mutex_, std::try_to_lock);
     if (lock.owns_lock() && used_ms_ <= time_ms) Unpin();
   }
 
  protected:
-  /// The next row that the filter does not rule out by its key; false at the end.
+  /// Reads the next row that the filter does not reject by its key. Returns false at the end.
   virtual Result<bool> NextRow(Row* row) = 0;
-  /// Pins a version, to go on behind `last_` in it.
-  virtual void Start() = 0;
-  /// Lets go of the version; goes on behind `last_` with a newer one.
+  /// Pins a version, and continues in it after `last_`.
+  virtual Status Start() = 0;
+  /// Releases the version. The scan continues after `last_` in a newer one.
   virtual void Unpin() = 0;
 
+  /// Counts a row that was read, whether it is returned or not.
+  Status Examined() {
+    constexpr uint64_t kStepsOfRow = 64;
+    ++examined_;
+    return memory_.Step(kStepsOfRow);
+  }
   [[nodiscard]] lsm::CacheUse cache_use() const {
     return spec_.fill_cache ? lsm::CacheUse::kKeep : lsm::CacheUse::kFind;
   }
@@ -75,8 +89,11 @@ class TableCursor : public ScanCursor, public IdleReader {
   const Engine& engine_;
   const Table& table_;
   const ScanSpec spec_;
-  std::optional<Bytes> last_;  // key of the last row looked at
+  const lsm::ColumnChoice columns_;
+  MemoryTally batch_;          // charged for the rows of one batch; guarded by mutex_
+  std::optional<Bytes> last_;  // key of the last row read
   uint64_t examined_ = 0;
+  MemoryTally memory_;  // charged for what the cursor holds, except its PointKeys
 
  private:
   std::mutex mutex_;
@@ -90,26 +107,27 @@ class ForwardCursor : public TableCursor {
       : TableCursor(engine, table, spec), registration_(engine.readers(), this) {}
 
  private:
-  void Start() override {
-    // The first key behind another one is that with a zero byte more.
+  Status Start() override {
+    // The smallest key after a key is that key with a zero byte appended.
     keys_ = std::make_unique<TableKeys>(engine_, table_, engine_.Pin(),
                                         last_ ? *last_ + Bytes(1, 0) : spec_.start, spec_.stop,
-                                        spec_.family, spec_.min_ms, cache_use());
+                                        spec_.family, spec_.min_ms, cache_use(), spec_.context);
+    return {};
   }
 
   Result<bool> NextRow(Row* row) override {
-    if (keys_ == nullptr) Start();
+    if (keys_ == nullptr) RETURN_IF_ERROR(Start());
     for (;;) {
       ASSIGN_OR_RETURN(const bool more, keys_->Next());
       if (!more) return false;
-      ++examined_;
+      RETURN_IF_ERROR(Examined());
       if (!KeyMayPass(spec_.filter, keys_->key())) {
         Bytes next;
         if (!SeekKey(spec_.filter, keys_->key(), &next)) return false;
         if (next > keys_->key()) keys_->Seek(std::move(next));
         continue;
       }
-      ASSIGN_OR_RETURN(const StoredRow stored, keys_->Row());
+      ASSIGN_OR_RETURN(const StoredRow stored, keys_->Row(columns_, &batch_));
       row->key = keys_->key();
       row->cells = Choose(stored);
       return true;
@@ -118,65 +136,92 @@ class ForwardCursor : public TableCursor {
   void Unpin() override { keys_.reset(); }
 
   std::unique_ptr<TableKeys> keys_;
-  const IdleReaders::Registration registration_;  // last: nobody calls while the rest is destroyed
+  // Last member: it is destroyed first, so nobody calls a partly destroyed cursor.
+  const IdleReaders::Registration registration_;
 };
 
-// Goes from piece to piece downwards; the keys of one are listed upwards and given from their end.
+// Scans pieces in descending order. The keys of a piece are listed in ascending order and returned
+// from the end.
 class ReverseCursor : public TableCursor {
  public:
   ReverseCursor(const Engine& engine, const Table& table, const ScanSpec& spec)
       : TableCursor(engine, table, spec), registration_(engine.readers(), this) {}
 
  private:
-  void Start() override {
-    version_ = engine_.Pin();
-    // [start, stop) the other way round: the greatest key is given, the least is not.
+  Status Start() override {
+    keys_.clear();
+    cuts_.clear();
+    memory_.Remove(memory_.held());
+    // The range [start, stop) descends: the greatest key is included, the smallest is not.
     const Bytes low = spec_.stop.empty() ? Bytes() : spec_.stop + Bytes(1, 0);
     high_ = last_ ? *last_ : spec_.start.empty() ? Bytes() : spec_.start + Bytes(1, 0);
-    cuts_ = CutKeys(engine_, table_, *version_, low, high_);
+    const auto version = engine_.Pin();
+    ASSIGN_OR_RETURN(cuts_, CutKeys(engine_, table_, *version, low, high_, &memory_));
+    RETURN_IF_ERROR(memory_.Add(BytesOfKey(low)));
     cuts_.insert(cuts_.begin(), low);
-    keys_.clear();
+    version_ = version;
+    return {};
   }
 
   Result<bool> NextRow(Row* row) override {
-    if (version_ == nullptr) Start();
+    if (version_ == nullptr) RETURN_IF_ERROR(Start());
     for (;;) {
       while (keys_.empty()) {
         if (cuts_.empty()) return false;
         RETURN_IF_ERROR(ListPiece());
       }
+      memory_.Remove(BytesOfKey(keys_.back()));
       row->key = std::move(keys_.back());
       keys_.pop_back();
-      ++examined_;
+      RETURN_IF_ERROR(Examined());
       if (!KeyMayPass(spec_.filter, row->key)) continue;
       ASSIGN_OR_RETURN(const StoredRow stored,
-                       engine_.Read(*version_, table_, row->key, FilesFor(table_, spec_.family)));
+                       engine_.Read(*version_, table_, row->key, FilesFor(table_, spec_.family),
+                                    columns_, &batch_));
       row->cells = Choose(stored);
       return true;
     }
   }
 
+  // Lists the keys of the last piece. If it has too many, it is cut into pieces of kKeysOfPiece
+  // keys. The last of them is listed, the others are kept for later.
   Status ListPiece() {
-    const Bytes low = std::move(cuts_.back());
+    constexpr size_t kKeysOfPiece = 1 << 16;
+    constexpr uint64_t kStepsOfKey = 16;
+    Bytes low = std::move(cuts_.back());
+    memory_.Remove(BytesOfKey(low));
     cuts_.pop_back();
     if (!high_.empty() && low >= high_) return {};
-    TableKeys keys(engine_, table_, version_, low, high_, spec_.family, spec_.min_ms, cache_use());
+    TableKeys keys(engine_, table_, version_, low, high_, spec_.family, spec_.min_ms, cache_use(),
+                   spec_.context);
+    int64_t bytes = 0;
     for (;;) {
       ASSIGN_OR_RETURN(const bool more, keys.Next());
       if (!more) break;
+      RETURN_IF_ERROR(memory_.Step(kStepsOfKey));
+      if (keys_.size() == kKeysOfPiece) {
+        keys_.clear();
+        memory_.Remove(std::exchange(bytes, 0));
+        RETURN_IF_ERROR(memory_.Add(BytesOfKey(low)));
+        cuts_.push_back(std::exchange(low, keys.key()));
+      }
+      const int64_t more_bytes = BytesOfKey(keys.key());
+      RETURN_IF_ERROR(memory_.Add(more_bytes));
+      bytes += more_bytes;
       keys_.push_back(keys.key());
     }
-    high_ = low;
+    high_ = std::move(low);
     return {};
   }
 
   void Unpin() override { version_.reset(); }
 
   std::shared_ptr<const Version> version_;
-  std::vector<Bytes> cuts_;                       // where the pieces begin that are still to come
-  Bytes high_;                                    // their end; "" = the table's
-  std::vector<Bytes> keys_;                       // of the current piece, still to be given
-  const IdleReaders::Registration registration_;  // last: nobody calls while the rest is destroyed
+  std::vector<Bytes> cuts_;  // start keys of the remaining pieces
+  Bytes high_;               // end of the remaining pieces; "" = end of the table
+  std::vector<Bytes> keys_;  // keys of the current piece that are not returned yet
+  // Last member: it is destroyed first, so nobody calls a partly destroyed cursor.
+  const IdleReaders::Registration registration_;
 };
 
 }  // namespace
@@ -218,7 +263,7 @@ Result<std::unique_ptr<ScanCursor>> OpenTableScan(const Engine& engine, const Ta
   } else {
     cursor = std::make_unique<ForwardCursor>(engine, table, spec);
   }
-  cursor->Begin();
+  RETURN_IF_ERROR(cursor->Begin());
   return std::unique_ptr<ScanCursor>(std::move(cursor));
 }
 

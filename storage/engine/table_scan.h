@@ -1,5 +1,5 @@
 #pragma once
-// Rows of a table in key order, as the cells door shows them: all parts joined (engine.md §8).
+// Scans rows of a table in key order, merged from memory and files, as the cell store shows them.
 
 #include <memory>
 #include <vector>
@@ -9,12 +9,12 @@
 
 namespace hg::points {
 
-/// The chosen cells of a whole row, with their values. A point asked for by its own qualifier is
-/// found even where the row is shown as one compacted cell.
+/// Returns the selected cells of a complete row, with their values. A point selected by its own
+/// qualifier is found even if the row is shown as one compacted cell.
 std::vector<Cell> SelectCells(const Table& table, const StoredRow& row, const CellSelection& wanted,
                               const RenderOptions& options);
 
-/// Opens a scan; the spec has been checked. The engine outlives the cursor.
+/// Opens a scan. The caller has checked the spec. The engine outlives the cursor.
 Result<std::unique_ptr<ScanCursor>> OpenTableScan(const Engine& engine, const Table& table,
                                                   const ScanSpec& spec);
 

@@ -11,8 +11,7 @@
 namespace hg::points {
 namespace {
 
-// A node of the metrics with its key and set; what a second number of a set takes, further ones are
-// 4 bytes or less each.
+// Approximate memory of a metric's map node, of a set's second number, and of each further number.
 constexpr size_t kNodeBytes = 112;
 constexpr size_t kManyBytes = 80;
 constexpr size_t kPostingBytes = 3;
@@ -121,7 +120,7 @@ void TagIndex::Add(uint32_t number, ByteView tsuid) {
   ++set.series;
 }
 
-// Known or made.
+// Returns the tag set of these pairs, and creates it if needed.
 uint32_t TagIndex::SetOf(ByteView pairs) {
   const uint32_t hash = HashOf(pairs);
   const uint32_t known =
@@ -169,7 +168,7 @@ std::vector<const Postings*> TagIndex::ListsOf(const TagClause& clause) const {
   return lists;
 }
 
-// Bitmaps cost more than some sets that are looked at one by one, as those of some hosts.
+// Checking few tag sets one by one, such as those of some hosts, is cheaper than using bitmaps.
 std::optional<std::vector<uint32_t>> TagIndex::MatchFewSets(
     const std::vector<TagClause>& clauses) const {
   constexpr uint64_t kFewSets = 256, kFewValues = 256;
@@ -195,7 +194,8 @@ std::optional<std::vector<uint32_t>> TagIndex::MatchFewSets(
   return std::nullopt;
 }
 
-// The tag sets that hold to all clauses. Begins with those of some values, which mostly are few.
+// Returns the tag sets that match all clauses. Begins with a clause that lists values, because it
+// usually matches few sets.
 Roaring TagIndex::MatchSets(const std::vector<TagClause>& clauses) const {
   Roaring result;
   const auto first = std::find_if(clauses.begin(), clauses.end(), [](const TagClause& clause) {
@@ -224,7 +224,7 @@ Roaring TagIndex::MatchSets(const std::vector<TagClause>& clauses) const {
   return result;
 }
 
-// Walks the smaller side: the series of the sets, or those of the metric.
+// Iterates over the smaller side: the series of the sets, or those of the metric.
 template <typename Sets, typename Has>
 std::vector<uint32_t> TagIndex::SeriesOf(const Sets& sets, const Postings* metric,
                                          Has&& has) const {
@@ -277,7 +277,7 @@ std::vector<uint32_t> TagIndex::Match(ByteView metric, const SeriesMatcher& matc
 }
 
 uint64_t TagIndex::MatchesAtMost(ByteView metric, const SeriesMatcher& matcher) const {
-  constexpr uint64_t kSetsCounted = 4096;  // of more, nothing is said
+  constexpr uint64_t kSetsCounted = 4096;  // larger clauses are not counted
   uint64_t most = UINT64_MAX;
   if (!metric.empty()) {
     const auto found = metrics_.find(metric);

@@ -1,7 +1,7 @@
 #pragma once
-// Which series have a metric, a tag key, a pair (engine.md §9). Ids only, no names. Series with the
-// same pairs, as the metrics of one host, are one tag set: keys and pairs know tag sets, and these
-// their series.
+// An index from metrics, tag keys and tag pairs to series numbers, by id only. All series with the
+// same pairs, such as all metrics of one host, share a tag set. Tag keys and pairs list tag sets,
+// and each tag set lists its series.
 
 #include <cstdint>
 #include <deque>
@@ -21,8 +21,8 @@ class Roaring;  // CRoaring 0.2 keeps its class in the global namespace
 
 namespace hg::points {
 
-/// A growing set of numbers: one, as that of a tag that tells hosts apart, a short list, or a
-/// bitmap above kListMax (a short list as bitmap takes 168 bytes).
+/// A growing set of numbers. It is a single number, a sorted list, or a bitmap once it exceeds
+/// kListMax numbers. A bitmap of few numbers would take 168 bytes.
 class Postings {
  public:
   Postings();
@@ -30,10 +30,11 @@ class Postings {
   Postings(Postings&&) noexcept;
   Postings& operator=(Postings&&) noexcept;
 
-  /// Numbers come in rising order, below UINT32_MAX. Returns about how many bytes it took.
+  /// Adds a number. Numbers must be ascending and below UINT32_MAX. Returns the approximate bytes
+  /// that it takes.
   size_t Add(uint32_t number);
   void AddTo(Roaring* set) const;
-  /// Calls visit(number) for each, rising.
+  /// Calls visit(number) for each number, ascending.
   template <typename Visit>
   void ForEach(Visit&& visit) const;
   [[nodiscard]] bool Has(uint32_t number) const;
@@ -47,19 +48,20 @@ class Postings {
     std::unique_ptr<Roaring> bitmap;
   };
   uint32_t one_ = kNone;
-  std::unique_ptr<Many> many_;  // all of them, once there are two
+  std::unique_ptr<Many> many_;  // all numbers, once there are two
 };
 
-/// Sets by name, the names all of one width. Callers lock: one writer or many readers.
+/// Sets with names of one fixed width. Callers lock: one writer or many readers.
 class NamedPostings {
  public:
   explicit NamedPostings(size_t width) : width_(width) {}
 
-  /// Null: there is none. Others keep their places.
+  /// Returns null if there is no such set. The address of a set does not change when others are
+  /// added.
   [[nodiscard]] const Postings* Find(ByteView name) const;
-  /// Made if missing; the bytes of `name` live as long as this.
+  /// Creates the set if it is missing. The bytes of `name` must live as long as this object.
   Postings* FindOrMake(ByteView name);
-  /// Without what the sets hold.
+  /// Memory of the table, without the content of the sets.
   [[nodiscard]] size_t bytes() const { return all_.size() * sizeof(Named) + slots_.bytes(); }
 
  private:
@@ -71,7 +73,7 @@ class NamedPostings {
 
   const size_t width_;
   std::deque<Named> all_;
-  NumberSlots slots_;  // places in all_
+  NumberSlots slots_;  // indexes in all_
 };
 
 /// Callers lock: one writer or many readers.
@@ -82,39 +84,40 @@ class TagIndex {
         keys_(static_cast<size_t>(layout.tagk_width)),
         pairs_(static_cast<size_t>(layout.pair_width())) {}
 
-  /// Numbers come one after the other from 0; the bytes of `tsuid` live as long as the index.
+  /// Adds the series with the next number; the first is 0. The bytes of `tsuid` must live as long
+  /// as the index.
   void Add(uint32_t number, ByteView tsuid);
-  /// Numbers of the metric ("" = all metrics), rising, that hold to all clauses. exact_tags and
-  /// tsuids are the caller's.
+  /// Returns the numbers of the series of the metric ("" = all metrics) that match all clauses,
+  /// ascending. The caller must also check matcher.exact_tags and matcher.tsuids.
   [[nodiscard]] std::vector<uint32_t> Match(ByteView metric, const SeriesMatcher& matcher) const;
-  /// No more than these match, without looking for them.
+  /// An upper bound for the number of matches, computed without matching.
   [[nodiscard]] uint64_t MatchesAtMost(ByteView metric, const SeriesMatcher& matcher) const;
-  /// The metrics that have series, rising.
+  /// The metrics that have series, ascending.
   [[nodiscard]] std::vector<Bytes> Metrics() const;
   [[nodiscard]] size_t bytes() const;
 
  private:
-  /// Tag sets that have the key with one of the clause's values.
+  /// Adds the tag sets that have the key with one of the clause's values.
   void AddOneOf(const TagClause& clause, Roaring* set) const;
-  /// The lists of these tag sets, value by value.
+  /// The lists of these tag sets, one for each value.
   [[nodiscard]] std::vector<const Postings*> ListsOf(const TagClause& clause) const;
-  /// As MatchSets, rising; none where they are not few.
+  /// Like MatchSets, as ascending numbers. No value if there may be many.
   [[nodiscard]] std::optional<std::vector<uint32_t>> MatchFewSets(
       const std::vector<TagClause>& clauses) const;
-  /// Series of the metric (nullptr = all) in the tag sets, rising. `has`: of a set, whether it is
-  /// one of them.
+  /// Series of the metric (nullptr = all metrics) in the tag sets, ascending. `has(set)` tells
+  /// whether `sets` contains a tag set.
   template <typename Sets, typename Has>
   [[nodiscard]] std::vector<uint32_t> SeriesOf(const Sets& sets, const Postings* metric,
                                                Has&& has) const;
   static constexpr uint32_t kNone = NumberSlots::kNone;
   struct TagSet {
     ByteView pairs;
-    uint32_t series = 0;    // how many
-    uint32_t last = kNone;  // of them
+    uint32_t series = 0;    // number of series with this tag set
+    uint32_t last = kNone;  // number of the newest of these series, or kNone
   };
   struct Series {
     uint32_t set;
-    uint32_t before;  // the one of the same set, or kNone
+    uint32_t before;  // the previous series of the same set, or kNone
   };
   [[nodiscard]] uint32_t SetOf(ByteView pairs);
   void AddSet(uint32_t set, ByteView pairs);
@@ -126,16 +129,16 @@ class TagIndex {
   [[nodiscard]] Roaring MatchSets(const std::vector<TagClause>& clauses) const;
 
   const KeyLayout layout_;
-  std::map<Bytes, Postings, std::less<>> metrics_;  // their series
+  std::map<Bytes, Postings, std::less<>> metrics_;  // metric id → its series
   std::vector<Series> series_;
   std::vector<TagSet> sets_;
-  NumberSlots set_slots_;  // sets by their pairs
+  NumberSlots set_slots_;  // indexes in sets_, found by the pairs of the set
   uint32_t last_set_ = kNone;
-  NamedPostings keys_;   // their tag sets
-  NamedPostings pairs_;  // their tag sets
-  // Of the set added last, by place in it: the next one mostly shares some.
+  NamedPostings keys_;   // id of a tag key → tag sets that contain it
+  NamedPostings pairs_;  // pair of ids → tag sets that contain it
+  // Keys and pairs of the set added last, by position: the next set mostly shares some of them.
   std::vector<Recent> recent_keys_, recent_pairs_;
-  size_t bytes_ = 0;  // of metrics and of what sets hold, an estimate
+  size_t bytes_ = 0;  // estimated memory of the metrics and of the content of all sets
 };
 
 }  // namespace hg::points

@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "storage/engine/row_block.h"
+#include "storage/engine/stored_files.h"
 
 namespace hg::points {
 namespace {
@@ -23,20 +24,24 @@ std::string Run::PointsPath(const std::string& folder, uint64_t number) {
   return Path(folder, number, ".points");
 }
 
-Result<std::shared_ptr<const RunFiles>> RunFiles::Open(FileSystem& files, const std::string& folder,
-                                                       const lsm::RunEntry& entry,
-                                                       lsm::BlockReading reading) {
+Result<std::shared_ptr<const RunFiles>> RunFiles::Open(
+    FileSystem& files, const std::string& folder, const lsm::RunEntry& entry,
+    lsm::BlockReading reading, std::shared_ptr<std::atomic<uint64_t>> total) {
   const std::string place = lsm::NamespaceFolder(folder, entry.space);
-  std::shared_ptr<RunFiles> run(new RunFiles(files, place, entry.number));
+  std::shared_ptr<RunFiles> run(new RunFiles(files, place, entry.number, std::move(total)));
   if (entry.cells_bytes > 0) {
-    ASSIGN_OR_RETURN(run->cells_,
-                     lsm::BlockFile::Open(files, Run::CellsPath(place, entry.number), reading));
+    ASSIGN_OR_RETURN(run->cells_, OpenNamed(files, Run::CellsPath(place, entry.number),
+                                            entry.cells_bytes, entry.cells_crc, reading));
   }
   if (entry.points_bytes > 0) {
     reading.packer = &RowBlockPacker();
-    ASSIGN_OR_RETURN(run->points_,
-                     lsm::BlockFile::Open(files, Run::PointsPath(place, entry.number), reading));
+    ASSIGN_OR_RETURN(run->points_, OpenNamed(files, Run::PointsPath(place, entry.number),
+                                             entry.points_bytes, entry.points_crc, reading));
   }
+  for (const auto* file : {&run->cells_, &run->points_}) {
+    if (*file != nullptr) run->counted_ += (*file)->memory_bytes();
+  }
+  *run->total_ += run->counted_;
   return std::shared_ptr<const RunFiles>(std::move(run));
 }
 
@@ -58,7 +63,7 @@ lsm::TimeSpan Run::times() const {
   return all;
 }
 
-// The manifest of a data directory of before does not say: what the files tell is enough.
+// After a repair, the manifest may lack the range. It is then derived from the files.
 region::RowSpan Run::RowsOf() const {
   region::RowSpan rows{entry_.first_base, entry_.last_base, entry_.loose};
   if (rows != region::RowSpan()) return rows;
@@ -73,14 +78,15 @@ region::RowSpan Run::RowsOf() const {
   return rows;
 }
 
-// What cannot be removed now is removed at the next start.
+// Files that cannot be removed now are removed at the next start.
 RunFiles::~RunFiles() {
+  *total_ -= counted_;
   if (!retired_) return;
   try {
     if (cells_ != nullptr) (void)files_.Remove(Run::CellsPath(folder_, number_));
     if (points_ != nullptr) (void)files_.Remove(Run::PointsPath(folder_, number_));
   } catch (const std::exception&) {
-    // No memory for the names: what stays is removed at the next start.
+    // No memory for the file names: the files are removed at the next start.
   }
 }
 

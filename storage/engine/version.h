@@ -1,5 +1,5 @@
 #pragma once
-// What a reader pins: memory and files as of one moment (engine.md §4). Nothing it holds is freed
+// A version is a snapshot of memory and files. As long as a reader holds it, nothing in it is freed
 // or reused.
 
 #include <atomic>
@@ -18,38 +18,43 @@
 
 namespace hg::points {
 
-/// The open files of a run, shared by the regions that name it. Whoever lets go of them last after
-/// the manifest has removes them.
+/// The open files of a part, shared by the regions that use it. If no manifest names the files any
+/// more, the thread that drops the last reference removes them.
 class RunFiles {
  public:
-  /// `folder`: of the store.
+  /// `folder` is that of the store. `total` includes the memory of the files' indexes and filters,
+  /// in bytes, as long as they are open.
   static Result<std::shared_ptr<const RunFiles>> Open(FileSystem& files, const std::string& folder,
                                                       const lsm::RunEntry& entry,
-                                                      lsm::BlockReading reading);
+                                                      lsm::BlockReading reading,
+                                                      std::shared_ptr<std::atomic<uint64_t>> total);
   ~RunFiles();
 
-  // Null: there is none.
+  // Null if the part has no such file.
   [[nodiscard]] const std::shared_ptr<const lsm::BlockFile>& cells() const { return cells_; }
   [[nodiscard]] const std::shared_ptr<const lsm::BlockFile>& points() const { return points_; }
-  /// A merge has read or written them, and will not come again soon.
+  /// Tells the page cache that the files are not needed soon: a merge has read or written them.
   void ForgetCached() const;
-  /// No manifest names them any more.
+  /// Call it when no manifest names the files any more.
   void Retire() const { retired_ = true; }
 
  private:
-  RunFiles(FileSystem& files, std::string folder, uint64_t number)
-      : files_(files), folder_(std::move(folder)), number_(number) {}
+  RunFiles(FileSystem& files, std::string folder, uint64_t number,
+           std::shared_ptr<std::atomic<uint64_t>> total)
+      : files_(files), folder_(std::move(folder)), number_(number), total_(std::move(total)) {}
 
   FileSystem& files_;
   const std::string folder_;
   const uint64_t number_;
+  const std::shared_ptr<std::atomic<uint64_t>> total_;
+  uint64_t counted_ = 0;  // its share of total_
   std::shared_ptr<const lsm::BlockFile> cells_;
   std::shared_ptr<const lsm::BlockFile> points_;
   mutable std::atomic<bool> retired_{false};
 };
 
-/// A run as one region has it. Its files may hold rows of other regions: whoever reads keeps to the
-/// region's keys. Immutable.
+/// A part as one region uses it. Its files may hold rows of other regions too, so readers must keep
+/// to the region's key range. Immutable.
 class Run {
  public:
   Run(const lsm::RunEntry& entry, std::shared_ptr<const RunFiles> files)
@@ -58,9 +63,9 @@ class Run {
   [[nodiscard]] const lsm::RunEntry& entry() const { return entry_; }
   [[nodiscard]] uint64_t bytes() const { return entry_.cells_bytes + entry_.points_bytes; }
   [[nodiscard]] const std::shared_ptr<const RunFiles>& files() const { return files_; }
-  /// Of points that are stored without one (part.h, Later).
-  [[nodiscard]] uint32_t generation() const { return static_cast<uint32_t>(entry_.last_sequence); }
-  // Null: the run has none.
+  /// Used for points that were stored without their own generation (PartPoint).
+  [[nodiscard]] uint64_t generation() const { return entry_.last_sequence; }
+  // Null if the part has no such file.
   [[nodiscard]] const std::shared_ptr<const lsm::BlockFile>& cells() const {
     return files_->cells();
   }
@@ -68,12 +73,12 @@ class Run {
     return files_->points();
   }
 
-  /// Of all that its files hold; not known if one of them does not say.
+  /// The time span of both files; unknown if that of one file is unknown.
   [[nodiscard]] lsm::TimeSpan times() const;
-  /// Of a points table: which rows may be in it.
+  /// The rows that a part of a points table may hold.
   [[nodiscard]] const region::RowSpan& rows() const { return rows_; }
 
-  // `folder`: of the store or, for files that stand there, of the namespace.
+  // `folder` is that of the store, or that of the namespace for its files.
   static std::string CellsPath(const std::string& folder, uint64_t number);
   static std::string PointsPath(const std::string& folder, uint64_t number);
 
@@ -89,9 +94,9 @@ using Runs = std::vector<std::shared_ptr<const Run>>;  // newest first
 
 /// Immutable.
 struct Version {
-  std::vector<std::shared_ptr<Generation>> generations;  // newest first; the first one is active
+  std::vector<std::shared_ptr<Generation>> generations;  // newest first; the first is active
   std::map<std::pair<uint32_t, uint32_t>, Runs> runs;    // by ids of table and region
-  std::map<uint32_t, std::shared_ptr<const region::RegionMap>> regions;  // by id of the table
+  std::map<uint32_t, std::shared_ptr<const region::RegionMap>> regions;  // by table id
 
   [[nodiscard]] const region::RegionMap& RegionsOf(uint32_t table) const {
     static const region::RegionMap kOne;

@@ -31,7 +31,8 @@ Attempt Lost(GatewayPool::Lease& lease, const std::string& why, bool away) {
 Attempt ReadApplicationError(GatewayPool::Lease& lease, const CallOptions& call,
                              const thrift::TApplicationException& e) {
   using Type = thrift::TApplicationException;
-  // What HBase's Java client refuses; the gateway's log knows more. Not every server types it.
+  // HBase's Java client would reject this request; the log of the gateway has the details. Not
+  // every server sets the exception type.
   if (e.getType() == Type::INTERNAL_ERROR ||
       std::string_view(e.what()).starts_with("Internal error")) {
     return {Status::InvalidArgument("HBase's gateway refuses " + call.what + ": " + e.what())};
@@ -39,7 +40,7 @@ Attempt ReadApplicationError(GatewayPool::Lease& lease, const CallOptions& call,
   if (e.getType() == Type::UNKNOWN_METHOD) {
     return {Status::Unsupported("HBase's gateway does not know " + call.what)};
   }
-  return Lost(lease, std::string("an answer that is none: ") + e.what(), false);
+  return Lost(lease, std::string("an invalid response: ") + e.what(), false);
 }
 
 }  // namespace
@@ -54,7 +55,7 @@ Attempt CallOnce(GatewayPool::Lease& lease, const CallOptions& call,
   } catch (const wire::TIOError& e) {
     const auto can_retry = e.__isset.canRetry ? std::optional(e.canRetry) : std::nullopt;
     const Failure failure = ReadIoError(e.message, can_retry, call.table);
-    // A gateway that gave up does not know either what a region server did in the end.
+    // If the gateway gave up, it does not know either what the region server did in the end.
     return {failure.status, failure.temporary,
             failure.temporary && failure.status.code() != StatusCode::kBusy, false};
   } catch (const thrift::TApplicationException& e) {
@@ -73,7 +74,7 @@ Attempt CallOnce(GatewayPool::Lease& lease, const CallOptions& call,
     return lost;
   } catch (const thrift::TException& e) {
     return Lost(lease, e.what(), false);
-  } catch (...) {  // such as memory that is short: the rest of the answer is still to come
+  } catch (...) {  // for example bad_alloc: the rest of the response is still unread
     lease.Break(std::nullopt);
     throw;
   }
@@ -83,7 +84,7 @@ bool BackOff(const HbaseOptions& options, int n, bool busy, Deadline deadline) {
   thread_local std::minstd_rand random{std::random_device{}()};
   const int64_t full =
       std::min<int64_t>(int64_t{options.backoff_ms} << std::min(n - 1, 20), options.backoff_max_ms);
-  // Half of it is left to chance, so that clients that failed together do not return together.
+  // Half of the wait is random, so that clients that failed together do not retry together.
   int64_t wait_ms = full / 2 + static_cast<int64_t>(random() % static_cast<uint64_t>(full / 2 + 1));
   if (busy) wait_ms = std::min<int64_t>(4 * wait_ms, options.backoff_max_ms);
   if (steady_clock::now() + milliseconds(wait_ms) >= deadline) return false;
@@ -111,11 +112,11 @@ Status Call(GatewayPool& pool, const HbaseOptions& options, const CallOptions& c
     if (attempt.status.ok()) return {};
     const Status failure = Prepend(attempt.status, Context(call));
     if (attempt.uncertain && call.repeat == Repeat::kIfNotDone) {
-      return Prepend(failure, "it is not known whether this was carried out");
+      return Prepend(failure, "it is not known whether the call was executed");
     }
     if (!attempt.temporary) return failure;
     if (attempt.uncertain) trace->repeated_blindly = true;
-    // Where a gateway is lost the next one is asked at once.
+    // If a gateway is lost, the next one is tried at once.
     if (attempt.lost && static_cast<size_t>(n) < pool.gateway_count()) continue;
     if (attempt.lost && entry.looks()) return failure;
     const bool busy = attempt.status.code() == StatusCode::kBusy;

@@ -1,5 +1,6 @@
 #pragma once
-// One call to HBase with its repetitions (spec hbase-backend.md §8). Inside of this folder only.
+// Sends one call to HBase and repeats it if necessary (hbase-backend.md §8). Internal to this
+// folder.
 
 #include <functional>
 #include <optional>
@@ -9,42 +10,42 @@
 
 namespace hg::hbase {
 
-/// Whether a call may be sent again when nobody knows if it was carried out.
+/// Whether a call may be repeated if it is unknown whether it was executed.
 enum class Repeat : uint8_t { kAlways, kIfNotDone };
 
 struct CallOptions {
-  std::string what;   // of the service's method, for messages
-  std::string table;  // "" = of none
+  std::string what;   // name of the Thrift method, for messages
+  std::string table;  // "" = the call concerns no table
   Repeat repeat = Repeat::kAlways;
-  int deadline_ms = 0;  // 0 = as the options say
+  int deadline_ms = 0;  // 0 = the deadline of the options
 };
 
-/// What is known when a call has ended.
+/// What is known after a call has ended.
 struct CallTrace {
-  /// An earlier attempt may have been carried out.
+  /// An earlier attempt may have been executed.
   bool repeated_blindly = false;
   int attempts = 0;
 };
 
-/// Calls `send` with a connection until it succeeds, fails for good, or the deadline passes. One
-/// that begins while every gateway is away fails at once (GatewayPool::Enter). Errors: NotFound,
-/// InvalidArgument, Conflict, Unsupported, Busy; LimitExceeded: the answer is longer than a message
-/// may be; Unavailable: HBase is away, or it is not known whether the call was carried out (the
-/// message says so).
+/// Calls `send` with a connection until it succeeds, fails permanently, or the deadline passes.
+/// Fails at once if all gateways are unreachable (GatewayPool::Enter). Errors: NotFound,
+/// InvalidArgument, Conflict, Unsupported, Busy. LimitExceeded means that the response exceeds the
+/// message limit. Unavailable means that HBase is unreachable, or that it is unknown whether the
+/// call was executed; the message says which.
 Status Call(GatewayPool& pool, const HbaseOptions& options, const CallOptions& call,
             const std::function<void(wire::THBaseServiceClient&)>& send, CallTrace* trace);
 
-/// The same, once, on a connection that is taken already.
+/// The result of one attempt.
 struct Attempt {
   Status status;
-  bool temporary = false;  // worth another try
-  bool uncertain = false;  // it may have been carried out
-  bool lost = false;       // so was the connection
+  bool temporary = false;  // another attempt may succeed
+  bool uncertain = false;  // it may have been executed
+  bool lost = false;       // the connection was lost
 };
 Attempt CallOnce(GatewayPool::Lease& lease, const CallOptions& call,
                  const std::function<void(wire::THBaseServiceClient&)>& send);
 
-/// Sleeps before repetition n (from 1 on) of something; false: the deadline would pass meanwhile.
+/// Sleeps before repetition n (n ≥ 1). Returns false if the deadline would pass meanwhile.
 bool BackOff(const HbaseOptions& options, int n, bool busy, Deadline deadline);
 
 }  // namespace hg::hbase

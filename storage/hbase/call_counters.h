@@ -1,5 +1,5 @@
 #pragma once
-// How calls to HBase went, by method. Inside of this folder only.
+// Statistics of calls to HBase, by method. Internal to this folder.
 
 #include <chrono>
 #include <map>
@@ -16,7 +16,7 @@ namespace hg::hbase {
 /// Thread-safe.
 class CallCounters {
  public:
-  /// Of a call that has ended: its attempts, and how long all of them took.
+  /// Counts a finished call with the number of its attempts and their total duration.
   void Count(const std::string& method, int attempts, std::chrono::steady_clock::duration took,
              const Status& status) {
     const std::lock_guard lock(mutex_);
@@ -26,7 +26,7 @@ class CallCounters {
     totals.latency.Record(took);
   }
 
-  /// Of one that was not sent, for every gateway is away.
+  /// Counts a call that was not sent because all gateways are unreachable.
   void CountRefused(const std::string& method) {
     const std::lock_guard lock(mutex_);
     ++by_method_[method].refused;
@@ -53,7 +53,7 @@ class CallCounters {
  private:
   struct Totals {
     uint64_t repeats = 0, failures = 0, refused = 0;
-    Latency latency;  // counts the calls, too
+    Latency latency;  // also counts the calls
   };
 
   mutable std::mutex mutex_;

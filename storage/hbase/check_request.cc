@@ -5,7 +5,7 @@
 namespace hg::hbase {
 
 size_t CellBytes(size_t row, size_t family, size_t qualifier, size_t value, bool has_ttl) {
-  // Lengths of the whole, of key, value, row and family; time and type.
+  // Lengths of the whole cell, key, value, row and family; time and type.
   constexpr size_t kFixedBytes = 4 + 4 + 4 + 2 + 1 + 8 + 1;
   constexpr size_t kTtlTagBytes = 2 + 2 + 1 + 8;
   return kFixedBytes + row + family + qualifier + value + (has_ttl ? kTtlTagBytes : 0);
@@ -27,7 +27,8 @@ Status CheckMutation(const RowMutation& row) {
                                      std::to_string(change.value.size()) +
                                      " among them: HBase takes 10 MiB");
     }
-    // 2^63 - 1 means "now" to HBase; a time before 1970 is tried again until its timeout.
+    // 2^63 - 1 means "now" to HBase. Writes with a time before 1970 are retried by HBase until they
+    // time out.
     if (change.timestamp_ms &&
         (*change.timestamp_ms < 0 || *change.timestamp_ms == std::numeric_limits<int64_t>::max())) {
       return Status::InvalidArgument("a cell time of " + std::to_string(*change.timestamp_ms) +

@@ -1,6 +1,6 @@
 #pragma once
-// What the gateway answers with 'Internal error', or never: refused before it is sent (spec
-// hbase-backend.md §6). Pure.
+// Rejects requests that the gateway would answer with 'Internal error' or not at all, before they
+// are sent (hbase-backend.md §6). Pure functions.
 
 #include <cstddef>
 
@@ -9,11 +9,11 @@
 namespace hg::hbase {
 
 inline constexpr size_t kKeyBytesMax = 32767;
-// hbase.client.keyvalue.maxsize and hbase.server.keyvalue.maxsize; of a cell as CellBytes counts
-// it.
+// hbase.client.keyvalue.maxsize and hbase.server.keyvalue.maxsize, for sizes computed by CellBytes.
 inline constexpr size_t kCellBytesMax = 10 << 20;
 
-/// A cell's size as a region server counts it: all of its key, its value, and what stands between.
+/// The size of a cell as a region server counts it: the whole key, the value and the fields between
+/// them.
 size_t CellBytes(size_t row, size_t family, size_t qualifier, size_t value, bool has_ttl);
 
 Status CheckKey(ByteView key);

@@ -1,5 +1,5 @@
 #pragma once
-// What the store and its scans share. Inside of this folder only.
+// State shared by the store and its scans. Internal to this folder.
 
 #include <algorithm>
 #include <chrono>
@@ -12,8 +12,8 @@
 
 namespace hg::hbase {
 
-// HBase takes a put of the millisecond of a delete for an older one, whatever came first: whoever
-// hears that something was deleted may put it again at once.
+// HBase treats a put in the same millisecond as a delete as older than the delete, whatever came
+// first. Waiting one millisecond after a delete lets the caller put the column again at once.
 inline void LetDeleteGrowOld() { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
 
 /// Thread-safe.
@@ -26,7 +26,7 @@ struct Client {
     if (trace == nullptr) trace = &own;
     const auto begin = std::chrono::steady_clock::now();
     Status status = Call(pool, options, call, send, trace);
-    // Calls that were refused at once would make it look quick.
+    // Calls rejected at once are not counted here, because they would lower the latency.
     if (trace->attempts > 0) {
       counters.Count(call.what, trace->attempts, std::chrono::steady_clock::now() - begin, status);
     } else {
@@ -35,7 +35,8 @@ struct Client {
     return status;
   }
 
-  /// Of a write with its repetitions: others wait behind it, and it may go to the spool.
+  /// The deadline in ms of a write with its repetitions. It is shorter for spooled tables, because
+  /// other writes wait for it and it may go to the spool.
   [[nodiscard]] int PutDeadlineMs(const std::string& table) const {
     return Spooled(table) ? std::min(options.spool->patience_ms, options.deadline_ms)
                           : options.deadline_ms;

@@ -14,8 +14,8 @@ struct Sign {
   bool temporary;
 };
 
-// The first one that a message holds decides: 'Failed 1 action: …' claims that a retry helps,
-// though what it quotes says the contrary.
+// The first sign that the message contains decides. 'Failed 1 action: …' claims that a retry helps,
+// even if the quoted exception says the contrary.
 constexpr std::array<Sign, 15> kSigns = {{
     {"NoSuchColumnFamily", StatusCode::kNotFound, false},
     {"TableNotFoundException", StatusCode::kNotFound, false},
@@ -34,7 +34,7 @@ constexpr std::array<Sign, 15> kSigns = {{
     {"DoNotRetry", StatusCode::kInvalidArgument, false},
 }};
 
-// "Failed 2 actions: tsdb: 2 times, servers with issues: null".
+// For example "Failed 2 actions: tsdb: 2 times, servers with issues: null".
 bool NamesAlone(std::string_view line, const std::string& table) {
   const size_t colon = line.find(": ");
   return line.starts_with("Failed ") && colon != std::string_view::npos &&
@@ -67,7 +67,7 @@ Failure ReadIoError(std::string_view message, std::optional<bool> can_retry,
     return {Status::NotFound("no such table: " + table), false};
   }
   const std::string line = FirstLine(message);
-  // A batch names the table where the exception's name is expected.
+  // A failed batch has the name of the table in the place of the exception name.
   if (NamesAlone(line, table)) {
     return {Status::NotFound("no such table: " + table), false};
   }

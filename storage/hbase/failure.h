@@ -1,6 +1,6 @@
 #pragma once
-// What an error of HBase's gateway means and whether the call is worth another try (spec
-// hbase-backend.md §6.16, §8). Pure.
+// Interprets errors of HBase's gateway: their meaning, and whether the call should be repeated
+// (hbase-backend.md §6.16, §8). Pure functions.
 
 #include <optional>
 #include <string>
@@ -12,18 +12,18 @@ namespace hg::hbase {
 
 struct Failure {
   Status status;
-  bool temporary = false;  // the same call may succeed a little later
+  bool temporary = false;  // the same call may succeed later
 };
 
-/// A TIOError: its text, which is HBase's exception with a stack trace, and its word on whether to
-/// try again, which is wrong for some.
+/// Interprets a TIOError. `message` is the text of HBase's exception with a stack trace.
+/// `can_retry` is the gateway's hint, which is wrong for some exceptions.
 Failure ReadIoError(std::string_view message, std::optional<bool> can_retry,
                     const std::string& table);
 
-/// What a write hears that HBase may take later: Unavailable or Busy.
+/// Whether HBase may accept the write later: Unavailable or Busy.
 bool IsTemporary(const Status& status);
 
-/// The first line of a message; the second one too where the first only announces it.
+/// Returns the first line of a message, with the second one if the first only announces it.
 std::string FirstLine(std::string_view message);
 
 }  // namespace hg::hbase

@@ -11,7 +11,7 @@ namespace {
 
 using Kind = RowFilter::Kind;
 
-// Protobuf: a field is its number and wire type, then a varint or a length and bytes.
+// Protobuf: a field is its number and wire type, followed by a varint or by a length and bytes.
 void AddNumber(Bytes* out, int field, uint64_t v) {
   AppendVarint(out, static_cast<uint64_t>(field) << 3);
   AppendVarint(out, v);
@@ -30,7 +30,7 @@ Bytes Named(const char* name, ByteView content) {
   return out;
 }
 
-// RowFilter and QualifierFilter: {1: {1: operation, 2: comparator}}.
+// RowFilter and QualifierFilter have the form {1: {1: operation, 2: comparator}}.
 Bytes CompareFilter(const char* name, RowFilter::Op op, const Bytes& comparator) {
   Bytes compare;
   AddNumber(&compare, 1, static_cast<uint64_t>(op));
@@ -76,7 +76,8 @@ Bytes PrefixesFilter(std::vector<Bytes> prefixes) {
 
 Bytes KeyOnlyFilter() {
   Bytes content;
-  AddNumber(&content, 1, 0);  // lengths are not wanted either; HBase reads no message without it
+  AddNumber(&content, 1,
+            0);  // do not return lengths either; HBase rejects the message without this field
   return Named("KeyOnlyFilter", content);
 }
 
@@ -85,14 +86,14 @@ bool AsksForValues(const RowFilter& filter) {
          std::any_of(filter.children.begin(), filter.children.end(), AsksForValues);
 }
 
-// Ids as \xHH: nothing in them can mean anything else.
+// Ids are written as \xHH, so no byte has a special meaning.
 void AppendLiteral(std::string* pattern, ByteView bytes) {
   for (size_t i = 0; i < bytes.size(); ++i) *pattern += "\\x" + ToHex(bytes.substr(i, 1));
 }
 
 std::string Any(int bytes) { return ".{" + std::to_string(bytes) + "}"; }
 
-// Any place of the key may hold a pair, so that keys whose pairs are not sorted are found as well.
+// The pair may be at any position of the key, so that keys with unsorted pairs match as well.
 std::string ClausePattern(const TagClause& clause, const KeyLayout& layout) {
   const std::string pairs = "(?:" + Any(layout.pair_width()) + ")*";
   std::string text = clause.kind == TagClause::Kind::kAbsent ? "(?!" : "(?=";
@@ -127,7 +128,7 @@ std::string TsuidsPattern(const std::vector<Bytes>& tsuids, const KeyLayout& lay
 }  // namespace
 
 Bytes RegexKeyFilter(ByteView pattern) {
-  // The field is a string: each byte from 80 on is sent as its two bytes of UTF-8.
+  // The field is a string, so each byte ≥ 80 is sent as two bytes of UTF-8.
   Bytes text;
   for (const char c : pattern) {
     const auto byte = static_cast<uint8_t>(c);
@@ -172,13 +173,13 @@ std::optional<std::string> SeriesPattern(const SeriesMatcher& matcher, const Key
   if (!matcher.tsuids.empty()) text += TsuidsPattern(matcher.tsuids, layout);
   text += Any(layout.prefix_width());
   for (const TagClause& clause : matcher.clauses) {
-    // Nothing passes; an empty choice means something else in an expression.
+    // Nothing matches, but an empty alternative would mean something else in an expression.
     if (clause.kind == TagClause::Kind::kOneOf && clause.values.empty()) return std::nullopt;
     text += ClausePattern(clause, layout);
     if (text.size() > kPatternBytesMax) return std::nullopt;
   }
   if (matcher.exact_tags && matcher.clauses.empty()) {
-    // No pair at all.
+    // Matches keys without pairs.
   } else if (matcher.exact_tags) {
     text += "(?:(?:";
     for (size_t i = 0; i < matcher.clauses.size(); ++i) {
@@ -207,7 +208,7 @@ std::optional<Bytes> KeyFilterBytes(const RowFilter& filter, bool reversed) {
       }
       return std::nullopt;
     case Kind::kTemplate:
-      // A mask without a free byte lets every row pass where servers do not know better.
+      // With a mask without free bytes, some servers pass every row.
       if (std::memchr(filter.mask.data(), 1, filter.mask.size()) == nullptr) {
         if (filter.operand.empty()) return std::nullopt;
         return CompareFilter("RowFilter", RowFilter::Op::kEqual,
@@ -250,7 +251,7 @@ Bytes FilterBytes(const CellSelection& wanted, const RowFilter& filter, bool rev
     all.push_back(ColumnRangeFilter(wanted.column_min, wanted.column_max));
   }
   if (!AsksForValues(filter)) {
-    // Behind a filter that seeks it would take a cell for the first one that is passed over.
+    // After a filter that seeks, FirstKeyOnlyFilter would count a skipped cell as the first one.
     if (wanted.first_cell_only && all.size() == of_columns) {
       all.push_back(Named("FirstKeyOnlyFilter", ""));
     }

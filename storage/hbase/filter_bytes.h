@@ -1,6 +1,7 @@
 #pragma once
-// What of a scan HBase can decide itself, as the serialized filters of its gateway (spec
-// hbase-backend.md §7). Pure. Each lets pass at least what it stands for; the client looks again.
+// Converts conditions of a scan to serialized filters of HBase's gateway (hbase-backend.md §7).
+// Each filter passes at least the matching rows and cells, and the client checks again. Pure
+// functions.
 
 #include <optional>
 
@@ -8,29 +9,30 @@
 
 namespace hg::hbase {
 
-/// The filter of a scan or get; "" = none is needed. With a condition on values the cells come
-/// with them. `reversed`: of a scan that descends, where HBase's fuzzy filter seeks past rows.
+/// Returns the filter of a scan or get, or "" if none is needed. If `filter` has a condition on
+/// values, cells come with values. `reversed` means a descending scan, in which HBase's fuzzy
+/// filter skips rows that match.
 Bytes FilterBytes(const CellSelection& wanted, const RowFilter& filter, bool reversed = false);
 
-/// A filter on row keys that every row passes which passes `filter`; none = there is no such one
-/// that HBase knows.
+/// Returns a filter on row keys that passes at least the rows that `filter` passes. Returns none if
+/// HBase has no such filter.
 std::optional<Bytes> KeyFilterBytes(const RowFilter& filter, bool reversed = false);
 
-// The single messages.
+// The single filters.
 
-/// Keys that the regular expression finds, its bytes being ISO-8859-1.
+/// Passes keys in which the regular expression is found. The pattern is in ISO-8859-1.
 Bytes RegexKeyFilter(ByteView pattern);
-/// Keys that begin like `key` wherever mask has a zero byte.
+/// Passes keys that begin with `key` at the positions where mask is zero.
 Bytes FuzzyKeyFilter(ByteView key, ByteView mask);
-/// Columns in [min, max); max "" = no end.
+/// Passes columns in [min, max). An empty max means no end.
 Bytes ColumnRangeFilter(ByteView min, ByteView max);
 
-/// The regular expression of a series matcher over whole row keys, in ASCII; none = it would be
-/// longer than kPatternBytesMax, or everything would match.
+/// Returns the regular expression (ASCII) of a series matcher for whole row keys. Returns none if
+/// it would be longer than kPatternBytesMax or would match everything.
 std::optional<std::string> SeriesPattern(const SeriesMatcher& matcher, const KeyLayout& layout);
 
-/// A pattern is compiled by each region for each scan: longer ones cost more than the rows that
-/// they keep off the wire.
+/// Each region compiles the pattern for each scan. Longer patterns cost more than the rows that
+/// they filter out.
 inline constexpr size_t kPatternBytesMax = 64 << 10;
 
 }  // namespace hg::hbase

@@ -29,7 +29,7 @@ class Connection {
     socket_->setKeepAlive(true);
     switch (options.transport) {
       case Transport::kBuffered:
-        // The buffer of 512 bytes that is the default would cut a batch into thousands of writes.
+        // The default buffer of 512 bytes would split a batch into thousands of writes.
         transport_ =
             std::make_shared<thrift::transport::TBufferedTransport>(socket_, 65536, limits);
         break;
@@ -37,7 +37,7 @@ class Connection {
         transport_ = std::make_shared<thrift::transport::TFramedTransport>(socket_, limits);
         break;
       case Transport::kHttp:
-        // An empty path, the default, makes a request line that no server understands.
+        // The default empty path makes a request line that no server accepts.
         transport_ =
             std::make_shared<thrift::transport::THttpClient>(socket_, gateway.host, "/", limits);
         break;
@@ -51,7 +51,7 @@ class Connection {
     client_ = std::make_unique<wire::THBaseServiceClient>(protocol);
   }
 
-  /// Connects and hears the first answer. Throws what Thrift throws.
+  /// Connects and reads the first response. Throws the exceptions of Thrift.
   wire::TThriftServerType::type Greet(const HbaseOptions& options) {
     transport_->open();
     socket_->setRecvTimeout(options.greeting_timeout_ms);
@@ -60,7 +60,7 @@ class Connection {
     return type;
   }
 
-  /// Whether it can be used after it was idle: nothing has come, not even its end.
+  /// Whether an idle connection can be used: no data and no end of stream has arrived.
   [[nodiscard]] bool Quiet() const {
     pollfd poll_for{socket_->getSocketFD(), POLLIN, 0};
     return poll(&poll_for, 1, 0) == 0;
@@ -104,7 +104,7 @@ GatewayPool::Entry::~Entry() {
 
 GatewayPool::GatewayPool(const HbaseOptions& options)
     : options_(options), gateways_(options.gateways.size()) {
-  // Thrift writes to standard error what it also throws.
+  // Thrift also throws what it writes to standard error.
   thrift::GlobalOutput.setOutputFunction([](const char*) {});
 }
 
@@ -150,7 +150,8 @@ void GatewayPool::EndLook() {
   look_at_ = steady_clock::now() + milliseconds(options_.rest_ms);
 }
 
-// The next one in turn that is not left alone; if all are, the one that was for the longest time.
+// Returns the next gateway in turn that is not resting. If all are resting, returns the one whose
+// rest ends first.
 size_t GatewayPool::Choose(Deadline now) {
   size_t best = turn_ % gateways_.size();
   for (size_t i = 0; i < gateways_.size(); ++i) {
@@ -181,13 +182,13 @@ std::vector<std::unique_ptr<Connection>> GatewayPool::TakeStale(State* state, De
   std::move(idle.begin(), fresh, std::back_inserter(stale));
   idle.erase(idle.begin(), fresh);
   state->open -= stale.size();
-  // Nobody hears any more whether the gateway is still the one that gave out its scanners' ids.
+  // After this, a restart of the gateway could go unnoticed, and its scanner ids would be invalid.
   if (!stale.empty()) ++state->epoch;
   return stale;
 }
 
 Result<GatewayPool::Lease> GatewayPool::Take(std::optional<size_t> wanted, Deadline deadline) {
-  std::vector<std::unique_ptr<Connection>> stale;  // closed outside of the lock
+  std::vector<std::unique_ptr<Connection>> stale;  // closed after the lock is released
   std::unique_lock lock(mutex_);
   const size_t gateway = wanted ? *wanted : Choose(steady_clock::now());
   State& state = gateways_[gateway];
@@ -213,7 +214,7 @@ Result<GatewayPool::Lease> GatewayPool::Take(std::optional<size_t> wanted, Deadl
   auto opened = [&] {
     try {
       return Open(gateway);
-    } catch (...) {  // memory is short: its place is free again
+    } catch (...) {  // for example bad_alloc: frees the connection slot
       Lose(gateway, std::nullopt);
       throw;
     }

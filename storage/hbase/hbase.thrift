@@ -1,5 +1,5 @@
 // What we speak with HBase's Thrift2 gateway: the structures and calls of its service
-// THBaseService that the client uses, with the ids and types of the wire (spec hbase-backend.md §4,
+// THBaseService that the client uses, with the ids and types of the wire (hbase-backend.md §4,
 // §5). Names never travel, and unknown fields are skipped, so it works with gateways 2.2 to 3.x.
 
 namespace cpp hg.hbase.wire

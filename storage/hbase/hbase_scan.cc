@@ -16,9 +16,9 @@ using std::chrono::steady_clock;
 
 namespace {
 
-// Of one of them, on the average.
+// Average size of a row.
 size_t RowBytes(const std::vector<wire::TResult>& results) {
-  constexpr size_t kCellOverhead = 32;  // its time and type, and what tells its parts apart
+  constexpr size_t kCellOverhead = 32;  // time, type and separators of a cell
   size_t bytes = 0;
   for (const wire::TResult& result : results) {
     bytes += result.row.size();
@@ -32,7 +32,10 @@ size_t RowBytes(const std::vector<wire::TResult>& results) {
 }  // namespace
 
 HbaseScan::HbaseScan(Client* client, const ScanSpec& spec)
-    : client_(client), spec_(spec), fetch_rows_(client->options.fetch_rows) {}
+    : client_(client),
+      spec_(spec),
+      fetch_rows_(client->options.fetch_rows),
+      memory_(spec.context) {}
 
 Result<std::unique_ptr<ScanCursor>> HbaseScan::Open(Client* client, const ScanSpec& spec) {
   RETURN_IF_ERROR(points::CheckFilter(spec.filter));
@@ -45,7 +48,7 @@ Result<std::unique_ptr<ScanCursor>> HbaseScan::Open(Client* client, const ScanSp
 
 HbaseScan::~HbaseScan() { Close(); }
 
-// To HBase a range from a key to itself holds the key.
+// In HBase a range with equal start and stop contains that key.
 bool HbaseScan::EmptyRange() const {
   if (spec_.reversed) return !spec_.start.empty() && spec_.stop >= spec_.start;
   return !spec_.stop.empty() && spec_.start >= spec_.stop;
@@ -59,7 +62,8 @@ wire::TScan HbaseScan::Describe() const {
   wire::TScan scan;
   if (!spec_.start.empty()) scan.__set_startRow(spec_.start);
   if (!spec_.stop.empty()) scan.__set_stopRow(spec_.stop);
-  // The key behind the last one; before it there is none that could be named, so it comes again.
+  // Continues after the last key. For a descending scan no such key exists, so the last row is read
+  // again.
   if (last_) scan.__set_startRow(spec_.reversed ? *last_ : *last_ + Bytes(1, '\0'));
   scan.columns = ChosenColumns(spec_);
   scan.__isset.columns = !scan.columns.empty();
@@ -128,7 +132,7 @@ Status HbaseScan::Fetch() {
 Status HbaseScan::Fetch(int* attempts) {
   const GatewayPool::Entry entry = client_->pool.Enter();
   if (!entry.refusal().ok()) {
-    scanner_.reset();  // lost with its gateway
+    scanner_.reset();  // lost together with its gateway
     return Prepend(entry.refusal(), "a scan of table " + spec_.table);
   }
   const Deadline deadline = steady_clock::now() + milliseconds(client_->options.deadline_ms);
@@ -145,7 +149,7 @@ Status HbaseScan::Fetch(int* attempts) {
       Keep(std::move(results));
       return {};
     }
-    // A scanner whose fetch failed may have moved on: what it would give next is not known.
+    // A scanner whose fetch failed may have advanced, so its position is unknown.
     if (attempt.lost || forgotten) scanner_.reset();
     Close();
     if (attempt.status.code() == StatusCode::kLimitExceeded && fetch_rows_ > 1) {
@@ -187,6 +191,7 @@ void HbaseScan::Keep(std::vector<wire::TResult> results) {
 
 Status HbaseScan::Next(std::vector<Row>* rows) {
   rows->clear();
+  memory_.Remove(memory_.held());  // of the rows returned last
   while (!done_ && given_of_ready_ == ready_.size()) {
     if (given_ == spec_.limit_rows) done_ = true;
     if (!done_) RETURN_IF_ERROR(Fetch());
@@ -199,6 +204,7 @@ Status HbaseScan::Next(std::vector<Row>* rows) {
     for (const Cell& cell : row.cells) {
       bytes += cell.family.size() + cell.qualifier.size() + cell.value.size();
     }
+    RETURN_IF_ERROR(CountRow(row, &memory_));
     rows->push_back(std::move(row));
     ++given_;
   }
@@ -206,8 +212,8 @@ Status HbaseScan::Next(std::vector<Row>* rows) {
   return {};
 }
 
-// A scanner that is not closed costs a region server its place until it expires. Whether the
-// gateway hears of it does not matter to anybody here.
+// A scanner that is not closed keeps resources of a region server until it expires. A failure to
+// close it is ignored.
 void HbaseScan::Close() {
   if (!scanner_) return;
   const Scanner scanner = *std::exchange(scanner_, std::nullopt);

@@ -1,18 +1,18 @@
 #pragma once
-// A scan through a gateway. Inside of this folder only.
+// A scan through a gateway. Internal to this folder.
 
 #include "storage/hbase/client.h"
 #include "storage/store.h"
 
 namespace hg::hbase {
 
-/// The gateway keeps the position; if it forgets it, or is lost, the scan is opened again behind
-/// the last row that came (spec hbase-backend.md §3, §8). No connection is held between two
+/// The gateway keeps the position of the scan. If the gateway forgets it or is lost, the scan is
+/// reopened after the last row received (hbase-backend.md §3, §8). No connection is held between
 /// fetches.
 class HbaseScan : public ScanCursor {
  public:
-  /// Opens it and fetches the first rows, so that a table that is missing is heard of now. The
-  /// client outlives it.
+  /// Opens the scan and fetches the first rows, so that a missing table is reported at once. The
+  /// client must outlive the scan.
   static Result<std::unique_ptr<ScanCursor>> Open(Client* client, const ScanSpec& spec);
   ~HbaseScan() override;
 
@@ -20,7 +20,7 @@ class HbaseScan : public ScanCursor {
   [[nodiscard]] uint64_t rows_examined() const override { return examined_; }
 
  private:
-  /// A position that a gateway keeps.
+  /// A scan position kept by a gateway.
   struct Scanner {
     int32_t id = 0;
     size_t gateway = 0;
@@ -29,12 +29,12 @@ class HbaseScan : public ScanCursor {
 
   HbaseScan(Client* client, const ScanSpec& spec);
 
-  /// Whether no row can be in the range.
+  /// Whether the range contains no rows.
   [[nodiscard]] bool EmptyRange() const;
-  /// Whether no row can be left behind the last one that came.
+  /// Whether no rows can follow the last row received.
   [[nodiscard]] bool AtEnd() const;
   [[nodiscard]] wire::TScan Describe() const;
-  /// The next rows as they come; sets done_ where there are none.
+  /// Fetches the next rows. Sets done_ if there are none.
   Status Fetch();
   Status Fetch(int* attempts);
   Attempt FetchOnce(Deadline deadline, std::vector<wire::TResult>* results, bool* forgotten);
@@ -45,12 +45,14 @@ class HbaseScan : public ScanCursor {
   Client* const client_;
   const ScanSpec spec_;
   size_t fetch_rows_;
-  size_t row_bytes_ = 0;  // of a row of the last fetch, about
+  size_t row_bytes_ = 0;  // approximate size of a row of the last fetch
   std::optional<Scanner> scanner_;
-  std::optional<Bytes> last_;  // the last key that came
-  std::vector<Row> ready_;     // came, passed, and are not given yet
+  std::optional<Bytes> last_;  // last key received
+  // Received rows that match; rows before given_of_ready_ were already returned.
+  std::vector<Row> ready_;
   size_t given_of_ready_ = 0;
   uint64_t given_ = 0;
+  MemoryTally memory_;  // of the rows returned last
   uint64_t examined_ = 0;
   bool done_ = false;
 };

@@ -1,5 +1,5 @@
 #pragma once
-// What HBase's client has done since its start, for /api/stats.
+// Statistics of HBase's client since the start, for /api/stats.
 
 #include <array>
 #include <cstddef>
@@ -12,30 +12,32 @@
 
 namespace hg::hbase {
 
-/// Of writes that wait for HBase (spool.h).
+/// Statistics of the spool (spool.h).
 struct SpoolStats {
-  uint64_t bytes = 0;    // that wait, as they stand in the log
-  int64_t age_ms = 0;    // of the oldest of them
-  int64_t stuck_ms = 0;  // since HBase refuses the first of them; 0: it takes them
-  uint64_t rows_taken = 0, rows_replayed = 0;  // since the start
-  uint64_t rows_refused = 0;                   // it was full
-  uint64_t replay_rows_per_s = 0;              // lately; 0: nothing waits
-  std::string failure;                         // why replaying does not get on; "" = it does
-  uint64_t rows_set_aside = 0;                 // HBase refused them for good
-  std::string set_aside;                       // where, and why, the last time; "" = never
+  uint64_t bytes = 0;  // size of the writes that wait in the log
+  int64_t age_ms = 0;  // age of the oldest waiting write
+  // For how long HBase has rejected the first waiting write; 0 = it does not reject it.
+  int64_t stuck_ms = 0;
+  uint64_t rows_taken = 0, rows_replayed = 0;  // rows since the start of the daemon
+  uint64_t rows_refused = 0;       // rows rejected because the spool was full; also since the start
+  uint64_t replay_rows_per_s = 0;  // recent rate of replay; 0 = nothing waits
+  std::string failure;             // why replay makes no progress; "" = it makes progress
+  uint64_t rows_set_aside = 0;     // rows that HBase rejected permanently
+  std::string set_aside;           // file and reason of the last set-aside rows; "" = none
 };
 
 struct HbaseStats {
   static constexpr std::array kPercentiles = {50, 75, 90, 95};
 
-  /// Calls of one of the service's methods; "scan": fetches of scans.
+  /// Calls of one Thrift method. "scan" stands for fetches of scans.
   struct Calls {
     std::string method;
     uint64_t calls = 0;
-    uint64_t repeats = 0;   // attempts after the first one of a call
-    uint64_t failures = 0;  // calls that failed in the end
-    uint64_t refused = 0;   // not sent, and not among the calls: every gateway was away
-    std::array<int64_t, kPercentiles.size()> millis{};  // that so many percent stayed within
+    uint64_t repeats = 0;   // attempts after the first one of each call
+    uint64_t failures = 0;  // calls that finally failed
+    uint64_t refused =
+        0;  // not sent because all gateways were unreachable; not included in `calls`
+    std::array<int64_t, kPercentiles.size()> millis{};  // latency percentiles in ms
     LatencyHistogram took;
   };
   std::vector<Calls> calls;
@@ -43,17 +45,17 @@ struct HbaseStats {
   struct Connections {
     std::string host;
     int port = 0;
-    size_t open = 0, idle = 0;  // the idle ones are open, too
-    uint64_t opened = 0;        // so far
-    bool away = false;          // could not be reached the last time
+    size_t open = 0, idle = 0;  // open includes idle
+    uint64_t opened = 0;        // total number opened
+    bool away = false;          // the last attempt to reach it failed
   };
-  std::vector<Connections> gateways;  // as in the options
+  std::vector<Connections> gateways;  // in the order of the options
 
-  std::optional<SpoolStats> spool;  // none: there is none
+  std::optional<SpoolStats> spool;  // none if there is no spool
 
-  size_t puts_waiting = 0;   // for a call to go with
-  uint64_t put_batches = 0;  // calls that rows of puts went in …
-  uint64_t put_rows = 0;     // … and these rows
+  size_t puts_waiting = 0;   // puts waiting for a call
+  uint64_t put_batches = 0;  // calls that carried puts
+  uint64_t put_rows = 0;     // rows in these calls
 };
 
 }  // namespace hg::hbase

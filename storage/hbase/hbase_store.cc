@@ -88,7 +88,10 @@ Result<Row> HbaseStore::GetCells(const std::string& table, ByteView key,
     result = {};
     service.get(result, table, get);
   }));
-  return Chosen(Bytes(key), std::move(result), wanted);
+  Row row = Chosen(Bytes(key), std::move(result), wanted);
+  MemoryTally memory(wanted.context);
+  RETURN_IF_ERROR(CountRow(row, &memory));
+  return row;
 }
 
 std::vector<Result<Row>> HbaseStore::GetRows(const std::string& table,
@@ -154,7 +157,7 @@ Result<int64_t> HbaseStore::Increment(const std::string& table, ByteView key, By
 Result<std::vector<int64_t>> HbaseStore::IncrementColumns(
     const std::string& table, ByteView key, const std::vector<ColumnIncrement>& columns) {
   RETURN_IF_ERROR(CheckKey(key));
-  // HBase is told each column once; sums in between are counted back from the last one.
+  // HBase gets each column once. Intermediate sums are computed back from the last value.
   std::map<std::pair<Bytes, Bytes>, uint64_t> totals;
   for (const ColumnIncrement& column : columns) {
     totals[{column.family, column.qualifier}] += static_cast<uint64_t>(column.by);
@@ -191,7 +194,9 @@ Result<std::vector<int64_t>> HbaseStore::IncrementColumns(
 }
 
 Result<bool> HbaseStore::MutationHolds(const std::string& table, const RowMutation& row) {
-  ASSIGN_OR_RETURN(const Row now, GetCells(table, row.key, {}));
+  CellSelection changed;
+  for (const CellChange& change : row.changes) changed.qualifiers.push_back(change.qualifier);
+  ASSIGN_OR_RETURN(const Row now, GetCells(table, row.key, changed));
   return std::all_of(row.changes.begin(), row.changes.end(), [&](const CellChange& change) {
     const auto cell = std::find_if(now.cells.begin(), now.cells.end(), [&](const Cell& c) {
       return c.family == change.family && c.qualifier == change.qualifier;
@@ -219,7 +224,7 @@ Result<bool> HbaseStore::CompareAndMutate(ByteView family, ByteView qualifier,
                                       wire::TCompareOperator::EQUAL, expected.value_or(""), wanted);
       },
       &trace));
-  // The column may be other than expected because an earlier attempt made it so.
+  // The column may differ from the expected value because an earlier attempt already changed it.
   if (!done && trace.repeated_blindly) {
     ASSIGN_OR_RETURN(done, MutationHolds(table, settled));
   }
@@ -243,8 +248,9 @@ Result<bool> HbaseStore::MutateIfUnchanged(ByteView family, const std::vector<Ce
       change.timestamp_ms = cell->timestamp_ms;
     }
   }
-  // A column that is there and is to be changed, if there is one: it fails where another one has
-  // folded the row, or deleted it. That a column is absent holds of a deleted row, too.
+  // The guard is preferably an existing column that the mutation changes: the comparison then fails
+  // if another writer compacted or deleted the row. An absent column would also be absent in a
+  // deleted row.
   const Cell* guard = nullptr;
   for (const CellChange& change : dated.changes) {
     const auto cell = compared(change);

@@ -1,12 +1,16 @@
 #pragma once
-// The cells door to HBase, through its Thrift2 gateway (spec hbase-backend.md): the tables that a
-// cluster holds, OpenTSDB's among them.
+// Implements the cell store over HBase through its Thrift2 gateway (hbase-backend.md). It uses the
+// tables of a cluster, including those of OpenTSDB.
 //
-// What is not as in the embedded store: the clock is HBase's; a put after a delete of its column in
-// one mutation replaces it only (row_changes.h); MutateIfUnchanged compares first and then guards
-// one column; regions cannot be flushed, merged or divided from here. Errors beside those of the
-// door: Unavailable, if HBase did not answer in time; then a write may have been carried out, but
-// for an Increment, an Append or a kDeleteVersion without a time, which are sent once and say so.
+// Differences from the embedded store:
+// - HBase provides the clock.
+// - A put after a delete of its column in one mutation only replaces the newest version
+//   (row_changes.h).
+// - MutateIfUnchanged compares first and then guards one column.
+// - Regions cannot be flushed, merged or split.
+// - Unavailable also means that HBase did not answer in time. A write may then have been executed.
+//   Increment, Append and kDeleteVersion without a time are sent only once, and their messages say
+//   so.
 
 #include <memory>
 #include <string>
@@ -23,11 +27,11 @@ struct Client;
 class PutQueue;
 class Spool;
 
-/// Thread-safe. Calls block: as long as the options' deadline, and once more the receive timeout.
+/// Thread-safe. Calls block for at most the deadline of the options plus one receive timeout.
 class HbaseStore : public Store {
  public:
-  /// InvalidArgument: the options cannot be. Unavailable: no gateway answers.
-  /// With a spool also what Spool::Open says; `files` are its disk, and outlive the store.
+  /// Returns InvalidArgument for invalid options, Unavailable if no gateway answers, and with a
+  /// spool the errors of Spool::Open. `files` holds the spool and must outlive the store.
   static Result<std::unique_ptr<HbaseStore>> Connect(const HbaseOptions& options,
                                                      FileSystem& files = PosixFileSystem());
   ~HbaseStore() override;
@@ -36,12 +40,12 @@ class HbaseStore : public Store {
   Status AlterTable(const TableDescriptor& table) override;
   Status DropTable(const std::string& table) override;
   Result<TableDescriptor> DescribeTable(const std::string& table) override;
-  /// Without HBase's own.
+  /// Does not list the system tables of HBase.
   Result<std::vector<TableDescriptor>> ListTables() override;
 
-  /// Puts go together with those of other callers (put_queue.h). Where the options have a spool,
-  /// those of its tables wait there when HBase is away, and are ok; so do Appends. Busy then: it is
-  /// full.
+  /// Puts are batched with those of other callers (put_queue.h). If there is a spool, puts and
+  /// appends to its tables wait there while HBase is unreachable, and the result is ok. Busy means
+  /// that the spool is full.
   std::vector<Status> MutateRows(const std::string& table,
                                  const std::vector<RowMutation>& rows) override;
   Status DeleteRow(const std::string& table, ByteView key) override;
@@ -59,48 +63,48 @@ class HbaseStore : public Store {
                 ByteView value) override;
   Result<bool> CompareAndMutate(ByteView family, ByteView qualifier, const Expected& expected,
                                 const std::string& table, const RowMutation& mutation) override;
-  /// Columns that the mutation deletes are deleted as old as they were compared, and the first
-  /// column that it puts (or the first one compared) must still be what it was. A column that is
-  /// added in between stays, beside what is written.
+  /// Deletes of columns apply only to the versions that were compared. One compared column must be
+  /// unchanged, preferably one that the mutation changes. A column added concurrently stays.
   Result<bool> MutateIfUnchanged(ByteView family, const std::vector<Cell>& cells,
                                  const std::string& table, const RowMutation& mutation) override;
-  /// Goes on after the last row if the gateway forgets the scan or is lost.
+  /// The scan continues after the last row if the gateway forgets it or is lost.
   Result<std::unique_ptr<ScanCursor>> Scan(const ScanSpec& spec) override;
 
   [[nodiscard]] StoreCapabilities Capabilities() const override {
     return {.cell_ttl = true, .seek_filters = true, .reverse_scan = true};
   }
-  /// Keys only.
+  /// Sets only the keys of regions.
   Result<std::vector<RegionInfo>> Regions(const std::string& table) override;
   Status Flush() override;
   Status Compact() override;
-  /// Of what waits in the spool.
+  /// Syncs the writes that wait in the spool.
   Status Sync() override;
 
   [[nodiscard]] HbaseStats Stats() const;
-  /// Whether points may be sent here, as far as is known without asking HBase. Unavailable: every
-  /// gateway is away and there is no spool, or its disk fails. Busy: the spool is full.
+  /// Whether points may be sent here, without a request to HBase. Unavailable: all gateways are
+  /// unreachable and there is no spool, or the disk of the spool fails. Busy: the spool is full.
   [[nodiscard]] Status TakesWrites() const;
 
  private:
   explicit HbaseStore(std::unique_ptr<Client> client);
 
-  /// The changes as HBase must be told them.
+  /// Returns the changes in the form that HBase needs.
   Result<std::vector<CellChange>> Settle(const std::string& table, const RowMutation& row);
   Status MutateRow(const std::string& table, const RowMutation& row);
   Status OpenSpool(FileSystem& files);
-  /// As MutateRows and Append, by HBase or not at all.
+  /// Like MutateRows and Append, but never uses the spool.
   std::vector<Status> WriteRows(const std::string& table, const std::vector<RowMutation>& rows);
   Status AppendNow(const std::string& table, ByteView key, ByteView family, ByteView qualifier,
                    ByteView value);
-  /// Fetches rows of keys that can be; nothing else than they are asked for.
+  /// Fetches the rows of keys that are already checked.
   Result<std::vector<Row>> GetBatch(const std::string& table, const std::vector<Bytes>& keys,
                                     const CellSelection& wanted);
   Result<bool> MutationHolds(const std::string& table, const RowMutation& row);
 
   const std::unique_ptr<Client> client_;
   const std::unique_ptr<PutQueue> puts_;
-  std::unique_ptr<Spool> spool_;  // null: there is none. Ends first: it writes through the others
+  std::unique_ptr<Spool>
+      spool_;  // null: no spool. Destroyed first, because it writes through the other members
 };
 
 }  // namespace hg::hbase

@@ -1,4 +1,4 @@
-// The tables of HBase: created, changed, dropped, described.
+// Operations on HBase tables: create, alter, drop, describe.
 
 #include <algorithm>
 #include <utility>
@@ -13,7 +13,8 @@ namespace {
 
 using Service = wire::THBaseServiceClient;
 
-// First keys of the regions that a table is made with: salt buckets, and what the descriptor names.
+// Returns the first keys of the regions of a new table: salt buckets and the splits of the
+// descriptor.
 std::vector<Bytes> SplitKeys(const TableDescriptor& table, const KeyLayout& layout) {
   std::vector<Bytes> keys = table.splits;
   if (table.points && layout.salt_width > 0) {
@@ -60,7 +61,7 @@ Status HbaseStore::CreateTable(const TableDescriptor& wanted) {
   if (there.ok()) return CompareTables(*there, table);
   if (there.status().code() != StatusCode::kNotFound) return there.status();
   const std::vector<Bytes> splits = SplitKeys(table, client_->options.layout);
-  // The gateway takes a whole frame for the key (spec hbase-backend.md §6.3).
+  // A framed gateway reads the whole frame as the key (hbase-backend.md §6.3).
   if (!splits.empty() && client_->options.transport == Transport::kFramed) {
     return Status::Unsupported("table " + table.name +
                                " has regions to begin with, which a framed gateway cannot create");
@@ -71,7 +72,7 @@ Status HbaseStore::CreateTable(const TableDescriptor& wanted) {
     service.createTable(described, splits);
   });
   if (made.code() != StatusCode::kConflict) return made;
-  // Somebody else, or an earlier attempt of ours, was quicker.
+  // Another client, or an earlier attempt of this call, created the table.
   ASSIGN_OR_RETURN(const TableDescriptor now, DescribeTable(table.name));
   return CompareTables(now, table);
 }
@@ -83,7 +84,7 @@ Status HbaseStore::AlterTable(const TableDescriptor& wanted) {
   TableDescriptor table = wanted;
   table.name = name;
   wire::TTableDescriptor after = WriteDescriptor(table);
-  // What we have no word for stays as it is.
+  // Attributes that are not part of TableDescriptor stay unchanged.
   for (const auto& [key, value] : before.attributes) after.attributes.emplace(key, value);
   after.__isset.attributes = !after.attributes.empty();
   for (wire::TColumnFamilyDescriptor& family : after.columns) {
@@ -108,7 +109,7 @@ Status HbaseStore::DropTable(const std::string& table) {
   if (enabled) {
     const Status disabled = client_->Send(
         {"disableTable", name}, [&](Service& service) { service.disableTable(there); }, &trace);
-    // What is disabled already, by an attempt that nobody heard of, can be deleted.
+    // If an earlier attempt may have disabled the table, try to delete it anyway.
     if (!disabled.ok() && !trace.repeated_blindly) return disabled;
   }
   const Status dropped = client_->Send(

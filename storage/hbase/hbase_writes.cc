@@ -1,5 +1,5 @@
-// What the store writes: puts in batches with those of others, everything else row by row, and what
-// HBase does not take now to the spool.
+// Writes to HBase. Puts are batched with those of other callers, other changes are sent row by row,
+// and the spool takes what HBase does not accept now.
 
 #include <algorithm>
 #include <functional>
@@ -33,15 +33,16 @@ bool PutsOnly(const RowMutation& row) {
                      [](const CellChange& c) { return c.kind == CellChange::Kind::kPut; });
 }
 
-// Without a time it is the newest version that goes: a second time, the one below it.
+// Without a time the newest version is deleted. A second execution would delete the version below
+// it.
 bool DeletesMoreAgain(const CellChange& change) {
   return change.kind == CellChange::Kind::kDeleteVersion && !change.timestamp_ms;
 }
 
 Status Away() { return Status::Unavailable("older writes wait for HBase"); }
 
-// Rows of puts that are sent together, and after one that HBase may take later none: it would be
-// written over a later one of its key.
+// Puts that are sent together. After a row that HBase may accept later, no more rows are sent,
+// because a later retry could overwrite a later row of the same key.
 class PutBatch {
  public:
   PutBatch(PutQueue* queue, const HbaseOptions& options, const std::string& table,
@@ -68,7 +69,7 @@ class PutBatch {
     bytes_ = 0;
   }
 
-  /// Sends what came before; `row` then, which is no put.
+  /// Sends the pending puts, and then `row`, which is not a put.
   void SendThen(size_t place, const std::function<Status()>& row) {
     Send();
     Tell(place, stopped_.ok() ? row() : stopped_);
@@ -85,9 +86,9 @@ class PutBatch {
   const std::string& table_;
   std::vector<Status>* const statuses_;
   std::vector<PutQueue::Put> puts_;
-  std::vector<size_t> places_;  // of their statuses
+  std::vector<size_t> places_;  // indexes of their statuses
   size_t bytes_ = 0;
-  Status stopped_;  // of the first row that HBase may take later
+  Status stopped_;  // status of the first row that HBase may accept later
 };
 
 }  // namespace
@@ -158,7 +159,8 @@ std::vector<Status> HbaseStore::WriteRows(const std::string& table,
     }
   }
   batch.Send();
-  // What was refused here was not asked about; without its table nothing can be.
+  // Rows rejected by the checks above were not sent. If the table turns out to be missing, all rows
+  // get that failure.
   const bool missing = std::any_of(statuses.begin(), statuses.end(), [](const Status& status) {
     return status.code() == StatusCode::kNotFound;
   });
@@ -198,7 +200,7 @@ std::vector<Status> HbaseStore::MutateRows(const std::string& table,
 Status HbaseStore::DeleteRow(const std::string& table, ByteView key) {
   RETURN_IF_ERROR(CheckKey(key));
   if (spool_ && spool_->Takes(table) && spool_->holding()) {
-    // They would be there again when it is empty.
+    // The spooled writes would restore the rows when they are replayed.
     return Status::Unavailable("rows of table " + table +
                                " are not deleted while older writes wait for HBase");
   }

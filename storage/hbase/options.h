@@ -1,6 +1,6 @@
 #pragma once
-// How HBase is reached: its Thrift2 gateways and the patience with them (spec hbase-backend.md §3,
-// §8).
+// Options for reaching HBase: its Thrift2 gateways, and timeouts and repetitions (hbase-backend.md
+// §3, §8).
 
 #include <cstddef>
 #include <cstdint>
@@ -17,69 +17,76 @@ struct Gateway {
   int port = 9090;
 };
 
-/// What lies between the socket and the messages. Must be what the gateway was started with.
+/// The Thrift transport. It must match the transport of the gateway.
 enum class Transport : uint8_t {
   kBuffered,  // the gateway's default
-  kFramed,    // -f: frames of at most 2 MiB; tables cannot be divided at creation (§6.3)
+  kFramed,    // -f: frames of at most 2 MiB; cannot create tables with several regions
+              // (hbase-backend.md §6.3)
   kHttp,      // hbase.regionserver.thrift.http
 };
 
 /// What HBase has done when it acknowledges a write.
 enum class WriteAhead : uint8_t {
-  kDefault,  // as the table says: normally in the log of three machines
+  kDefault,  // as configured for the table: normally in the log of three machines
   kSkip,     // in memory only
-  kAsync,    // the log follows
+  kAsync,    // the log is written later
   kSynced,   // the log is on disk
 };
 
-/// Where writes of some tables wait while HBase is away (spool.h).
+/// The spool: where writes to some tables wait while HBase is unreachable (spool.h).
 struct SpoolOptions {
   std::string folder;
-  std::vector<std::string> tables;           // whose puts and appends may wait
-  uint64_t bytes_max = uint64_t{1} << 30;    // that wait; more are refused
-  uint64_t file_bytes = uint64_t{16} << 20;  // of its log: written and forgotten by whole files
-  bool write_on_commit = true;               // acknowledged when the machine's kernel has it …
-  bool sync_on_commit = false;               // … when the disk has it
-  int patience_ms = 2000;  // of a write with its repetitions, until HBase counts as away
-  int retry_ms = 500;      // between two tries to replay
-  // Of a table whose rows HBase refuses for good: so long somebody may still mend that (make the
-  // table again), then they are set aside. Once while writes wait, for each kind of refusal.
+  std::vector<std::string> tables;  // tables whose puts and appends may wait
+  // Maximum size of waiting writes; further writes are rejected.
+  uint64_t bytes_max = uint64_t{1} << 30;
+  uint64_t file_bytes = uint64_t{16} << 20;  // size of its log files; space is freed by whole files
+  bool write_on_commit = true;               // acknowledge when the kernel has the write
+  bool sync_on_commit = false;               // acknowledge when it is on disk
+  int patience_ms =
+      2000;            // time for a write with its repetitions before HBase counts as unreachable
+  int retry_ms = 500;  // pause between two attempts to replay
+  // If HBase permanently rejects rows of a table, the cause can be fixed for this long (for example
+  // by recreating the table). Then the rows are set aside. Applies once per kind of rejection while
+  // writes wait.
   int refusal_patience_ms = 60'000;
-  size_t replay_rows = 1024;  // of one call, about
+  size_t replay_rows = 1024;  // approximate number of rows per call
   size_t replay_bytes = 1536 * 1024;
 };
 
 struct HbaseOptions {
-  std::vector<Gateway> gateways = {{"127.0.0.1", 9090}};  // ≥ 1; asked in turn
+  std::vector<Gateway> gateways = {{"127.0.0.1", 9090}};  // at least one; used in turn
   Transport transport = Transport::kBuffered;
-  bool compact = false;  // -c: Thrift's compact protocol, not the binary one; never with kHttp
+  bool compact =
+      false;  // -c: Thrift's compact protocol instead of the binary one; never with kHttp
   WriteAhead write_ahead = WriteAhead::kDefault;
 
-  size_t connections = 8;  // to each gateway, 1…16: some gateways leave the 17th waiting
+  size_t connections = 8;  // per gateway, 1…16: some gateways do not serve a 17th connection
   int connect_timeout_ms = 2000;
   int send_timeout_ms = 10'000;
-  int receive_timeout_ms = 35'000;  // gateways with the default settings may never answer
-  int greeting_timeout_ms = 5000;   // of a connection's first answer
-  int idle_ms = 50'000;             // an idle connection is not used again; gateways close at 60 s
+  int receive_timeout_ms = 35'000;  // gateways with default settings may never answer
+  int greeting_timeout_ms = 5000;   // timeout of the first response on a connection
+  int idle_ms =
+      50'000;  // an idle connection is not used after this time; gateways close it after 60 s
 
-  int deadline_ms = 30'000;  // of a call with its repetitions; the last one may take longer
-  int backoff_ms = 100;      // before the second repetition, doubled for each further one …
+  // Time limit of a call with its repetitions; the last attempt may take longer.
+  int deadline_ms = 30'000;
+  int backoff_ms = 100;  // pause before the second repetition; doubled for each further one
   int backoff_max_ms = 10'000;
-  // A gateway that cannot be reached is left alone so long, doubled up to rest_max_ms; while all of
-  // them are away one call each rest_ms looks whether they are back.
+  // A gateway that cannot be reached is not used for this long, doubled up to rest_max_ms. While
+  // all are unreachable, one call per rest_ms tests them.
   int rest_ms = 500;
   int rest_max_ms = 10'000;
 
-  size_t batch_rows = 1024;           // rows of one call that writes or gets
-  size_t batch_bytes = 1536 * 1024;   // … and bytes of what it writes
-  size_t fetch_rows = 128;            // rows of one fetch of a scan, at most
-  size_t fetch_bytes = 4 << 20;       // … and bytes, as wide as the rows before them were
-  int message_bytes_max = 256 << 20;  // of an answer
+  size_t batch_rows = 1024;           // maximum rows per call that writes or gets
+  size_t batch_bytes = 1536 * 1024;   // maximum bytes per call that writes
+  size_t fetch_rows = 128;            // maximum rows per fetch of a scan
+  size_t fetch_bytes = 4 << 20;       // maximum bytes per fetch, estimated from previous rows
+  int message_bytes_max = 256 << 20;  // limit for a response
 
-  /// None: writes fail while HBase is away.
+  /// If not set, writes fail while HBase is unreachable.
   std::optional<SpoolOptions> spool;
 
-  /// Tables of points are created with a region for each of its salt buckets.
+  /// Tables of points are created with one region per salt bucket.
   KeyLayout layout;
 };
 

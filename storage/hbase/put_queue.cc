@@ -15,7 +15,7 @@ using Service = wire::THBaseServiceClient;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-// Of a cell's place; parts cannot run into each other.
+// A unique name of the column of a cell. Its parts cannot be confused.
 Bytes NameOf(const wire::TPut& put, const wire::TColumnValue& cell) {
   Bytes name;
   AppendSized(&name, put.row);
@@ -41,7 +41,8 @@ std::vector<Status> PutQueue::Send(const std::string& table, std::vector<Put> pu
   const auto give_up = steady_clock::now() + milliseconds(client_->PutDeadlineMs(table));
   std::unique_lock lock(mutex_);
   Lane& lane = lanes_[table];
-  // From here to the end nothing throws: others hold what is this caller's, and it theirs.
+  // From here on nothing throws, because other callers hold references to this caller's puts and
+  // vice versa.
   lane.waiting.splice(lane.waiting.end(), own);
   lane.waiting_bytes += bytes;
   while (caller->unknown > 0) {
@@ -53,7 +54,8 @@ std::vector<Status> PutQueue::Send(const std::string& table, std::vector<Put> pu
                caller->unknown > 0 && !MaySend(lane)) {
       caller->stopped = late;
       FailWaiting(&lane, {});
-      return caller->statuses;  // a copy: whoever sends the others still tells what became of them
+      return caller->statuses;  // a copy, because the threads that send the other puts still write
+                                // their statuses
     }
   }
   return std::move(caller->statuses);
@@ -93,7 +95,7 @@ void PutQueue::AddStats(HbaseStats* stats) {
 }
 
 bool PutQueue::MaySend(const Lane& lane) const {
-  // Calls that run side by side end in any order.
+  // Concurrent calls end in any order, so rows that are being sent must not be sent again.
   if (lane.waiting.empty() || lane.rows_on_the_way.contains(lane.waiting.front().put.put.row)) {
     return false;
   }
@@ -126,7 +128,7 @@ PutQueue::Batch PutQueue::TakeBatch(Lane* lane) const {
   batch.places.reserve(count);
   batch.statuses.resize(count);
   lane->rows_on_the_way.reserve(lane->rows_on_the_way.size() + rows.size());
-  // All memory is there: from here on nothing throws.
+  // All memory is allocated; from here on nothing throws.
   lane->rows_on_the_way.merge(rows);
   for (; count > 0; --count) {
     Waiting& first = lane->waiting.front();
@@ -145,7 +147,7 @@ void PutQueue::Tell(const Place& place, const Status& status) {
   --caller.unknown;
 }
 
-// Each would be waited for as long as the call that failed, or be overwritten by what did.
+// Otherwise each would wait as long as the call that failed, or later overwrite newer writes.
 void PutQueue::FailWaiting(Lane* lane, const Status& away) {
   for (auto one = lane->waiting.begin(); one != lane->waiting.end();) {
     const Status why = away.ok() ? one->place.caller->stopped : away;
@@ -175,15 +177,16 @@ void PutQueue::SendBatch(const std::string& table, Batch* batch) noexcept {
         client_->Send({"putMultiple", table, Repeat::kAlways, deadline_ms},
                       [&](Service& service) { service.putMultiple(table, batch->puts); });
     std::fill(statuses.begin(), statuses.end(), sent);
-    // HBase does not say which of the rows it means, and has written the others. Where it is away
-    // or busy it means none: asked for each, it would be waited for as often.
+    // The failure does not say which rows it concerns, and the other rows were written, so each row
+    // is sent alone. If HBase is unreachable or busy, no row was written. Sending each row would
+    // then only repeat the wait.
     if (sent.ok() || IsTemporary(sent)) return;
     for (size_t i = 0; i < statuses.size(); ++i) {
       const bool away = i > 0 && statuses[i - 1].code() == StatusCode::kUnavailable;
       statuses[i] = away ? statuses[i - 1] : send_one(batch->puts[i]);
     }
   } catch (...) {
-    // Others wait for this answer, too.
+    // Other callers wait for these statuses, too.
     std::fill(statuses.begin(), statuses.end(), no_memory_);
   }
 }

@@ -21,7 +21,7 @@ bool IsDeleteNow(const CellChange& change) {
   return change.kind != Kind::kPut && !change.timestamp_ms;
 }
 
-// Of several puts of one column and time the last one counts.
+// Of several puts of one column and time, the last one counts.
 std::vector<CellChange> LastPuts(const std::vector<CellChange>& puts) {
   const auto column = [](const CellChange& put) {
     return std::tie(put.family, put.qualifier, put.timestamp_ms);
@@ -52,7 +52,7 @@ Result<std::vector<CellChange>> SettleOrder(const std::vector<CellChange>& chang
   });
   if (only_puts) return LastPuts(changes);
   std::vector<CellChange> settled;
-  std::set<Bytes> emptied;  // families deleted now, to be followed by a put
+  std::set<Bytes> emptied;  // families that are deleted now and then get a put
   for (const CellChange& change : changes) {
     const auto drop = [&](const auto& undone) { return std::erase_if(settled, undone) > 0; };
     switch (change.kind) {
@@ -87,7 +87,7 @@ Result<std::vector<CellChange>> SettleOrder(const std::vector<CellChange>& chang
         }
         break;
       case Kind::kDeleteVersion: {
-        // The newest version is the one that was just put.
+        // The newest version is the one that was put before in this mutation.
         const bool undone = IsDeleteNow(change) && drop([&](const CellChange& earlier) {
                               return OfColumn(earlier, change) && IsPutNow(earlier);
                             });

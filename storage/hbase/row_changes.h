@@ -1,9 +1,9 @@
 #pragma once
-// A mutation in order, in HBase's terms. Pure.
+// Converts an ordered mutation to HBase's rules. Pure functions.
 //
-// To HBase all changes of one row mutation happen at one moment, and a delete hides a put of its
-// moment whatever their order (spec hbase-backend.md §6.14). So what comes later must have taken
-// away what it undoes.
+// HBase applies all changes of a row mutation at one time, and a delete hides a put of the same
+// time whatever their order (hbase-backend.md §6.14). So changes that later changes undo must be
+// removed before.
 
 #include <functional>
 #include <vector>
@@ -12,17 +12,17 @@
 
 namespace hg::hbase {
 
-/// The names of the columns that a family of the row has now.
+/// Returns the names of the columns that a family of the row has now.
 using ColumnReader = std::function<Result<std::vector<Bytes>>(const Bytes& family)>;
 
-/// The changes, in any order, that leave what `changes` leave one after another. Changes with times
-/// of their own stay as they are. A put after a delete of its column replaces it, so that a family
-/// that keeps several versions keeps the older ones. A delete of a family before a put into it
-/// becomes deletes of the columns that are there: only then `columns` is asked.
+/// Returns changes that have, in any order, the same effect as `changes` in sequence. Changes with
+/// explicit times stay unchanged. A put after a delete of its column replaces the delete, so a
+/// family with several versions keeps the older ones. A delete of a family before a put into it
+/// becomes deletes of its existing columns. Only then `columns` is called.
 Result<std::vector<CellChange>> SettleOrder(const std::vector<CellChange>& changes,
                                             const ColumnReader& columns);
 
-/// Whether a change deletes as of the moment when it arrives.
+/// Whether a change deletes at the time of its arrival.
 bool DeletesNow(const std::vector<CellChange>& changes);
 
 }  // namespace hg::hbase

@@ -19,15 +19,17 @@ namespace {
 constexpr char kMarkName[] = "REPLAYED";
 constexpr char kLockName[] = "LOCK";
 constexpr char kRefusedName[] = "REFUSED-";
-constexpr size_t kMarkBytes = 8 + 8 + 8 + 4;
+constexpr size_t kMarkBytes = 8 + 8 + 8 + 4;  // without log files
+constexpr size_t kMarkLogBytes = 8 + 8;
 constexpr int64_t kRateWindowMs = 1000;
 
 struct LoggedRecord {
   lsm::LogRecordHeader header;
-  ByteView body;  // of the file's content
+  ByteView body;  // part of the file's content
 };
 
-// The records of a file of the log up to the first that is damaged or none; the bytes of them.
+// Reads the records of a log file up to the first damaged or missing one. Returns their length in
+// bytes.
 uint64_t ReadRecords(uint64_t number, ByteView content, std::vector<LoggedRecord>* records) {
   ByteView rest = content.substr(lsm::kLogFileHeaderBytes);
   LoggedRecord record;
@@ -61,7 +63,7 @@ Result<bool> Spool::Waits(FileSystem& files, const std::string& folder) {
   const auto look = [](const lsm::LogRecord&) { return Status(); };
   ASSIGN_OR_RETURN(const lsm::LogRecovery recovery,
                    lsm::RecoverLog(files, folder, mark.file_number, mark.position, mark.sequence,
-                                   look, lsm::AtBreak::kReport));
+                                   look, lsm::AtBreak::kReport, mark.logs));
   return recovery.records > 0 || !recovery.damage.empty();
 }
 
@@ -69,39 +71,65 @@ Result<Spool::Mark> Spool::ReadMark() const {
   const std::string path = options_.folder + "/" + kMarkName;
   if (!files_.Exists(path)) return Mark();
   ASSIGN_OR_RETURN(const Bytes content, ReadWholeFile(files_, path));
-  const ByteView body = ByteView(content).substr(0, kMarkBytes - 4);
-  if (content.size() != kMarkBytes || ReadBig32(content.data() + 24) != crc32c::Value(body)) {
+  const size_t end = content.size() - std::min<size_t>(content.size(), 4);
+  const ByteView body = ByteView(content).substr(0, end);
+  if (content.size() < kMarkBytes || (content.size() - kMarkBytes) % kMarkLogBytes != 0 ||
+      ReadBig32(content.data() + end) != crc32c::Value(body)) {
     return Status::Corruption(path + " is damaged");
   }
-  return Mark{ReadBig64(content.data()), ReadBig64(content.data() + 8),
-              ReadBig64(content.data() + 16)};
+  Mark mark{
+      ReadBig64(content.data()), ReadBig64(content.data() + 8), ReadBig64(content.data() + 16), {}};
+  for (size_t at = 24; at < end; at += kMarkLogBytes) {
+    mark.logs.push_back({ReadBig64(content.data() + at), ReadBig64(content.data() + at + 8)});
+  }
+  return mark;
 }
 
-Status Spool::SaveMark(const Mark& mark) {
+Spool::Mark Spool::CurrentMark() const {
+  MutexLock lock(mark_mutex_);
+  return mark_;
+}
+
+Status Spool::ChangeMark(const std::function<void(Mark*)>& change) {
+  MutexLock lock(mark_mutex_);
+  Mark mark = mark_;
+  change(&mark);
+  std::erase_if(mark.logs, [&](const lsm::LogFile& log) { return log.number < mark.file_number; });
   Bytes content;
   AppendBig(&content, mark.file_number, 8);
   AppendBig(&content, mark.position, 8);
   AppendBig(&content, mark.sequence, 8);
+  for (const lsm::LogFile& log : mark.logs) {
+    AppendBig(&content, log.number, 8);
+    AppendBig(&content, log.first_sequence, 8);
+  }
   AppendBig(&content, crc32c::Value(content), 4);
   RETURN_IF_ERROR(ReplaceFile(files_, options_.folder, kMarkName, content));
-  mark_ = mark;
+  mark_ = std::move(mark);
   return {};
 }
 
 Status Spool::Recover() {
   RETURN_IF_ERROR(files_.CreateFolder(options_.folder));
   ASSIGN_OR_RETURN(lock_, files_.Lock(options_.folder + "/" + kLockName, "spool"));
-  ASSIGN_OR_RETURN(mark_, ReadMark());
+  ASSIGN_OR_RETURN(Mark mark, ReadMark());
+  {
+    MutexLock lock(mark_mutex_);
+    mark_ = std::move(mark);
+  }
   return OpenLog();
 }
 
 Status Spool::OpenLog() {
-  // Files that were replayed are kept for a while, to be written over.
+  const Mark mark = CurrentMark();
+  // Replayed files are kept for a while, to be reused.
   ASSIGN_OR_RETURN(const auto names, files_.List(options_.folder));
   for (const std::string& name : names) {
     uint64_t number;
-    if (lsm::ParseLogFileName(name, &number) && number < mark_.file_number)
-      RETURN_IF_ERROR(files_.Remove(options_.folder + "/" + name));
+    if (!lsm::ParseLogFileName(name, &number) || number >= mark.file_number) continue;
+    const std::string path = options_.folder + "/" + name;
+    ASSIGN_OR_RETURN(const bool own, lsm::IsLogFile(files_, path));
+    if (own) RETURN_IF_ERROR(files_.Remove(path));
   }
   std::optional<int64_t> oldest_ms;
   const auto look = [&](const lsm::LogRecord& logged) -> Status {
@@ -112,19 +140,28 @@ Status Spool::OpenLog() {
     return {};
   };
   ASSIGN_OR_RETURN(const lsm::LogRecovery recovery,
-                   lsm::RecoverLog(files_, options_.folder, mark_.file_number, mark_.position,
-                                   mark_.sequence, look));
+                   lsm::RecoverLog(files_, options_.folder, mark.file_number, mark.position,
+                                   mark.sequence, look, lsm::AtBreak::kCut, mark.logs));
+  // What was read counts as durable from now on, so its files must exist at the next start.
+  if (recovery.files != mark.logs) {
+    RETURN_IF_ERROR(files_.SyncFolder(options_.folder));
+    RETURN_IF_ERROR(ChangeMark([&](Mark* next) { next->logs = recovery.files; }));
+  }
   lsm::LogOptions options;
   options.folder = options_.folder;
   options.file_bytes = options_.file_bytes;
   options.write_on_commit = options_.write_on_commit;
   options.sync_on_commit = options_.sync_on_commit;
   options.retry_ms = options_.retry_ms;
+  options.name_files = [this](const std::list<lsm::LogFile>& named) {
+    return ChangeMark(
+        [&](Mark* next) { next->logs.insert(next->logs.end(), named.begin(), named.end()); });
+  };
   auto log = std::make_shared<lsm::Log>(files_, options, recovery.next);
   const std::lock_guard lock(mutex_);
   log_.swap(log);
-  sequence_ = std::max({sequence_, mark_.sequence, recovery.last_sequence});
-  replayed_ = mark_.position;
+  sequence_ = std::max({sequence_, mark.sequence, recovery.last_sequence});
+  replayed_ = mark.position;
   if (oldest_ms) {
     oldest_ms_ = *oldest_ms;
     holding_ = true;
@@ -136,12 +173,13 @@ Status Spool::RebuildLog() {
   const std::shared_ptr<lsm::Log> failed = CurrentLog();
   if (!failed->NeedsReopening()) return {};
   const lsm::LogPosition synced = failed->Synced();
-  (void)failed->Close();  // from here on nobody else writes to the folder
+  (void)failed->Close();  // from here on no other thread writes to the folder
   ASSIGN_OR_RETURN(const std::vector<LogFile> files,
                    FilesBefore(std::numeric_limits<uint64_t>::max()));
   for (size_t i = 0; i < files.size(); ++i) {
     if (i + 1 < files.size() && files[i + 1].start <= synced) continue;
-    // A second sync of a file may say that all is well, and has forgotten what the first one lost.
+    // After a failed sync, a second sync of the same file may succeed although data was lost. So
+    // the file is written again.
     ASSIGN_OR_RETURN(const Bytes content, ReadWholeFile(files_, files[i].path));
     RETURN_IF_ERROR(
         ReplaceFile(files_, options_.folder, lsm::LogFileName(files[i].number), content));
@@ -188,7 +226,7 @@ Status Spool::Hold(SpoolRecord record) {
   {
     const std::lock_guard lock(mutex_);
     if (stopping_) return Status::Unavailable("HBase is away, and the daemon is stopping");
-    // What is added to a log that fails stays in memory.
+    // Data added to a failed log would stay in memory.
     if (Status failure = log_->Failure(); !failure.ok()) {
       log_failed_ = true;
       changed_.notify_all();
@@ -209,7 +247,7 @@ Status Spool::Hold(SpoolRecord record) {
     Status status;
     std::binary_semaphore done{0};
   };
-  // Shared: while release() returns the other side still needs it.
+  // Shared, because the callback still needs it while release() returns.
   auto outcome = std::make_shared<Outcome>();
   log->Commit(end, [outcome](Status status) {
     outcome->status = std::move(status);
@@ -228,7 +266,7 @@ Status Spool::RoomFor(uint64_t bytes) const {
 }
 
 Status Spool::Room() const {
-  // About what a request of points takes; of a small spool less.
+  // About the size of a request of points; less for a small spool.
   constexpr uint64_t kSomeBytes = 64 << 10;
   const std::lock_guard lock(mutex_);
   if (stopping_) return Status::Unavailable("HBase is away, and the daemon is stopping");
@@ -270,8 +308,8 @@ void Spool::ReplayLoop() {
 
 Status Spool::ReplayTaken() {
   RETURN_IF_ERROR(RebuildLog());
-  const std::shared_ptr<lsm::Log> log = CurrentLog();  // until a later one takes its place
-  // What comes from now on begins a new file, so that whole files are done with.
+  const std::shared_ptr<lsm::Log> log = CurrentLog();  // valid until a later log replaces it
+  // New records begin a new file, so that whole files can be freed.
   const lsm::Log::Switch at = log->SwitchFile();
   RETURN_IF_ERROR(log->WaitWritten(at.position));
   ASSIGN_OR_RETURN(const std::vector<LogFile> taken, FilesBefore(at.file_number));
@@ -294,11 +332,12 @@ Status Spool::ReplayTaken() {
 }
 
 Result<std::vector<Spool::LogFile>> Spool::FilesBefore(uint64_t number) const {
+  const uint64_t first = CurrentMark().file_number;
   ASSIGN_OR_RETURN(const auto names, files_.List(options_.folder));
   std::vector<LogFile> found;
   for (const std::string& name : names) {
     LogFile file{options_.folder + "/" + name, 0, 0};
-    if (!lsm::ParseLogFileName(name, &file.number) || file.number < mark_.file_number ||
+    if (!lsm::ParseLogFileName(name, &file.number) || file.number < first ||
         file.number >= number) {
       continue;
     }
@@ -306,7 +345,7 @@ Result<std::vector<Spool::LogFile>> Spool::FilesBefore(uint64_t number) const {
     Bytes head;
     RETURN_IF_ERROR(opened->ReadAt(0, lsm::kLogFileHeaderBytes, &head));
     lsm::LogFileHeader header;
-    // A file that was made for records that never came to it has none.
+    // A file that was created for records that were never written has no header.
     if (!lsm::DecodeLogFileHeader(head, &header) || header.number != file.number) continue;
     file.start = header.start;
     found.push_back(std::move(file));
@@ -315,19 +354,20 @@ Result<std::vector<Spool::LogFile>> Spool::FilesBefore(uint64_t number) const {
 }
 
 Status Spool::ReplayFile(const LogFile& file, lsm::LogPosition end_of_file) {
-  if (file.start != mark_.position)
+  const Mark mark = CurrentMark();
+  if (file.start != mark.position)
     return Status::Corruption(file.path + " does not go on where the one before it ends");
   ASSIGN_OR_RETURN(const Bytes content, ReadWholeFile(files_, file.path));
   std::vector<LoggedRecord> records;
   const lsm::LogPosition end = file.start + ReadRecords(file.number, content, &records);
-  // What is behind damage is looked for before anything is forgotten, or sent again and again.
+  // Damage is detected before records are freed or sent repeatedly.
   if (end != end_of_file) {
     return Status::Corruption(file.path + " is damaged at " +
                               std::to_string(end - file.start + lsm::kLogFileHeaderBytes) + ": " +
                               std::to_string(end_of_file - end) +
                               " bytes of writes behind it are kept as they are");
   }
-  Mark done{file.number + 1, file.start, mark_.sequence};
+  Mark done{file.number + 1, file.start, mark.sequence, {}};
   SpoolRecord gathered;
   size_t gathered_bytes = 0;
   for (const LoggedRecord& logged : records) {
@@ -350,7 +390,11 @@ Status Spool::ReplayFile(const LogFile& file, lsm::LogPosition end_of_file) {
     done.position += lsm::kLogRecordHeaderBytes + logged.body.size();
   }
   RETURN_IF_ERROR(SendPatiently(std::move(gathered), done.position));
-  RETURN_IF_ERROR(SaveMark(done));
+  RETURN_IF_ERROR(ChangeMark([&](Mark* next) {
+    next->file_number = done.file_number;
+    next->position = done.position;
+    next->sequence = done.sequence;
+  }));
   CurrentLog()->Release(done.file_number);
   return {};
 }
@@ -428,7 +472,7 @@ bool Spool::GivesUp(const std::string& table, const Status& refused) {
 
 Status Spool::SetAside(const SpoolRecord& record, const std::vector<RefusedRow>& rows,
                        lsm::LogPosition end) {
-  // Named for its place: after a kill the same rows come to the same file.
+  // The name contains the log position, so after a kill the same rows go to the same file.
   const std::string digits = std::to_string(end);
   const std::string name = kRefusedName + std::string(20 - digits.size(), '0') + digits;
   RETURN_IF_ERROR(ReplaceFile(files_, options_.folder, name, RefusedText(record, rows)));
@@ -445,7 +489,7 @@ bool Spool::WaitBeforeRetry(const Status& why) {
                     [this] { return stopping_; });
   if (stopping_) return false;
   lock.unlock();
-  // What waits here may do so for long.
+  // RebuildLog may block for a long time, so it runs without the lock.
   const Status rebuilt = Survive([this] { return RebuildLog(); });
   lock.lock();
   if (!rebuilt.ok()) failure_ = rebuilt;

@@ -1,29 +1,28 @@
 #pragma once
-// Writes that wait for HBase: a bounded log on this machine's disk, replayed in its order when
-// HBase is back (ARCHITECTURE.md "Over HBase").
+// A spool for writes while HBase is unreachable: a bounded log on the local disk. Its records are
+// replayed in order when HBase is back (ARCHITECTURE.md "Over HBase").
 //
-// From the first write that it takes until it is empty again it holds: every write of its tables
-// goes to its end, so that no write overtakes an older one. Before it lets go, its folder says that
-// nothing is left of it, and survives a power cut saying so: what was replayed once is never
-// replayed over newer writes. A kill in between makes it replay what HBase has already, and
-// everything that came behind it, in the same order.
+// The spool "holds" from the first write that it takes until it is empty again. While it holds,
+// every write of its tables is appended to it, so no write overtakes an older one. Before it stops
+// holding, it durably records that nothing is left. So records that were replayed completely are
+// never replayed over newer writes. After a kill it may replay records that HBase already has,
+// together with everything after them, in the same order.
 //
-// Rows that HBase refuses for good do not keep up what is behind them: they are set aside as text.
-// Where it refuses some of a call for a while, only these are sent again, ever fewer, until the one
-// row is known by name that it does not take; what is behind waits, of other regions, too. The
-// order of a row's own writes would not ask for that. But the log is forgotten from its front: to
-// go past a row, its writes would have to be kept elsewhere, and behind a kill it must be known
-// which writes of the row that are in HBase, or further down in the log, are newer. Writes are
-// acknowledged meanwhile, until the spool is full; hbase.spool.stuck and the log's line are for
-// whoever can bring the region back.
+// Rows that HBase rejects permanently do not block later ones: they are set aside as text. If HBase
+// rejects some rows of a call temporarily, only these are sent again, in smaller and smaller
+// batches, until the rejected row is known. All later writes wait, also those of other regions. The
+// order of writes per row would not require this. But the log is freed from its front, so skipping
+// a row would mean keeping its writes elsewhere and knowing after a kill which writes are newer.
+// Writes are still acknowledged until the spool is full. hbase.spool.stuck and a log line tell
+// operators about the region.
 //
-// After a failed sync, and where memory was short meanwhile, what was not known to be on the disk
-// is written once more, to files that are synced before they take the place of the old ones, and
-// the log goes on behind it. Until then writes are refused. What was acknowledged before it was in
-// a file (SpoolOptions::write_on_commit) is lost then, as with a kill.
+// After a failed sync, or after an allocation failure, everything not known to be on disk is
+// written again, to new files. These are synced before they replace the old ones, and then the log
+// continues. Until then writes are rejected. Writes acknowledged before they were in a file
+// (SpoolOptions::write_on_commit) are lost then, as after a kill.
 //
-// The folder: the log (storage/lsm/FORMAT.md "Log"; bodies in spool_record.h), REPLAYED (from which
-// file on it counts), LOCK, and REFUSED-<position in the log> (what was set aside,
+// Files in the folder: the log (storage/lsm/FORMAT.md "Log"; bodies in spool_record.h), REPLAYED
+// (the first log file that counts), LOCK, and REFUSED-<position in the log> (rows set aside,
 // spool_refused.h).
 
 #include <condition_variable>
@@ -40,6 +39,7 @@
 
 #include "storage/base/clock.h"
 #include "storage/base/file.h"
+#include "storage/base/thread_annotations.h"
 #include "storage/hbase/hbase_stats.h"
 #include "storage/hbase/options.h"
 #include "storage/hbase/spool_record.h"
@@ -51,110 +51,124 @@ namespace hg::hbase {
 /// Thread-safe.
 class Spool {
  public:
-  /// Writes what a record holds; what became of each of its rows. Blocks. Called again with those
-  /// that failed. Where a row fails as Unavailable or Busy no later one of its key may be written.
+  /// Writes the rows of a record and returns a status for each. Blocks. Called again with the rows
+  /// that failed. If a row fails as Unavailable or Busy, no later row with its key may be written.
   using Send = std::function<std::vector<Status>(const SpoolRecord&)>;
 
-  /// Holds from the start if anything is left. Busy: another process has the folder. Corruption: a
-  /// file is damaged; the message names it. `files` and `clock` outlive it.
+  /// Opens the spool, which holds at once if any writes are left. Busy: another process uses the
+  /// folder. Corruption: a file is damaged; the message names it. `files` and `clock` must outlive
+  /// it.
   static Result<std::unique_ptr<Spool>> Open(FileSystem& files, SpoolOptions options,
                                              const Clock& clock);
-  /// Whether the folder has writes that wait, or damage where they were. Changes nothing; also
-  /// where a process has the folder.
+  /// Whether the folder has waiting writes, or damaged files that may have held some. Changes
+  /// nothing, and works while another process uses the folder.
   static Result<bool> Waits(FileSystem& files, const std::string& folder);
-  /// Stops.
+  /// Calls Stop.
   ~Spool();
 
-  /// Starts to replay, on a thread of its own.
+  /// Starts the replay thread.
   void Start(Send send);
-  /// Ends that thread, writes what was taken to the disk. Later writes are Unavailable. Idempotent.
+  /// Ends the replay thread and writes accepted records to disk. Later writes get Unavailable.
+  /// Idempotent.
   Status Stop();
 
-  /// Whether writes to the table come here when HBase is away.
+  /// Whether writes to the table come here while HBase is unreachable.
   [[nodiscard]] bool Takes(const std::string& table) const;
-  /// Whether writes must come here.
+  /// Whether writes must come here, because older ones wait.
   [[nodiscard]] bool holding() const;
-  /// Takes a write. Blocks until the log has it at the options' level. From the call on it holds.
-  /// Busy: it is full. Unavailable: its disk fails; whether the write is kept is not known. The
-  /// same write is taken once the disk is mended.
+  /// Takes a write. Blocks until the log has it at the level of the options. The spool holds from
+  /// this call on. Busy: the spool is full. Unavailable: its disk fails, and it is unknown whether
+  /// the write is kept. Once the disk works again, the same write is accepted.
   Status Hold(SpoolRecord record);
-  /// Whether Hold would take some more, as its errors say. Changes nothing, waits for nothing.
+  /// Whether Hold would accept a small write now; the errors are those of Hold. Changes nothing and
+  /// does not block.
   [[nodiscard]] Status Room() const;
-  /// Blocks until everything taken survives a power cut.
+  /// Blocks until all accepted writes survive a power failure.
   Status Sync();
 
   [[nodiscard]] SpoolStats Stats() const;
 
  private:
-  /// What REPLAYED says.
+  /// The content of the file REPLAYED.
   struct Mark {
     uint64_t file_number = 1;
-    lsm::LogPosition position = 0;  // where that file begins
-    uint64_t sequence = 0;          // of the last record before it
+    lsm::LogPosition position = 0;   // position at which that file begins
+    uint64_t sequence = 0;           // sequence number of the last record before it
+    std::vector<lsm::LogFile> logs;  // from file_number on, those that must exist; ascending
   };
 
   Spool(FileSystem& files, SpoolOptions options, const Clock& clock);
   Status Recover();
-  /// Busy: so many bytes more are too many. With mutex_ held.
+  /// Returns Busy if that many more bytes are too many. Requires mutex_.
   [[nodiscard]] Status RoomFor(uint64_t bytes) const;
-  /// Reads what is left, and makes a log that goes on behind it.
+  /// Reads the remaining records and opens a log that continues after them.
   Status OpenLog();
-  /// A new log in place of one that failed for good; nothing where it did not.
+  /// Opens a new log in place of one that failed permanently. Otherwise does nothing.
   Status RebuildLog();
   [[nodiscard]] std::shared_ptr<lsm::Log> CurrentLog() const;
   Result<Mark> ReadMark() const;
-  Status SaveMark(const Mark& mark);
+  [[nodiscard]] Mark CurrentMark() const;
+  /// Applies the change and makes the result durable. After a failure the mark is as before.
+  Status ChangeMark(const std::function<void(Mark*)>& change);
 
   void ReplayLoop();
-  /// Replays what was taken so far; lets go if nothing came meanwhile.
+  /// Replays what was taken so far. Stops holding if nothing was added meanwhile.
   Status ReplayTaken();
-  /// Files of the log before one, from the mark on; those that no record came to are left out.
+  /// Returns the log files with smaller numbers, from the mark on. Files without records are left
+  /// out.
   struct LogFile {
     std::string path;
     uint64_t number;
     lsm::LogPosition start;
   };
   Result<std::vector<LogFile>> FilesBefore(uint64_t number) const;
-  /// Of a file whose records must go on to `end`. Corruption: they do not; nothing was sent.
+  /// Replays a file whose records must reach `end`. Corruption: they do not, and nothing was sent.
   Status ReplayFile(const LogFile& file, lsm::LogPosition end);
-  /// Sends until HBase has each row or refuses it for good; then everything before `end` is done
-  /// with. Unavailable: stop.
+  /// Sends a record until HBase has accepted or permanently rejected each row. Then everything
+  /// before `end` is done. Unavailable: the spool is stopping.
   Status SendPatiently(SpoolRecord record, lsm::LogPosition end);
-  /// Sends up to `*count` rows from the front of those left, once. Takes out what is done, to
-  /// `refused` what is given up; sets how many are sent the next time. Why some are left of them.
+  /// Sends up to `*count` of the remaining rows once. Removes finished rows from `left`, adds
+  /// rejected rows to `refused`, and sets `*count` for the next attempt. Returns why some of them
+  /// remain.
   Status SendSome(const SpoolRecord& of, std::vector<RowMutation>* left, size_t* count,
                   std::vector<RefusedRow>* refused);
-  /// Whether a row that was refused so is not to be sent again.
+  /// Whether a row rejected with this status is not sent again.
   bool GivesUp(const std::string& table, const Status& refused);
   Status SetAside(const SpoolRecord& record, const std::vector<RefusedRow>& rows,
                   lsm::LogPosition end);
-  /// Then the log is rebuilt, too, if it must be. False: stop.
+  /// Waits before the next attempt, and rebuilds the log if necessary. Returns false if the spool
+  /// is stopping.
   bool WaitBeforeRetry(const Status& why);
 
   FileSystem& files_;
   const SpoolOptions options_;
   const Clock& clock_;
   std::unique_ptr<FileLock> lock_;
-  Send send_;  // set before the thread
+  Send send_;  // set before the thread starts
 
-  // Of the replaying thread, once it runs.
-  Mark mark_;
-  std::map<std::pair<std::string, StatusCode>, int64_t> refused_since_ms_;  // while it holds
+  // Held while the file REPLAYED is written. The replay thread and the log's thread change the
+  // mark.
+  mutable Mutex mark_mutex_;
+  Mark mark_ GUARDED_BY(mark_mutex_);
+
+  // Used only by the replay thread once it runs. Filled only while holding_ is set.
+  std::map<std::pair<std::string, StatusCode>, int64_t> refused_since_ms_;
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  // Guarded by mutex_.
-  std::shared_ptr<lsm::Log> log_;  // shared: who waits for one that failed keeps it
-  bool log_failed_ = false;        // somebody was refused for it
+  // The following members are guarded by mutex_.
+  std::shared_ptr<lsm::Log> log_;  // shared, because threads that wait for a failed log keep it
+  bool log_failed_ = false;        // a write was rejected because log_ failed
   bool holding_ = false;
   bool stopping_ = false;
-  uint64_t sequence_ = 0;          // of the last record taken
-  lsm::LogPosition replayed_ = 0;  // everything before it is in HBase
-  SpoolStats stats_;               // but for bytes, times and the failure
-  Status failure_;                 // of the last try
-  int64_t stuck_since_ms_ = 0;     // HBase refuses the row in front; 0: it does not
-  int64_t oldest_ms_ = 0;          // of what is left, while it holds
-  int64_t rate_since_ms_ = 0;      // the replay rate is that of the rows since
+  uint64_t sequence_ = 0;          // sequence number of the last record taken
+  lsm::LogPosition replayed_ = 0;  // everything before this position is in HBase
+  // Without bytes, times and failure, which are computed when somebody reads the statistics.
+  SpoolStats stats_;
+  Status failure_;              // failure of the last attempt to replay
+  int64_t stuck_since_ms_ = 0;  // since when HBase rejects the first row; 0: it does not
+  int64_t oldest_ms_ = 0;       // time of the oldest remaining write, while the spool holds
+  int64_t rate_since_ms_ = 0;   // start of the interval for the replay rate
   uint64_t rate_rows_ = 0;
 
   std::thread replayer_;

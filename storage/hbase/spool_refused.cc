@@ -5,7 +5,7 @@
 namespace hg::hbase {
 namespace {
 
-// Within double quotes, which the shell's language looks into.
+// Quotes bytes in double quotes. The shell's language interprets escapes in them.
 std::string Quoted(ByteView bytes) {
   constexpr char kDigits[] = "0123456789ABCDEF";
   std::string out = "\"";

@@ -1,6 +1,7 @@
 #pragma once
-// Rows that waited for HBase and that it refuses for good, as text: commands of HBase's shell, so
-// that they can be read, and sent again once the cause is gone. Pure.
+// The text form of rows that HBase rejected permanently. It consists of commands of the HBase
+// shell, so that operators can read the rows and send them again when the cause is fixed. Pure
+// functions.
 
 #include <string>
 #include <vector>
@@ -14,8 +15,8 @@ struct RefusedRow {
   Status why;
 };
 
-/// For each row a comment with the reason and the time it was taken at, then a `put` for each of
-/// its cells, or the `append`. Bytes that are no letters or digits are written as \xNN.
+/// Returns for each row a comment with the reason and the time of the write, followed by a `put`
+/// for each cell, or the `append`. Bytes other than letters and digits are written as \xNN.
 std::string RefusedText(const SpoolRecord& record, const std::vector<RefusedRow>& rows);
 
 }  // namespace hg::hbase

@@ -13,7 +13,7 @@ namespace {
 
 using Kind = CellChange::Kind;
 
-// HBase tells tables of points from others by nothing; this attribute is ours.
+// HBase has no notion of tables of points. Hourglass marks them with this attribute.
 constexpr const char* kPointsAttribute = "HOURGLASS_POINTS";
 constexpr const char* kNewVersionBehavior = "NEW_VERSION_BEHAVIOR";
 

@@ -1,9 +1,10 @@
 #pragma once
-// What client (local_client.h) and server (local_server.h) say to each other. A connection begins
-// with the greeting: kProtocol and the client's KeyLayout, or none if it does not ask for cells;
-// the answer is a Status. Then requests and answers take turns: a Call with its arguments; a Status
-// and, if that is ok, the result. A backup's answer is several frames: true and how far it is, and
-// at last false and the answer proper. One connection has one scan at most.
+// The protocol between client (local_client.h) and server (local_server.h). A connection begins
+// with a greeting: kProtocol and the client's KeyLayout, or no layout if it uses no cells. The
+// response is a Status. Then requests and responses alternate. A request is a Call with its
+// arguments. A response is a Status and, if that is ok, the result. The response to a backup has
+// several frames: true with the progress, and finally false with the result. A connection has at
+// most one open scan.
 
 #include <cstdint>
 #include <string_view>
@@ -12,19 +13,20 @@
 
 namespace hg::local {
 
-/// In the folder of the store; mode 0600.
+/// The socket in the folder of the store; mode 0600.
 inline constexpr std::string_view kSocketName = "SOCKET";
 
-/// Another one speaks another language: raised with each change of a packed structure or a call.
+/// Version of the protocol. It must be raised with each change of a packed structure or a call.
+/// Other versions are rejected.
 inline constexpr uint64_t kProtocol = 2;
 
-/// More is a mistake, and ends the connection.
+/// Larger greetings are errors and end the connection.
 inline constexpr uint32_t kGreetingBytesMax = 1024;
-/// A value has 10 MiB at most; tools send rows by the hundred.
+/// A value has at most 10 MiB, and tools send hundreds of rows.
 inline constexpr uint32_t kRequestBytesMax = uint32_t{256} << 20;
-/// One row may be large; more rows than this are not asked for at once.
+/// Clients never request more than this, except for one large row.
 inline constexpr uint32_t kAnswerBytesMax = uint32_t{1} << 30;
-/// A fetch of a scan ends with the row that brings it to so many bytes.
+/// A fetch of a scan ends with the row that reaches this many bytes.
 inline constexpr size_t kFetchBytes = size_t{4} << 20;
 
 enum class Call : uint8_t {
@@ -53,7 +55,7 @@ enum class Call : uint8_t {
   kSplit,
   kMergeRegions,
   kSync,
-  // Without a layout, too:
+  // The following calls are allowed before the client sent its layout.
   kBackup,
   kBackupProgress,
   kCheck,

@@ -20,7 +20,7 @@ constexpr size_t kLengthBytes = 4;
 
 std::string ErrnoText() { return std::strerror(errno); }
 
-/// The address of the socket in an open folder.
+/// Returns the address of the socket in an open folder.
 sockaddr_un AddressIn(const Descriptor& folder) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -57,7 +57,7 @@ Status Channel::Send(ByteView frame) {
 }
 
 Status Channel::ReceiveInto(Bytes* out, size_t size) {
-  // An announcement alone costs no memory.
+  // Memory grows with the received bytes, not with the announced length.
   constexpr size_t kStepBytes = size_t{1} << 20;
   out->clear();
   while (out->size() < size) {
@@ -97,7 +97,7 @@ Result<Descriptor> Listen(const std::string& folder) {
   if (open.fd() < 0 || socket.fd() < 0) return failed();
   if (::unlinkat(open.fd(), std::string(kSocketName).c_str(), 0) != 0 && errno != ENOENT)
     return failed();
-  // The mode of the file that bind makes.
+  // This is the mode of the file that bind creates.
   if (::fchmod(socket.fd(), S_IRUSR | S_IWUSR) != 0) return failed();
   const sockaddr_un address = AddressIn(open);
   if (::bind(socket.fd(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0 ||

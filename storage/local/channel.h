@@ -1,6 +1,7 @@
 #pragma once
-// One connection of a socket below a folder: frames of bytes, each behind its length. Addresses go
-// by way of the folder's descriptor, so that its path may be longer than an address holds.
+// A connection over a socket in a folder. It transfers frames of bytes with a length in front.
+// Addresses use the descriptor of the folder, so that its path may be longer than a socket address
+// allows.
 
 #include <cstdint>
 #include <string>
@@ -11,7 +12,7 @@
 
 namespace hg::local {
 
-/// A descriptor that is closed with its owner.
+/// A file descriptor that its owner closes.
 class Descriptor {
  public:
   explicit Descriptor(int fd = -1) : fd_(fd) {}
@@ -27,31 +28,32 @@ class Descriptor {
   int fd_;
 };
 
-/// One thread at a time, but for Shut.
+/// Not thread-safe, except Shut.
 class Channel {
  public:
   explicit Channel(Descriptor socket) : socket_(std::move(socket)) {}
 
-  /// Waits until the other end has taken the most of it. `frame` is less than 4 GiB. Unavailable:
-  /// the other end is gone.
+  /// Sends a frame of less than 4 GiB. Blocks until the other side has received most of it. Returns
+  /// Unavailable if the other side is gone.
   Status Send(ByteView frame);
-  /// Unavailable: the other end is gone. Corruption: more bytes than so many are announced.
+  /// Returns Unavailable if the other side is gone, and Corruption if the frame is longer than
+  /// `bytes_max`.
   Result<Bytes> Receive(uint32_t bytes_max);
-  /// Ends both directions: a call that waits returns. Any thread.
+  /// Ends both directions, so that blocked calls return. Any thread may call it.
   void Shut() const;
   [[nodiscard]] int fd() const { return socket_.fd(); }
 
  private:
-  /// Exactly so many bytes.
+  /// Receives exactly `size` bytes.
   Status ReceiveInto(Bytes* out, size_t size);
 
   Descriptor socket_;
 };
 
-/// Listens at kSocketName in the folder, for this user alone. A socket file that is there is
-/// replaced: whoever calls has the folder's lock.
+/// Listens at kSocketName in the folder, for the current user only. Replaces an existing socket
+/// file: the caller holds the lock of the folder.
 Result<Descriptor> Listen(const std::string& folder);
-/// NotFound: there is no socket, or nobody listens.
+/// Returns NotFound if there is no socket or no process listens.
 Result<Channel> Connect(const std::string& folder);
 
 }  // namespace hg::local

@@ -13,14 +13,15 @@ Bytes Packed(const T&... values) {
   return Packer().Put(values...).Take();
 }
 
-/// What hides or replaces nothing is known to nobody yet.
+/// Whether the mutation only adds a column that was absent. Such a change hides or replaces nothing
+/// that other code may have cached.
 bool OnlyAdds(const Expected& expected, const RowMutation& row) {
   return !expected && std::all_of(row.changes.begin(), row.changes.end(), [](const auto& change) {
     return change.kind == CellChange::Kind::kPut;
   });
 }
 
-Status NoFiles() { return Status::Unsupported("this store keeps no files of its own"); }
+Status NoFiles() { return Status::Unsupported("this store has no files of its own"); }
 
 }  // namespace
 
@@ -31,7 +32,7 @@ void Conversation::Run() {
     auto answer = Answer(*frame);
     if (!answer) return;
     if (answer->size() > options_.answer_bytes_max) {
-      answer = Packed(Status::LimitExceeded("an answer of " + std::to_string(answer->size()) +
+      answer = Packed(Status::LimitExceeded("a response of " + std::to_string(answer->size()) +
                                             " bytes, at most " +
                                             std::to_string(options_.answer_bytes_max)));
     }
@@ -116,13 +117,14 @@ std::optional<Bytes> Conversation::Greet(Unpacker* in) {
     return Packed(Status::Unsupported("the daemon is of another version: it speaks protocol " +
                                       std::to_string(kProtocol) + " with tools, this one " +
                                       std::to_string(protocol) +
-                                      "; use the program that the daemon is, or stop it first"));
+                                      "; use the program of the daemon's version, or stop the "
+                                      "daemon first"));
   }
   std::optional<KeyLayout> layout;
   if (!in->Get(&layout)) return {};
   if (layout && !(*layout == options_.layout)) {
-    return Packed(Status::InvalidArgument(
-        "the daemon's settings have other widths of ids or salt than these"));
+    return Packed(
+        Status::InvalidArgument("the settings of the daemon have other widths of ids or salt"));
   }
   greeted_ = true;
   with_cells_ = layout.has_value();
@@ -142,7 +144,7 @@ std::optional<Bytes> Conversation::OfName(Unpacker* in, T (Store::*call)(const s
   return Packed((store_().*call)(table));
 }
 
-// Rows may have changed before the door threw.
+// Rows may have changed before the store threw.
 template <typename Work>
 auto Conversation::Changing(const std::string& table, const std::vector<RowMutation>& rows,
                             const Work& work) {
@@ -263,7 +265,7 @@ std::optional<Bytes> Conversation::Backup(Unpacker* in) {
   if (!in->Get(&folder)) return {};
   Result<CopyProgress> done = NoFiles();
   if (options_.maintenance != nullptr) {
-    // Ends when nobody listens any more.
+    // The backup ends if the client is gone.
     done = options_.maintenance->Backup(folder, [this](const CopyProgress& progress) {
       return channel_.Send(Packed(true, progress)).ok();
     });

@@ -1,5 +1,5 @@
 #pragma once
-// What one connection of the server (local_server.h) is asked, and answers.
+// Handles the requests of one connection of the server (local_server.h).
 
 #include <functional>
 #include <memory>
@@ -13,19 +13,20 @@ namespace hg::local {
 
 struct LocalServerOptions;
 
-/// One thread.
+/// Not thread-safe.
 class Conversation {
  public:
-  /// All outlive the object.
+  /// All arguments must outlive the object.
   Conversation(const std::function<Store&()>& store, const LocalServerOptions& options,
                Channel* channel)
       : store_(store), options_(options), channel_(*channel) {}
 
-  /// Answers until the other end is gone, is shut, or says what cannot be read.
+  /// Handles requests until the client is gone, the channel is shut, or a request cannot be read.
   void Run();
 
  private:
-  /// The answer to a frame; none: it cannot be read, and nothing can be said.
+  /// Returns the response to a frame. Returns none if the frame cannot be read and the connection
+  /// must end.
   std::optional<Bytes> Answer(ByteView frame);
   std::optional<Bytes> Greet(Unpacker* in);
   std::optional<Bytes> OfTable(Unpacker* in, Status (Store::*call)(const TableDescriptor&));
@@ -50,7 +51,7 @@ class Conversation {
   std::optional<Bytes> Check();
   std::optional<Bytes> Repair();
 
-  /// Does the work on the rows and tells of them, though it throws.
+  /// Does the work on the rows and reports them as changed, even if the work throws.
   template <typename Work>
   auto Changing(const std::string& table, const std::vector<RowMutation>& rows, const Work& work);
 
@@ -58,7 +59,7 @@ class Conversation {
   const LocalServerOptions& options_;
   Channel& channel_;
   bool greeted_ = false;
-  bool with_cells_ = false;  // it has said its layout
+  bool with_cells_ = false;  // the client has sent its layout
   std::unique_ptr<ScanCursor> cursor_;
 };
 

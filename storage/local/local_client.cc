@@ -5,9 +5,8 @@ namespace {
 
 Status Gone(const std::string& folder, const Status& why) {
   if (why.code() != StatusCode::kUnavailable) return why;
-  return Status::Unavailable(
-      "the daemon that has " + folder +
-      " has ended, or does not answer any more: " + std::string(why.message()));
+  return Status::Unavailable("the daemon that has " + folder +
+                             " has ended or no longer answers: " + std::string(why.message()));
 }
 
 }  // namespace

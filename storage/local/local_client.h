@@ -1,6 +1,6 @@
 #pragma once
-// A greeted connection to the daemon that has a folder (local_server.h), and how its answers are
-// read.
+// A connection to the daemon that uses a folder (local_server.h), after the greeting, and functions
+// to read its responses.
 
 #include <optional>
 #include <string>
@@ -12,19 +12,19 @@
 
 namespace hg::local {
 
-/// One thread at a time.
+/// Not thread-safe.
 class LocalClient {
  public:
-  /// Without a layout it may not ask for cells. NotFound: no daemon serves in this folder.
-  /// InvalidArgument: it has another layout. Unsupported: it is of another version. Unavailable: it
-  /// may not be asked, or is gone.
+  /// Connects and greets. Without a layout the client may not access cells. NotFound: no daemon
+  /// serves this folder. InvalidArgument: the daemon has another layout. Unsupported: the daemon
+  /// has another version. Unavailable: this user may not connect, or the daemon is gone.
   static Result<LocalClient> Connect(const std::string& folder,
                                      const std::optional<KeyLayout>& layout);
 
-  /// The answer to a request, or its first frame. Unavailable: the daemon is gone; what was asked
-  /// for may have been done. InvalidArgument: the request is too large.
+  /// Sends a request and returns the response, or its first frame. Unavailable: the daemon is gone,
+  /// and the request may have been executed. InvalidArgument: the request is too large.
   Result<Bytes> Ask(const Bytes& request);
-  /// The next frame of an answer that has several.
+  /// Returns the next frame of a response with several frames.
   Result<Bytes> More();
 
  private:
@@ -40,9 +40,9 @@ Bytes Request(Call call, const T&... arguments) {
   return Packer().Put(call, arguments...).Take();
 }
 
-inline Status Garbled() { return Status::Corruption("the daemon's answer cannot be read"); }
+inline Status Garbled() { return Status::Corruption("the daemon's response cannot be read"); }
 
-/// An answer that is a Status and, if that is ok, these values.
+/// Reads a response that is a Status and, if that is ok, these values.
 template <typename... T>
 Status ReadAnswer(const Result<Bytes>& answer, T*... values) {
   if (!answer.ok()) return answer.status();

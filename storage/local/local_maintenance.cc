@@ -17,7 +17,7 @@ Result<CopyProgress> LocalMaintenance::Backup(const std::string& folder, const C
     }
     CopyProgress progress;
     if (!in.Get(&progress)) return Garbled();
-    // The daemon notices that nobody listens any more.
+    // The daemon notices that the client is gone.
     if (watch && !watch(progress)) return Status::Unavailable("stopped");
     answer = daemon.More();
   }

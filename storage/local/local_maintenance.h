@@ -1,6 +1,6 @@
 #pragma once
-// Copies, checks and repairs of the store of a daemon on this machine, by that daemon
-// (local_server.h). Errors beside those of Maintenance: those of LocalClient.
+// Backup, check and repair of a store that a daemon on this machine uses. The daemon does the work
+// (local_server.h). Errors are those of Maintenance and of LocalClient.
 
 #include <string>
 #include <utility>
@@ -9,14 +9,14 @@
 
 namespace hg::local {
 
-/// Thread-safe: each call has a connection of its own.
+/// Thread-safe: each call has its own connection.
 class LocalMaintenance : public Maintenance {
  public:
   explicit LocalMaintenance(std::string folder) : folder_(std::move(folder)) {}
 
-  /// `folder` is a path as the daemon's process sees it, absolute.
+  /// `folder` is an absolute path as seen by the daemon's process.
   Result<CopyProgress> Backup(const std::string& folder, const CopyWatch& watch) override;
-  /// Nothing, where no daemon answers.
+  /// Returns empty progress if no daemon answers.
   [[nodiscard]] CopyProgress BackupProgress() const override;
   Result<CheckReport> Check() override;
   Result<RepairReport> Repair() override;

@@ -12,7 +12,7 @@
 namespace hg::local {
 namespace {
 
-/// The user of the process that has connected; none: the system does not say.
+/// Returns the user of the connected process, or none if the system does not say.
 std::optional<unsigned> UserOf(int socket) {
   ucred peer{};
   socklen_t length = sizeof(peer);
@@ -44,7 +44,7 @@ void LocalServer::Stop() {
     const std::lock_guard lock(mutex_);
     if (stopping_) return;
     stopping_ = true;
-    // A waiting accept and waiting receives return.
+    // Makes a blocked accept and blocked receives return.
     ::shutdown(listening_.fd(), SHUT_RDWR);
     for (const Peer& peer : peers_) peer.channel.Shut();
   }
@@ -60,7 +60,7 @@ void LocalServer::Accept() {
     Channel channel(Descriptor(::accept4(listening_.fd(), nullptr, nullptr, SOCK_CLOEXEC)));
     if (Stopping()) return;
     try {
-      // Out of descriptors or threads, most likely: trying again at once would only burn the core.
+      // Most likely there are no free descriptors or threads. Retrying at once would only use CPU.
       if (channel.fd() < 0 || !Admit(std::move(channel))) std::this_thread::sleep_for(kPause);
     } catch (const std::exception&) {
       std::this_thread::sleep_for(kPause);
@@ -73,7 +73,7 @@ bool LocalServer::Stopping() {
   return stopping_;
 }
 
-/// False: there is no room.
+/// Returns false if the connection cannot be served now, for example because there are too many.
 bool LocalServer::Admit(Channel channel) {
   const std::optional<unsigned> user = UserOf(channel.fd());
   if (!user || !options_.lets_in(*user)) return true;
@@ -90,7 +90,7 @@ bool LocalServer::Admit(Channel channel) {
   return true;
 }
 
-/// With mutex_ held.
+/// Requires mutex_.
 void LocalServer::JoinDone() {
   for (auto it = peers_.begin(); it != peers_.end();) {
     const auto peer = it++;
@@ -104,7 +104,7 @@ void LocalServer::Serve(Peer* peer) {
   try {
     Conversation(store_, options_, &peer->channel).Run();
   } catch (const std::exception&) {
-    // A want of memory costs the connection.
+    // An allocation failure ends the connection.
   }
   peer->channel.Shut();
   const std::lock_guard lock(mutex_);

@@ -1,7 +1,7 @@
 #pragma once
-// The cells door of this process, and its maintenance, for others on the same machine: tools beside
-// a daemon that holds the data directory. A socket in that directory, for the same user and root
-// alone.
+// Serves the cell store and the maintenance functions of this process to other processes on the
+// same machine. Tools use it while a daemon holds the data directory. The socket is in that
+// directory and accepts only the same user and root.
 
 #include <cstddef>
 #include <functional>
@@ -20,36 +20,36 @@
 
 namespace hg::local {
 
-/// Whether it is the user of this process, or root.
+/// Whether `user` is the user of this process or root.
 bool IsOwnUserOrRoot(unsigned user);
 
 struct LocalServerOptions {
-  std::string folder;  // whose lock this process has
-  KeyLayout layout;    // clients with another one are refused
-  /// Null: there are no files to be copied or checked.
+  std::string folder;  // this process holds its lock
+  KeyLayout layout;    // clients with another layout are rejected
+  /// Null: there are no files to copy or check.
   Maintenance* maintenance = nullptr;
-  /// Called after rows of a table were changed in another way than by a conditional put of what was
-  /// not there, on a connection's thread; maybe nothing came of it. A row without changes was
-  /// deleted, one without a key stands for all. May be empty.
+  /// Called on the thread of the connection after rows of a table may have changed, except by a
+  /// conditional put of absent columns. A row without changes means that it was deleted. A row
+  /// without a key means all rows. May be empty.
   std::function<void(const std::string& table, const std::vector<RowMutation>& rows)> changed = {};
-  size_t connections_max = 64;  // more are closed at once
+  size_t connections_max = 64;  // further connections are closed at once
   size_t answer_bytes_max = kAnswerBytesMax;
-  /// Whether processes of that user may connect. The socket's mode says the same; this holds where
-  /// the file was passed on. On the acceptor's thread.
+  /// Whether processes of that user may connect. The mode of the socket file says the same; this
+  /// check also covers sockets that were passed to another user. Called on the acceptor thread.
   std::function<bool(unsigned user)> lets_in = IsOwnUserOrRoot;
 };
 
-/// A thread for each connection, which calls the door as any caller does. Thread-safe.
+/// Serves each connection on its own thread, which calls the store. Thread-safe.
 class LocalServer {
  public:
-  /// Serves until Stop. `store` is asked for the door at each call. IoError: there can be no socket
-  /// there.
+  /// Serves until Stop. `store` is called for each request to get the store. IoError: the socket
+  /// cannot be created.
   static Result<std::unique_ptr<LocalServer>> Start(std::function<Store&()> store,
                                                     LocalServerOptions options);
   ~LocalServer();
 
-  /// Calls at work are finished, but a copy, which ends early; all connections are closed. When it
-  /// returns no scan is open and the socket is gone. Idempotent; one thread.
+  /// Finishes running calls, except backups, which end early, and closes all connections. When it
+  /// returns, no scan is open and the socket is removed. Idempotent; call it from one thread.
   void Stop();
 
  private:

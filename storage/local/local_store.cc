@@ -2,17 +2,21 @@
 
 namespace hg::local {
 
-/// A scan has its connection to itself, and gives it back at its end.
+/// A scan uses a connection of its own and returns it at its end.
 class LocalStore::Cursor : public ScanCursor {
  public:
-  Cursor(LocalStore* store, LocalClient daemon) : store_(store), daemon_(std::move(daemon)) {}
+  Cursor(LocalStore* store, LocalClient daemon, RequestContext* watch)
+      : store_(store), daemon_(std::move(daemon)), memory_(watch) {}
   ~Cursor() override {
     if (ReadAnswer(daemon_.Ask(Request(Call::kEndScan))).ok()) store_->GiveBack(std::move(daemon_));
   }
 
   Status Next(std::vector<Row>* rows) override {
     rows->clear();
-    return ReadAnswer(daemon_.Ask(Request(Call::kNext)), rows, &examined_);
+    memory_.Remove(memory_.held());
+    RETURN_IF_ERROR(ReadAnswer(daemon_.Ask(Request(Call::kNext)), rows, &examined_));
+    for (const Row& row : *rows) RETURN_IF_ERROR(CountRow(row, &memory_));
+    return {};
   }
   [[nodiscard]] uint64_t rows_examined() const override { return examined_; }
 
@@ -20,6 +24,7 @@ class LocalStore::Cursor : public ScanCursor {
   LocalStore* const store_;
   LocalClient daemon_;
   uint64_t examined_ = 0;
+  MemoryTally memory_;  // of the rows returned last
 };
 
 Result<LocalClient> LocalStore::Take() {
@@ -96,7 +101,10 @@ Result<Row> LocalStore::Get(const std::string& table, ByteView key, ByteView fam
 }
 Result<Row> LocalStore::GetCells(const std::string& table, ByteView key,
                                  const CellSelection& wanted) {
-  return AskFor<Row>(Call::kGetCells, table, key, wanted);
+  ASSIGN_OR_RETURN(Row row, AskFor<Row>(Call::kGetCells, table, key, wanted));
+  MemoryTally memory(wanted.context);
+  RETURN_IF_ERROR(CountRow(row, &memory));
+  return row;
 }
 std::vector<Result<Row>> LocalStore::GetRows(const std::string& table,
                                              const std::vector<Bytes>& keys,
@@ -137,7 +145,8 @@ Result<std::unique_ptr<ScanCursor>> LocalStore::Scan(const ScanSpec& spec) {
     if (answer.ok()) GiveBack(std::move(daemon));
     return opened;
   }
-  return std::unique_ptr<ScanCursor>(std::make_unique<Cursor>(this, std::move(daemon)));
+  return std::unique_ptr<ScanCursor>(
+      std::make_unique<Cursor>(this, std::move(daemon), spec.context));
 }
 
 Result<std::vector<RegionInfo>> LocalStore::Regions(const std::string& table) {

@@ -1,7 +1,7 @@
 #pragma once
-// The cells door of a daemon on this machine (local_server.h): what it answers is what its own
-// store does, call for call. Errors beside those of the door: Unavailable, if the daemon is gone;
-// then a write may have been carried out. LimitExceeded: an answer would be too large.
+// The cell store of a daemon on this machine (local_server.h). Each call runs in the store of the
+// daemon. Additional errors: Unavailable if the daemon is gone, after which a write may have been
+// executed, and LimitExceeded if a response would be too large.
 
 #include <memory>
 #include <mutex>
@@ -14,10 +14,10 @@
 
 namespace hg::local {
 
-/// Thread-safe: calls of several threads have connections of their own.
+/// Thread-safe: concurrent calls use separate connections.
 class LocalStore : public Store {
  public:
-  /// Fails as LocalClient::Connect does.
+  /// Fails like LocalClient::Connect.
   static Result<std::unique_ptr<LocalStore>> Connect(const std::string& folder,
                                                      const KeyLayout& layout);
 
@@ -62,10 +62,10 @@ class LocalStore : public Store {
   LocalStore(std::string folder, const KeyLayout& layout)
       : folder_(std::move(folder)), layout_(layout) {}
 
-  /// A connection that nobody uses.
+  /// Returns an unused connection.
   Result<LocalClient> Take();
   void GiveBack(LocalClient daemon);
-  /// Asks on any connection.
+  /// Sends the request on any connection.
   Result<Bytes> Ask(const Bytes& request);
   template <typename... T>
   Status AskStatus(Call call, const T&... arguments);

@@ -1,7 +1,7 @@
 #pragma once
-// The structures of the cells door and of maintenance as bytes and back: field after field, numbers
-// as varints, bytes behind their number. Both ends are one program, or nearly: the greeting
-// (calls.h) refuses others.
+// Serializes the types of the cell store and of maintenance: field by field, numbers as varints,
+// bytes with their length. Both sides must have the same version, which the greeting checks
+// (calls.h).
 
 #include <bit>
 #include <concepts>
@@ -21,7 +21,7 @@ namespace hg::local {
 template <typename T, typename U>
 concept Is = std::same_as<std::remove_const_t<T>, U>;
 
-// What a structure consists of: the one place for packing and unpacking.
+// The fields of each structure, for packing and unpacking.
 template <Is<Cell> T>
 auto Fields(T& v) {
   return std::tie(v.family, v.qualifier, v.value, v.timestamp_ms);
@@ -107,7 +107,7 @@ auto Fields(T& v) {
   return std::tie(v.done, v.lost);
 }
 
-// The greatest value of each kind that is packed.
+// The greatest valid value of each enumeration.
 template <typename T>
 constexpr T kGreatest = T::kNoSuchKind;
 template <>
@@ -127,7 +127,7 @@ inline constexpr BloomFilter kGreatest<BloomFilter> = BloomFilter::kRow;
 template <>
 inline constexpr StatusCode kGreatest<StatusCode> = StatusCode::kLimitExceeded;
 
-/// Writes values one behind the other.
+/// Writes values in sequence.
 class Packer {
  public:
   template <typename... T>
@@ -172,11 +172,11 @@ class Packer {
   Bytes out_;
 };
 
-/// Reads them in the same order. False: the bytes end before, or no value looks so; what was given
-/// may hold anything then.
+/// Reads values in the same order. Get returns false if the bytes end early or hold an invalid
+/// value. The outputs are then undefined.
 class Unpacker {
  public:
-  /// Structures in structures: filters alone have children, and theirs are few.
+  /// Maximum depth of nested structures. Only filters have children, and only few levels of them.
   static constexpr int kDepthMax = 100;
 
   explicit Unpacker(ByteView in) : in_(in) {}
@@ -218,7 +218,7 @@ class Unpacker {
   template <typename T>
   bool One(std::vector<T>* values) {
     uint64_t count;
-    // Each takes a byte at least.
+    // Each element takes at least one byte.
     if (!GetVarint64(&in_, &count) || count > in_.size()) return false;
     values->clear();
     for (uint64_t i = 0; i < count; ++i) {

@@ -5,14 +5,15 @@
 namespace hg::lsm {
 namespace {
 
-// HBase's shares of single, multi and in-memory blocks, and how full it is after an eviction.
+// HBase's shares for single, multi and in-memory blocks, and the fill level after an eviction.
 constexpr std::array<double, 3> kShares = {0.25, 0.50, 0.25};
 constexpr double kAfterEviction = 0.95;
-// A block that is larger would drive out too much for one reader.
+// Larger blocks are not cached, because one of them would evict too many others.
 constexpr size_t kBlockBytesMax = 16 << 20;
-// A shard holds tens of blocks at least, or one that hashes badly would be of no use.
+// A shard must hold at least tens of blocks. Otherwise an uneven distribution of hashes would make
+// it useless.
 constexpr uint64_t kShardBytesMin = 4 << 20, kShardsMax = 16;
-// Of an entry beside its bytes: node of the list, node of the map, control block.
+// Overhead of an entry: list node, map node, control block.
 constexpr size_t kEntryBytes = 160;
 
 uint64_t SizeOf(const Bytes& bytes) { return bytes.capacity() + kEntryBytes; }
@@ -87,8 +88,8 @@ void BlockCache::Remove(Shard& shard, Entries::iterator entry, Entries* gone) {
   gone->splice(gone->begin(), shard.entries[entry->of], entry);
 }
 
-// The class that is least over its share gives first, at most what it is over and its part of what
-// is needed; the last one gives the rest.
+// Evicts from the class that exceeds its share least first: at most its excess, and at most its
+// part of the bytes to free. The last class gives the rest.
 void BlockCache::Evict(Shard& shard, Entries* gone) {
   const uint64_t total = shard.bytes[kSingle] + shard.bytes[kMulti] + shard.bytes[kInMemory];
   if (total <= shard_capacity_) return;

@@ -1,9 +1,9 @@
 #pragma once
-// Blocks of files as readers want them, checked and unpacked, kept while there is room (spec
-// region-store.md F3, HBase's LruBlockCache). A block comes in as `single`; when it is asked for
-// again it is `multi`; families with IN_MEMORY have a class of their own. Each class has a share,
-// and the classes give up blocks by how far each is over its own: a long scan fills `single`, and
-// cannot drive out what is asked for again and again.
+// A cache of file blocks, verified and decompressed (region-store.md F3, like HBase's
+// LruBlockCache). A block enters as `single` and becomes `multi` when it is read again. Families
+// with IN_MEMORY have a class of their own. Each class has a share of the capacity, and eviction
+// takes blocks from classes that exceed their share. So a long scan fills `single` but cannot evict
+// blocks that are read repeatedly.
 
 #include <array>
 #include <atomic>
@@ -19,27 +19,27 @@
 namespace hg::lsm {
 
 struct BlockCacheStats {
-  uint64_t bytes = 0;  // with what keeping them takes
+  uint64_t bytes = 0;  // memory of the blocks, including the overhead of the cache
   uint64_t hits = 0;
   uint64_t misses = 0;
-  uint64_t evicted = 0;  // blocks
+  uint64_t evicted = 0;  // number of evicted blocks
 };
 
-/// Thread-safe. Divided into shards with a lock each, held for one look-up: readers of different
-/// blocks seldom meet, and none waits for the disk or for an unpacking.
+/// Thread-safe. The cache is divided into shards with a lock each, held for one look-up. So readers
+/// of different blocks rarely contend, and none waits for the disk or for decompression.
 class BlockCache {
  public:
-  /// Never holds more bytes; 0: nothing is kept.
+  /// The cache never holds more than this many bytes. 0 means that it keeps nothing.
   explicit BlockCache(uint64_t capacity_bytes);
 
-  /// A number for a file, never given twice.
+  /// Returns a new number for a file. Numbers are never reused.
   uint64_t NewFile() { return next_file_.fetch_add(1, std::memory_order_relaxed); }
 
-  /// Null: it is not there.
+  /// Returns null if the block is not cached.
   std::shared_ptr<const Bytes> Find(uint64_t file, size_t block);
-  /// Keeps the block if it is not there yet, at the cost of others.
+  /// Adds the block if it is not present, and evicts others if necessary.
   void Insert(uint64_t file, size_t block, std::shared_ptr<const Bytes> bytes, bool in_memory);
-  /// Forgets the blocks of a file, which has so many.
+  /// Removes the blocks of a file that has `blocks` blocks.
   void Drop(uint64_t file, size_t blocks);
 
   [[nodiscard]] BlockCacheStats Stats() const;
@@ -59,17 +59,18 @@ class BlockCache {
     Class of;
     std::shared_ptr<const Bytes> bytes;
   };
-  using Entries = std::list<Entry>;  // the one used last in front
+  using Entries = std::list<Entry>;  // most recently used first
   struct Shard {
     mutable std::mutex mutex;
-    // Guarded by mutex.
+    // The following members are guarded by mutex.
     std::array<Entries, kClasses> entries;
     std::array<uint64_t, kClasses> bytes{};
     std::unordered_map<Key, Entries::iterator, HashKey> found;
   };
 
   Shard& ShardOf(const Key& key) { return shards_[(HashKey()(key) >> 32) % shards_.size()]; }
-  // These expect the shard's lock, and move what goes to `gone`: it is freed behind the lock.
+  // The caller of these functions holds the shard's lock. They move removed entries to `gone`,
+  // which the caller frees after it has released the lock.
   void Evict(Shard& shard, Entries* gone);
   static void Remove(Shard& shard, Entries::iterator entry, Entries* gone);
 

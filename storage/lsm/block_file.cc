@@ -2,6 +2,7 @@
 
 #include <snappy.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include <algorithm>
 #include <cstring>
@@ -16,24 +17,25 @@ namespace hg::lsm {
 namespace {
 
 constexpr ByteView kMagicBegin = "HGBLOCK";
-constexpr char kVersion = 4;
-constexpr char kVersionWithoutHead = 3;
-constexpr char kVersionOfPackers = 3;  // since then blocks may be packed by a packer
-constexpr char kVersionOfPlainBlocks = 1;
+constexpr char kVersion = 5;
 
-// Three bytes stand for 64 at most: more is no output of Snappy, and must not ask for memory.
+// Three bytes of Snappy expand to at most 64. A larger ratio is damage and must not allocate
+// memory.
 constexpr size_t kSnappyRatioMax = 22;
-// A block is as long as its entries make it; damaged ones ask for no more memory.
+// Limits the memory that a damaged block can request.
 constexpr size_t kZstdBlockMax = 64 << 20;
 constexpr int kZstdLevel = 3;
 constexpr size_t kMagicBytes = 8;
-// index offset, index size, entries, index crc, crc of the trailer so far, magic
-constexpr size_t kTrailerBytes = 8 + 8 + 8 + 4 + 4 + kMagicBytes;
-// filter offset, filter size, first and last time, filter crc, packing; then the others
-constexpr size_t kTrailerHeadBytes = 8 + 8 + 8 + 8 + 4 + 1;
+constexpr size_t kCrcBytes = 4;
+// filter offset, filter size, first and last time, filter crc, packing, crc of the blocks' crcs
+constexpr size_t kTrailerHeadBytes = 8 + 8 + 8 + 8 + 4 + 1 + kCrcBytes;
+// kTrailerHeadBytes, then: index offset, index size, entries, index crc, crc of the preceding
+// trailer, magic
+constexpr size_t kTrailerBytes = kTrailerHeadBytes + 8 + 8 + 8 + 4 + 4 + kMagicBytes;
 
-// Other forms cost readers something. A packer leaves alone what it cannot make smaller.
-constexpr size_t kCompressionSaves = 8, kPackerSaves = 32;  // this part of a block at least
+// Packed and compressed blocks cost readers time, so they must save at least this share of a block
+// (1/8, 1/32).
+constexpr size_t kCompressionSaves = 8, kPackerSaves = 32;
 
 void AppendLittle(Bytes* out, uint64_t v, int width) {
   for (int i = 0; i < width; ++i) out->push_back(static_cast<char>(v >> (8 * i)));
@@ -55,7 +57,7 @@ bool CheckCrc(ByteView* in) {
   return TakeLittle(&tail, 4) == crc32c::Value(*in);
 }
 
-// Takes one entry off a block; `key` holds the key before it.
+// Decodes one entry from the front of a block. `key` must hold the previous key.
 bool TakeEntry(ByteView* in, Bytes* key, ByteView* value) {
   uint64_t shared;
   uint64_t rest;
@@ -63,7 +65,7 @@ bool TakeEntry(ByteView* in, Bytes* key, ByteView* value) {
       rest > in->size()) {
     return false;
   }
-  if (shared + rest == key->size()) {  // as it mostly is where keys are of one kind
+  if (shared + rest == key->size()) {  // the usual case, if keys have the same length
     std::memcpy(key->data() + shared, in->data(), rest);
   } else {
     key->resize(shared);
@@ -77,13 +79,14 @@ bool TakeEntry(ByteView* in, Bytes* key, ByteView* value) {
   return true;
 }
 
-// ---- a block as its readers have it
+// ---- a block in memory
 //
-// Behind the entries stand places from which to walk on, so that who looks for one entry touches
-// little of the block: the keys of some entries, then for each where its key begins and where the
-// entry behind it does, at the end how many there are and where the entries end; u32 all.
+// In memory, the entries are followed by an index of places, so that a look-up reads little of the
+// block. It contains the keys of some entries. Then follow, for each key, its offset and that of
+// the next entry. At the end are the number of keys and the end of the entries. All numbers are
+// u32.
 
-constexpr size_t kPlaceEvery = 1024;          // bytes of entries
+constexpr size_t kPlaceEvery = 1024;          // bytes of entries between two places
 constexpr size_t kPlacedBytesMax = 1U << 30;  // of entries; larger blocks have no places
 constexpr size_t kPlaceBytes = 8, kPlacesEndBytes = 8;
 
@@ -102,8 +105,9 @@ class PlacedBlock {
   }
 
   [[nodiscard]] ByteView entries() const { return block_.substr(0, entries_); }
-  /// Moves *in, a rest of the entries, forward behind the last place whose key is before `start`,
-  /// and makes that key *key. Nothing is done if *in is there or further already.
+  /// Moves *in, a suffix of the entries, forward to the entry after the last place whose key is
+  /// less than `start`. Sets *key to the key of that place. Does nothing if *in is already there or
+  /// beyond.
   void Jump(ByteView start, ByteView* in, Bytes* key) const {
     size_t first = 0;
     for (size_t end = count_; first < end;) {
@@ -129,7 +133,7 @@ class PlacedBlock {
   size_t count_, entries_, index_;
 };
 
-// Where the entries are damaged, places end before that.
+// If the entries are damaged, places exist only before the damage.
 Bytes WithPlaces(ByteView entries) {
   Bytes keys, index;
   uint32_t count = 0;
@@ -174,6 +178,21 @@ Status BlockFileWriter::Write(ByteView bytes) {
 
 Status BlockFileWriter::Add(ByteView key, ByteView value) {
   INVARIANT(entries_ == 0 || key > last_key_);
+  AppendEntry(key, value);
+  ++entries_;
+  if (writing_.bloom) hashes_.push_back(BloomHash(key));
+  return block_.size() >= writing_.block_bytes ? EndBlock() : Status();
+}
+
+Status BlockFileWriter::AddPiece(ByteView first, ByteView value) {
+  INVARIANT(entries_ > 0 && !first.empty());
+  RETURN_IF_ERROR(EndBlock());
+  block_part_ = first;
+  AppendEntry(Bytes(last_key_), value);
+  return EndBlock();
+}
+
+void BlockFileWriter::AppendEntry(ByteView key, ByteView value) {
   size_t shared = 0;
   if (block_.empty()) {
     block_first_ = key;
@@ -187,12 +206,10 @@ Status BlockFileWriter::Add(ByteView key, ByteView value) {
   AppendVarint(&block_, value.size());
   block_ += value;
   last_key_ = key;
-  ++entries_;
-  if (writing_.bloom) hashes_.push_back(BloomHash(key));
-  return block_.size() >= writing_.block_bytes ? EndBlock() : Status();
 }
 
-// False if the packer cannot, or what it made does not come back, or it saves too little.
+// Returns false if the packer cannot pack the block, if unpacking does not restore it, or if it
+// saves too little.
 bool BlockFileWriter::PackBlock() {
   packed_.assign(1, static_cast<char>(Packing::kByPacker));
   if (writing_.packer == nullptr || !writing_.packer->Pack(block_, &packed_)) return false;
@@ -201,7 +218,7 @@ bool BlockFileWriter::PackBlock() {
          writing_.packer->Unpack(ByteView(packed_).substr(1), &back) && back == block_;
 }
 
-// False if it is not to be compressed, or that saves too little.
+// Returns false if the block should not be compressed, or compression saves too little.
 bool BlockFileWriter::CompressBlock() {
   Bytes compressed;
   if (writing_.packing == Packing::kSnappy) {
@@ -228,7 +245,8 @@ Status BlockFileWriter::EndBlock() {
     packed_ += block_;
   }
   AppendCrc(&packed_);
-  index_.push_back({block_first_, offset_, packed_.size()});
+  blocks_crc_ = crc32c::Extend(blocks_crc_, ByteView(packed_).substr(packed_.size() - kCrcBytes));
+  index_.push_back({block_first_, std::exchange(block_part_, {}), offset_, packed_.size()});
   RETURN_IF_ERROR(Write(packed_));
   block_.clear();
   return {};
@@ -240,6 +258,8 @@ Status BlockFileWriter::Finish() {
   for (const BlockEntry& entry : index_) {
     AppendVarint(&index, entry.first_key.size());
     index += entry.first_key;
+    AppendVarint(&index, entry.first_part.size());
+    index += entry.first_part;
     AppendVarint(&index, entry.offset);
     AppendVarint(&index, entry.size);
   }
@@ -252,11 +272,13 @@ Status BlockFileWriter::Finish() {
   AppendLittle(&trailer, static_cast<uint64_t>(times_.max_ms), 8);
   AppendLittle(&trailer, crc32c::Value(bloom), 4);
   AppendLittle(&trailer, static_cast<uint64_t>(packing), 1);
+  AppendLittle(&trailer, blocks_crc_, kCrcBytes);
   RETURN_IF_ERROR(Write(bloom));
   AppendLittle(&trailer, offset_, 8);
   AppendLittle(&trailer, index.size(), 8);
   AppendLittle(&trailer, entries_, 8);
   AppendLittle(&trailer, crc32c::Value(index), 4);
+  trailer_crc_ = crc32c::Value(trailer);
   AppendCrc(&trailer);
   trailer += kMagicBegin;
   trailer.push_back(kVersion);
@@ -286,35 +308,37 @@ Status BlockFile::Load() {
   if (size < kTrailerBytes) return Damaged(0, "shorter than a trailer");
   Bytes bytes;
   RETURN_IF_ERROR(file_->ReadAt(size - kMagicBytes, kMagicBytes, &bytes));
-  if (bytes.size() != kMagicBytes || ByteView(bytes).substr(0, kMagicBytes - 1) != kMagicBegin ||
-      bytes.back() > kVersion || bytes.back() < kVersionOfPlainBlocks) {
-    return Damaged(size - kMagicBytes, "not the trailer of a block file of a known version");
+  if (bytes.size() != kMagicBytes || ByteView(bytes).substr(0, kMagicBytes - 1) != kMagicBegin) {
+    return Damaged(size - kMagicBytes, "not the trailer of a block file");
   }
-  version_ = bytes.back();
-  const bool has_head = version_ > kVersionWithoutHead;
-  const size_t trailer_bytes = kTrailerBytes + (has_head ? kTrailerHeadBytes : 0);
-  if (size < trailer_bytes) return Damaged(0, "shorter than a trailer");
-  const uint64_t trailer_offset = size - trailer_bytes;
-  RETURN_IF_ERROR(file_->ReadAt(trailer_offset, trailer_bytes - kMagicBytes, &bytes));
+  // The version is not covered by a checksum, so damage cannot be distinguished from another
+  // program's file.
+  if (bytes.back() != kVersion) {
+    const std::string what = "a block file of version " +
+                             std::to_string(static_cast<uint8_t>(bytes.back())) +
+                             "; this program reads version " + std::to_string(kVersion);
+    return Damaged(size - kMagicBytes, what.c_str());
+  }
+  const uint64_t trailer_offset = size - kTrailerBytes;
+  RETURN_IF_ERROR(file_->ReadAt(trailer_offset, kTrailerBytes - kMagicBytes, &bytes));
   ByteView in = bytes;
-  if (in.size() != trailer_bytes - kMagicBytes || !CheckCrc(&in)) {
+  if (in.size() != kTrailerBytes - kMagicBytes || !CheckCrc(&in)) {
     return Damaged(trailer_offset, "checksum of the trailer differs");
   }
-  uint64_t bloom_offset = 0;
-  uint64_t bloom_size = 0;
-  uint32_t bloom_crc = 0;
-  if (has_head) {
-    bloom_offset = TakeLittle(&in, 8);
-    bloom_size = TakeLittle(&in, 8);
-    times_.min_ms = static_cast<int64_t>(TakeLittle(&in, 8));
-    times_.max_ms = static_cast<int64_t>(TakeLittle(&in, 8));
-    bloom_crc = static_cast<uint32_t>(TakeLittle(&in, 4));
-    const uint64_t packing = TakeLittle(&in, 1);
-    if (packing > static_cast<uint64_t>(Packing::kZstd)) {
-      const std::string what = "blocks packed by the unknown method " + std::to_string(packing);
-      return Damaged(trailer_offset, what.c_str());
-    }
+  bytes_ = size;
+  trailer_crc_ = crc32c::Value(in);
+  const uint64_t bloom_offset = TakeLittle(&in, 8);
+  const uint64_t bloom_size = TakeLittle(&in, 8);
+  times_.min_ms = static_cast<int64_t>(TakeLittle(&in, 8));
+  times_.max_ms = static_cast<int64_t>(TakeLittle(&in, 8));
+  const auto bloom_crc = static_cast<uint32_t>(TakeLittle(&in, 4));
+  const uint64_t packing = TakeLittle(&in, 1);
+  if (packing > static_cast<uint64_t>(Packing::kZstd)) {
+    const std::string what = "blocks packed by the unknown method " + std::to_string(packing);
+    return Damaged(trailer_offset, what.c_str());
   }
+  // Not verified here: it exists so that the trailer's checksum covers all blocks.
+  (void)TakeLittle(&in, kCrcBytes);
   const uint64_t index_offset = TakeLittle(&in, 8);
   const uint64_t index_size = TakeLittle(&in, 8);
   entries_ = TakeLittle(&in, 8);
@@ -322,7 +346,7 @@ Status BlockFile::Load() {
   if (index_offset > trailer_offset || index_size != trailer_offset - index_offset) {
     return Damaged(trailer_offset, "the index lies outside of the file");
   }
-  if (has_head && (bloom_offset > index_offset || bloom_size != index_offset - bloom_offset)) {
+  if (bloom_offset > index_offset || bloom_size != index_offset - bloom_offset) {
     return Damaged(trailer_offset, "the filter lies outside of the file");
   }
   RETURN_IF_ERROR(LoadBloom(bloom_offset, bloom_size, bloom_crc));
@@ -350,11 +374,27 @@ Status BlockFile::LoadIndex(uint64_t offset, uint64_t size, uint32_t crc) {
     }
     entry.first_key = in.substr(0, key_size);
     in.remove_prefix(key_size);
+    uint64_t part_size;
+    if (!GetVarint64(&in, &part_size) || part_size > in.size()) {
+      return Damaged(offset, "the index is cut short");
+    }
+    entry.first_part = in.substr(0, part_size);
+    in.remove_prefix(part_size);
+    if (!entry.first_part.empty() && index_.empty()) {
+      return Damaged(offset, "the first block continues another one");
+    }
     if (!GetVarint64(&in, &entry.offset) || !GetVarint64(&in, &entry.size) || entry.size > offset ||
         entry.offset > offset - entry.size) {
       return Damaged(offset, "the index names a block outside of the file");
     }
     index_.push_back(std::move(entry));
+  }
+  index_.shrink_to_fit();
+  memory_bytes_ = bloom_.capacity() + index_.capacity() * sizeof(BlockEntry);
+  for (const BlockEntry& entry : index_) {
+    for (const Bytes* text : {&entry.first_key, &entry.first_part}) {
+      if (text->capacity() > Bytes().capacity()) memory_bytes_ += text->capacity() + 1;
+    }
   }
   return {};
 }
@@ -384,7 +424,9 @@ void BlockFile::ForgetCached() const {
 
 std::vector<Bytes> BlockFile::FirstKeys() const {
   std::vector<Bytes> keys;
-  for (const BlockEntry& block : index_) keys.push_back(block.first_key);
+  for (const BlockEntry& block : index_) {
+    if (block.first_part.empty()) keys.push_back(block.first_key);
+  }
   return keys;
 }
 
@@ -413,25 +455,16 @@ Status BlockFile::ReadFromDisk(size_t i, Bytes* block) const {
   if (block->size() != entry.size || !CheckCrc(&in)) {
     return Damaged(entry.offset, "checksum of a block differs");
   }
-  if (version_ != kVersionOfPlainBlocks) {
-    if (in.empty()) return Damaged(entry.offset, "an empty block");
-    const auto packing = static_cast<Packing>(in.front());
-    in.remove_prefix(1);
-    if (packing != Packing::kPlain) {
-      Bytes unpacked;
-      RETURN_IF_ERROR(Unpack(entry.offset, packing, in, &unpacked));
-      block->swap(unpacked);
-      return {};
-    }
-    block->erase(0, 1);
-  } else {
-    // No sum covers the version: what is taken for plain must begin as the index says.
-    Bytes key;
-    ByteView value;
-    if (ByteView entries = in; !TakeEntry(&entries, &key, &value) || key != entry.first_key) {
-      return Damaged(entry.offset, "another block than the index names");
-    }
+  if (in.empty()) return Damaged(entry.offset, "an empty block");
+  const auto packing = static_cast<Packing>(in.front());
+  in.remove_prefix(1);
+  if (packing != Packing::kPlain) {
+    Bytes unpacked;
+    RETURN_IF_ERROR(Unpack(entry.offset, packing, in, &unpacked));
+    block->swap(unpacked);
+    return {};
   }
+  block->erase(0, 1);
   block->resize(in.size());
   return {};
 }
@@ -447,18 +480,19 @@ Status BlockFile::Unpack(uint64_t offset, Packing packing, ByteView stored, Byte
       if (snappy::Uncompress(stored.data(), stored.size(), block)) return {};
       return Damaged(offset, "a block cannot be decompressed");
     case Packing::kZstd: {
-      // Also what it says of frames without a length, and of what is no frame.
+      // The check also covers the error values for frames without a length and for invalid frames.
       const unsigned long long frame = ZSTD_getFrameContentSize(stored.data(), stored.size());
       if (frame > kZstdBlockMax) {
         return Damaged(offset, "a compressed block of an impossible length");
       }
       block->resize(frame);
       size = ZSTD_decompress(block->data(), frame, stored.data(), stored.size());
+      if (ZSTD_getErrorCode(size) == ZSTD_error_memory_allocation) throw std::bad_alloc();
       if (size == frame) return {};
       return Damaged(offset, "a block cannot be decompressed");
     }
     case Packing::kByPacker:
-      if (reading_.packer == nullptr || version_ < kVersionOfPackers) break;
+      if (reading_.packer == nullptr) break;
       if (reading_.packer->Unpack(stored, block)) return {};
       return Damaged(offset, "a packed block cannot be unpacked");
     default:
@@ -468,29 +502,93 @@ Status BlockFile::Unpack(uint64_t offset, Packing packing, ByteView stored, Byte
 }
 
 size_t BlockFile::BlockOf(ByteView key) const {
-  auto it =
-      std::upper_bound(index_.begin(), index_.end(), key,
-                       [](ByteView k, const BlockEntry& entry) { return k < entry.first_key; });
-  return it == index_.begin() ? 0 : static_cast<size_t>(it - index_.begin()) - 1;
+  const auto it =
+      std::lower_bound(index_.begin(), index_.end(), key,
+                       [](const BlockEntry& entry, ByteView k) { return entry.first_key < k; });
+  const auto block = static_cast<size_t>(it - index_.begin());
+  // The index names the first key and part of each block. If the block begins with a later part of
+  // the key, the entry begins in the block before.
+  const bool begins = it != index_.end() && it->first_key == key && it->first_part.empty();
+  return begins || block == 0 ? block : block - 1;
 }
 
 Result<bool> BlockFile::Get(ByteView key, Bytes* value) const {
+  std::shared_ptr<const Bytes> block;
+  ByteView found;
+  ASSIGN_OR_RETURN(const bool has, Find(key, &block, &found));
+  if (has) value->assign(found);
+  return has;
+}
+
+Result<bool> BlockFile::Find(ByteView key, std::shared_ptr<const Bytes>* block,
+                             ByteView* value) const {
+  size_t at;
+  return FindAt(key, &at, block, value);
+}
+
+Result<bool> BlockFile::FindAt(ByteView key, size_t* at, std::shared_ptr<const Bytes>* block,
+                               ByteView* value) const {
   if (index_.empty() || key < index_.front().first_key || !MayHold(key)) return false;
-  const size_t i = BlockOf(key);
-  ASSIGN_OR_RETURN(const std::shared_ptr<const Bytes> block, ReadBlock(i, CacheUse::kKeep));
+  *at = BlockOf(key);
+  ASSIGN_OR_RETURN(*block, ReadBlock(*at, CacheUse::kKeep));
   Bytes found;
-  ByteView body;
-  const PlacedBlock placed(*block);
+  const PlacedBlock placed(**block);
   ByteView in = placed.entries();
   placed.Jump(key, &in, &found);
   while (!in.empty()) {
-    if (!TakeEntry(&in, &found, &body)) return Damaged(index_[i].offset, "an entry is cut short");
+    if (!TakeEntry(&in, &found, value)) {
+      return Damaged(index_[*at].offset, "an entry is cut short");
+    }
     if (found < key) continue;
-    if (found != key) return false;
-    value->assign(body);
-    return true;
+    return found == key;
   }
   return false;
+}
+
+Status BlockFile::ReadPiece(size_t block, ByteView key, CacheUse use,
+                            std::shared_ptr<const Bytes>* bytes, ByteView* value) const {
+  ASSIGN_OR_RETURN(*bytes, ReadBlock(block, use));
+  ByteView in = PlacedBlock(**bytes).entries();
+  Bytes found;
+  if (TakeEntry(&in, &found, value) && in.empty() && found == key) return {};
+  return Damaged(index_[block].offset, "a piece of a row cannot be read");
+}
+
+Result<bool> BlockFile::VisitPieces(ByteView key, const PieceChoice& wanted,
+                                    const std::function<Status(ByteView value)>& visit) const {
+  std::shared_ptr<const Bytes> bytes;
+  ByteView value;
+  size_t at;
+  ASSIGN_OR_RETURN(const bool found, FindAt(key, &at, &bytes, &value));
+  if (!found) return false;
+  RETURN_IF_ERROR(visit(value));
+  const size_t end = EndOfEntry(at + 1, key);
+  for (size_t block = NextWanted(at + 1, end, wanted); block < end;
+       block = NextWanted(block + 1, end, wanted)) {
+    RETURN_IF_ERROR(ReadPiece(block, key, CacheUse::kKeep, &bytes, &value));
+    RETURN_IF_ERROR(visit(value));
+  }
+  return true;
+}
+
+size_t BlockFile::EndOfEntry(size_t block, ByteView key) const {
+  if (block >= index_.size() || !continues(block) || index_[block].first_key != key) return block;
+  const auto behind =
+      std::upper_bound(index_.begin() + static_cast<ptrdiff_t>(block), index_.end(), key,
+                       [](ByteView k, const BlockEntry& entry) { return k < entry.first_key; });
+  return static_cast<size_t>(behind - index_.begin());
+}
+
+// A piece may hold parts up to the first part of the next piece, both included.
+size_t BlockFile::NextWanted(size_t block, size_t end, const PieceChoice& wanted) const {
+  if (block >= end) return end;
+  const std::optional<Bytes> part = wanted(index_[block].first_part);
+  if (!part) return end;
+  const auto begin = index_.begin() + static_cast<ptrdiff_t>(block);
+  const auto at = std::lower_bound(
+      begin, index_.begin() + static_cast<ptrdiff_t>(end), *part,
+      [](const BlockEntry& entry, const Bytes& p) { return entry.first_part < p; });
+  return at == begin ? block : static_cast<size_t>(at - index_.begin()) - 1;
 }
 
 Status BlockFile::ReadEntries(
@@ -509,12 +607,12 @@ Status BlockFile::ReadEntries(
 }
 
 Status BlockFile::Check(const std::shared_ptr<const BlockFile>& file) {
-  BlockFileScan scan(file, "", "", CacheUse::kPast);
   uint64_t entries = 0;
-  for (;;) {
-    ASSIGN_OR_RETURN(const bool more, scan.Next());
-    if (!more) break;
-    ++entries;
+  for (size_t block = 0; block < file->blocks(); ++block) {
+    RETURN_IF_ERROR(file->ReadEntries(block, [&](ByteView, ByteView) {
+      entries += file->continues(block) ? 0 : 1;
+      return Status();
+    }));
   }
   if (entries != file->entries_) {
     return file->Damaged(0, "number of entries differs from the trailer");
@@ -533,6 +631,10 @@ BlockFileScan::BlockFileScan(std::shared_ptr<const BlockFile> file, Bytes start,
 Result<bool> BlockFileScan::Next() {
   do {
     while (in_.empty()) {
+      while (next_ < file_->index_.size() && file_->continues(next_)) {
+        ++next_;
+        block_.reset();  // it is no longer the block before next_
+      }
       if (next_ >= file_->index_.size()) return false;
       ASSIGN_OR_RETURN(block_, file_->ReadBlock(next_++, use_));
       const PlacedBlock placed(*block_);
@@ -542,20 +644,32 @@ Result<bool> BlockFileScan::Next() {
     }
     if (!TakeEntry(&in_, &key_, &value_)) return Damaged("an entry is cut short");
   } while (!start_.empty() && key_ < start_);
-  start_.clear();  // none behind is before it
+  start_.clear();  // all later keys are greater
   if (stop_.empty() || key_ < stop_) return true;
   in_ = {};
   next_ = file_->index_.size();
-  block_.reset();  // it is not the one before next_ any more
+  block_.reset();  // it is no longer the block before next_
   return false;
+}
+
+Result<bool> BlockFileScan::NextPiece(const PieceChoice& wanted) {
+  if (!in_.empty()) return false;  // another entry follows in its block
+  const size_t end = file_->EndOfEntry(next_, key_);
+  if (next_ == end) return false;
+  const size_t block = file_->NextWanted(next_, end, wanted);
+  next_ = std::min(block + 1, end);
+  block_.reset();  // it is no longer the block before next_
+  if (block == end) return false;
+  RETURN_IF_ERROR(file_->ReadPiece(block, key_, use_, &block_, &value_));
+  return true;
 }
 
 void BlockFileScan::Seek(Bytes start) {
   start_ = std::move(start);
   const auto& index = file_->index_;
-  // Mostly it is in this block, or the next one.
+  // The target is usually in this block or the next one.
   size_t block = index.size();
-  if (block_ != nullptr && index[next_ - 1].first_key <= start_) {
+  if (block_ != nullptr && !file_->continues(next_ - 1) && index[next_ - 1].first_key <= start_) {
     for (size_t i = next_; block == index.size() && i <= next_ + 1; ++i) {
       if (i >= index.size() || start_ < index[i].first_key) block = i - 1;
     }
@@ -564,7 +678,7 @@ void BlockFileScan::Seek(Bytes start) {
   if (block + 1 != next_ || block_ == nullptr) {
     next_ = block;
     in_ = {};
-    block_.reset();  // it is not the one before next_ any more
+    block_.reset();  // it is no longer the block before next_
     return;
   }
   const PlacedBlock placed(*block_);

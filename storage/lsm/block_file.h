@@ -1,13 +1,14 @@
 #pragma once
-// An immutable file of rows sorted by key, in checksummed blocks with an index and, where asked
-// for, a filter of its keys (FORMAT.md "Block file"). A block is stored as the file's packer makes
-// it, or compressed, where that saves enough, else as it is.
+// An immutable file of rows sorted by key, in checksummed blocks with an index and optionally a
+// filter of its keys (FORMAT.md "Block file"). A block is packed by the file's packer, or
+// compressed if that saves enough, or stored unchanged.
 
 #include <algorithm>
 #include <atomic>
 #include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,35 +18,35 @@
 
 namespace hg::lsm {
 
-/// A form of blocks for entries of a known kind. Thread-safe.
+/// A special encoding of blocks whose entries are of a known kind. Thread-safe.
 class BlockPacker {
  public:
   virtual ~BlockPacker() = default;
-  /// Appends the packed form of entries as they stand in a block. False: they are not of the kind.
+  /// Appends the packed form of a block's entries. Returns false if they are not of the expected
+  /// kind.
   virtual bool Pack(ByteView entries, Bytes* packed) const = 0;
-  /// Replaces *entries. False: the bytes cannot have been packed.
+  /// Replaces *entries. Returns false if the bytes are not a valid packed block.
   virtual bool Unpack(ByteView packed, Bytes* entries) const = 0;
 };
 
-/// How a block is stored: the first byte of it.
+/// How a block is stored. It is the block's first byte.
 enum class Packing : uint8_t { kPlain = 0, kSnappy = 1, kByPacker = 2, kZstd = 3 };
 
-/// How a file is written.
+/// Options for writing a file.
 struct BlockWriting {
-  const BlockPacker* packer = nullptr;  // tried first; outlives the writer
-  Packing packing = Packing::kSnappy;   // kPlain, kSnappy or kZstd: of the other blocks
-  size_t block_bytes = 32 << 10;  // before that: a block ends with the entry that reaches them
-  bool bloom = false;             // with a filter: gets of absent keys seldom read a block
+  const BlockPacker* packer = nullptr;  // tried first; must outlive the writer
+  Packing packing = Packing::kSnappy;  // for blocks that it does not pack: kPlain, kSnappy or kZstd
+  size_t block_bytes = 32 << 10;       // size before compression at which a block ends
+  bool bloom = false;  // write a filter: a Get of an absent key then rarely reads a block
 };
 
-/// From the first to the last time of what a file holds, both included; min > max: nothing, or
-/// nobody knows.
+/// A range of times, both ends included. min_ms > max_ms: empty or unknown.
 struct TimeSpan {
   int64_t min_ms = std::numeric_limits<int64_t>::max();
   int64_t max_ms = std::numeric_limits<int64_t>::min();
 
   [[nodiscard]] bool known() const { return min_ms <= max_ms; }
-  /// Some time is in both.
+  /// Whether both ranges have a time in common.
   [[nodiscard]] bool Meets(const TimeSpan& other) const {
     return min_ms <= other.max_ms && other.min_ms <= max_ms;
   }
@@ -55,49 +56,61 @@ struct TimeSpan {
   }
 };
 
-/// What the readers of a store's files did. Thread-safe.
+/// Counts the work of all readers of a store's files. Thread-safe.
 struct ReadCounters {
-  std::atomic<uint64_t> blocks{0};            // read from the disk
-  std::atomic<uint64_t> skipped_by_bloom{0};  // gets that did not look into a file
-  std::atomic<uint64_t> skipped_by_time{0};   // reads that did not: it holds other times
-  std::atomic<uint64_t> forgotten_bytes{0};   // of files that the page cache was told to forget
+  std::atomic<uint64_t> blocks{0};            // read from disk
+  std::atomic<uint64_t> skipped_by_bloom{0};  // file accesses of gets avoided by a filter
+  std::atomic<uint64_t> skipped_by_time{0};   // file accesses avoided by the time span
+  std::atomic<uint64_t> forgotten_bytes{0};   // of files dropped from the page cache
 };
 
-/// How a file is read.
+/// Options for reading a file.
 struct BlockReading {
-  const BlockPacker* packer = nullptr;          // for blocks that one packed; outlives the file
-  std::shared_ptr<BlockCache> cache = {};       // null: its blocks are not kept
-  bool in_memory = false;                       // they are of the cache's highest class
-  std::shared_ptr<ReadCounters> counters = {};  // null: nobody counts
+  const BlockPacker* packer = nullptr;          // for packed blocks; must outlive the file
+  std::shared_ptr<BlockCache> cache = {};       // null: blocks are not cached
+  bool in_memory = false;                       // blocks get the cache's highest priority
+  std::shared_ptr<ReadCounters> counters = {};  // null: nothing is counted
 };
 
-/// What a reader of blocks does with the cache.
+/// How a reader uses the block cache.
 enum class CacheUse : uint8_t {
-  kKeep,  // finds blocks in it, and leaves in it what it reads
-  kFind,  // finds blocks in it
-  kPast,  // reads the disk: who will not come again, and who checks the disk
+  kKeep,  // looks up blocks, and inserts those that it reads
+  kFind,  // looks up blocks
+  kPast,  // bypasses the cache, for readers that read once or verify the disk
 };
 
-/// One thread at a time. Add in ascending key order, then Finish; the file counts for nothing
-/// before.
+/// Selects pieces of an entry by the parts of the value that they hold. Returns the first wanted
+/// part that is not before `part`, or nullopt if there is none.
+using PieceChoice = std::function<std::optional<Bytes>(ByteView part)>;
+
+/// One thread at a time. Add entries in ascending key order, then call Finish. Without Finish the
+/// file is unusable.
 class BlockFileWriter {
  public:
-  /// Who reads the file needs the packer, too.
+  /// A reader of the file needs the same packer.
   static Result<std::unique_ptr<BlockFileWriter>> Create(FileSystem& files, const std::string& path,
                                                          const BlockWriting& writing = {});
   ~BlockFileWriter();
 
   Status Add(ByteView key, ByteView value);
-  /// A time of the entries added; without a call the file does not say from when they are.
+  /// Adds another piece to the value of the last entry, in its own block, so that readers can
+  /// select pieces (BlockFile::VisitPieces). `first` is the first part of the value in this piece,
+  /// in an order that the caller defines. It must not be empty. Within an entry it must not
+  /// descend.
+  Status AddPiece(ByteView first, ByteView value);
+  /// Extends the file's time span. Without any call, the file has no known time span.
   void AddTime(int64_t time_ms) { times_.Add(time_ms); }
-  /// Writes the rest and syncs the file (not its folder).
+  /// Writes the rest of the file and syncs it, but not its folder.
   Status Finish();
   [[nodiscard]] uint64_t entries() const { return entries_; }
   [[nodiscard]] uint64_t bytes() const { return offset_; }
+  /// See BlockFile::trailer_crc. Valid after Finish.
+  [[nodiscard]] uint32_t trailer_crc() const { return trailer_crc_; }
 
  private:
   struct BlockEntry {
     Bytes first_key;
+    Bytes first_part;  // not empty: the block is a further piece of the entry with this key
     uint64_t offset;
     uint64_t size;
   };
@@ -105,45 +118,65 @@ class BlockFileWriter {
   bool PackBlock();
   bool CompressBlock();
   Status EndBlock();
+  void AppendEntry(ByteView key, ByteView value);
   Status Write(ByteView bytes);
 
   std::unique_ptr<File> file_;
   const BlockWriting writing_;
   TimeSpan times_;
-  std::vector<uint64_t> hashes_;  // of the keys, for the filter
+  std::vector<uint64_t> hashes_;  // hashes of the keys, for the filter
   uint64_t offset_ = 0;
   uint64_t entries_ = 0;
+  uint32_t blocks_crc_ = 0;  // checksum over the checksums of the blocks
+  uint32_t trailer_crc_ = 0;
   Bytes block_;
   Bytes packed_;
   Bytes block_first_;
+  Bytes block_part_;
   Bytes last_key_;
   std::vector<BlockEntry> index_;
 };
 
-/// Immutable, thread-safe. Index and filter are in memory.
+/// Immutable and thread-safe. Index and filter are kept in memory.
 class BlockFile {
  public:
   static Result<std::shared_ptr<const BlockFile>> Open(FileSystem& files, const std::string& path,
                                                        const BlockReading& reading = {});
   ~BlockFile();
 
-  /// False if there is no such entry.
+  // Get and Find return the first piece of an entry that has several pieces.
+
+  /// Returns false if there is no such entry.
   Result<bool> Get(ByteView key, Bytes* value) const;
+  /// Like Get, without a copy: `value` points into `block`.
+  Result<bool> Find(ByteView key, std::shared_ptr<const Bytes>* block, ByteView* value) const;
+  /// Visits the first piece of an entry and the selected other pieces, in order, and reads no other
+  /// blocks. Returns false if there is no such entry. An error of `visit` ends the call.
+  Result<bool> VisitPieces(ByteView key, const PieceChoice& wanted,
+                           const std::function<Status(ByteView value)>& visit) const;
   [[nodiscard]] uint64_t entries() const { return entries_; }
   [[nodiscard]] const TimeSpan& times() const { return times_; }
-  /// What its blocks begin with, in order.
+  [[nodiscard]] uint64_t bytes() const { return bytes_; }
+  /// Memory of index and filter, in bytes.
+  [[nodiscard]] uint64_t memory_bytes() const { return memory_bytes_; }
+  /// The checksum of the trailer, which contains checksums of all other parts of the file. Two
+  /// files with the same checksum and length have the same content.
+  [[nodiscard]] uint32_t trailer_crc() const { return trailer_crc_; }
+  /// The first keys of the blocks in order, each key once.
   [[nodiscard]] std::vector<Bytes> FirstKeys() const;
   [[nodiscard]] size_t blocks() const { return index_.size(); }
+  /// Whether the block holds only a further piece of the previous block's last entry.
+  [[nodiscard]] bool continues(size_t block) const { return !index_[block].first_part.empty(); }
   [[nodiscard]] const Bytes& first_key(size_t block) const { return index_[block].first_key; }
-  /// The entries of one block as it is on the disk, in order; a failing visit ends it. Corruption:
-  /// file and offset.
+  /// Visits the entries of one block, read from disk, in order. An error of `visit` ends the call.
+  /// Corruption names file and offset.
   Status ReadEntries(size_t block,
                      const std::function<Status(ByteView key, ByteView value)>& visit) const;
-  /// Reads every block. Corruption: file and offset.
+  /// Reads and verifies every block. Corruption names file and offset.
   static Status Check(const std::shared_ptr<const BlockFile>& file);
-  /// Whether it may hold something of that time; where not, the reader is counted as spared.
+  /// Whether the file may hold content of these times. If not, the avoided access is counted.
   [[nodiscard]] bool MayHoldTime(const TimeSpan& times) const;
-  /// The page cache need not keep it (spec region-store.md F6).
+  /// Asks the page cache to drop the file (region-store.md F6).
   void ForgetCached() const;
   [[nodiscard]] Status Damaged(uint64_t offset, const char* what) const;
 
@@ -151,6 +184,7 @@ class BlockFile {
   friend class BlockFileScan;
   struct BlockEntry {
     Bytes first_key;
+    Bytes first_part;  // not empty: the block is a further piece of the entry with this key
     uint64_t offset;
     uint64_t size;
   };
@@ -162,40 +196,58 @@ class BlockFile {
   Status Load();
   Status LoadBloom(uint64_t offset, uint64_t size, uint32_t crc);
   Status LoadIndex(uint64_t offset, uint64_t size, uint32_t crc);
-  [[nodiscard]] bool MayHold(ByteView key) const;  // false: it certainly does not
+  [[nodiscard]] bool MayHold(ByteView key) const;  // false: the key is certainly absent
   Result<std::shared_ptr<const Bytes>> ReadBlock(size_t i, CacheUse use) const;
   Status ReadFromDisk(size_t i, Bytes* block) const;
   Status Unpack(uint64_t offset, Packing packing, ByteView stored, Bytes* block) const;
-  /// The block that may hold the key: the last whose first key is not after it, else the first.
+  /// The block in which the entry with the key begins. If there is none, a block before the first
+  /// entry with a greater key, or the first block.
   [[nodiscard]] size_t BlockOf(ByteView key) const;
+  /// The block behind the last piece of the entry. `block` is one of its further pieces, or the
+  /// block behind the entry.
+  [[nodiscard]] size_t EndOfEntry(size_t block, ByteView key) const;
+  /// The first of the entry's further pieces [block, end) that may hold a wanted part, or `end`.
+  [[nodiscard]] size_t NextWanted(size_t block, size_t end, const PieceChoice& wanted) const;
+  /// Like Find. Also sets the block's place in the index.
+  Result<bool> FindAt(ByteView key, size_t* at, std::shared_ptr<const Bytes>* block,
+                      ByteView* value) const;
+  /// Reads the block's piece of the entry with the key.
+  Status ReadPiece(size_t block, ByteView key, CacheUse use, std::shared_ptr<const Bytes>* bytes,
+                   ByteView* value) const;
 
   const std::unique_ptr<File> file_;
   const std::string path_;
   const BlockReading reading_;
-  const uint64_t cache_number_;  // of the file in the cache
-  Bytes bloom_;                  // empty: there is none
+  const uint64_t cache_number_;  // the file's number in the cache
+  Bytes bloom_;                  // empty: no filter
   TimeSpan times_;
-  char version_ = 0;  // of the format (FORMAT.md)
+  uint64_t bytes_ = 0;
+  uint64_t memory_bytes_ = 0;
+  uint32_t trailer_crc_ = 0;
   uint64_t entries_ = 0;
   std::vector<BlockEntry> index_;
 };
 
-/// Entries in [start, stop) ("" = no end), ascending. Keeps the file open. One thread at a time.
+/// Iterates over the entries in [start, stop) ("" = no end), ascending. Keeps the file open. One
+/// thread at a time.
 class BlockFileScan {
  public:
   BlockFileScan(std::shared_ptr<const BlockFile> file, Bytes start, Bytes stop,
                 CacheUse use = CacheUse::kKeep);
 
-  /// Moves to the next entry; false at the end.
+  /// Moves to the next entry, at its first piece. Returns false at the end.
   Result<bool> Next();
-  /// Goes on at the first entry ≥ start instead; cheap within the current block.
+  /// Moves to the next selected piece of the current entry and makes value() that piece. Returns
+  /// false if there is none.
+  Result<bool> NextPiece(const PieceChoice& wanted);
+  /// Continues at the first entry ≥ start. Cheap within the current block.
   void Seek(Bytes start);
-  /// Of the entry moved to; until the next Next.
+  /// The current entry. Valid until the next call of Next.
   [[nodiscard]] const Bytes& key() const { return key_; }
   [[nodiscard]] ByteView value() const { return value_; }
-  /// What value() is in: it stays as long as this does.
+  /// The block that value() points into. It keeps the value alive.
   [[nodiscard]] const std::shared_ptr<const Bytes>& block() const { return block_; }
-  /// Corruption at the current block, for a value that cannot be decoded.
+  /// A Corruption for the current block, to report a value that cannot be decoded.
   [[nodiscard]] Status Damaged(const char* what) const;
 
  private:
@@ -204,7 +256,7 @@ class BlockFileScan {
   const Bytes stop_;
   const CacheUse use_;
   size_t next_;
-  std::shared_ptr<const Bytes> block_;  // null: none was read
+  std::shared_ptr<const Bytes> block_;  // null: no block was read yet
   ByteView in_;
   Bytes key_;
   ByteView value_;

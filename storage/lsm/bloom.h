@@ -1,5 +1,5 @@
 #pragma once
-// Which keys a file certainly does not hold (spec region-store.md D20).
+// Bloom filters: they tell which keys a file does not hold (region-store.md D20).
 
 #include <cstdint>
 #include <span>
@@ -8,13 +8,13 @@
 
 namespace hg::lsm {
 
-/// The form of a filter rests on it: it must not change.
+/// Part of the file format of filters, so it must not change.
 uint64_t BloomHash(ByteView key);
 
-/// The bits of a filter over the keys of these hashes: ten a key, of which each sets seven. One of
-/// a hundred absent keys passes, about. Pure.
+/// Returns the bits of a filter for keys with these hashes: ten bits per key, of which each key
+/// sets seven. About one in a hundred absent keys passes. Pure function.
 Bytes MakeBloom(std::span<const uint64_t> hashes);
-/// False: the key is not among them. Of an empty filter everything passes.
+/// Returns false if the key is certainly absent. Everything passes an empty filter.
 bool BloomPasses(ByteView bits, uint64_t hash);
 
 }  // namespace hg::lsm

@@ -1,36 +1,124 @@
 #include "storage/lsm/cell_file.h"
 
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
 namespace hg::lsm {
 namespace {
+
+// Single columns are found by walking over the row, and only they are copied.
+Status ChargeEncoded(ByteView row, const ColumnChoice& wanted, MemoryTally* memory) {
+  if (memory == nullptr) return {};
+  const uint64_t cells = CellsIn(row);
+  if (wanted.all()) return ChargeRow(cells, row.size(), memory);
+  RETURN_IF_ERROR(memory->Step(cells));
+  return ChargeRow(std::min<uint64_t>(cells, wanted.qualifiers().size()), 0, memory);
+}
+
+// Larger rows are wide and are cut into pieces of kPieceBytes. A look-up of one column decodes at
+// most three pieces: the one with the column, the first and the last.
+constexpr size_t kWideBytes = 32 << 10;
+constexpr size_t kPieceBytes = 8 << 10;
+
+PieceChoice ChoiceOf(const ColumnChoice& wanted) {
+  return [&wanted](ByteView column) { return wanted.NextFrom(column); };
+}
+
+Bytes ColumnOf(uint8_t family, ByteView qualifier) {
+  Bytes column(1, static_cast<char>(family));
+  column += qualifier;
+  return column;
+}
+
+// Adds the cells [begin, end) of a row in pieces. `add` encodes and adds the cells of one piece.
+template <typename Cells, typename AddCells>
+Status AddPieces(const Cells& cells, const AddCells& add) {
+  constexpr size_t kCellBytes = 16;  // approximate bytes of a cell besides qualifier and value
+  for (auto begin = cells.begin(); begin != cells.end();) {
+    auto end = begin;
+    for (size_t bytes = 0; end != cells.end(); ++end) {
+      bytes += kCellBytes + end->qualifier.size() + end->value.size();
+      // A large cell gets a piece of its own, so that its neighbours can be read without it.
+      if (end != begin && bytes > kPieceBytes) break;
+    }
+    RETURN_IF_ERROR(add(begin, end));
+    begin = end;
+  }
+  return {};
+}
 
 class CellFileSource : public RowSource {
  public:
   CellFileSource(std::shared_ptr<const BlockFile> file, Bytes start, Bytes stop, CacheUse use)
       : scan_(std::move(file), std::move(start), std::move(stop), use) {}
 
-  Result<bool> Next() override {
-    ASSIGN_OR_RETURN(const bool more, scan_.Next());
-    if (more && !DecodeCellRow(scan_.value(), &row_)) return scan_.Damaged("a row cannot be read");
-    return more;
-  }
+  Result<bool> Next() override { return scan_.Next(); }
   void Seek(Bytes start) override { scan_.Seek(std::move(start)); }
   [[nodiscard]] const Bytes& key() const override { return scan_.key(); }
-  CellRow TakeRow() override { return std::move(row_); }
+  using RowSource::TakeRow;
+  Result<CellRow> TakeRow(const ColumnChoice& wanted, MemoryTally* memory) override {
+    CellRow row;
+    for (bool more = true; more;) {
+      RETURN_IF_ERROR(ChargeEncoded(scan_.value(), wanted, memory));
+      CellRow piece;
+      if (!DecodeCellRow(scan_.value(), &piece, wanted))
+        return scan_.Damaged("a row cannot be read");
+      AppendPiece(std::move(piece), &row);
+      ASSIGN_OR_RETURN(more, scan_.NextPiece(ChoiceOf(wanted)));
+    }
+    return row;
+  }
 
  private:
   BlockFileScan scan_;
-  CellRow row_;
 };
 
 }  // namespace
 
-Result<bool> GetRow(const BlockFile& file, ByteView key, CellRow* row) {
+Status AddRow(ByteView key, const CellRow& row, BlockFileWriter* writer) {
   Bytes value;
-  ASSIGN_OR_RETURN(const bool found, file.Get(key, &value));
-  if (found && !DecodeCellRow(value, row)) {
-    return file.Damaged(0, "a row cannot be read");
+  EncodeCellRow(row, &value);
+  if (value.size() <= kWideBytes) return writer->Add(key, value);
+  CellRow piece;
+  piece.family_marks = row.family_marks;
+  bool first = true;
+  const auto add = [&](uint8_t family, ByteView qualifier) -> Status {
+    value.clear();
+    EncodeCellRow(piece, &value);
+    piece = CellRow();
+    if (!std::exchange(first, false)) return writer->AddPiece(ColumnOf(family, qualifier), value);
+    return writer->Add(key, value);
+  };
+  RETURN_IF_ERROR(AddPieces(row.cells, [&](auto begin, auto end) {
+    piece.cells.assign(begin, end);
+    return add(begin->family, begin->qualifier);
+  }));
+  return AddPieces(row.versions, [&](auto begin, auto end) {
+    piece.versions.assign(begin, end);
+    return add(begin->family, begin->qualifier);
+  });
+}
+
+void AppendPiece(CellRow piece, CellRow* row) {
+  if (row->empty()) {
+    *row = std::move(piece);
+    return;
   }
-  return found;
+  std::move(piece.cells.begin(), piece.cells.end(), std::back_inserter(row->cells));
+  std::move(piece.versions.begin(), piece.versions.end(), std::back_inserter(row->versions));
+}
+
+Result<bool> GetRow(const BlockFile& file, ByteView key, const ColumnChoice& wanted,
+                    MemoryTally* memory, CellRow* row) {
+  *row = CellRow();
+  return file.VisitPieces(key, ChoiceOf(wanted), [&](ByteView value) -> Status {
+    RETURN_IF_ERROR(ChargeEncoded(value, wanted, memory));
+    CellRow piece;
+    if (!DecodeCellRow(value, &piece, wanted)) return file.Damaged(0, "a row cannot be read");
+    AppendPiece(std::move(piece), row);
+    return {};
+  });
 }
 
 std::unique_ptr<RowSource> ScanRows(std::shared_ptr<const BlockFile> file, Bytes start, Bytes stop,

@@ -1,5 +1,7 @@
 #pragma once
-// Rows of cells in a block file: key = row key, value = the encoded row (FORMAT.md "Row").
+// Rows of cells in a block file: the key is the row key, and the value is the encoded row
+// (FORMAT.md "Row"). A wide row is stored in pieces. Each piece is a row with some of the columns,
+// so reading one column does not read the whole row.
 
 #include <memory>
 
@@ -9,9 +11,17 @@
 
 namespace hg::lsm {
 
-/// False if there is no such row. Corruption: file and offset.
-Result<bool> GetRow(const BlockFile& file, ByteView key, CellRow* row);
-/// Rows in [start, stop); keeps the file open.
+/// Adds a row, in pieces if it is wide.
+Status AddRow(ByteView key, const CellRow& row, BlockFileWriter* writer);
+/// Appends the cells of the next piece to those of the previous pieces.
+void AppendPiece(CellRow piece, CellRow* row);
+
+/// Reads the selected columns. Returns false if there is no such row. `memory` is charged before
+/// the columns are copied, and a refusal ends the read; null means no limit. Corruption names file
+/// and offset.
+Result<bool> GetRow(const BlockFile& file, ByteView key, const ColumnChoice& wanted,
+                    MemoryTally* memory, CellRow* row);
+/// Returns the rows in [start, stop). Keeps the file open.
 std::unique_ptr<RowSource> ScanRows(std::shared_ptr<const BlockFile> file, Bytes start, Bytes stop,
                                     CacheUse use = CacheUse::kKeep);
 

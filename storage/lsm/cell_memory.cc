@@ -1,6 +1,8 @@
 #include "storage/lsm/cell_memory.h"
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 #include "storage/base/invariant.h"
@@ -8,11 +10,28 @@
 namespace hg::lsm {
 namespace {
 
-// A node of the map with its key's and row's heads, and what malloc needs for a piece.
+// Approximate size of a map node with the objects of key and row, and the overhead of an
+// allocation.
 constexpr size_t kNodeBytes = 96;
 constexpr size_t kPieceBytes = 16;
-// Larger values may be appended to again and again.
+// Larger values are not packed, because they may be appended to repeatedly.
 constexpr size_t kPackedMax = 128;
+// A row with more cells and tombstones is wide.
+constexpr size_t kCellsMax = 64;
+
+size_t CellsOf(const CellRow& row) { return row.cells.size() + row.versions.size(); }
+
+Bytes ColumnKey(uint8_t family, ByteView qualifier) {
+  Bytes key(1, static_cast<char>(family));
+  key += qualifier;
+  return key;
+}
+
+// Appends a column that sorts after those of the row.
+void Join(CellRow column, CellRow* row) {
+  std::move(column.cells.begin(), column.cells.end(), std::back_inserter(row->cells));
+  std::move(column.versions.begin(), column.versions.end(), std::back_inserter(row->versions));
+}
 
 bool IsSmallPut(const CellRow& row) {
   if (!row.family_marks.empty() || row.cells.size() + row.versions.size() != 1) return false;
@@ -33,66 +52,195 @@ uint16_t SizeOf(const char* packed) {
 
 }  // namespace
 
+// A row that is not packed: one CellRow, or a map of columns for a wide row.
+struct HeldRow::Large {
+  CellRow row;  // the whole row if it is not wide; else its family tombstones
+  std::map<Bytes, HeldRow, std::less<>> columns;  // for wide rows: by family, then qualifier
+  size_t cells = 0;                               // number of cells in `columns`
+  size_t bytes = 0;                               // size of `columns`
+};
+
+HeldRow::HeldRow() = default;
+HeldRow::~HeldRow() = default;
+HeldRow::HeldRow(HeldRow&&) noexcept = default;
+HeldRow& HeldRow::operator=(HeldRow&&) noexcept = default;
+
+bool HeldRow::wide() const { return large_ != nullptr && !large_->columns.empty(); }
+
+size_t HeldRow::cells() const {
+  if (packed_ != nullptr) return 1;
+  if (large_ == nullptr) return 0;
+  return large_->cells + CellsOf(large_->row);
+}
+
 CellRow HeldRow::Unpack() const {
   CellRow row;
   INVARIANT(DecodeCellRow({packed_.get() + sizeof(uint16_t), SizeOf(packed_.get())}, &row));
   return row;
 }
 
-CellRow HeldRow::Get() const {
-  if (packed_ != nullptr) return Unpack();
-  return row_ != nullptr ? *row_ : CellRow();
+CellRow HeldRow::Get(const ColumnChoice& wanted) const {
+  CellRow row;
+  if (!wide()) {
+    if (packed_ != nullptr) row = Unpack();
+    if (large_ != nullptr) row = large_->row;
+    row.Keep(wanted);
+    return row;
+  }
+  row.family_marks = large_->row.family_marks;
+  const auto& columns = large_->columns;
+  if (wanted.all()) {
+    for (const auto& [name, column] : columns) Join(column.Get(), &row);
+    return row;
+  }
+  for (auto family = columns.begin(); family != columns.end();) {
+    const char number = family->first.front();
+    if (family->first.size() == 1)
+      Join(family->second.Get(), &row);  // the tombstones of the family
+    for (const Bytes& qualifier : wanted.qualifiers()) {
+      if (qualifier.empty()) continue;
+      const auto column = columns.find(number + qualifier);
+      if (column != columns.end()) Join(column->second.Get(), &row);
+    }
+    if (static_cast<uint8_t>(number) == UINT8_MAX) break;
+    family = columns.lower_bound(Bytes(1, static_cast<char>(number + 1)));
+  }
+  return row;
 }
 
 CellRow HeldRow::Take() {
+  if (wide()) return Get();
   if (packed_ != nullptr) return Unpack();
-  return row_ != nullptr ? std::move(*row_) : CellRow();
+  return large_ != nullptr ? std::move(large_->row) : CellRow();
 }
 
-void HeldRow::Set(CellRow row) {
-  if (!IsSmallPut(row)) {
-    packed_.reset();
-    if (row_ == nullptr) row_ = std::make_unique<CellRow>();
-    *row_ = std::move(row);
+void HeldRow::Set(CellRow row) { Set(std::move(row), kCellsMax); }
+
+void HeldRow::Set(CellRow row, size_t cells_max) {
+  if (IsSmallPut(row)) {
+    Bytes bytes;
+    EncodeCellRow(row, &bytes);
+    const auto size = static_cast<uint16_t>(bytes.size());
+    packed_ = std::make_unique_for_overwrite<char[]>(sizeof size + bytes.size());
+    std::memcpy(packed_.get(), &size, sizeof size);
+    std::memcpy(packed_.get() + sizeof size, bytes.data(), bytes.size());
+    large_.reset();
     return;
   }
-  Bytes bytes;
-  EncodeCellRow(row, &bytes);
-  const auto size = static_cast<uint16_t>(bytes.size());
-  packed_ = std::make_unique_for_overwrite<char[]>(sizeof size + bytes.size());
-  std::memcpy(packed_.get(), &size, sizeof size);
-  std::memcpy(packed_.get() + sizeof size, bytes.data(), bytes.size());
-  row_.reset();
+  packed_.reset();
+  if (large_ == nullptr || wide()) large_ = std::make_unique<Large>();
+  if (CellsOf(row) <= cells_max) {
+    large_->row = std::move(row);
+    return;
+  }
+  std::map<Bytes, CellRow> columns;
+  for (StoredCell& cell : row.cells)
+    columns[ColumnKey(cell.family, cell.qualifier)].cells.push_back(std::move(cell));
+  for (CellVersion& cell : row.versions)
+    columns[ColumnKey(cell.family, cell.qualifier)].versions.push_back(std::move(cell));
+  large_->row = CellRow();
+  large_->row.family_marks = std::move(row.family_marks);
+  for (auto& [name, column] : columns) {
+    HeldRow& held = large_->columns[name];
+    held.Set(std::move(column), SIZE_MAX);
+    large_->cells += held.cells();
+    large_->bytes += name.size() + held.MemoryBytes();
+  }
+}
+
+CellRow HeldRow::GetColumn(uint8_t family, ByteView qualifier) const {
+  CellRow row;
+  row.family_marks = large_->row.family_marks;
+  const auto join = [&](const Bytes& name) {
+    const auto column = large_->columns.find(name);
+    if (column != large_->columns.end()) Join(column->second.Get(), &row);
+  };
+  join(ColumnKey(family, {}));
+  if (!qualifier.empty()) join(ColumnKey(family, qualifier));
+  return row;
+}
+
+void HeldRow::SetColumn(uint8_t family, ByteView qualifier, CellRow row) {
+  std::erase_if(row.cells, [&](const StoredCell& cell) { return cell.qualifier != qualifier; });
+  std::erase_if(row.versions, [&](const CellVersion& cell) { return cell.qualifier != qualifier; });
+  row.family_marks.clear();
+  const Bytes name = ColumnKey(family, qualifier);
+  auto column = large_->columns.find(name);
+  if (column != large_->columns.end()) {
+    large_->cells -= column->second.cells();
+    large_->bytes -= name.size() + column->second.MemoryBytes();
+  }
+  if (row.empty()) {
+    if (column == large_->columns.end()) return;
+    if (large_->columns.size() > 1) {
+      large_->columns.erase(column);
+    } else {
+      column->second = HeldRow();
+      large_->bytes += name.size() + column->second.MemoryBytes();
+    }
+    return;
+  }
+  if (column == large_->columns.end()) column = large_->columns.try_emplace(name).first;
+  column->second.Set(std::move(row), SIZE_MAX);
+  large_->cells += column->second.cells();
+  large_->bytes += name.size() + column->second.MemoryBytes();
 }
 
 size_t HeldRow::MemoryBytes() const {
   size_t bytes = kNodeBytes;
   if (packed_ != nullptr) bytes += kPieceBytes + SizeOf(packed_.get());
-  if (row_ != nullptr) bytes += kPieceBytes + sizeof(CellRow) + row_->MemoryBytes();
+  if (large_ != nullptr)
+    bytes += kPieceBytes + sizeof(Large) + large_->row.MemoryBytes() + large_->bytes;
   return bytes;
 }
 
-CellRow& CellMemory::Writer::Row(ByteView key) {
-  if (Has(key)) return row_;
+bool CellMemory::Writer::MoveTo(ByteView key) {
   PutBack();
-  at_ = memory_.rows_.lower_bound(key);
-  if (Has(key)) {
-    TakeOut();
-    return row_;
-  }
-  at_ = memory_.rows_.emplace_hint(at_, Bytes(key), HeldRow());
+  at_ = memory_.rows_.find(key);
+  return at_ != memory_.rows_.end();
+}
+
+void CellMemory::Writer::Make(ByteView key) {
+  at_ = memory_.rows_.emplace(Bytes(key), HeldRow()).first;
   memory_.size_.store(memory_.rows_.size(), std::memory_order_release);
   row_ = CellRow();
   accounted_ = 0;
+}
+
+CellRow& CellMemory::Writer::Row(ByteView key) {
+  if (Has(key) && !column_) return row_;
+  if (MoveTo(key)) {
+    TakeOut();
+  } else {
+    Make(key);
+  }
   return row_;
 }
 
 CellRow* CellMemory::Writer::Find(ByteView key) {
-  if (Has(key)) return &row_;
-  PutBack();
-  at_ = memory_.rows_.find(key);
-  if (at_ == memory_.rows_.end()) return nullptr;
+  if (Has(key) && !column_) return &row_;
+  if (!MoveTo(key)) return nullptr;
   TakeOut();
+  return &row_;
+}
+
+CellRow& CellMemory::Writer::Column(ByteView key, uint8_t family, ByteView qualifier) {
+  CellRow* row = FindColumn(key, family, qualifier);
+  if (row != nullptr) return *row;
+  Make(key);
+  return row_;
+}
+
+CellRow* CellMemory::Writer::FindColumn(ByteView key, uint8_t family, ByteView qualifier) {
+  const bool same =
+      !column_ || (column_->family == family && ByteView(column_->qualifier) == qualifier);
+  if (Has(key) && same) return &row_;
+  if (!MoveTo(key)) return nullptr;
+  if (at_->second.wide()) {
+    TakeOutColumn(family, qualifier);
+  } else {
+    TakeOut();
+  }
   return &row_;
 }
 
@@ -101,9 +249,20 @@ void CellMemory::Writer::TakeOut() {
   row_ = at_->second.Take();
 }
 
+void CellMemory::Writer::TakeOutColumn(uint8_t family, ByteView qualifier) {
+  accounted_ = at_->first.size() + at_->second.MemoryBytes();
+  row_ = at_->second.GetColumn(family, qualifier);
+  column_ = ColumnName{family, Bytes(qualifier)};
+}
+
 void CellMemory::Writer::PutBack() {
   if (at_ == memory_.rows_.end()) return;
-  at_->second.Set(std::move(row_));
+  if (column_) {
+    at_->second.SetColumn(column_->family, column_->qualifier, std::move(row_));
+    column_.reset();
+  } else {
+    at_->second.Set(std::move(row_));
+  }
   const size_t now = at_->first.size() + at_->second.MemoryBytes();
   memory_.bytes_.fetch_add(now - accounted_, std::memory_order_relaxed);
   memory_.total_.fetch_add(now - accounted_, std::memory_order_relaxed);
@@ -111,11 +270,27 @@ void CellMemory::Writer::PutBack() {
 }
 
 bool CellMemory::Get(ByteView key, CellRow* row) const {
+  const Result<bool> found = Get(key, {}, nullptr, row);
+  return found.ok() && *found;  // without a tally nothing is refused
+}
+
+Result<bool> CellMemory::Get(ByteView key, const ColumnChoice& wanted, MemoryTally* memory,
+                             CellRow* row) const {
   if (empty()) return false;
   std::shared_lock lock(mutex_);
   auto it = rows_.find(key);
   if (it == rows_.end()) return false;
-  *row = it->second.Get();
+  const HeldRow& held = it->second;
+  if (memory != nullptr) {
+    // Step may wait, so it is called without the lock. The row may grow a little before it is
+    // copied.
+    const size_t cells = wanted.all() ? held.cells() : wanted.qualifiers().size();
+    const size_t bytes = wanted.all() || !held.wide() ? held.MemoryBytes() : 0;
+    lock.unlock();
+    RETURN_IF_ERROR(ChargeRow(cells, bytes, memory));
+    lock.lock();
+  }
+  *row = held.Get(wanted);
   return true;
 }
 
@@ -125,17 +300,29 @@ void CellMemory::Copy(ByteView first, bool after, ByteView stop, size_t max,
   std::shared_lock lock(mutex_);
   auto it = after ? rows_.upper_bound(first) : rows_.lower_bound(first);
   for (; max > 0 && it != rows_.end() && (stop.empty() || it->first < stop); ++it, --max) {
-    out->push_back({it->first, it->second.Get()});
+    if (it->second.wide()) {
+      out->push_back({it->first, {}, true});
+    } else {
+      out->push_back({it->first, it->second.Get()});
+    }
   }
 }
 
 void CellMemory::SampleKeys(ByteView start, ByteView stop, size_t n,
                             std::vector<Bytes>* keys) const {
+  // The lock is released after this many rows, so that writers need not wait longer.
+  constexpr size_t kRowsAtOnce = 4096;
   if (empty()) return;
   std::shared_lock lock(mutex_);
   size_t i = 0;
   for (auto it = rows_.lower_bound(start); it != rows_.end() && (stop.empty() || it->first < stop);
        ++it) {
+    if (i > 0 && i % kRowsAtOnce == 0) {
+      const Bytes here = it->first;
+      lock.unlock();
+      lock.lock();
+      it = rows_.lower_bound(here);  // rows are never removed
+    }
     if (i++ % n == 0) keys->push_back(it->first);
   }
 }

@@ -1,14 +1,17 @@
 #pragma once
-// The generic sorted memory: rows of cells of one table that are not in a file yet.
+// The memtable of a cell table: sorted rows that are not in a file yet.
 
 #include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <vector>
 
+#include "storage/base/fair_shared_mutex.h"
+#include "storage/base/status.h"
 #include "storage/lsm/cell_row.h"
 
 namespace hg::lsm {
@@ -16,37 +19,53 @@ namespace hg::lsm {
 struct KeyedRow {
   Bytes key;
   CellRow row;
+  bool left_out = false;  // the row is wide and was not copied; use CellMemory::Get
 };
 
-/// A row as memory holds it. Most are one small put, as those of names and ids are: they stand as
-/// the bytes that a file has for them, a third of what they take otherwise.
+/// A row in a memtable. Most rows are one small put, such as names and ids. They are stored as
+/// encoded bytes, in a third of the memory. A wide row has many columns and stores each column
+/// separately. Reading or changing one column then does not touch the others.
 class HeldRow {
  public:
-  [[nodiscard]] CellRow Get() const;
-  /// Get, for who sets it next.
+  HeldRow();
+  ~HeldRow();
+  HeldRow(HeldRow&&) noexcept;
+  HeldRow& operator=(HeldRow&&) noexcept;
+
+  [[nodiscard]] bool wide() const;
+  /// Number of cells and tombstones.
+  [[nodiscard]] size_t cells() const;
+  [[nodiscard]] CellRow Get(const ColumnChoice& wanted = {}) const;
+  /// Like Get for all columns, for callers that call Set next.
   CellRow Take();
   void Set(CellRow row);
-  /// Rough size, with its node of the map.
+  /// For wide rows: returns the column with everything that determines the effect of a change.
+  [[nodiscard]] CellRow GetColumn(uint8_t family, ByteView qualifier) const;
+  /// For wide rows: replaces the column by that of `row`, which came from GetColumn.
+  void SetColumn(uint8_t family, ByteView qualifier, CellRow row);
+  /// Approximate size, including its map node.
   [[nodiscard]] size_t MemoryBytes() const;
 
  private:
+  struct Large;
+  void Set(CellRow row, size_t cells_max);
   [[nodiscard]] CellRow Unpack() const;
-  // One of them; none: the row is empty.
-  std::unique_ptr<char[]> packed_;  // two bytes of size, then as much of EncodeCellRow
-  std::unique_ptr<CellRow> row_;
+  // At most one of them is set. If none is set, the row is empty.
+  std::unique_ptr<char[]> packed_;  // two bytes of size, then that many bytes of EncodeCellRow
+  std::unique_ptr<Large> large_;
 };
 
-/// One writer at a time (the engine's write lock), any number of readers. A row changes only under
-/// Writer, so readers see it before or after a mutation, never half of it.
+/// One writer at a time (under the engine's write lock) and any number of readers. Rows change only
+/// under Writer, so readers see each mutation completely or not at all.
 class CellMemory {
  public:
   using Rows = std::map<Bytes, HeldRow, std::less<>>;
 
-  /// `total` counts the bytes of several; it outlives this one.
+  /// `total` counts the bytes of several memtables. It must outlive this object.
   explicit CellMemory(std::atomic<size_t>* total) : total_(*total) {}
 
-  /// Exclusive access for one row mutation; short, no I/O. A row asked for is good until another
-  /// one is, or the end.
+  /// Exclusive access for one row mutation. Keep it short and without I/O. A returned reference is
+  /// valid until the next call or the end of the Writer.
   class Writer {
    public:
     explicit Writer(CellMemory& memory)
@@ -54,34 +73,51 @@ class CellMemory {
     ~Writer() { PutBack(); }
     Writer(const Writer&) = delete;
     Writer& operator=(const Writer&) = delete;
-    /// The row, made if missing.
+    /// Returns the row; creates it if missing.
     CellRow& Row(ByteView key);
-    /// The row, or null.
+    /// Returns the row, or null.
     CellRow* Find(ByteView key);
+    /// Returns the row, created if missing, for a change of this column only. For a wide row it may
+    /// hold only the column and the tombstones of families.
+    CellRow& Column(ByteView key, uint8_t family, ByteView qualifier);
+    /// Like Column, but returns null if there is no row.
+    CellRow* FindColumn(ByteView key, uint8_t family, ByteView qualifier);
 
    private:
+    struct ColumnName {
+      uint8_t family;
+      Bytes qualifier;
+    };
     [[nodiscard]] bool Has(ByteView key) const {
       return at_ != memory_.rows_.end() && at_->first == key;
     }
+    /// Moves to the row. Returns false, with at_ at the end, if there is none.
+    bool MoveTo(ByteView key);
+    void Make(ByteView key);
     void TakeOut();
+    void TakeOutColumn(uint8_t family, ByteView qualifier);
     void PutBack();
 
     CellMemory& memory_;
-    std::unique_lock<std::shared_mutex> lock_;
-    Rows::iterator at_;  // of the row asked for last, or the end
-    CellRow row_;        // the same, taken out
+    std::unique_lock<FairSharedMutex> lock_;
+    Rows::iterator at_;                 // the row requested last, or the end
+    CellRow row_;                       // that row, or the requested column of it
+    std::optional<ColumnName> column_;  // set if row_ is this column of a wide row
     size_t accounted_ = 0;
   };
 
-  /// Copies the row; false if there is none.
+  /// Copies the row. Returns false if there is none.
   bool Get(ByteView key, CellRow* row) const;
-  /// Appends copies of up to `max` rows with first ≤ key (first < key if `after`) and, unless stop
-  /// is "", key < stop.
+  /// Copies the selected columns. `memory` is charged before and may refuse; null means no limit.
+  Result<bool> Get(ByteView key, const ColumnChoice& wanted, MemoryTally* memory,
+                   CellRow* row) const;
+  /// Appends copies of up to `max` rows with key ≥ first (key > first if `after` is set) and key <
+  /// stop. An empty stop means no end. Wide rows are returned without their columns.
   void Copy(ByteView first, bool after, ByteView stop, size_t max,
             std::vector<KeyedRow>* out) const;
-  /// Appends every n-th key of those in [start, stop).
+  /// Appends every n-th key in [start, stop).
   void SampleKeys(ByteView start, ByteView stop, size_t n, std::vector<Bytes>* keys) const;
-  /// Runs f under the shared lock: for readers of state that changes together with this memory.
+  /// Runs f under the shared lock, for readers of state that changes together with this memtable.
   template <typename F>
   void WithShared(F&& f) const {
     std::shared_lock lock(mutex_);
@@ -91,7 +127,8 @@ class CellMemory {
   [[nodiscard]] bool empty() const { return size_.load(std::memory_order_acquire) == 0; }
 
  private:
-  mutable std::shared_mutex mutex_;
+  // A writer holds the engine's write lock, so overlapping readers must not starve it.
+  mutable FairSharedMutex mutex_;
   Rows rows_;  // guarded by mutex_
   std::atomic<size_t> size_{0};
   std::atomic<size_t> bytes_{0};

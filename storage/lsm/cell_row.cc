@@ -17,7 +17,7 @@ bool Same(const StoredCell& cell, uint8_t family, ByteView qualifier) {
 }
 
 enum : uint8_t { kHasValue = 1, kHasMark = 2, kOperand = 4 };
-// Stands where a row of cells has the number of its family marks.
+// Stored in the field for the number of family tombstones if the row has versions.
 constexpr uint64_t kHasVersions = 257;
 
 bool TakeSigned(ByteView* in, int64_t* out) {
@@ -92,6 +92,14 @@ void CellRow::Erase(uint8_t family, ByteView qualifier) {
   if (it != cells.end() && Same(*it, family, qualifier)) cells.erase(it);
 }
 
+void CellRow::Keep(const ColumnChoice& wanted) {
+  if (wanted.all()) return;
+  std::erase_if(cells, [&](const StoredCell& cell) { return !wanted.Has(cell.qualifier); });
+  std::erase_if(versions, [&](const CellVersion& cell) {
+    return !cell.qualifier.empty() && !wanted.Has(cell.qualifier);
+  });
+}
+
 void CellRow::DropMarks() {
   family_marks.clear();
   std::erase_if(cells, [](StoredCell& cell) {
@@ -110,38 +118,6 @@ bool CellRow::HasMarks() const {
                      [](const CellVersion& cell) { return cell.kind != CellKind::kPut; });
 }
 
-void CellRow::ToVersions() {
-  if (cells.empty() && family_marks.empty()) return;
-  CellVersions old;
-  for (size_t family = 0; family < family_marks.size(); ++family) {
-    if (family_marks[family] == kNoMark) continue;
-    CellVersion mark;
-    mark.family = static_cast<uint8_t>(family);
-    mark.kind = CellKind::kDeleteFamily;
-    mark.timestamp_ms = family_marks[family];
-    old.push_back(std::move(mark));
-  }
-  for (StoredCell& cell : cells) {
-    CellVersion version;
-    version.family = cell.family;
-    version.qualifier = cell.qualifier;
-    if (cell.mark_ms != kNoMark) {
-      version.kind = CellKind::kDeleteColumn;
-      version.timestamp_ms = cell.mark_ms;
-      old.push_back(version);
-    }
-    if (!cell.has_value) continue;
-    version.kind = CellKind::kPut;
-    version.timestamp_ms = cell.timestamp_ms;
-    version.value = std::move(cell.value);
-    old.push_back(std::move(version));
-  }
-  std::sort(old.begin(), old.end(), SortsBefore);
-  cells.clear();
-  family_marks.clear();
-  versions = MergeVersions(std::move(versions), std::move(old));
-}
-
 size_t CellRow::MemoryBytes() const {
   size_t bytes = family_marks.capacity() * sizeof(int64_t) + VersionsBytes(versions);
   for (const StoredCell& cell : cells) {
@@ -153,8 +129,6 @@ size_t CellRow::MemoryBytes() const {
 
 CellRow MergeRows(CellOrder order, CellRow newer, CellRow older) {
   if (order == CellOrder::kByTime) {
-    newer.ToVersions();
-    older.ToVersions();
     newer.versions = MergeVersions(std::move(newer.versions), std::move(older.versions));
     return newer;
   }
@@ -179,11 +153,11 @@ CellRow MergeRows(CellOrder order, CellRow newer, CellRow older) {
     if (!both) {
       result.cells.push_back(std::move(cell));
     } else {
-      // A mark of either part still speaks of what is older than both.
+      // The tombstone of either part applies to everything older than both.
       n->mark_ms = std::max(n->mark_ms, cell.mark_ms);
       if (n->operand) {
         n->value = cell.value + n->value;
-        n->operand = cell.operand;  // over a mark it is a value
+        n->operand = cell.operand;  // appended to a tombstone, it becomes a value
       }
       result.cells.push_back(std::move(*n++));
     }
@@ -218,11 +192,11 @@ void EncodeCellRow(const CellRow& row, Bytes* out) {
   }
 }
 
-bool DecodeCellRow(ByteView in, CellRow* row) {
+bool DecodeCellRow(ByteView in, CellRow* row, const ColumnChoice& wanted) {
   *row = CellRow();
   uint64_t count;
   if (!GetVarint64(&in, &count) || count > kHasVersions) return false;
-  if (count == kHasVersions) return DecodeVersions(&in, &row->versions) && in.empty();
+  if (count == kHasVersions) return DecodeVersions(&in, &row->versions, wanted) && in.empty();
   row->family_marks.assign(count, kNoMark);
   for (int64_t& mark : row->family_marks) {
     if (in.empty() || ByteAt(in, 0) > 1) return false;
@@ -231,26 +205,50 @@ bool DecodeCellRow(ByteView in, CellRow* row) {
     if (has && !TakeSigned(&in, &mark)) return false;
   }
   if (!GetVarint64(&in, &count) || count > in.size()) return false;
-  row->cells.resize(count);
-  for (StoredCell& cell : row->cells) {
+  if (wanted.all()) row->cells.reserve(count);
+  for (uint64_t i = 0; i < count; ++i) {
     if (in.size() < 2) return false;
     const uint8_t flags = ByteAt(in, 0);
-    cell.family = ByteAt(in, 1);
+    const uint8_t family = ByteAt(in, 1);
     in.remove_prefix(2);
     const bool known = flags != 0 && flags <= 7 && (flags & (kHasValue | kOperand)) != kOperand;
-    if (!known || !TakeSized(&in, &cell.qualifier)) return false;
-    if ((flags & kHasMark) != 0 && !TakeSigned(&in, &cell.mark_ms)) return false;
-    cell.has_value = (flags & kHasValue) != 0;
-    cell.operand = (flags & kOperand) != 0;
-    if (cell.has_value && (!TakeSigned(&in, &cell.timestamp_ms) || !TakeSized(&in, &cell.value))) {
-      return false;
-    }
+    ByteView qualifier, value;
+    if (!known || !TakeSized(&in, &qualifier)) return false;
+    int64_t mark_ms = kNoMark, timestamp_ms = 0;
+    if ((flags & kHasMark) != 0 && !TakeSigned(&in, &mark_ms)) return false;
+    const bool has_value = (flags & kHasValue) != 0;
+    if (has_value && (!TakeSigned(&in, &timestamp_ms) || !TakeSized(&in, &value))) return false;
+    if (!wanted.Has(qualifier)) continue;
+    row->cells.push_back({family, has_value, (flags & kOperand) != 0, Bytes(qualifier),
+                          Bytes(value), timestamp_ms, mark_ms});
   }
   return in.empty();
 }
 
+uint64_t CellsIn(ByteView in) {
+  uint64_t count;
+  if (!GetVarint64(&in, &count) || count > kHasVersions) return 0;
+  if (count == kHasVersions) return GetVarint64(&in, &count) ? count : 0;
+  for (uint64_t marks = count; marks > 0; --marks) {
+    if (in.empty()) return 0;
+    const bool has = in[0] != 0;
+    in.remove_prefix(1);
+    int64_t mark;
+    if (has && !TakeSigned(&in, &mark)) return 0;
+  }
+  return GetVarint64(&in, &count) ? count : 0;
+}
+
+Status ChargeRow(uint64_t cells, uint64_t bytes, MemoryTally* memory) {
+  // A row is copied from its part, merged with other parts, and its cells are copied again.
+  constexpr uint64_t kStepsPerRow = 64, kStepsPerCell = 32, kBytesPerStep = 64, kCopies = 2;
+  if (memory == nullptr) return {};
+  RETURN_IF_ERROR(memory->Step(kStepsPerRow + cells * kStepsPerCell + bytes / kBytesPerStep));
+  return memory->Add(static_cast<int64_t>(kCopies * (cells * sizeof(StoredCell) + bytes)));
+}
+
 std::optional<ByteView> OnlyValueOf(ByteView in) {
-  // No marks, one cell, a value and nothing else, its family.
+  // No tombstones, one cell, a value and nothing else, the family of the cell.
   constexpr size_t kHead = 4;
   if (in.size() < kHead || in[0] != 0 || in[1] != 1 || in[2] != kHasValue) return {};
   in.remove_prefix(kHead);

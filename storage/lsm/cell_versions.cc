@@ -30,11 +30,12 @@ bool SameName(const CellVersion& a, const CellVersion& b) {
 bool Hides(const FamilyDescriptor& family, const CellVersion& mark, const CellVersion& put) {
   const bool reaches = OfOneTime(mark.kind) ? put.timestamp_ms == mark.timestamp_ms
                                             : put.timestamp_ms <= mark.timestamp_ms;
-  // HBase's default lets a mark hide what is written later with an older time, too (HBASE-2256).
+  // HBase's default: a tombstone also hides cells that are written later with an older time
+  // (HBASE-2256).
   return reaches && (!family.new_version_behavior || mark.sequence >= put.sequence);
 }
 
-// Whatever `mark` hides, `wider` hides.
+// Whether `wider` hides everything that `mark` hides.
 bool Covers(const FamilyDescriptor& family, const CellVersion& wider, const CellVersion& mark) {
   if (&wider == &mark || IsPut(wider)) return false;
   if (IsFamilyMark(mark) && !IsFamilyMark(wider)) return false;
@@ -43,7 +44,7 @@ bool Covers(const FamilyDescriptor& family, const CellVersion& wider, const Cell
     return OfOneTime(mark.kind) && wider.timestamp_ms == mark.timestamp_ms &&
            wider.kind != mark.kind;
   }
-  // Of two alike the one with the later time stays; there are no two of one kind and time.
+  // Of two such tombstones the one with the later time is kept. No two have the same kind and time.
   return mark.timestamp_ms < wider.timestamp_ms ||
          (mark.timestamp_ms == wider.timestamp_ms && mark.kind != wider.kind);
 }
@@ -55,8 +56,8 @@ bool Hidden(const FamilyDescriptor& family, const Marks& marks, const CellVersio
                      [&](const CellVersion* mark) { return Hides(family, *mark, put); });
 }
 
-// Walks the puts of one column as its family keeps them, newest first. A put counts unless it is
-// hidden (where deleted cells are not kept) or its own time to live is over.
+// Iterates over the puts of one column that the family keeps, newest first. A put is skipped if it
+// is hidden (unless deleted cells are kept) or if its own TTL is over.
 class Keeper {
  public:
   Keeper(const FamilyDescriptor& family, int64_t now_ms) : family_(family), now_ms_(now_ms) {
@@ -87,7 +88,7 @@ Marks FamilyMarks(Iterator first, Iterator last) {
   return marks;
 }
 
-// Flags what goes of a family's cells: `drop` is parallel to [first, last).
+// Flags the cells of a family that can be dropped. `drop` is parallel to [first, last).
 class Tidier {
  public:
   Tidier(const FamilyDescriptor& family, const TidyOptions& options)
@@ -110,14 +111,14 @@ class Tidier {
       if (!IsPut(*it) && !IsFamilyMark(*it)) drop[it - first] = Goes(marks, *it, oldest_put);
     }
   }
-  /// After all columns of the family.
+  /// Whether a tombstone of the family can be dropped. Call it after all columns of the family.
   bool FamilyMarkGoes(const Marks& family_marks, const CellVersion& mark) const {
     return Goes(family_marks, mark, oldest_of_family_);
   }
 
  private:
   bool Goes(const Marks& marks, const CellVersion& mark, int64_t oldest_put) const {
-    // Kept deleted cells stay deleted: a mark goes after the last put that it hides.
+    // If deleted cells are kept, a tombstone is kept as long as any put that it hides.
     if (mark.timestamp_ms <= options_.marks_until_ms) {
       if (!family_.keep_deleted_cells || mark.timestamp_ms < oldest_put) return true;
     }
@@ -160,7 +161,7 @@ void EraseFlagged(CellVersions* row, Iterator first, Iterator last, const bool* 
   row->erase(to, last);
 }
 
-// Flags of a range, without vector<bool>'s proxies.
+// Flags of a range. std::vector<bool> has no plain references to its elements.
 struct Flags {
   explicit Flags(size_t n) : size(n), at(std::make_unique<bool[]>(n)) {}
   size_t size;
@@ -186,6 +187,21 @@ void TidyFamily(const FamilyDescriptor& family, const TidyOptions& options, Cell
 
 enum : uint8_t { kKindMask = 0x0F, kSameColumn = 0x10, kExpires = 0x20 };
 
+// The fields by which encoded versions are sorted.
+struct VersionName {
+  uint8_t family = 0;
+  CellKind kind = CellKind::kPut;
+  ByteView qualifier;
+  int64_t timestamp_ms = 0;
+  uint64_t sequence = 0;
+};
+
+// The order of SortsBefore. For each family, qualifier, time and kind there is one version.
+bool SortsBehind(const VersionName& before, const VersionName& name) {
+  return std::tie(before.family, before.qualifier, name.timestamp_ms, name.kind) <
+         std::tie(name.family, name.qualifier, before.timestamp_ms, before.kind);
+}
+
 bool KnownKind(uint8_t kind) {
   return kind == 4 || kind == 8 || kind == 10 || kind == 12 || kind == 14;
 }
@@ -204,7 +220,7 @@ void AddVersion(Families families, CellVersion cell, CellVersions* row) {
   const Bytes qualifier = cell.qualifier;
   auto at = std::lower_bound(row->begin(), row->end(), cell, SortsBefore);
   if (at != row->end() && SameName(*at, cell)) {
-    *at = std::move(cell);  // not written after this one: records come in their order
+    *at = std::move(cell);  // the new cell is the later write, because records arrive in order
   } else if (at != row->begin() && SameName(*std::prev(at), cell)) {
     return;
   } else {
@@ -232,7 +248,7 @@ CellVersions MergeVersions(CellVersions newer, CellVersions older) {
   std::merge(std::make_move_iterator(newer.begin()), std::make_move_iterator(newer.end()),
              std::make_move_iterator(older.begin()), std::make_move_iterator(older.end()),
              std::back_inserter(result), SortsBefore);
-  // Of one name the first one was written last.
+  // Of versions with the same name, the first one was written last.
   result.erase(std::unique(result.begin(), result.end(), SameName), result.end());
   return result;
 }
@@ -274,7 +290,8 @@ std::vector<const CellVersion*> VisibleVersions(Families families, int64_t now_m
       for (auto m = it; m != column_end; ++m) {
         if (!IsPut(*m) && !IsFamilyMark(*m)) marks.push_back(&*m);
       }
-      // Of kept deleted cells those are seen whose delete lies outside of the range (D16).
+      // A reader sees kept deleted cells whose tombstone lies outside of its time range
+      // (region-store.md D16).
       Marks in_range;
       if (family.keep_deleted_cells) {
         std::copy_if(marks.begin(), marks.end(), std::back_inserter(in_range),
@@ -315,39 +332,45 @@ void EncodeVersions(const CellVersions& row, Bytes* out) {
   }
 }
 
-bool DecodeVersions(ByteView* in, CellVersions* row) {
+bool DecodeVersions(ByteView* in, CellVersions* row, const ColumnChoice& wanted) {
+  row->clear();
   uint64_t count;
   if (!GetVarint64(in, &count) || count > in->size()) return false;
-  row->assign(count, {});
-  for (size_t i = 0; i < count; ++i) {
-    CellVersion& cell = (*row)[i];
+  if (wanted.all()) row->reserve(count);
+  VersionName before;
+  for (uint64_t i = 0; i < count; ++i) {
     if (in->empty()) return false;
     const uint8_t flags = ByteAt(*in, 0);
     in->remove_prefix(1);
     const auto kind = static_cast<uint8_t>(flags & kKindMask);
     if (!KnownKind(kind) || (flags & ~(kKindMask | kSameColumn | kExpires)) != 0) return false;
-    cell.kind = static_cast<CellKind>(kind);
+    VersionName name = before;
+    name.kind = static_cast<CellKind>(kind);
     if ((flags & kSameColumn) != 0) {
       if (i == 0) return false;
-      cell.family = (*row)[i - 1].family;
-      cell.qualifier = (*row)[i - 1].qualifier;
     } else {
       if (in->empty()) return false;
-      cell.family = ByteAt(*in, 0);
+      name.family = ByteAt(*in, 0);
       in->remove_prefix(1);
-      if (!TakeSized(in, &cell.qualifier)) return false;
+      if (!TakeSized(in, &name.qualifier)) return false;
     }
     uint64_t v;
     if (!GetVarint64(in, &v)) return false;
-    cell.timestamp_ms = UnZigZag(v);
-    if (!GetVarint64(in, &cell.sequence)) return false;
+    name.timestamp_ms = UnZigZag(v);
+    if (!GetVarint64(in, &name.sequence)) return false;
+    int64_t expires_ms = kNeverExpires;
     if ((flags & kExpires) != 0) {
       if (!GetVarint64(in, &v)) return false;
-      cell.expires_ms = UnZigZag(v);
+      expires_ms = UnZigZag(v);
     }
-    if (IsPut(cell) && !TakeSized(in, &cell.value)) return false;
-    // Everything after relies on the order.
-    if (i > 0 && (!SortsBefore((*row)[i - 1], cell) || SameName((*row)[i - 1], cell))) return false;
+    ByteView value;
+    if (name.kind == CellKind::kPut && !TakeSized(in, &value)) return false;
+    // Later code relies on the order.
+    if (i > 0 && !SortsBehind(before, name)) return false;
+    before = name;
+    if (!wanted.Has(name.qualifier) && !name.qualifier.empty()) continue;
+    row->push_back({name.family, name.kind, Bytes(name.qualifier), Bytes(value), name.timestamp_ms,
+                    expires_ms, name.sequence});
   }
   return true;
 }

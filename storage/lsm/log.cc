@@ -1,6 +1,7 @@
 #include "storage/lsm/log.h"
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <new>
@@ -12,11 +13,14 @@ namespace hg::lsm {
 namespace {
 
 constexpr size_t kRecycledMax = 4;
-// `buffered` keeps at most this much in memory before a commit writes after all.
+// With `buffered`, at most this much stays in memory before a commit writes it.
 constexpr LogPosition kUnwrittenMax = 8 << 20;
 constexpr int kWriteIntervalMaxMs = 1000;
-// How often a thread writes what others have added meanwhile.
+// Maximum number of times a thread writes what others have added meanwhile.
 constexpr int kRoundsMax = 16;
+// Limit for the number of a log file. A file with a larger number in its name is not part of the
+// log.
+constexpr uint64_t kNumberMax = 1'000'000'000'000'000;
 
 }  // namespace
 
@@ -27,13 +31,10 @@ std::string LogFileName(uint64_t number) {
 }
 
 bool ParseLogFileName(const std::string& name, uint64_t* number) {
-  if (name.size() < 5 || name.substr(name.size() - 4) != ".log") return false;
-  *number = 0;
-  for (size_t i = 0; i + 4 < name.size(); ++i) {
-    if (name[i] < '0' || name[i] > '9') return false;
-    *number = *number * 10 + static_cast<uint64_t>(name[i] - '0');
-  }
-  return true;
+  const char* const end = name.data() + name.size();
+  const auto read = std::from_chars(name.data(), end, *number);
+  return read.ec == std::errc() && *number > 0 && *number <= kNumberMax &&
+         name == LogFileName(*number);
 }
 
 Log::Log(FileSystem& files, LogOptions options, LogStart start)
@@ -44,7 +45,8 @@ Log::Log(FileSystem& files, LogOptions options, LogStart start)
       written_(start.position),
       synced_(start.position),
       live_(start.old_files.begin(), start.old_files.end()),
-      background_([this] { BackgroundLoop(); }) {}
+      background_([this] { BackgroundLoop(); }),
+      writer_([this] { WriterLoop(); }) {}
 
 Log::~Log() { (void)Close(); }
 
@@ -52,9 +54,11 @@ Status Log::Close() {
   std::unique_lock lock(mutex_);
   stop_ = true;
   wanted_.notify_all();
-  if (background_.joinable()) {
+  write_wanted_.notify_all();
+  for (std::thread* thread : {&writer_, &background_}) {
+    if (!thread->joinable()) continue;
     lock.unlock();
-    background_.join();
+    thread->join();
     lock.lock();
   }
   changed_.wait(lock, [this] { return !writing_; });
@@ -73,13 +77,13 @@ LogPosition Log::Add(uint8_t kind, uint64_t sequence, ByteView body, uint32_t bo
   }
   const bool begins = next_file_used_ == 0;
   const bool fresh = begins || pending_.empty();
-  // A want of memory leaves no half of a record: all of the room first.
+  // All memory is reserved first, so an allocation failure cannot leave half a record.
   Bytes& room = fresh ? spare_ : pending_.back().bytes;
   if (fresh) room.clear();
   const size_t needed = room.size() + (begins ? kLogFileHeaderBytes : 0) + size;
   if (needed > room.capacity()) room.reserve(std::max(needed, 2 * room.capacity()));
   if (fresh) {
-    pending_.push_back({next_file_number_, end_, begins, std::move(spare_)});
+    pending_.push_back({{next_file_number_, sequence}, begins, std::move(spare_)});
     spare_ = Bytes();
   }
   Bytes& out = pending_.back().bytes;
@@ -127,7 +131,7 @@ void Log::Commit(LogPosition position, Done done) {
   } else if (options_.write_on_commit || end_ - written_ > kUnwrittenMax) {
     if (position > written_) {
       write_waiters_.push_back({position, std::move(done), {}});
-      // Whoever is writing takes these bytes along, or sees to it that another one does.
+      // The thread that is writing writes these bytes too, or hands them to the writer thread.
       if (!writing_) WritePending(lock);
       return;
     }
@@ -138,12 +142,14 @@ void Log::Commit(LogPosition position, Done done) {
 
 Status Log::WaitSynced(LogPosition position) {
   std::unique_lock lock(mutex_);
-  while (failure_.ok() && synced_ < position) {
+  const uint64_t refusals = refusals_;
+  while (failure_.ok() && synced_ < position && refusals_ == refusals) {
     sync_wanted_ = true;
     wanted_.notify_all();
     changed_.wait(lock);
   }
-  return synced_ >= position ? Status() : failure_;
+  if (synced_ >= position) return {};
+  return failure_.ok() ? refused_ : failure_;
 }
 
 Status Log::WaitWritten(LogPosition position) {
@@ -179,16 +185,16 @@ LogPosition Log::Synced() const {
   return synced_;
 }
 
-// Returns with the lock released. What others add meanwhile is written, too, but not without end:
-// then the background thread takes over, unless a sync keeps it.
+// Returns with the lock released. It also writes what other threads add meanwhile, but only
+// kRoundsMax times. Then the writer thread takes over, unless the log is being closed.
 void Log::WritePending(std::unique_lock<std::mutex>& lock) {
   INVARIANT(!writing_);
   writing_ = true;
   Waiters ready;
   for (int round = 0; !pending_.empty() && failure_.ok(); ++round) {
-    if (round >= kRoundsMax && !syncing_) {
-      write_wanted_ = true;
-      wanted_.notify_all();
+    if (round >= kRoundsMax && !stop_) {
+      hand_over_ = true;
+      write_wanted_.notify_one();
       break;
     }
     Segments segments;
@@ -199,7 +205,7 @@ void Log::WritePending(std::unique_lock<std::mutex>& lock) {
     const Status status = WriteSegments(&segments);
     lock.lock();
     if (!status.ok()) {
-      pending_.splice(pending_.begin(), segments);  // in front of what was added meanwhile
+      pending_.splice(pending_.begin(), segments);  // before the bytes that were added meanwhile
       Fail(status, true);
     } else if (failure_.ok()) {
       written_ = target;
@@ -214,8 +220,8 @@ void Log::WritePending(std::unique_lock<std::mutex>& lock) {
   Run(&ready);
 }
 
-// Takes those out that are written. A failure may be after a part of the bytes of the first one
-// left: they are to be written to the same place again.
+// Removes the segments that are written. On a failure, part of the first remaining segment may have
+// been written. It must then be written again to the same place.
 Status Log::WriteSegments(Segments* segments) noexcept try {
   while (!segments->empty()) {
     RETURN_IF_ERROR(WriteSegment(&segments->front()));
@@ -234,8 +240,8 @@ Status Log::WriteSegments(Segments* segments) noexcept try {
   return no_memory_;
 }
 
-// What failed, and what was added since. Everybody is refused until all of it is written. Returns
-// with the lock held.
+// Writes the segments that failed and those added since. All callers are refused until everything
+// is written. Returns with the lock held.
 void Log::WriteAgain(std::unique_lock<std::mutex>& lock) {
   if (writing_ || !may_recover_) return;
   writing_ = true;
@@ -257,42 +263,74 @@ void Log::WriteAgain(std::unique_lock<std::mutex>& lock) {
 }
 
 Status Log::WriteSegment(Segment* segment) {
-  if (segment->begins_file) {
-    ASSIGN_OR_RETURN(file_, BeginFile(segment->file_number));
-    file_offset_ = 0;
-    segment->begins_file = false;
-  }
+  if (file_number_ != segment->file.number) RETURN_IF_ERROR(BeginFile(segment->file.number));
   RETURN_IF_ERROR(file_->WriteAt(file_offset_, segment->bytes));
   {
     std::lock_guard lock(mutex_);
     if (unsynced_.empty() || unsynced_.back() != file_) unsynced_.push_back(file_);
+    if (std::exchange(segment->begins_file, false)) unnamed_.push_back(segment->file);
   }
-  file_offset_ += segment->bytes.size();  // last: what broke off before is written here again
+  file_offset_ +=
+      segment->bytes.size();  // last, so that a failed write is repeated at the same place
   return {};
 }
 
-Result<std::shared_ptr<File>> Log::BeginFile(uint64_t number) {
+// Creates or reuses a file. It may fail at any step, for example without free file descriptors, and
+// is then called again. A file with that name that was not found when the log was opened is not
+// part of the log and is left alone.
+Status Log::BeginFile(uint64_t number) {
   const std::string path = options_.folder + "/" + LogFileName(number);
-  std::string recycled;
+  if (begun_number_ != number) {
+    std::string recycled;
+    {
+      std::lock_guard lock(mutex_);
+      if (!recycled_.empty()) {
+        recycled = std::move(recycled_.back());
+        recycled_.pop_back();
+      }
+    }
+    begun_ = nullptr;
+    if (recycled.empty()) {
+      ASSIGN_OR_RETURN(begun_, files_.Open(path, OpenMode::kCreateNew));
+    } else if (files_.Exists(path)) {
+      return Status::Conflict(path + " exists already, and is not a file of this log");
+    } else {
+      RETURN_IF_ERROR(files_.Rename(recycled, path));
+    }
+    begun_number_ = number;  // nothing throws in between, so a file that was created is known to be
+                             // part of the log
+  }
+  if (begun_ == nullptr) {
+    ASSIGN_OR_RETURN(begun_, files_.Open(path, OpenMode::kReadWrite));
+  }
+  RETURN_IF_ERROR(begun_->Allocate(options_.file_bytes));
+  std::shared_ptr<File> file = std::move(begun_);
+  std::shared_ptr<Folder> folder = folder_;  // no other thread sets it
+  if (folder == nullptr) {
+    ASSIGN_OR_RETURN(folder, files_.OpenFolder(options_.folder));
+  }
   {
     std::lock_guard lock(mutex_);
-    if (!recycled_.empty()) {
-      recycled = std::move(recycled_.back());
-      recycled_.pop_back();
-    }
+    live_.push_back(number);
+    folder_ = std::move(folder);
+    folder_dirty_ = true;
   }
-  std::shared_ptr<File> file;
-  if (!recycled.empty()) {
-    RETURN_IF_ERROR(files_.Rename(recycled, path));
-    ASSIGN_OR_RETURN(file, files_.Open(path, OpenMode::kReadWrite));
-  } else {
-    ASSIGN_OR_RETURN(file, files_.Open(path, OpenMode::kCreate));
-    RETURN_IF_ERROR(file->Allocate(options_.file_bytes));
+  file_ = std::move(file);
+  file_number_ = number;
+  file_offset_ = 0;
+  return {};
+}
+
+void Log::WriterLoop() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    write_wanted_.wait(lock, [this] { return stop_ || hand_over_; });
+    if (stop_) return;
+    hand_over_ = false;
+    if (writing_ || pending_.empty() || !failure_.ok()) continue;
+    WritePending(lock);
+    lock.lock();
   }
-  std::lock_guard lock(mutex_);
-  live_.push_back(number);
-  folder_dirty_ = true;
-  return file;
 }
 
 void Log::BackgroundLoop() {
@@ -309,23 +347,22 @@ void Log::BackgroundLoop() {
       WriteAgain(lock);
       continue;
     }
-    wanted_.wait_until(lock, next_sync,
-                       [this] { return stop_ || sync_wanted_ || write_wanted_ || may_recover_; });
-    const bool write = std::exchange(write_wanted_, false);
-    if (write && !writing_ && !pending_.empty() && failure_.ok()) {
-      WritePending(lock);
-      lock.lock();
-    }
+    wanted_.wait_until(lock, next_sync, [this] { return stop_ || sync_wanted_ || may_recover_; });
     if (!stop_ && !sync_wanted_ && Clock::now() < next_sync) continue;
     sync_wanted_ = false;
     SyncOnce(lock);
     next_sync = Clock::now() + interval;
   }
   WriteAgain(lock);
-  while (failure_.ok() && synced_ != end_) SyncOnce(lock);
+  for (const uint64_t refusals = refusals_;
+       failure_.ok() && synced_ != end_ && refusals_ == refusals;) {
+    SyncOnce(lock);
+  }
   may_recover_ = false;
   if (synced_ != end_) {
-    if (failure_.ok()) Fail(Status::Unavailable("the log is closed"), false);
+    if (failure_.ok()) {
+      Fail(refused_.ok() ? Status::Unavailable("the log is closed") : refused_, false);
+    }
     Waiters ready;
     TakeAllFailed(&ready);
     lock.unlock();
@@ -333,8 +370,9 @@ void Log::BackgroundLoop() {
   }
 }
 
-// Writes what is pending and syncs what is written. Another thread's writing may go on as long as
-// others add: it is waited for only while there is nothing to sync. Returns with the lock held.
+// Writes pending_ and syncs what is written. Another thread may write for as long as others add
+// records. This thread waits for it only while there is nothing to sync. Returns with the lock
+// held.
 void Log::SyncOnce(std::unique_lock<std::mutex>& lock) {
   if (!writing_ && !pending_.empty() && failure_.ok()) {
     WritePending(lock);
@@ -346,26 +384,37 @@ void Log::SyncOnce(std::unique_lock<std::mutex>& lock) {
     sync_wanted_ = sync_wanted_ || !sync_waiters_.empty();
     return;
   }
-  // All bytes up to here are in files that are unsynced, and their names in the folder: a file is
-  // named there after its write and before written_ moves. A write that is under way names its file
-  // once more.
+  // All bytes up to `target` are in unsynced files whose names are in the folder. A write adds its
+  // file to unsynced_ before it advances written_. A running write adds its file again.
+  //
+  // The order guarantees that every file listed by name_files exists. First its name and its first
+  // record become durable. Then name_files lists it, and then its content counts as synced. A crash
+  // before name_files leaves an unlisted file, which recovery reads if it is there.
   const LogPosition target = written_;
   const std::vector<std::shared_ptr<File>> files = std::move(unsynced_);
   unsynced_.clear();
-  const bool folder = folder_dirty_;
+  std::list<LogFile> unnamed;
+  unnamed.splice(unnamed.end(), unnamed_);
+  const std::shared_ptr<Folder> folder = folder_dirty_ ? folder_ : nullptr;
   folder_dirty_ = false;
-  syncing_ = true;
   lock.unlock();
-  const Status status = SyncFiles(folder, files);
+  const Status synced = SyncFiles(folder.get(), files);
+  const Status named = synced.ok() ? NameFiles(unnamed) : Status();
   lock.lock();
-  syncing_ = false;
   Waiters ready;
-  if (status.ok()) {
+  if (synced.ok() && named.ok()) {
     synced_ = target;
     TakeReached(&sync_waiters_, synced_, &ready);
   } else {
-    Fail(status, false);
-    TakeAllFailed(&ready);
+    // Data that is durable in unlisted files does not count as synced yet. The next sync lists
+    // these files.
+    unnamed_.splice(unnamed_.begin(), unnamed);
+    if (synced.ok()) {
+      RefuseSync(named, &ready);
+    } else {
+      Fail(synced, false);
+      TakeAllFailed(&ready);
+    }
   }
   sync_wanted_ = sync_wanted_ || !sync_waiters_.empty();
   changed_.notify_all();
@@ -374,10 +423,17 @@ void Log::SyncOnce(std::unique_lock<std::mutex>& lock) {
   lock.lock();
 }
 
-Status Log::SyncFiles(bool folder, const std::vector<std::shared_ptr<File>>& files) noexcept try {
-  if (folder) RETURN_IF_ERROR(files_.SyncFolder(options_.folder));
+Status Log::SyncFiles(Folder* folder, const std::vector<std::shared_ptr<File>>& files) noexcept
+    try {
+  if (folder != nullptr) RETURN_IF_ERROR(folder->Sync());
   for (const auto& file : files) RETURN_IF_ERROR(file->Sync());
   return {};
+} catch (const std::bad_alloc&) {
+  return no_memory_;
+}
+
+Status Log::NameFiles(const std::list<LogFile>& files) noexcept try {
+  return files.empty() || !options_.name_files ? Status() : options_.name_files(files);
 } catch (const std::bad_alloc&) {
   return no_memory_;
 }
@@ -395,8 +451,20 @@ void Log::Fail(const Status& status, bool may_recover) noexcept {
   }
 }
 
+// Commits that only needed the write stay acknowledged.
+void Log::RefuseSync(const Status& status, Waiters* ready) noexcept {
+  ++refusals_;
+  try {
+    refused_ = Status::Unavailable("the log cannot be synced for now: " + status.ToString());
+  } catch (const std::bad_alloc&) {
+    refused_ = no_memory_;
+  }
+  for (Waiter& waiter : sync_waiters_) waiter.status = refused_;
+  ready->splice(ready->end(), sync_waiters_);
+}
+
 void Log::TakeReached(Waiters* waiters, LogPosition reached, Waiters* ready) {
-  // Positions of different threads may arrive slightly out of order: all are looked at.
+  // Positions of different threads may arrive slightly out of order, so all waiters are checked.
   for (auto it = waiters->begin(); it != waiters->end();) {
     const auto waiter = it++;
     if (waiter->position <= reached) ready->splice(ready->end(), *waiters, waiter);
@@ -430,7 +498,8 @@ void Log::Release(uint64_t file_number) {
     const bool keep = recycled_.size() < kRecycledMax;
     if (keep) recycled_.push_back(path);
     lock.unlock();
-    // A file that cannot be removed costs room only: its number is below the manifest's.
+    // A file that cannot be removed only costs disk space: its number is below that in the
+    // manifest.
     if (!keep) (void)files_.Remove(path);
   }
 }

@@ -1,7 +1,7 @@
 #pragma once
-// The write-ahead log: one stream of records over numbered, preallocated, recycled files (FORMAT.md
-// "Log"; engine.md §5). Add buffers, Commit makes durable; the two are apart so that no lock is
-// held across I/O.
+// The write-ahead log: one stream of records in numbered files that are preallocated and recycled
+// (FORMAT.md "Log"). Add buffers records and Commit makes them durable. They are separate, so that
+// no lock is held during I/O.
 
 #include <condition_variable>
 #include <cstdint>
@@ -23,67 +23,78 @@ namespace hg::lsm {
 struct LogOptions {
   std::string folder;
   uint64_t file_bytes = uint64_t{64} << 20;
-  bool write_on_commit = true;  // false: the background thread writes, at least once a second
-  bool sync_on_commit = false;  // acks wait for fdatasync
-  int sync_interval_ms = 1000;  // background fdatasync
-  int retry_ms = 1000;          // after a failed write, until it is tried again
+  bool write_on_commit = true;  // false: the background thread writes, at least once per second
+  bool sync_on_commit = false;  // Commit waits for fdatasync
+  int sync_interval_ms = 1000;  // interval of background fdatasync calls
+  int retry_ms = 1000;          // interval of retries after a failed write
+  /// Durably records that these files must exist. The log calls it on its background thread. By
+  /// then the files, their names and their first records are durable, but nothing in them is
+  /// reported as synced. If it fails, waiters for that sync get the failure, and the log calls it
+  /// again at the next sync. May be empty.
+  std::function<Status(const std::list<LogFile>&)> name_files = {};
 };
 
-/// Where the stream goes on. Everything before is durable.
+/// Where the log continues. Everything before is durable.
 struct LogStart {
   uint64_t file_number = 1;
   LogPosition position = 0;
-  std::vector<uint64_t> old_files;  // numbers of files that are still needed, rising
+  std::vector<uint64_t> old_files;  // numbers of older files that are still needed, ascending
 };
 
-/// Thread-safe. After a failed write, such as on a full disk, every call fails with that error
-/// until the same bytes were written after all: the log tries again by itself. What was refused
-/// meanwhile may be there then, as after any failure. After a failed sync nobody knows what the
-/// disk holds: every call fails until the store is reopened. A want of memory while writing or
-/// syncing is such a failure, too; Add, Commit and Release may throw it, and have done nothing then
-/// that the next call does not find in order.
+/// Thread-safe. A thread that commits may write the records of other threads as well, but only for
+/// a few rounds. Then the writer thread of the log takes over. Another thread of the log syncs.
+///
+/// After a failed write, for example on a full disk, every call fails with that error until the
+/// same bytes are written. The log retries by itself. Records rejected in the meantime may be in
+/// the log later, as after any failure.
+///
+/// After a failed sync the state of the disk is unknown, and every call fails until the store is
+/// reopened. Running out of memory while writing or syncing counts as such a failure. Add, Commit
+/// and Release may throw on allocation failure. They have then changed nothing, and the log stays
+/// usable.
 class Log {
  public:
-  /// Must not throw: there is nobody left to tell.
+  /// Must not throw, because no caller could handle the exception.
   using Done = std::function<void(Status)>;
 
-  /// `files` outlives the log. No I/O before the first write.
+  /// `files` must outlive the log. There is no I/O before the first write.
   Log(FileSystem& files, LogOptions options, LogStart start);
-  ~Log();  // closes
-  /// Writes and syncs what was added; waiting callbacks get Unavailable if that fails. No I/O after
-  /// it: later calls fail. Idempotent, one caller at a time.
+  ~Log();  // calls Close
+  /// Writes and syncs all added records. If that fails, waiting callbacks get Unavailable. There is
+  /// no I/O afterwards, and later calls fail. Idempotent; call it from one thread at a time.
   Status Close();
 
-  /// Copies a record to the buffer; the position behind it. Call in the order of sequences. No I/O.
+  /// Copies a record to the buffer and returns the position after it. Call it in the order of
+  /// sequence numbers. Does no I/O.
   LogPosition Add(uint8_t kind, uint64_t sequence, ByteView body, uint32_t body_crc);
-  /// The next record begins a new file: its number, and the position there.
+  /// Begins a new file with the next record. Returns the number of the file and the position of its
+  /// start.
   struct Switch {
     uint64_t file_number;
     LogPosition position;
   };
   Switch SwitchFile();
 
-  /// Reaches the configured level for all up to `position`, then calls done once: here, or on
-  /// another thread.
+  /// Makes all records up to `position` durable at the configured level. Calls `done` once, on this
+  /// thread or on another.
   void Commit(LogPosition position, Done done);
-  /// Blocks until everything up to `position` survives a power cut.
+  /// Blocks until everything up to `position` survives a power failure.
   Status WaitSynced(LogPosition position);
-  /// Blocks until it is in the files.
+  /// Blocks until everything up to `position` is written to the files.
   Status WaitWritten(LogPosition position);
   [[nodiscard]] LogPosition End() const;
   [[nodiscard]] Status Failure() const;
-  /// Whether it failed for good: of what was not synced nobody knows what the disk holds.
+  /// Whether the log failed permanently: the state on disk of unsynced records is unknown.
   [[nodiscard]] bool NeedsReopening() const;
-  /// Up to where everything survives a power cut.
+  /// The position up to which everything survives a power failure.
   [[nodiscard]] LogPosition Synced() const;
 
-  /// Files with smaller numbers are no longer needed: recycled or removed.
+  /// Declares that files with smaller numbers are no longer needed. They are recycled or removed.
   void Release(uint64_t file_number);
 
  private:
   struct Segment {
-    uint64_t file_number;
-    LogPosition start;
+    LogFile file;  // first_sequence is that of this segment
     bool begins_file;
     Bytes bytes;
   };
@@ -92,61 +103,76 @@ class Log {
     Done done;
     Status status;
   };
-  // Lists: what is moved from one to another needs no memory, so that a want of it cannot stand
-  // between a waiter and its answer.
+  // These are lists, because moving an element to another list allocates nothing. So waiting
+  // threads get their result even if memory runs out.
   using Waiters = std::list<Waiter>;
   using Segments = std::list<Segment>;
 
   void BackgroundLoop();
+  void WriterLoop();
   void WritePending(std::unique_lock<std::mutex>& lock);
   void WriteAgain(std::unique_lock<std::mutex>& lock);
   Status WriteSegments(Segments* segments) noexcept;
   Status WriteSegment(Segment* segment);
-  Result<std::shared_ptr<File>> BeginFile(uint64_t number);
-  Status SyncFiles(bool folder, const std::vector<std::shared_ptr<File>>& files) noexcept;
+  Status BeginFile(uint64_t number);
+  Status SyncFiles(Folder* folder, const std::vector<std::shared_ptr<File>>& files) noexcept;
+  Status NameFiles(const std::list<LogFile>& files) noexcept;
   void SyncOnce(std::unique_lock<std::mutex>& lock);
-  /// Of a write, whose bytes are pending again: it may recover.
+  /// Records a failure. If a write failed, its bytes are pending again and the log may recover.
   void Fail(const Status& status, bool may_recover) noexcept;
+  void RefuseSync(const Status& status, Waiters* ready) noexcept;
   static void TakeReached(Waiters* waiters, LogPosition reached, Waiters* ready);
   void TakeAllFailed(Waiters* ready);
   static void Run(Waiters* ready);
 
   FileSystem& files_;
   const LogOptions options_;
-  const Status no_memory_ = Status::Unavailable("no memory");  // made while there is some
+  const Status no_memory_ = Status::Unavailable("no memory");  // created while memory is available
 
-  // Only of whoever has set writing_.
+  // The following members are used only by the thread that set writing_.
   std::shared_ptr<File> file_;
+  uint64_t file_number_ = 0;  // number of file_
   uint64_t file_offset_ = 0;
+  // The file that is being started. Its name exists already; completed steps are not repeated.
+  uint64_t begun_number_ = 0;
+  std::unique_ptr<File> begun_;  // null: not open yet
 
   mutable std::mutex mutex_;
-  // Guarded by mutex_.
-  std::condition_variable changed_;  // positions, writing_, failure_
-  // What the background thread is asked for; of its own, since that thread would otherwise be woken
-  // by each commit, which costs small requests a tenth of their time.
-  std::condition_variable wanted_;
+  // The following members are guarded by mutex_.
+  std::condition_variable changed_;  // signals changes of positions, writing_ and failure_
+  // These wake the threads of the log. They are separate from changed_, because waking these
+  // threads at every commit would make small requests about a tenth slower.
+  std::condition_variable wanted_;        // for the thread that syncs
+  std::condition_variable write_wanted_;  // for the thread that writes
   Segments pending_;
-  Bytes spare_;                  // a written buffer kept for its capacity
-  uint64_t next_file_number_;    // of the file that records are added to
-  uint64_t next_file_used_ = 0;  // bytes added to it; 0 = its header is yet to come
+  Bytes spare_;                  // a written buffer, kept for its capacity
+  uint64_t next_file_number_;    // number of the file that gets new records
+  uint64_t next_file_used_ = 0;  // bytes added to that file; 0 = its header is not added yet
   LogPosition end_;
   LogPosition written_;
   LogPosition synced_;
   bool writing_ = false;
-  bool syncing_ = false;
-  bool write_wanted_ = false;
+  bool hand_over_ = false;  // the writer thread must write pending_
   bool sync_wanted_ = false;
   bool stop_ = false;
   Status failure_;
-  bool may_recover_ = false;  // failure_ is of a write
+  bool may_recover_ = false;  // failure_ comes from a write
+  // Number of syncs whose files could not be recorded by name_files, and the last such failure.
+  // Only the waiters of these syncs get the failure.
+  uint64_t refusals_ = 0;
+  Status refused_;
   Waiters write_waiters_;
   Waiters sync_waiters_;
   std::vector<std::shared_ptr<File>> unsynced_;
-  bool folder_dirty_ = false;          // names changed since the last sync
-  std::vector<std::string> recycled_;  // paths free to be renamed
-  std::deque<uint64_t> live_;          // numbers of files on disk, rising
+  std::list<LogFile>
+      unnamed_;  // files whose first record is written and that name_files has not recorded yet
+  std::shared_ptr<Folder> folder_;     // opened with the first file and kept open
+  bool folder_dirty_ = false;          // names changed since the last sync of the folder
+  std::vector<std::string> recycled_;  // paths of files that may be reused
+  std::deque<uint64_t> live_;          // numbers of the files on disk, ascending
 
   std::thread background_;
+  std::thread writer_;
 };
 
 }  // namespace hg::lsm

@@ -1,5 +1,5 @@
 #pragma once
-// Bytes of the log (FORMAT.md "Log"): file header and record header. Little-endian.
+// The byte layout of the log (FORMAT.md "Log"): file header and record header. Little-endian.
 
 #include <cstdint>
 #include <cstring>
@@ -10,30 +10,38 @@
 
 namespace hg::lsm {
 
-/// Bytes of records since the store was created: grows by header + body of each record, over all
-/// files.
+/// The number of bytes of records since the store was created, over all files. Each record adds the
+/// length of its header and body.
 using LogPosition = uint64_t;
 
 inline constexpr char kLogMagic[9] = "HGLOG\0\0\1";
 inline constexpr size_t kLogFileHeaderBytes = 36;
 inline constexpr size_t kLogRecordHeaderBytes = 29;
-// Of fields of LogRecordHeader in it.
+// Offsets of fields in an encoded LogRecordHeader.
 inline constexpr size_t kLogSequenceOffset = 8;
 inline constexpr size_t kLogSyncedOffset = 16;
 inline constexpr size_t kLogKindOffset = 24;
 
 struct LogFileHeader {
-  uint64_t number = 0;     // of this file: recycled files carry an older one
-  LogPosition start = 0;   // of its first record
-  LogPosition synced = 0;  // known to be durable when the file was begun
+  uint64_t number = 0;     // number of this file; a recycled file still holds an older one
+  LogPosition start = 0;   // position of its first record
+  LogPosition synced = 0;  // position known to be durable when the file was started
+};
+
+/// A log file with durable records, as listed in the manifest. It must exist.
+struct LogFile {
+  uint64_t number = 0;
+  uint64_t first_sequence = 0;  // sequence number of its first record
+
+  bool operator==(const LogFile&) const = default;
 };
 
 struct LogRecordHeader {
   uint32_t body_bytes = 0;
   uint32_t body_crc = 0;
-  uint64_t sequence = 0;   // strictly rising
-  LogPosition synced = 0;  // known to be durable when the record was added
-  uint8_t kind = 0;        // 1…255; the engine's
+  uint64_t sequence = 0;   // strictly ascending
+  LogPosition synced = 0;  // position known to be durable when the record was added
+  uint8_t kind = 0;        // 1…255; defined by the engine
 };
 
 namespace internal {
@@ -84,7 +92,7 @@ inline void EncodeLogRecordHeader(uint64_t file_number, const LogRecordHeader& h
   internal::PutLittle(&p, internal::HeaderCrc(file_number, out, kLogRecordHeaderBytes - 4));
 }
 
-/// True if an undamaged header of a record of that file stands at the front of `in`.
+/// True if `in` begins with an undamaged record header of that file.
 inline bool DecodeLogRecordHeader(uint64_t file_number, ByteView in, LogRecordHeader* h) {
   if (in.size() < kLogRecordHeaderBytes || in[kLogKindOffset] == 0) return false;
   const char* p = in.data();
@@ -97,7 +105,7 @@ inline bool DecodeLogRecordHeader(uint64_t file_number, ByteView in, LogRecordHe
          internal::HeaderCrc(file_number, in.data(), kLogRecordHeaderBytes - 4);
 }
 
-/// True if a whole, undamaged record of that file stands at the front of `in`.
+/// True if `in` begins with a complete, undamaged record of that file.
 inline bool DecodeLogRecord(uint64_t file_number, ByteView in, LogRecordHeader* h, ByteView* body) {
   if (!DecodeLogRecordHeader(file_number, in, h)) return false;
   if (h->body_bytes > in.size() - kLogRecordHeaderBytes) return false;
@@ -107,7 +115,7 @@ inline bool DecodeLogRecord(uint64_t file_number, ByteView in, LogRecordHeader* 
 
 /// "000000000042.log".
 std::string LogFileName(uint64_t number);
-/// The number of such a name; false for any other name.
+/// Sets the number (≥ 1) of a name made by LogFileName. Returns false for any other name.
 bool ParseLogFileName(const std::string& name, uint64_t* number);
 
 }  // namespace hg::lsm

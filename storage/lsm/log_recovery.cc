@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <future>
+#include <optional>
 #include <vector>
 
 #include "storage/base/survive.h"
@@ -10,27 +11,35 @@
 namespace hg::lsm {
 namespace {
 
-// Where nothing tells how far a file's records are in the stream. No log is as long.
+constexpr char kAdvice[] = " ('tsdb repair' continues without them, and says what is lost)";
+
+bool IsNamed(uint64_t number, std::span<const LogFile> named) {
+  return std::any_of(named.begin(), named.end(),
+                     [number](const LogFile& file) { return file.number == number; });
+}
+
+// Used if the position of a file's records in the stream is unknown. No log is that long.
 constexpr LogPosition kAheadMax = LogPosition{1} << 44;
 
-// A part of a file behind the break of the stream.
+// Content of a file after the break of the stream.
 struct Behind {
-  uint64_t number;  // of the file
+  uint64_t number;  // number of the file
   ByteView content;
-  LogPosition position;  // where it begins, or further
+  LogPosition position;  // position of its beginning, or an upper bound
 };
 
-// The highest "synced" that any undamaged record in it knows of; 0 = none. Bytes of recycled files
-// carry another number in their checksums, so they never count. What clients sent may look like
-// records, too: what is whole is stepped over, and one counts only if it can stand at its place,
-// behind the last one read and with nothing synced that comes behind it.
+// Returns the highest `synced` position in any undamaged record of the content; 0 = none. Old bytes
+// in recycled files do not match, because checksums include the file number. Values sent by clients
+// may look like records, so complete records are skipped as a whole. A record counts only if it is
+// plausible here: its sequence follows the last one read, and its `synced` is not after its own
+// position.
 LogPosition SyncedIn(const Behind& behind, uint64_t last_sequence) {
   const ByteView content = behind.content;
   LogPosition synced = 0;
   LogRecordHeader header;
   ByteView body;
   for (size_t at = 0; at + kLogRecordHeaderBytes <= content.size();) {
-    // What else stands there is mostly seen by these, and need not be summed.
+    // These two checks reject most other bytes without computing a checksum.
     uint64_t sequence;
     LogPosition told;
     std::memcpy(&sequence, &content[at + kLogSequenceOffset], sizeof sequence);
@@ -46,15 +55,15 @@ LogPosition SyncedIn(const Behind& behind, uint64_t last_sequence) {
   return synced;
 }
 
-// Of the file in which the stream breaks off, at `offset` and `position`.
+// The rest of the file in which the stream breaks off, at `offset` and `position`.
 Behind BehindBreak(uint64_t number, ByteView content, size_t offset, LogPosition position) {
-  if (offset == 0) {  // it does not go on where the stream is
+  if (offset == 0) {  // the file does not continue the stream
     LogFileHeader own;
     const bool known = DecodeLogFileHeader(content, &own) && own.number == number;
     return {number, content, known ? own.start : position + kAheadMax};
   }
   content.remove_prefix(offset);
-  // Of the torn record itself the bytes that are there are no others' records.
+  // The bytes of the torn record itself contain no other records.
   LogRecordHeader torn;
   if (DecodeLogRecordHeader(number, content, &torn)) {
     const uint64_t size = kLogRecordHeaderBytes + uint64_t{torn.body_bytes};
@@ -67,11 +76,11 @@ Behind BehindBreak(uint64_t number, ByteView content, size_t offset, LogPosition
 struct Walk {
   FileSystem& files;
   const std::string& folder;
-  std::vector<uint64_t> numbers;  // rising
+  std::vector<uint64_t> numbers;  // ascending
 
   [[nodiscard]] std::string Path(size_t i) const { return folder + "/" + LogFileName(numbers[i]); }
-  // False: no header of this very file. The content's memory is used again: that of a whole file
-  // anew would be a part of the time that a start takes.
+  // Returns false if the file has no header with its own number. Reuses the memory of `content`,
+  // because allocating that of a whole file each time would slow down the start.
   Result<bool> Load(size_t i, Bytes* content, LogFileHeader* header) const {
     ASSIGN_OR_RETURN(const auto file, files.Open(Path(i), OpenMode::kRead));
     ASSIGN_OR_RETURN(const uint64_t size, file->Size());
@@ -79,10 +88,35 @@ struct Walk {
     return DecodeLogFileHeader(*content, header) && header->number == numbers[i];
   }
 
-  // The stream breaks off at `position`, in file i at `offset`. Proof that more had been durable
-  // makes it damage; otherwise it is the torn end: cut there.
+  // Returns why the file is not the one in `named`, or "" if it is.
+  Result<std::string> Misfit(const LogFile& named) const {
+    const std::string path = folder + "/" + LogFileName(named.number);
+    if (!files.Exists(path)) return std::string("the log file is missing");
+    ASSIGN_OR_RETURN(const auto file, files.Open(path, OpenMode::kRead));
+    Bytes content;
+    RETURN_IF_ERROR(file->ReadAt(0, kLogFileHeaderBytes + kLogRecordHeaderBytes, &content));
+    if (content.empty()) return std::string("the log file is empty");
+    LogFileHeader header;
+    if (!DecodeLogFileHeader(content, &header)) {
+      return std::string("the log file was overwritten: it has no header");
+    }
+    if (header.number != named.number) {
+      return "the log file was overwritten by log file " + std::to_string(header.number);
+    }
+    LogRecordHeader record;
+    const ByteView in = ByteView(content).substr(kLogFileHeaderBytes);
+    if (!DecodeLogRecordHeader(named.number, in, &record) ||
+        record.sequence != named.first_sequence) {
+      return "the log file does not begin with record " + std::to_string(named.first_sequence);
+    }
+    return std::string();
+  }
+
+  // Handles the break of the stream at `position`, in file i at `offset`. If later data was
+  // durable, this is damage. Otherwise it is a torn end and is cut off.
   Status Break(size_t i, size_t offset, LogPosition position, uint64_t last_sequence,
-               ByteView content, AtBreak at_break, std::string* damage) const {
+               ByteView content, AtBreak at_break, std::span<const LogFile> named,
+               std::string* damage) const {
     LogPosition synced =
         SyncedIn(BehindBreak(numbers[i], content, offset, position), last_sequence);
     std::string place = Path(i) + " at " + std::to_string(offset);
@@ -90,21 +124,27 @@ struct Walk {
       Bytes other;
       LogFileHeader header;
       ASSIGN_OR_RETURN(const bool whole, Load(later, &other, &header));
-      // A file that was left for a damaged one is not the damage.
+      // If a file was abandoned for a damaged one, the damage is in the latter.
       if (!whole && later == i + 1 && synced <= position) place = Path(later) + " at 0";
       if (!whole) continue;
       const Behind records{numbers[later], ByteView(other).substr(kLogFileHeaderBytes),
                            header.start};
       synced = std::max({synced, header.synced, SyncedIn(records, last_sequence)});
+      // When a file is listed, everything before it is durable.
+      if (IsNamed(numbers[later], named)) synced = std::max(synced, header.start);
+    }
+    // The first record of a listed file is durable as well.
+    if (offset <= kLogFileHeaderBytes && IsNamed(numbers[i], named)) {
+      synced = std::max(synced, position + 1);
     }
     if (synced > position) {
       *damage = place + ": damaged log; records up to " + std::to_string(synced - position) +
-                " bytes further were known to be durable";
+                " bytes further were known to be durable" + kAdvice;
       if (at_break == AtBreak::kCut) return Status::Corruption(*damage);
     }
     if (at_break == AtBreak::kReport) return {};
-    // Newest first: whatever a crash leaves here is a gap again, and cut again. A file without a
-    // header goes too, since the stream continues in another one.
+    // Newest first, so that a crash here leaves a gap that the next recovery cuts again. A file
+    // without a header is removed too, because the stream continues in another one.
     for (size_t later = numbers.size(); later-- > i + (offset > 0 ? 1 : 0);) {
       RETURN_IF_ERROR(files.Remove(Path(later)));
     }
@@ -112,8 +152,8 @@ struct Walk {
       ASSIGN_OR_RETURN(const auto file, files.Open(Path(i), OpenMode::kReadWrite));
       RETURN_IF_ERROR(file->Truncate(offset));
     }
-    // Names that come back with a power cut are cut again; the next log file, and the next
-    // manifest, sync the folder before anything in them counts.
+    // Removed names that return after a power failure are cut again. The next log file and the next
+    // manifest sync the folder before their content counts.
     return {};
   }
 };
@@ -123,26 +163,53 @@ struct Walk {
 Result<LogRecovery> RecoverLog(FileSystem& files, const std::string& folder, uint64_t first_file,
                                LogPosition first_position, uint64_t after_sequence,
                                const std::function<Status(const LogRecord&)>& visit,
-                               AtBreak at_break) {
+                               AtBreak at_break, std::span<const LogFile> named) {
   Walk walk{files, folder, {}};
+  LogRecovery result;
+  // Data after a missing listed file is not read, because it may depend on the missing records.
+  uint64_t end_number = UINT64_MAX;
+  std::string misfit;
+  for (const LogFile& file : named) {
+    ASSIGN_OR_RETURN(const std::string why, walk.Misfit(file));
+    if (why.empty()) continue;
+    misfit = folder + "/" + LogFileName(file.number) + " at 0: " + why + "; records from number " +
+             std::to_string(file.first_sequence) + " on were known to be durable" + kAdvice;
+    if (at_break == AtBreak::kCut) return Status::Corruption(misfit);
+    end_number = file.number;
+    break;
+  }
+  uint64_t next_number = first_file;
+  std::vector<uint64_t> foreign;
   ASSIGN_OR_RETURN(const auto names, files.List(folder));
   for (const std::string& name : names) {
     uint64_t number;
-    if (ParseLogFileName(name, &number) && number >= first_file) walk.numbers.push_back(number);
+    if (!ParseLogFileName(name, &number) || number < first_file) continue;
+    ASSIGN_OR_RETURN(const bool own, IsLogFile(files, folder + "/" + name));
+    if (!own && !IsNamed(number, named)) {
+      foreign.push_back(number);
+      continue;
+    }
+    next_number = std::max(next_number, number + 1);
+    if (number < end_number) walk.numbers.push_back(number);
   }
+  if (!named.empty()) next_number = std::max(next_number, named.back().number + 1);
   std::sort(walk.numbers.begin(), walk.numbers.end());
-
-  LogRecovery result;
+  // New log files must not use names that are taken. Names with far larger numbers are never
+  // reached.
+  std::sort(foreign.begin(), foreign.end());
+  for (const uint64_t number : foreign) {
+    if (number >= next_number && number - next_number <= UINT32_MAX) next_number = number + 1;
+  }
   LogPosition position = first_position;
   bool broken = false;
   Bytes content;
   Bytes next_content;
   LogFileHeader header;
-  std::future<Result<bool>> next;  // of the file behind, read while this one's records are visited
+  std::future<Result<bool>> next;  // the next file, read while the records of this one are visited
   for (size_t i = 0; i < walk.numbers.size() && !broken; ++i) {
     bool whole;
     if (i > 0) {
-      content.swap(next_content);  // read below, when the file before it ended
+      content.swap(next_content);  // read below, when the previous file ended
       whole = true;
     } else {
       ASSIGN_OR_RETURN(whole, walk.Load(i, &content, &header));
@@ -150,7 +217,7 @@ Result<LogRecovery> RecoverLog(FileSystem& files, const std::string& folder, uin
     }
     const bool followed = whole && i + 1 < walk.numbers.size();
     if (followed) {
-      // Where no thread can be had it is read when it is asked for.
+      // If no thread can be started, the file is read when the result is needed.
       next = std::async(std::launch::async | std::launch::deferred, [&, i] {
         return Survive([&] { return walk.Load(i + 1, &next_content, &header); });
       });
@@ -158,10 +225,12 @@ Result<LogRecovery> RecoverLog(FileSystem& files, const std::string& folder, uin
     size_t offset = whole ? kLogFileHeaderBytes : 0;
     LogRecordHeader record;
     ByteView body;
+    std::optional<uint64_t> first_sequence;
     while (whole &&
            DecodeLogRecord(walk.numbers[i], ByteView(content).substr(offset), &record, &body) &&
            record.sequence > result.last_sequence) {
       result.last_sequence = record.sequence;
+      if (!first_sequence) first_sequence = record.sequence;
       if (record.sequence > after_sequence) {
         if (Status status = visit({record.kind, record.sequence, body}); !status.ok()) {
           return Prepend(status, walk.Path(i) + " at " + std::to_string(offset));
@@ -171,26 +240,32 @@ Result<LogRecovery> RecoverLog(FileSystem& files, const std::string& folder, uin
       offset += kLogRecordHeaderBytes + body.size();
       position += kLogRecordHeaderBytes + body.size();
     }
-    // A file that was left for the next one is followed by a file that goes on exactly here.
+    if (first_sequence) result.files.push_back({walk.numbers[i], *first_sequence});
+    // A file that ended regularly is followed by a file that continues exactly here.
     if (followed) {
       ASSIGN_OR_RETURN(const bool next_whole, next.get());
       if (next_whole && header.start == position) continue;
     }
     result.end_file = walk.Path(i);
     result.end_offset = offset;
-    RETURN_IF_ERROR(
-        walk.Break(i, offset, position, result.last_sequence, content, at_break, &result.damage));
+    RETURN_IF_ERROR(walk.Break(i, offset, position, result.last_sequence, content, at_break, named,
+                               &result.damage));
     broken = true;
     if (i + 1 < walk.numbers.size() || !whole) {
       result.cut = walk.Path(i) + " at " + std::to_string(offset);
     }
   }
+  if (!misfit.empty() && result.damage.empty()) {
+    result.damage = std::move(misfit);
+    result.end_file = folder + "/" + LogFileName(end_number);
+    result.end_offset = 0;
+  }
   result.bytes = position - first_position;
-  result.next.file_number =
-      std::max(first_file, walk.numbers.empty() ? uint64_t{0} : walk.numbers.back() + 1);
+  result.next.file_number = next_number;
   result.next.position = position;
   if (at_break == AtBreak::kReport) return result;
-  // What was read may still be in the page cache only. Files built from it rely on it from now on.
+  // What was read may only be in the page cache. Files built from it depend on it from now on, so
+  // it is synced.
   for (size_t i = 0; i < walk.numbers.size(); ++i) {
     if (!files.Exists(walk.Path(i))) continue;
     ASSIGN_OR_RETURN(const auto file, files.Open(walk.Path(i), OpenMode::kReadWrite));
@@ -198,6 +273,20 @@ Result<LogRecovery> RecoverLog(FileSystem& files, const std::string& folder, uin
     result.next.old_files.push_back(walk.numbers[i]);
   }
   return result;
+}
+
+Result<bool> IsLogFile(FileSystem& files, const std::string& path) {
+  ASSIGN_OR_RETURN(const auto file, files.Open(path, OpenMode::kRead));
+  const ByteView mark(kLogMagic, 8);
+  Bytes begin;
+  RETURN_IF_ERROR(file->ReadAt(0, mark.size(), &begin));
+  // After a power failure any of the bytes may be missing. One wrong byte is treated as damage of a
+  // log file.
+  size_t wrong = 0;
+  for (size_t i = 0; i < begin.size(); ++i) {
+    if (begin[i] != mark[i] && begin[i] != 0) ++wrong;
+  }
+  return wrong <= 1;
 }
 
 }  // namespace hg::lsm

@@ -13,17 +13,17 @@
 namespace hg::lsm {
 namespace {
 
-constexpr ByteView kMagic{"HGMAN\0\0", 7};  // and the version, a byte
-constexpr int kVersion = 5;
+constexpr ByteView kMagic{"HGMAN\0\0", 7};  // followed by one byte with the version
+constexpr int kVersion = 6;
 constexpr size_t kCrcBytes = 4;
 
-// Flags of a run.
+// Flags of a RunEntry.
 constexpr uint64_t kReference = 1, kMarks = 2, kLoose = 4, kInNamespace = 8, kRunFlags = 15;
 
 constexpr uint64_t kKeepDeleted = 1, kNewVersions = 2, kInMemory = 4, kUncached = 8, kBloom = 16;
 constexpr uint64_t kFamilyFlags = 31;
 
-// Reads fields one after the other; after a failure everything reads as zero and ok() is false.
+// Reads fields in order. After a failure all fields read as zero and ok() is false.
 class Reader {
  public:
   explicit Reader(ByteView in) : in_(in) {}
@@ -40,7 +40,7 @@ class Reader {
     in_.remove_prefix(size);
     return text;
   }
-  // A count of items that take at least a byte each.
+  // Reads a number of items that take at least one byte each.
   uint64_t Count() {
     const uint64_t n = Number();
     ok_ = ok_ && n <= in_.size();
@@ -54,7 +54,7 @@ class Reader {
   bool ok_ = true;
 };
 
-// Of a whole manifest of whatever version; 0: it is none.
+// Returns the version of a complete manifest, or 0 if it is none.
 int VersionOf(ByteView in) {
   if (in.size() <= kMagic.size() + kCrcBytes || !in.starts_with(kMagic)) return 0;
   uint32_t crc = 0;
@@ -94,7 +94,7 @@ bool ReadFamily(Reader* r, FamilyDescriptor* family) {
   return flags <= kFamilyFlags;
 }
 
-/// Widths that a row key can have.
+/// Whether a row key can have these widths.
 bool Possible(const KeyLayout& layout) {
   const auto id = [](int width) { return width >= 1 && width <= 8; };
   return id(layout.metric_width) && id(layout.tagk_width) && id(layout.tagv_width) &&
@@ -106,16 +106,6 @@ std::string NamespaceOfTable(const Manifest& m, uint32_t id) {
   const auto at = std::find_if(m.tables.begin(), m.tables.end(),
                                [id](const TableEntry& table) { return table.id == id; });
   return at == m.tables.end() ? "" : std::string(NamespaceOf(at->name));
-}
-
-/// Regions as version 1 meant them.
-void DivideBySalt(Manifest* m) {
-  const std::vector<RegionEntry> by_salt = SaltRegions(m->layout);
-  m->next_region = static_cast<uint32_t>(by_salt.size());
-  for (TableEntry& table : m->tables) {
-    if (table.points) table.regions = by_salt;
-  }
-  m->keys_astray = by_salt.size() > 1;
 }
 
 }  // namespace
@@ -132,6 +122,11 @@ Bytes EncodeManifest(const Manifest& m) {
         uint64_t{m.next_table}, uint64_t{m.next_region}}) {
     AppendVarint(&out, v);
   }
+  AppendVarint(&out, m.logs.size());
+  for (const LogFile& file : m.logs) {
+    AppendVarint(&out, file.number);
+    AppendVarint(&out, file.first_sequence);
+  }
   AppendVarint(&out, m.tables.size());
   for (const TableEntry& table : m.tables) {
     AppendVarint(&out, table.id);
@@ -147,13 +142,13 @@ Bytes EncodeManifest(const Manifest& m) {
   }
   AppendVarint(&out, m.runs.size());
   for (const RunEntry& run : m.runs) {
-    for (const uint64_t v :
-         {uint64_t{run.table}, uint64_t{run.region}, run.number, run.first_sequence,
-          run.last_sequence, run.cells_bytes, run.points_bytes,
-          (run.reference ? kReference : 0) | (run.marks ? kMarks : 0) | (run.loose ? kLoose : 0) |
-              (run.space.empty() ? 0 : kInNamespace),
-          ZigZag(run.made_ms), uint64_t{run.first_base}, uint64_t{run.last_base},
-          uint64_t{run.rewrites}}) {
+    for (const uint64_t v : {uint64_t{run.table}, uint64_t{run.region}, run.number,
+                             run.first_sequence, run.last_sequence, run.cells_bytes,
+                             run.points_bytes, uint64_t{run.cells_crc}, uint64_t{run.points_crc},
+                             (run.reference ? kReference : 0) | (run.marks ? kMarks : 0) |
+                                 (run.loose ? kLoose : 0) | (run.space.empty() ? 0 : kInNamespace),
+                             ZigZag(run.made_ms), uint64_t{run.first_base}, uint64_t{run.last_base},
+                             uint64_t{run.rewrites}}) {
       AppendVarint(&out, v);
     }
   }
@@ -163,8 +158,7 @@ Bytes EncodeManifest(const Manifest& m) {
 }
 
 bool DecodeManifest(ByteView in, Manifest* m) {
-  const int version = VersionOf(in);
-  if (version == 0 || version > kVersion) return false;
+  if (VersionOf(in) != kVersion) return false;
   in.remove_suffix(kCrcBytes);
   Reader r(in.substr(kMagic.size() + 1));
   *m = Manifest();
@@ -176,7 +170,12 @@ bool DecodeManifest(ByteView in, Manifest* m) {
     *v = r.Number();
   m->stamp_floor_ms = UnZigZag(r.Number());
   m->next_table = static_cast<uint32_t>(r.Number());
-  m->next_region = version == 1 ? 1 : static_cast<uint32_t>(r.Number());
+  m->next_region = static_cast<uint32_t>(r.Number());
+  m->logs.resize(r.Count());
+  for (LogFile& file : m->logs) {
+    file.number = r.Number();
+    file.first_sequence = r.Number();
+  }
   m->tables.resize(r.Count());
   for (TableEntry& table : m->tables) {
     table.id = static_cast<uint32_t>(r.Number());
@@ -184,13 +183,8 @@ bool DecodeManifest(ByteView in, Manifest* m) {
     table.points = r.Number() != 0;
     table.families.resize(r.Count());
     for (FamilyDescriptor& family : table.families) {
-      if (version <= 2) {
-        family.name = r.Text();
-      } else if (!ReadFamily(&r, &family)) {
-        return false;
-      }
+      if (!ReadFamily(&r, &family)) return false;
     }
-    if (version == 1) continue;
     table.regions.resize(r.Count());
     for (RegionEntry& region : table.regions) {
       region.id = static_cast<uint32_t>(r.Number());
@@ -205,12 +199,13 @@ bool DecodeManifest(ByteView in, Manifest* m) {
                         &run.points_bytes}) {
       *v = r.Number();
     }
-    const uint64_t flags = version == 1 ? kMarks : r.Number();
-    if (flags > kRunFlags || (version <= 4 && (flags & kInNamespace) != 0)) return false;
+    run.cells_crc = static_cast<uint32_t>(r.Number());
+    run.points_crc = static_cast<uint32_t>(r.Number());
+    const uint64_t flags = r.Number();
+    if (flags > kRunFlags) return false;
     run.reference = (flags & kReference) != 0;
     run.marks = (flags & kMarks) != 0;
-    run.made_ms = version == 1 ? 0 : UnZigZag(r.Number());
-    if (version <= 3) continue;
+    run.made_ms = UnZigZag(r.Number());
     run.loose = (flags & kLoose) != 0;
     if ((flags & kInNamespace) != 0) run.space = NamespaceOfTable(*m, run.table);
     if ((flags & kInNamespace) != 0 && run.space.empty()) return false;
@@ -218,10 +213,7 @@ bool DecodeManifest(ByteView in, Manifest* m) {
     run.last_base = static_cast<uint32_t>(r.Number());
     run.rewrites = static_cast<uint32_t>(r.Number());
   }
-  if (!r.ok() || !r.at_end() || !Possible(m->layout)) return false;
-  m->outdated = version < kVersion;
-  if (version == 1) DivideBySalt(m);
-  return IsWhole(*m);
+  return r.ok() && r.at_end() && Possible(m->layout) && IsWhole(*m);
 }
 
 std::string NamespaceFolder(const std::string& store, const std::string& space) {
@@ -239,6 +231,10 @@ bool Tiles(const std::vector<RegionEntry>& regions) {
 }
 
 bool IsWhole(const Manifest& manifest) {
+  for (size_t i = 0; i < manifest.logs.size(); ++i) {
+    const uint64_t least = i == 0 ? manifest.log_file : manifest.logs[i - 1].number + 1;
+    if (manifest.logs[i].number < least) return false;
+  }
   std::set<std::pair<uint32_t, uint32_t>> places = {{0, 0}};
   for (const TableEntry& table : manifest.tables) {
     if (!Tiles(table.regions)) return false;
@@ -266,20 +262,22 @@ std::vector<RegionEntry> SaltRegions(const KeyLayout& layout) {
   return regions;
 }
 
+Result<Manifest> ManifestFrom(ByteView content, const std::string& path) {
+  Manifest manifest;
+  if (DecodeManifest(content, &manifest)) return manifest;
+  const int version = VersionOf(content);
+  if (version == 0 || version == kVersion) {
+    return Status::Corruption(path + " at 0: not an undamaged manifest");
+  }
+  return Status::Unsupported(path + ": the manifest is of version " + std::to_string(version) +
+                             ", written by " + (version > kVersion ? "a newer" : "an older") +
+                             " program; this one reads version " + std::to_string(kVersion));
+}
+
 Result<Manifest> LoadManifest(FileSystem& files, const std::string& folder) {
   const std::string path = folder + "/" + kManifestName;
   ASSIGN_OR_RETURN(const Bytes content, ReadWholeFile(files, path));
-  Manifest manifest;
-  if (!DecodeManifest(content, &manifest)) {
-    const int version = VersionOf(content);
-    if (version > kVersion) {
-      return Status::Unsupported(path + " is of version " + std::to_string(version) +
-                                 ", written by a newer program; this one reads up to " +
-                                 std::to_string(kVersion));
-    }
-    return Status::Corruption(path + " at 0: not an undamaged manifest");
-  }
-  return manifest;
+  return ManifestFrom(content, path);
 }
 
 Status SaveManifest(FileSystem& files, const std::string& folder, const Manifest& manifest) {

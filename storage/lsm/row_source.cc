@@ -36,7 +36,21 @@ class MemorySource : public RowSource {
     started_ = false;
   }
   [[nodiscard]] const Bytes& key() const override { return batch_[at_].key; }
-  CellRow TakeRow() override { return std::move(batch_[at_].row); }
+  using RowSource::TakeRow;
+  Result<CellRow> TakeRow(const ColumnChoice& wanted, MemoryTally* memory) override {
+    KeyedRow& found = batch_[at_];
+    if (found.left_out) {
+      CellRow row;
+      RETURN_IF_ERROR(memory_.Get(found.key, wanted, memory, &row).status());
+      return row;
+    }
+    if (memory != nullptr) {
+      const size_t cells = found.row.cells.size() + found.row.versions.size();
+      RETURN_IF_ERROR(ChargeRow(cells, found.row.MemoryBytes(), memory));
+    }
+    found.row.Keep(wanted);
+    return std::move(found.row);
+  }
 
  private:
   const CellMemory& memory_;
@@ -47,67 +61,38 @@ class MemorySource : public RowSource {
   size_t at_ = static_cast<size_t>(-1);
 };
 
-// Few sources: a linear look for the least key beats a heap.
-class MergedSource : public RowSource {
- public:
-  MergedSource(CellOrder order, std::vector<std::unique_ptr<RowSource>> sources)
-      : order_(order), sources_(std::move(sources)), live_(sources_.size(), false) {}
-
-  Result<bool> Next() override {
-    for (size_t i = 0; i < sources_.size(); ++i) {
-      if (started_ && !(live_[i] && (sources_[i]->key() == key_ || sources_[i]->key() < sought_))) {
-        continue;
-      }
-      ASSIGN_OR_RETURN(live_[i], sources_[i]->Next());
-    }
-    started_ = true;
-    const Bytes* least = nullptr;
-    for (size_t i = 0; i < sources_.size(); ++i) {
-      if (live_[i] && (least == nullptr || sources_[i]->key() < *least))
-        least = &sources_[i]->key();
-    }
-    if (least == nullptr) return false;
-    key_ = *least;
-    return true;
-  }
-  void Seek(Bytes start) override {
-    for (size_t i = 0; i < sources_.size(); ++i) {
-      if (!started_ || (live_[i] && sources_[i]->key() < start)) sources_[i]->Seek(start);
-    }
-    // Those before it move with the next Next, as those at key_ do.
-    sought_ = std::move(start);
-  }
-  [[nodiscard]] const Bytes& key() const override { return key_; }
-  CellRow TakeRow() override {
-    CellRow row;
-    bool first = true;
-    for (size_t i = 0; i < sources_.size(); ++i) {
-      if (!live_[i] || sources_[i]->key() != key_) continue;
-      row = first ? sources_[i]->TakeRow()
-                  : MergeRows(order_, std::move(row), sources_[i]->TakeRow());
-      first = false;
-    }
-    return row;
-  }
-
- private:
-  const CellOrder order_;
-  std::vector<std::unique_ptr<RowSource>> sources_;
-  std::vector<bool> live_;
-  bool started_ = false;
-  Bytes key_;
-  Bytes sought_;
-};
-
 }  // namespace
 
 std::unique_ptr<RowSource> ScanMemory(const CellMemory& memory, Bytes start, Bytes stop) {
   return std::make_unique<MemorySource>(memory, std::move(start), std::move(stop));
 }
 
-std::unique_ptr<RowSource> MergeSources(CellOrder order,
-                                        std::vector<std::unique_ptr<RowSource>> sources) {
-  return std::make_unique<MergedSource>(order, std::move(sources));
+// There are few sources, so a linear search for the smallest key is faster than a heap.
+Result<bool> MergedRows::Next() {
+  for (size_t i = 0; i < sources_.size(); ++i) {
+    if (started_ && !(live_[i] && sources_[i]->key() == key_)) continue;
+    ASSIGN_OR_RETURN(live_[i], sources_[i]->Next());
+  }
+  started_ = true;
+  const Bytes* least = nullptr;
+  for (size_t i = 0; i < sources_.size(); ++i) {
+    if (live_[i] && (least == nullptr || sources_[i]->key() < *least)) least = &sources_[i]->key();
+  }
+  if (least == nullptr) return false;
+  key_ = *least;
+  return true;
+}
+
+Result<CellRow> MergedRows::TakeRow() {
+  CellRow row;
+  bool first = true;
+  for (size_t i = 0; i < sources_.size(); ++i) {
+    if (!live_[i] || sources_[i]->key() != key_) continue;
+    ASSIGN_OR_RETURN(CellRow part, sources_[i]->TakeRow());
+    row = first ? std::move(part) : MergeRows(order_, std::move(row), std::move(part));
+    first = false;
+  }
+  return row;
 }
 
 }  // namespace hg::lsm

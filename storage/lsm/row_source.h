@@ -1,5 +1,5 @@
 #pragma once
-// Ordered streams of row parts, and their merge.
+// Ordered streams of parts of rows, and their merge.
 
 #include <memory>
 #include <vector>
@@ -10,26 +10,50 @@
 
 namespace hg::lsm {
 
-/// Rows ascending by key. One thread at a time.
+/// Rows in ascending order of keys. Not thread-safe.
 class RowSource {
  public:
   virtual ~RowSource() = default;
-  /// Moves to the next row; false at the end.
+  /// Moves to the next row. Returns false at the end.
   virtual Result<bool> Next() = 0;
-  /// The next row is the first one ≥ start, which lies behind the row moved to.
+  /// Makes the first row ≥ start the next one. `start` must be after the current row.
   virtual void Seek(Bytes start) = 0;
-  /// Of the row moved to; until the next Next.
+  /// The key of the current row, valid until the next call of Next.
   [[nodiscard]] virtual const Bytes& key() const = 0;
-  /// May be taken once per row.
-  virtual CellRow TakeRow() = 0;
+  /// Returns the selected columns of the current row. Call it at most once per row. `memory` is
+  /// charged before the columns are copied and may refuse; null means no limit. Corruption means
+  /// that the row cannot be read.
+  virtual Result<CellRow> TakeRow(const ColumnChoice& wanted, MemoryTally* memory) = 0;
+  /// Returns all columns, without a memory limit.
+  Result<CellRow> TakeRow() { return TakeRow({}, nullptr); }
 };
 
-/// Rows of memory in [start, stop) (stop "" = no end), copied in small batches; the memory may
-/// change meanwhile and outlives the source.
+/// Returns the rows of a memtable in [start, stop). An empty stop means no end. It copies rows in
+/// small batches, so the memtable may change meanwhile. The memtable must outlive the source.
 std::unique_ptr<RowSource> ScanMemory(const CellMemory& memory, Bytes start, Bytes stop);
 
-/// The merge of parts; `sources` newest first.
-std::unique_ptr<RowSource> MergeSources(CellOrder order,
-                                        std::vector<std::unique_ptr<RowSource>> sources);
+/// Merges several sources: rows in ascending order of keys, with the parts of each row merged. Not
+/// thread-safe.
+class MergedRows {
+ public:
+  /// `sources` are ordered newest first.
+  MergedRows(CellOrder order, std::vector<std::unique_ptr<RowSource>> sources)
+      : order_(order), sources_(std::move(sources)), live_(sources_.size(), false) {}
+
+  /// Moves to the next row. Returns false at the end.
+  Result<bool> Next();
+  /// The key of the current row, valid until the next call of Next.
+  [[nodiscard]] const Bytes& key() const { return key_; }
+  /// Returns the current row. Call it at most once per row. Corruption means that a part cannot be
+  /// read.
+  Result<CellRow> TakeRow();
+
+ private:
+  const CellOrder order_;
+  const std::vector<std::unique_ptr<RowSource>> sources_;
+  std::vector<bool> live_;
+  bool started_ = false;
+  Bytes key_;
+};
 
 }  // namespace hg::lsm

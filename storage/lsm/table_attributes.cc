@@ -5,6 +5,7 @@
 #include <cctype>
 #include <charconv>
 #include <functional>
+#include <optional>
 
 #include "storage/table_name.h"
 
@@ -13,7 +14,8 @@ namespace {
 
 constexpr size_t kFamilyNameMax = 127;
 constexpr size_t kTableNameMax = 255;
-// A block is read whole; above, one get would ask for more memory than a query may (D23).
+// A block is read as a whole. With larger blocks, one get could need more memory than a query may
+// use (region-store.md D23).
 constexpr uint32_t kBlockSizeMax = 16 << 20;
 
 constexpr std::array<std::string_view, 3> kCompressions = {"NONE", "SNAPPY", "ZSTD"};
@@ -68,12 +70,28 @@ Status SetBool(std::string_view name, std::string_view text, bool* out) {
 
 const char* Text(bool b) { return b ? "true" : "false"; }
 
+// LZ4, LZO, GZ and BZIP2 are not supported. A table that asks for them is rejected and not stored
+// differently.
+Status CheckCompression(const std::string& name) {
+  if (std::find(kCompressions.begin(), kCompressions.end(), name) != kCompressions.end()) return {};
+  return Status::Unsupported("COMPRESSION '" + name + "': expected one of " + OneOf(kCompressions));
+}
+
+Status CheckEncoding(const std::string& name) {
+  if (std::find(kEncodings.begin(), kEncodings.end(), name) != kEncodings.end()) return {};
+  return Bad("DATA_BLOCK_ENCODING", name, "one of " + OneOf(kEncodings));
+}
+
 Status CheckFamily(const FamilyDescriptor& family) {
-  const auto printable = [](unsigned char c) { return c > 0x20 && c != 0x7F && c != ':'; };
-  if (family.name.empty() || family.name.size() > kFamilyNameMax ||
-      !std::all_of(family.name.begin(), family.name.end(), printable)) {
+  const auto allowed = [](unsigned char c) {
+    return c > 0x20 && c != 0x7F && c != ':' && c != '/' && c != '\\';
+  };
+  if (family.name.empty() || family.name.size() > kFamilyNameMax || family.name[0] == '.' ||
+      family.name == "recovered.edits" ||
+      !std::all_of(family.name.begin(), family.name.end(), allowed)) {
     return Status::InvalidArgument("family '" + family.name +
-                                   "': a name is 1 to 127 printable bytes without ':'");
+                                   "': a name is 1 to 127 printable bytes without ':', '/' and "
+                                   "'\\', does not begin with '.' and is not 'recovered.edits'");
   }
   const std::string of = "family '" + family.name + "'";
   const auto number = [&of](std::string_view name, int64_t v, int64_t least, int64_t most) {
@@ -83,19 +101,151 @@ Status CheckFamily(const FamilyDescriptor& family) {
   RETURN_IF_ERROR(number("MIN_VERSIONS", family.min_versions, 0, family.versions));
   RETURN_IF_ERROR(number("TTL", family.ttl_s, 1, kTtlForever));
   RETURN_IF_ERROR(number("BLOCKSIZE", family.block_size, 1024, kBlockSizeMax));
-  // LZ4, LZO, GZ and BZIP2 are not linked: a table of theirs is refused, not kept differently.
-  if (std::find(kCompressions.begin(), kCompressions.end(), family.compression) ==
-      kCompressions.end()) {
-    return Prepend(
-        Status::Unsupported("COMPRESSION '" + family.compression + "': " + OneOf(kCompressions)),
-        of);
-  }
-  if (std::find(kEncodings.begin(), kEncodings.end(), family.data_block_encoding) ==
-      kEncodings.end()) {
-    return Prepend(Bad("DATA_BLOCK_ENCODING", family.data_block_encoding, OneOf(kEncodings)), of);
-  }
+  RETURN_IF_ERROR(Prepend(CheckCompression(family.compression), of));
+  RETURN_IF_ERROR(Prepend(CheckEncoding(family.data_block_encoding), of));
   return {};
 }
+
+// HBase's describe prints "65536 B (64KB)" and "86400 SECONDS (1 DAY)". Returns the part before the
+// parentheses.
+std::string_view WithoutRemark(std::string_view text) {
+  if (text.ends_with(')')) text = text.substr(0, text.find('('));
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  return text;
+}
+
+int64_t SecondsOf(const std::string& unit) {
+  constexpr std::pair<std::string_view, int64_t> kUnits[] = {
+      {"SECOND", 1}, {"MINUTE", 60}, {"HOUR", 3600}, {"DAY", 86400}, {"WEEK", 604800}};
+  for (const auto& [name, seconds] : kUnits) {
+    if (unit == name || unit == std::string(name) + "S" || unit == name.substr(0, 1))
+      return seconds;
+  }
+  return 0;
+}
+
+// Returns the seconds of "180", "3d", "1 DAYS 12 HOURS" or "86400 SECONDS (1 DAY)".
+std::optional<int64_t> ReadSeconds(std::string_view text) {
+  text = WithoutRemark(text);
+  int64_t sum = 0;
+  do {
+    int64_t v = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), v);
+    if (error != std::errc() || v < 0) return std::nullopt;
+    text.remove_prefix(static_cast<size_t>(end - text.data()));
+    if (text.empty() && sum == 0) return v;  // no unit: seconds
+    while (text.starts_with(' ')) text.remove_prefix(1);
+    const size_t size = std::min(text.find_first_of(" 0123456789"), text.size());
+    const int64_t unit = SecondsOf(Upper(text.substr(0, size)));
+    if (unit == 0 || v > (kTtlForever - sum) / unit) return std::nullopt;
+    sum += v * unit;
+    text.remove_prefix(size);
+    while (text.starts_with(' ')) text.remove_prefix(1);
+  } while (!text.empty());
+  return sum;
+}
+
+Status SetTtl(std::string_view name, std::string_view text, FamilyDescriptor* family) {
+  const auto seconds = Upper(text) == "FOREVER" ? kTtlForever : ReadSeconds(text);
+  if (!seconds || *seconds < 1 || *seconds > kTtlForever) {
+    return Bad(name, text,
+               "FOREVER, or 1 to 2147483647 seconds, as a number or with units as in 90m or 3d");
+  }
+  family->ttl_s = *seconds;
+  return {};
+}
+
+Status SetBlockSize(std::string_view name, std::string_view text, FamilyDescriptor* family) {
+  std::string_view number = WithoutRemark(text);
+  if (number.ends_with(" B")) number.remove_suffix(2);
+  return SetNumber(name, number, 1024, kBlockSizeMax,
+                   [family](int64_t v) { family->block_size = static_cast<uint32_t>(v); });
+}
+
+Status SetBloomFilter(std::string_view name, std::string_view text, FamilyDescriptor* family) {
+  const std::string word = Upper(text);
+  if (word == "ROWCOL" || word == "ROWPREFIX_FIXED_LENGTH") {
+    return Status::Unsupported(std::string(name) + " '" + word + "': expected NONE or ROW");
+  }
+  if (word != "NONE" && word != "ROW") return Bad(name, text, "NONE or ROW");
+  family->bloom_filter = word == "ROW" ? BloomFilter::kRow : BloomFilter::kNone;
+  return {};
+}
+
+constexpr FamilyAttribute kAttributes[] = {
+    {"VERSIONS", "--versions", "N", "number of newest versions of a cell that are kept",
+     [](auto name, auto text, auto* f) {
+       return SetNumber(name, text, 1, INT32_MAX,
+                        [f](int64_t v) { f->versions = static_cast<int32_t>(v); });
+     },
+     [](const auto& f) { return std::to_string(f.versions); }},
+    {"MIN_VERSIONS", "--min-versions", "N", "number of versions that are kept after their TTL",
+     [](auto name, auto text, auto* f) {
+       return SetNumber(name, text, 0, INT32_MAX,
+                        [f](int64_t v) { f->min_versions = static_cast<int32_t>(v); });
+     },
+     [](const auto& f) { return std::to_string(f.min_versions); }},
+    {"TTL", "--ttl", "TIME",
+     "how long cells are kept: seconds, a time such as 90m or 3d, or FOREVER", SetTtl,
+     [](const auto& f) {
+       return f.ttl_s == kTtlForever ? std::string("FOREVER") : std::to_string(f.ttl_s);
+     }},
+    {"KEEP_DELETED_CELLS", "--keep-deleted-cells", "true|false",
+     "whether reads of earlier times see cells that were deleted since",
+     [](auto name, auto text, auto* f) -> Status {
+       if (Upper(text) == "TTL") {
+         return Status::Unsupported(std::string(name) + " 'TTL': expected true or false");
+       }
+       return SetBool(name, text, &f->keep_deleted_cells);
+     },
+     [](const auto& f) { return std::string(Text(f.keep_deleted_cells)); }},
+    {"NEW_VERSION_BEHAVIOR", "--new-version-behavior", "true|false",
+     "whether a delete hides only cells that were written before it",
+     [](auto name, auto text, auto* f) { return SetBool(name, text, &f->new_version_behavior); },
+     [](const auto& f) { return std::string(Text(f.new_version_behavior)); }},
+    {"COMPRESSION", "--compression", "NONE|SNAPPY|ZSTD", "compression of the files",
+     [](auto, auto text, auto* f) -> Status {
+       RETURN_IF_ERROR(CheckCompression(Upper(text)));
+       f->compression = Upper(text);
+       return {};
+     },
+     [](const auto& f) { return f.compression; }},
+    {"DATA_BLOCK_ENCODING", "--data-block-encoding", "NONE|PREFIX|DIFF|FAST_DIFF|ROW_INDEX_V1",
+     "kept for HBase only: files always store keys without their common prefix",
+     [](auto, auto text, auto* f) -> Status {
+       RETURN_IF_ERROR(CheckEncoding(Upper(text)));
+       f->data_block_encoding = Upper(text);
+       return {};
+     },
+     [](const auto& f) { return f.data_block_encoding; }},
+    {"BLOOMFILTER", "--bloomfilter", "NONE|ROW", "whether files have a filter of row keys",
+     SetBloomFilter,
+     [](const auto& f) {
+       return std::string(f.bloom_filter == BloomFilter::kRow ? "ROW" : "NONE");
+     }},
+    {"IN_MEMORY", "--in-memory", "true|false", "whether its blocks stay longest in the block cache",
+     [](auto name, auto text, auto* f) { return SetBool(name, text, &f->in_memory); },
+     [](const auto& f) { return std::string(Text(f.in_memory)); }},
+    {"BLOCKCACHE", "--blockcache", "true|false", "whether its blocks are cached at all",
+     [](auto name, auto text, auto* f) { return SetBool(name, text, &f->block_cache); },
+     [](const auto& f) { return std::string(Text(f.block_cache)); }},
+    {"BLOCKSIZE", "--blocksize", "BYTES", "size of a block before compression", SetBlockSize,
+     [](const auto& f) { return std::to_string(f.block_size); }},
+};
+
+// Attributes of HBase's families that this store lacks, with the value that turns them off. HBase's
+// shell prints them when it describes a table.
+constexpr std::pair<std::string_view, std::string_view> kWithoutEffect[] = {
+    {"REPLICATION_SCOPE", "0"},
+    {"CACHE_DATA_ON_WRITE", "FALSE"},
+    {"CACHE_INDEX_ON_WRITE", "FALSE"},
+    {"CACHE_BLOOMS_ON_WRITE", "FALSE"},
+    {"EVICT_BLOCKS_ON_CLOSE", "FALSE"},
+    {"PREFETCH_BLOCKS_ON_OPEN", "FALSE"},
+    {"IN_MEMORY_COMPACTION", "NONE"},
+    {"DFS_REPLICATION", "0"},
+    {"IS_MOB", "FALSE"},
+};
 
 }  // namespace
 
@@ -141,66 +291,37 @@ bool SameDescriptor(const TableDescriptor& a, const TableDescriptor& b) {
                              b.families.end());
 }
 
+std::span<const FamilyAttribute> FamilyAttributes() { return kAttributes; }
+
 Status SetAttribute(std::string_view name, std::string_view text, FamilyDescriptor* family) {
   const std::string key = Upper(name);
-  const auto i32 = [](int32_t* out) {
-    return [out](int64_t v) { *out = static_cast<int32_t>(v); };
-  };
-  if (key == "VERSIONS") return SetNumber(key, text, 1, INT32_MAX, i32(&family->versions));
-  if (key == "MIN_VERSIONS") return SetNumber(key, text, 0, INT32_MAX, i32(&family->min_versions));
-  if (key == "TTL") {
-    if (Upper(text) == "FOREVER") {
-      family->ttl_s = kTtlForever;
-      return {};
-    }
-    return SetNumber(key, text, 1, kTtlForever, [family](int64_t v) { family->ttl_s = v; });
+  for (const FamilyAttribute& attribute : kAttributes) {
+    if (attribute.name == key) return attribute.set(key, text, family);
   }
-  if (key == "BLOCKSIZE") {
-    return SetNumber(key, text, 1024, kBlockSizeMax,
-                     [family](int64_t v) { family->block_size = static_cast<uint32_t>(v); });
+  for (const auto& [known, off] : kWithoutEffect) {
+    if (known != key) continue;
+    if (Upper(text) == off) return {};
+    return Status::Unsupported(key + " '" + std::string(text) +
+                               "': Hourglass does not support this attribute of HBase");
   }
-  if (key == "KEEP_DELETED_CELLS") {
-    if (Upper(text) == "TTL") return Status::Unsupported("KEEP_DELETED_CELLS 'TTL': true or false");
-    return SetBool(key, text, &family->keep_deleted_cells);
+  return Status::InvalidArgument(std::string(name) + " '" + std::string(text) +
+                                 "': there is no such attribute of a family");
+}
+
+std::string Quoted(std::string_view text) {
+  std::string quoted = "'";
+  for (const char c : text) {
+    if (c == '\'') quoted += '\\';
+    quoted += c;
   }
-  if (key == "NEW_VERSION_BEHAVIOR") return SetBool(key, text, &family->new_version_behavior);
-  if (key == "IN_MEMORY") return SetBool(key, text, &family->in_memory);
-  if (key == "BLOCKCACHE") return SetBool(key, text, &family->block_cache);
-  if (key == "BLOOMFILTER") {
-    const std::string word = Upper(text);
-    if (word == "ROWCOL" || word == "ROWPREFIX_FIXED_LENGTH") {
-      return Status::Unsupported("BLOOMFILTER '" + word + "': NONE or ROW");
-    }
-    if (word != "NONE" && word != "ROW") return Bad(key, text, "NONE or ROW");
-    family->bloom_filter = word == "ROW" ? BloomFilter::kRow : BloomFilter::kNone;
-    return {};
-  }
-  if (key == "COMPRESSION" || key == "DATA_BLOCK_ENCODING") {
-    FamilyDescriptor changed = *family;
-    (key == "COMPRESSION" ? changed.compression : changed.data_block_encoding) = Upper(text);
-    RETURN_IF_ERROR(CheckFamily(changed));
-    *family = changed;
-    return {};
-  }
-  return Status::InvalidArgument("no such attribute of a family: '" + std::string(name) + "'");
+  return quoted + "'";
 }
 
 std::string DescribeFamily(const FamilyDescriptor& family) {
-  std::string text = "NAME => '" + family.name + "'";
-  const auto add = [&text](const char* name, const std::string& value) {
-    text += std::string(", ") + name + " => '" + value + "'";
-  };
-  add("VERSIONS", std::to_string(family.versions));
-  add("MIN_VERSIONS", std::to_string(family.min_versions));
-  add("TTL", family.ttl_s == kTtlForever ? "FOREVER" : std::to_string(family.ttl_s));
-  add("KEEP_DELETED_CELLS", Text(family.keep_deleted_cells));
-  add("NEW_VERSION_BEHAVIOR", Text(family.new_version_behavior));
-  add("COMPRESSION", family.compression);
-  add("DATA_BLOCK_ENCODING", family.data_block_encoding);
-  add("BLOOMFILTER", family.bloom_filter == BloomFilter::kRow ? "ROW" : "NONE");
-  add("IN_MEMORY", Text(family.in_memory));
-  add("BLOCKCACHE", Text(family.block_cache));
-  add("BLOCKSIZE", std::to_string(family.block_size));
+  std::string text = "NAME => " + Quoted(family.name);
+  for (const FamilyAttribute& attribute : kAttributes) {
+    text += ", " + std::string(attribute.name) + " => " + Quoted(attribute.text(family));
+  }
   return text;
 }
 

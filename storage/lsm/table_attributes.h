@@ -1,6 +1,7 @@
 #pragma once
-// Names, limits and texts of table descriptors (storage/table_descriptor.h).
+// Names, limits and text forms of table descriptors (storage/table_descriptor.h).
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -9,30 +10,45 @@
 
 namespace hg::lsm {
 
-inline constexpr size_t kFamiliesMax = 16;  // of a table (D6)
+inline constexpr size_t kFamiliesMax = 16;  // per table (region-store.md D6)
 
-/// The name without the namespace "default". InvalidArgument: it cannot be a table's.
+/// Returns the name without the namespace "default". Returns InvalidArgument if it cannot be the
+/// name of a table.
 Result<std::string> TableName(std::string_view name);
 
-/// "" = "default". The name is a TableName.
+/// The namespace of a table; "" = "default". `table` must come from TableName.
 std::string_view NamespaceOf(std::string_view table);
 
-/// InvalidArgument or Unsupported: which attribute, and what it may be.
+/// Returns InvalidArgument or Unsupported with the name of the attribute and its allowed values.
 Status CheckDescriptor(const TableDescriptor& table);
 
-/// True if they describe the same table: the order of the families does not matter.
+/// Whether both describe the same table. The order of families does not matter.
 bool SameDescriptor(const TableDescriptor& a, const TableDescriptor& b);
 
-/// Sets one attribute by HBase's name and text: VERSIONS, MIN_VERSIONS, TTL (seconds or FOREVER),
-/// KEEP_DELETED_CELLS, NEW_VERSION_BEHAVIOR, COMPRESSION, DATA_BLOCK_ENCODING, BLOOMFILTER,
-/// IN_MEMORY, BLOCKCACHE, BLOCKSIZE.
+/// An attribute of a family.
+struct FamilyAttribute {
+  std::string_view name;      // HBase's name, for example "MIN_VERSIONS"
+  std::string_view option;    // of the command line, for example "--min-versions"
+  std::string_view argument;  // the values, for the usage text
+  std::string_view meaning;
+  Status (*set)(std::string_view name, std::string_view text, FamilyDescriptor* family);
+  std::string (*text)(const FamilyDescriptor& family);  // in the form that `set` reads
+};
+std::span<const FamilyAttribute> FamilyAttributes();
+
+/// Sets one attribute by its name in FamilyAttributes, in any case. An attribute of HBase that has
+/// no effect here is accepted with the value that turns it off.
 Status SetAttribute(std::string_view name, std::string_view text, FamilyDescriptor* family);
 
-/// Every attribute of the family, as SetAttribute reads them: "NAME => 't', VERSIONS => 1, …".
+/// Returns the text in single quotes. A quote in it gets a backslash.
+std::string Quoted(std::string_view text);
+
+/// Returns every attribute of the family in the form that SetAttribute reads: "NAME => 't',
+/// VERSIONS => '1', …".
 std::string DescribeFamily(const FamilyDescriptor& family);
 
-/// True if the engine can keep points of the family natively: one version, no kept deleted cells,
-/// HBase's order of versions (engine.md §11).
+/// Whether the engine can store the points of the family natively: one version, no kept deleted
+/// cells, the version order of HBase.
 bool FitsPoints(const FamilyDescriptor& family);
 
 }  // namespace hg::lsm

@@ -1,6 +1,7 @@
 #pragma once
-// Where histograms and rolled-up points go: put and telnet hand them over, tsd/ingest implements
-// it. Unlike points (point_sink.h) they are stored cell by cell, and are durable at once.
+// The interfaces that accept histograms and rollup points. The HTTP and telnet put handlers call
+// them, and tsd/ingest implements them. Unlike points (point_sink.h), each value is stored as a
+// cell of its own and is durable when Put returns.
 
 #include <span>
 #include <string>
@@ -15,22 +16,22 @@
 
 namespace hg {
 
-/// Names as of a NamedPoint. Borrowed.
+/// Names are as in NamedPoint. Borrows all texts.
 struct NamedHistogram {
   std::string_view metric;
   std::span<const TagText> tags;
   Timestamp time;
-  ByteView value;  // as it is stored, codec id included (spec schema.md §12)
+  ByteView value;  // stored form, including the codec id (opentsdb-schema.md §12)
 };
 
-/// What both sinks are asked. Thread-safe.
+/// The part that both sinks share: checks of rate limits. Thread-safe.
 class LimitedSink {
  public:
   virtual ~LimitedSink() = default;
-  /// Whether so many values of these metrics may be stored now: before the first Put of what comes
-  /// together. LimitExceeded: of none, as of PointSink; the message names who or what takes too
-  /// many. Busy or Unavailable: the store does not say now. Put does not ask again, and counts what
-  /// it has stored.
+  /// Whether that many values of these metrics may be stored now. Call it before the first Put of a
+  /// request. LimitExceeded: none of the values may be stored, as with PointSink. The message names
+  /// the user or metric that exceeds its limit. Busy or Unavailable: the store cannot tell now. Put
+  /// does not check again, but counts what it stores.
   virtual Status AskFor(std::span<const std::string_view> metrics, uint64_t values) {
     return (void)metrics, (void)values, Status();
   }
@@ -39,38 +40,39 @@ class LimitedSink {
 /// Thread-safe.
 class HistogramSink : public LimitedSink {
  public:
-  /// Checks, names and stores. Verdicts as of PointSink::AppendNamed. Blocks.
+  /// Checks the histogram, resolves its names and stores it. Errors are as in
+  /// PointSink::AppendNamed. Blocks.
   virtual Status Put(const NamedHistogram& histogram) = 0;
 };
 
-/// One value of a rollup or pre-aggregate table. Names as of a NamedPoint, the aggregate tag among
-/// them (AggregateTagValue); absent = "". Borrowed.
+/// One value of a rollup or pre-aggregate table. Names are as in NamedPoint and include the
+/// aggregate tag (AggregateTagValue). Absent texts are "". Borrows all texts.
 struct NamedRollup {
   std::string_view metric;
   std::span<const TagText> tags;
   Timestamp time;
   PointValue value;
   std::string_view interval;    // as configured, such as "1h"
-  std::string_view aggregator;  // of the interval; any case
+  std::string_view aggregator;  // for the interval; any case
   std::string_view group_by;    // function over series; any case
-  // They were given, if only as empty texts, which are refused then.
+  // The request had this field, even if its text was empty. Empty texts are rejected.
   bool group_by_given = false;
 };
 
 /// Thread-safe.
 class RollupSink : public LimitedSink {
  public:
-  /// Key of the tag that values get which were aggregated over series.
+  /// Key of the tag that marks values aggregated over several series.
   [[nodiscard]] virtual std::string_view aggregate_key() const = 0;
-  /// That tag's value for what was not; "" = it gets no such tag.
+  /// Value of that tag for values of a single series. "" means that they get no such tag.
   [[nodiscard]] virtual std::string_view raw_value() const = 0;
-  /// Checks, names and stores. Verdicts as of PointSink::AppendNamed, beside them Unsupported: no
-  /// such interval is configured. Blocks.
+  /// Checks the value, resolves its names and stores it. Errors are as in PointSink::AppendNamed,
+  /// and Unsupported if no such interval is configured. Blocks.
   virtual Status Put(const NamedRollup& rollup) = 0;
 };
 
-/// Value of the tag that the callers of Put add to a rollup; "" = none. Times in milliseconds are
-/// refused before OpenTSDB adds it.
+/// Value of the aggregate tag that the callers of Put add to a rollup; "" means no tag. Times in
+/// milliseconds get none, because OpenTSDB rejects them before it adds the tag.
 inline std::string AggregateTagValue(const RollupSink& sink, std::string_view group_by,
                                      Timestamp time) {
   if (time.is_millis()) return {};

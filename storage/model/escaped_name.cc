@@ -8,7 +8,7 @@ namespace hg {
 namespace {
 
 constexpr std::string_view kHexDigits = "0123456789ABCDEF";
-/// Hexadecimal digits of an escape.
+/// Number of hexadecimal digits of an escape.
 constexpr size_t kShortEscape = 4, kLongEscape = 8;
 
 void AppendEscape(char32_t c, std::string* out) {
@@ -18,13 +18,13 @@ void AppendEscape(char32_t c, std::string* out) {
   *out += '_';
 }
 
-/// Whether a text begins as an escape may: the '_' at its end may be that of the next escape.
+/// Whether the text begins like an escape. The '_' at its end may come from a following escape.
 bool BeginsAsEscape(std::string_view text) {
   return text.starts_with("_x") &&
          std::min(text.find_first_not_of(kHexDigits, 2), text.size()) - 2 >= kShortEscape;
 }
 
-/// Takes an escape of a character off the front. False: there is none.
+/// Takes an escaped character from the front. Returns false if there is none.
 bool TakeEscape(std::string_view* rest, char32_t* c) {
   if (!rest->starts_with("_x")) return false;
   const size_t end = rest->find_first_not_of(kHexDigits, 2);

@@ -1,6 +1,6 @@
 #pragma once
-// Names of other products' languages, which may have any character, as names that OpenTSDB's schema
-// allows (docs/languages.md).
+// Converts names of other ingestion protocols, which may contain any character, into names that
+// OpenTSDB's schema allows (docs/ingestion.md).
 
 #include <string>
 #include <string_view>
@@ -9,18 +9,20 @@
 
 namespace hg {
 
-/// Appends the name in legal characters. Those of `rules` that ISO-8859-1 has stay; every other one
-/// becomes _xHHHH_, or _xHHHHHHHH_ beyond U+FFFF, its code point in upper-case hexadecimal digits;
-/// and so does a '_' behind which the text has an x and four such digits. So different names stay
-/// different. False: not UTF-8, *out is then meaningless.
+/// Appends the name in legal characters. Characters that are legal by `rules` and in ISO-8859-1
+/// stay. Every other character becomes _xHHHH_ (or _xHHHHHHHH_ beyond U+FFFF) with its code point
+/// in upper-case hexadecimal digits. A '_' that is followed by an x and four such digits is escaped
+/// too, so different names stay different. Returns false if the text is not UTF-8. *out is
+/// meaningless then.
 bool AppendEscapedName(std::string_view utf8, const NameRules& rules, std::string* out);
 
-/// The name of which AppendEscapedName makes `name`: escapes are read from the left, whatever
-/// character they stand for; what is none stays.
+/// The inverse of AppendEscapedName. It reads escapes from the left, whatever character they
+/// encode, and keeps text that is not an escape.
 std::string UnescapedName(std::string_view name);
 
-/// A legal name that UnescapedName reads as `name`, which is legal and holds no escape, and that
-/// AppendEscapedName makes of nothing: its first character is escaped though it need not be.
+/// Returns a legal name that AppendEscapedName never produces: the first character is escaped
+/// although it is legal. UnescapedName returns `name` for it. `name` must be legal and contain no
+/// escape.
 std::string MarkedName(std::string_view name);
 
 }  // namespace hg

@@ -1,10 +1,10 @@
 #pragma once
-// How far doubles count.
+// The range in which doubles represent all integers exactly.
 
 namespace hg {
 
-/// 2^53: integers up to here are doubles, and so are sums that stay below it, in whatever order
-/// they are added.
+/// 2^53. Doubles represent all integers up to this value exactly. Sums that stay below it are exact
+/// in any order of addition.
 inline constexpr double kExactIntegerMax = 9007199254740992.0;
 
 }  // namespace hg

@@ -1,22 +1,39 @@
 #pragma once
-// Instants of other products' languages as the times of points (docs/languages.md).
+// Times of other ingestion protocols than OpenTSDB's. One rule holds for all of them
+// (docs/ingestion.md, "Timestamps").
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
 
+#include "storage/base/status.h"
 #include "storage/model/timestamp.h"
 
 namespace hg {
 
-/// Whole seconds as seconds, others as milliseconds, so that the same instant is always the same
-/// column. None: before 1970, after kTimestampMax, or not a whole second in the first 2^32 ms
-/// (until 1970-02-19), whose milliseconds would read as seconds.
+/// The last instant, 2106-02-07T06:28:15.999Z: row bases are 32-bit seconds. OpenTSDB accepts later
+/// times, but stores them in rows of 1970 and later, where no query finds them.
+inline constexpr int64_t kInstantMaxMs = (int64_t{1} << 32) * 1000 - 1;
+
+/// Returns whole seconds as seconds and other times as milliseconds, so the same instant always has
+/// the same column. Returns none for times that cannot be stored (BadInstant): up to the epoch,
+/// after kInstantMaxMs, and fractional seconds in the first 2^32 ms (until 1970-02-19), because
+/// their milliseconds would be read as seconds.
 inline std::optional<Timestamp> TimestampOfMillis(int64_t ms) {
-  if (ms < 0 || ms > kTimestampMax) return std::nullopt;
+  if (ms <= 0 || ms > kInstantMaxMs) return std::nullopt;
   const Timestamp seconds{ms / 1000}, millis{ms};
   if (ms % 1000 == 0 && !seconds.is_millis()) return seconds;
   if (!millis.is_millis()) return std::nullopt;
   return millis;
+}
+
+/// The error for a time that cannot be stored. `shown` is the time as the client sent it.
+inline Status BadInstant(std::string_view shown) {
+  return Status::InvalidArgument("the time " + std::string(shown) +
+                                 " cannot be stored: times go from 1970-01-01T00:00:01Z to "
+                                 "2106-02-07T06:28:15.999Z, until 1970-02-19T17:02:47Z in whole "
+                                 "seconds");
 }
 
 }  // namespace hg

@@ -23,7 +23,7 @@ Decimal ShortestDigits(Float v) {
     if (*p != '.') d.digits[d.count++] = *p;
   }
   ++p;                 // 'e'
-  if (*p == '+') ++p;  // which from_chars does not take
+  if (*p == '+') ++p;  // from_chars does not accept a '+'
   int exponent = 0;
   std::from_chars(p, end, exponent);
   d.point = exponent + 1;
@@ -34,8 +34,8 @@ void DropZeros(Decimal* d) {
   while (d->count > 1 && d->digits[d->count - 1] == '0') --d->count;
 }
 
-// Of an integer below 2^63 all digits, rounded to the greatest power of ten below a quarter of what
-// lies between neighbours.
+// Returns all digits of an integer below 2^63, rounded to the greatest power of ten that is below a
+// quarter of the distance between neighbours.
 template <typename Float>
 Decimal IntegerDigits(Float v) {
   const int unknown_bits = std::ilogb(v) - std::numeric_limits<Float>::digits - 1;
@@ -57,12 +57,13 @@ void AddOneToLast(Decimal* d) {
     ++d->digits[i];
     return;
   }
-  d->digits[0] = '1';  // 9…9 became 10…0, whose last zero need not be kept
+  d->digits[0] = '1';  // 9…9 became 10…0; trailing zeros are not kept
   ++d->point;
 }
 
-// Digit by digit (Steele and White), until what the digits give is less than half the distance to
-// the neighbours away: strictly, so that a number halfway is never taken.
+// Generates digits one by one (Steele and White) until the remainder is less than half the distance
+// to the neighbours. The comparison is strict, so a result halfway between two numbers is never
+// taken.
 template <typename Float>
 Decimal DigitsWithinMargin(Float v) {
   constexpr int kBits = std::numeric_limits<Float>::digits;
@@ -84,14 +85,14 @@ Decimal DigitsWithinMargin(Float v) {
   const cpp_int scale = boost::multiprecision::pow(cpp_int(10), std::abs(d.point - 1));
   if (d.point > 1) unit *= scale;
   if (d.point < 1) left *= scale, margin *= scale;
-  // Below the power of ten that the shortest digits are, and too far to be rounded up to it: else
-  // the first digit is a zero, which that makes a one.
+  // The number may lie below the power of ten of its shortest digits, too far to be rounded up to
+  // it. Then the first digit would be 0, so the remainder is scaled by ten.
   if (left < unit && left + margin <= unit) {
     left *= 10;
     margin *= 10;
     --d.point;
   }
-  // With an exponent Java shows two digits at least, and looks for them.
+  // With an exponent, Java prints at least two digits.
   const int count_min = d.point < -2 || d.point > 8 ? 2 : 1;
   for (;;) {
     const cpp_int digit = left / unit;

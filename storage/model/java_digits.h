@@ -1,22 +1,26 @@
 #pragma once
-// The decimal digits with which JVMs before 19 print floating point numbers (Double.toString,
-// Float.toString). Texts that OpenTSDB makes of numbers, such as names of histogram buckets and
-// the values of /api/query/last, have them; JDK-4511638 tells how they differ from the shortest.
+// The decimal digits that JVMs before version 19 print for floating point numbers (Double.toString,
+// Float.toString). OpenTSDB prints numbers with them, for example in names of histogram buckets and
+// in /api/query/last. JDK-4511638 describes how they differ from the shortest digits.
 
 namespace hg {
 
-/// 0.d1d2d3… × 10^point. No zeros at the end, but at least one digit.
+/// 0.d1d2d3… × 10^point, with at least one digit and no trailing zeros.
 struct Decimal {
   char digits[32];
   int count = 0;
   int point = 0;
 };
 
-/// Of a finite number > 0: mostly the shortest digits that read back to the same number. A few more
-/// of a power of two, whose neighbours are taken to be twice as near as they are; where the
-/// shortest ones lie halfway to a neighbour; and of integers with more bits than the type holds,
-/// which are printed exactly but for the digits below their precision. Not followed: from 2^84 up
-/// to 2^85 (of singles from 2^83) an overflow makes Java round the last of 17 (8) digits down.
+/// The digits of a finite number > 0. They are mostly the shortest digits that read back to the
+/// same number. Java prints more digits for:
+/// - powers of two, because it takes the neighbours to be twice as near as they are
+/// - numbers whose shortest digits lie halfway to a neighbour
+/// - integers with more bits than the type holds; they are printed exactly except for digits below
+///   their precision
+///
+/// One deviation is not reproduced. From 2^84 to 2^85 (floats: from 2^83) an overflow makes Java
+/// round the last of 17 (8) digits down.
 Decimal JavaDigits(double magnitude);
 Decimal JavaDigits(float magnitude);
 

@@ -9,7 +9,7 @@
 namespace hg {
 namespace {
 
-// Sort key of a code point in UTF-16 order: the surrogates of supplementary characters stand before
+// Sort key of a code point in UTF-16 order. Surrogates of supplementary characters sort before
 // U+E000…U+FFFF.
 uint32_t Utf16Rank(char32_t c) {
   if (c >= 0x10000) return 0xD800 + (c - 0x10000);
@@ -68,6 +68,17 @@ std::vector<size_t> ResultTagOrder(std::span<const std::pair<std::string, std::s
 }
 
 bool JavaLess(std::string_view a, std::string_view b) {
+  // The common prefix is skipped without decoding, back to the start of the character that differs.
+  const auto differs = std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first;
+  auto same = static_cast<size_t>(differs - a.begin());
+  const auto continues = [&](size_t at) { return (static_cast<uint8_t>(a[at]) & 0xC0) == 0x80; };
+  constexpr size_t kBackMax = 4;  // at least the length of any character
+  for (size_t back = 0; same > 0 && back < kBackMax; ++back) {
+    --same;
+    if (!continues(same)) break;
+  }
+  a.remove_prefix(same);
+  b.remove_prefix(same);
   bool valid = true;
   while (!a.empty() && !b.empty()) {
     const uint32_t left = Utf16Rank(TakeCodePoint(&a, &valid));

@@ -1,7 +1,7 @@
 #pragma once
-// Java's string hash and the iteration order of its hash maps, which decide the order in which
-// names get their ids (spec schema.md §3.3) and in which some objects are printed (spec
-// http-api.md, appendix A).
+// Java's string hash and the iteration order of its hash maps. They decide the order in which names
+// get their ids (opentsdb-schema.md §3.3) and in which some objects are printed
+// (opentsdb-http-api.md §A).
 
 #include <cstddef>
 #include <cstdint>
@@ -13,14 +13,13 @@
 
 namespace hg {
 
-/// java.lang.String.hashCode of a text given as UTF-8. Bytes that are not UTF-8 count as U+FFFD
-/// each.
+/// java.lang.String.hashCode of a UTF-8 text. Each byte that is not valid UTF-8 counts as U+FFFD.
 uint32_t JavaHashUtf8(std::string_view text);
-/// The same of a text given as ISO-8859-1.
+/// java.lang.String.hashCode of an ISO-8859-1 text.
 uint32_t JavaHashLatin1(std::string_view text);
 
-/// Capacity of a HashMap made with default capacity and filled with n keys: 16, 32 from 13 keys, 64
-/// from 25, ….
+/// Capacity of a HashMap that was made with default capacity and got n keys: 16, 32 from 13 keys,
+/// 64 from 25 keys, and so on.
 size_t Hash16Capacity(size_t n);
 /// Capacity of a map made for n keys: the smallest power of two ≥ n, doubled if n is more than ¾ of
 /// it.
@@ -28,14 +27,14 @@ size_t HashNCapacity(size_t n);
 /// Capacity of the map of a query result's tags.
 size_t HashQCapacity(size_t n);
 
-/// The positions 0…n−1 (keys in order of insertion, given by their hashes) in the order a map of
-/// that capacity iterates.
+/// Returns the positions 0…n−1 in the order in which a map of that capacity iterates. The keys are
+/// given by their hashes in order of insertion.
 std::vector<size_t> JavaMapOrder(std::span<const uint32_t> hashes, size_t capacity);
 
 /// The positions of a query result's tags in the order in which its map iterates.
 std::vector<size_t> ResultTagOrder(std::span<const std::pair<std::string, std::string>> tags);
 
-/// True if a comes before b in Java's order of strings: by UTF-16 units. Both are UTF-8.
+/// True if a comes before b in Java's string order, which compares UTF-16 units. Both are UTF-8.
 bool JavaLess(std::string_view a, std::string_view b);
 
 }  // namespace hg

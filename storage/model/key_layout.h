@@ -1,6 +1,6 @@
 #pragma once
-// Widths that shape every row key (spec schema.md §4, §19 keys marked F). Fixed for the life of a
-// data directory.
+// Widths that define the layout of every row key (opentsdb-schema.md §4, §19 keys marked F). They
+// never change during the life of a data directory.
 
 #include <cstdint>
 

@@ -1,5 +1,5 @@
 #pragma once
-// Case of ASCII letters; every other byte stays as it is.
+// Upper and lower case of ASCII letters. All other bytes stay unchanged.
 
 #include <algorithm>
 #include <string>

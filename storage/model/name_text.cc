@@ -50,8 +50,8 @@ Status NameRules::Check(std::string_view what, std::string_view name) const {
     if (valid && c >= 128 && IsLegal(c)) continue;
     std::string message =
         "Invalid " + std::string(what) + " (\"" + std::string(name) + "\"): illegal character: ";
-    // Java looks at UTF-16 units: of a pair it names the first half alone (given as its three
-    // bytes).
+    // Java works on UTF-16 units. For a surrogate pair its message contains only the first half,
+    // encoded as three bytes.
     AppendCodePoint(&message, c > 0xFFFF ? 0xD800 + ((c - 0x10000) >> 10) : c);
     return Status::InvalidArgument(std::move(message));
   }

@@ -1,6 +1,6 @@
 #pragma once
-// Text of names: which characters are legal, and the ISO-8859-1 bytes under which they are stored
-// (spec schema.md §3.1, §5; http-api.md §8.5).
+// Names of metrics and tags: the legal characters, and the ISO-8859-1 bytes in which names are
+// stored (opentsdb-schema.md §3.1, §5; opentsdb-http-api.md §8.5).
 
 #include <bitset>
 #include <string>
@@ -11,16 +11,16 @@
 
 namespace hg {
 
-/// Legal characters: a–z A–Z 0–9 - _ . /, every Unicode letter of the basic plane, and the extra
-/// ones of tsd.core.tag.allow_specialchars. Immutable, thread-safe.
+/// The legal characters: a–z A–Z 0–9 - _ . /, every Unicode letter of the basic plane, and the
+/// characters of tsd.core.tag.allow_specialchars. Immutable, thread-safe.
 class NameRules {
  public:
-  /// `extra`: UTF-8.
+  /// `extra`: additional legal characters, in UTF-8.
   explicit NameRules(std::string_view extra = {});
 
-  /// Ok for a legal name of ≥ 1 characters (UTF-8). InvalidArgument otherwise, with OpenTSDB's
-  /// message, in which `what` says what it is a name of: "metric name", "tag name with value [b1]",
-  /// "tag value with key [site]".
+  /// Returns ok for a legal name of at least one character (UTF-8). Otherwise returns
+  /// InvalidArgument with OpenTSDB's message. In it, `what` describes the name: "metric name", "tag
+  /// name with value [b1]", "tag value with key [site]".
   Status Check(std::string_view what, std::string_view name) const;
 
  private:
@@ -30,16 +30,16 @@ class NameRules {
   std::u32string extra_;  // beyond ASCII, sorted
 };
 
-/// True for a letter (categories Lu Ll Lt Lm Lo) of the basic plane; Java asks per UTF-16 unit, so
-/// no others are.
+/// True for a letter (categories Lu Ll Lt Lm Lo) of the basic plane. Java tests single UTF-16
+/// units, so characters beyond the basic plane are not letters.
 bool IsUnicodeLetter(char32_t c);
 
-/// Stored bytes of a name in UTF-8; every character above U+00FF, and every byte that is not UTF-8,
-/// becomes '?'.
+/// The stored bytes of a UTF-8 name. Every character above U+00FF, and every byte that is not
+/// UTF-8, becomes '?'.
 Bytes ToLatin1(std::string_view utf8);
-/// True if ToLatin1 loses nothing: different such names have different bytes.
+/// True if ToLatin1 loses nothing. Different names of this kind have different bytes.
 bool FitsLatin1(std::string_view utf8);
-/// UTF-8 of stored bytes.
+/// Converts stored bytes to UTF-8.
 std::string FromLatin1(ByteView latin1);
 
 }  // namespace hg

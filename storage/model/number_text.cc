@@ -14,7 +14,7 @@
 namespace hg {
 namespace {
 
-constexpr size_t kDigitsMax = 19;  // of 9223372036854775807
+constexpr size_t kDigitsMax = 19;  // digits of 9223372036854775807
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsHexDigit(char c) { return IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
@@ -41,7 +41,7 @@ bool TakeOne(std::string_view* text, char lower) {
   return true;
 }
 
-// digits with at most one point and at least one digit
+// Digits with at most one decimal point and at least one digit.
 template <typename Accept>
 bool TakeMantissa(std::string_view* text, Accept accept) {
   size_t digits = TakeWhile(text, accept);
@@ -57,10 +57,11 @@ bool TakeExponentDigits(std::string_view* text) {
   return TakeWhile(text, IsDigit) > 0;
 }
 
-// A checked number: sign, and the digits as from_chars and strtod take them.
+// A number with checked syntax: its sign, and the digits in the form that from_chars and strtod
+// accept.
 struct FloatText {
   bool negative = false;
-  bool hexadecimal = false;  // `digits` then stand behind the 0x
+  bool hexadecimal = false;  // then `digits` excludes the 0x
   std::string_view digits;   // mantissa and exponent, without sign and suffix
 };
 
@@ -107,8 +108,8 @@ Float ReadDigits(const FloatText& text) {
 
 template <typename Float>
 bool ParseFloating(std::string_view text, Float* out) {
-  // Nearly every text is taken whole by from_chars; Java's peculiarities are for the others. The
-  // first character keeps out "inf" and "nan".
+  // from_chars reads nearly every text. The slow path handles Java's special syntax. The check of
+  // the first character excludes "inf" and "nan".
   const size_t first = !text.empty() && text[0] == '-' ? 1 : 0;
   if (first < text.size() && IsDigit(text[first])) {
     Float v;
@@ -130,7 +131,7 @@ bool Fail(NumberFault fault, std::string message, NumberError* error) {
   return false;
 }
 
-/// A second point among the leading digits, which Java notices before anything else.
+/// Whether the leading digits contain two decimal points. Java reports this before other errors.
 bool HasTwoPoints(std::string_view text) {
   if (!text.empty() && (text[0] == '+' || text[0] == '-')) text.remove_prefix(1);
   const std::string_view digits = text.substr(0, text.find_first_not_of("0123456789."));
@@ -147,13 +148,13 @@ bool FailNotFinite(bool negative, NumberError* error) {
   return Fail(NumberFault::kNotFinite, negative ? "-Infinity" : "Infinity", error);
 }
 
-// Appends the digits at positions [from, to) counted from the decimal point's left end; outside of
-// the known ones zeros.
+// Appends the digits at positions [from, to), counted from the first digit. Positions outside of
+// the known digits are zeros.
 void AppendDigits(std::string* out, const Decimal& d, int from, int to) {
   for (int i = from; i < to; ++i) out->push_back(i >= 0 && i < d.count ? d.digits[i] : '0');
 }
 
-// Writes sign, NaN, infinities and zero; true if that was all.
+// Appends NaN, infinities and zero, or only the sign. Returns true if the number is complete.
 template <typename Float>
 bool AppendSpecial(std::string* out, Float v, const char* zero) {
   if (std::isnan(v)) {
@@ -175,10 +176,10 @@ bool AppendSpecial(std::string* out, Float v, const char* zero) {
 template <typename Float>
 void AppendJava(std::string* out, Float v) {
   if (AppendSpecial(out, v, "0.0")) return;
-  // The usual range needs no layout of its own: to_chars gives the digits in place.
+  // In the usual range, to_chars writes the final layout directly.
   const Float magnitude = std::abs(v);
   if (magnitude >= Float(1e-3) && magnitude < Float(1e7)) {
-    // In place: a copy of what was just written digit by digit would wait for those stores.
+    // Writes in place, because copying bytes just after they were written one by one would stall.
     constexpr size_t kBytesMax = 48;
     const size_t at = out->size();
     out->resize(at + kBytesMax);
@@ -213,7 +214,7 @@ void AppendJava(std::string* out, Float v) {
   *out += std::to_string(d.point - 1);
 }
 
-// Rounds half up to `decimals` digits behind the point.
+// Rounds half up to `decimals` digits after the decimal point.
 void RoundHalfUp(Decimal* d, int decimals) {
   const int keep = d->point + decimals;
   if (keep >= d->count) return;
@@ -230,7 +231,7 @@ void RoundHalfUp(Decimal* d, int decimals) {
     ++d->digits[i];
     return;
   }
-  // 9…9 became 10…0: one digit more in front.
+  // 9…9 became 10…0, so there is one more digit in front.
   for (int k = d->count; k > 0; --k) d->digits[k] = d->digits[k - 1];
   d->digits[0] = '1';
   ++d->count;
@@ -312,7 +313,7 @@ bool ParseValue(std::string_view text, EntryPath path, PointValue* value, Number
 }
 
 void AppendJavaDouble(std::string* out, double v) {
-  // In place, as above.
+  // Writes in place, like AppendJava.
   const size_t at = out->size();
   out->resize(at + kPlainDoubleBytesMax);
   const char* const end = PutPlainDouble(v, out->data() + at);

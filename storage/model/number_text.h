@@ -1,6 +1,6 @@
 #pragma once
-// Numbers as text, the way OpenTSDB and Java read and print them (spec http-api.md §8.3, §8.4 and
-// appendix B; schema.md §7.2; OpenTSDB Tags.parseLong).
+// Parses and prints numbers like OpenTSDB and Java (opentsdb-http-api.md §8.3, §8.4 and appendix B;
+// opentsdb-schema.md §7.2; OpenTSDB Tags.parseLong).
 
 #include <cmath>
 #include <cstdint>
@@ -13,11 +13,12 @@
 
 namespace hg {
 
-/// Which door a value came in by: it decides how text that is no integer is stored.
+/// The interface through which a value came. It decides the stored type of text that is not an
+/// integer.
 enum class EntryPath : unsigned char {
-  kTelnet,  // a single if that is exact, else a double
-  kHttp,    // always a double
-  kImport,  // always a single
+  kTelnet,  // float if that is exact, else double
+  kHttp,    // always double
+  kImport,  // always float
 };
 
 enum class NumberFault : unsigned char {
@@ -25,61 +26,63 @@ enum class NumberFault : unsigned char {
   kEmpty,             // no text
   kSignOnly,          // "-"
   kTooLong,           // more than 19 digits
-  kIllegalCharacter,  // in an integer
-  kOverflow,          // an integer beyond int64
-  kNotANumber,        // looks like floating point, is not
-  kNotFinite,         // floating point beyond the range of its type
+  kIllegalCharacter,  // illegal character in an integer
+  kOverflow,          // integer outside of int64
+  kNotANumber,        // looks like floating point but cannot be parsed
+  kNotFinite,         // floating point outside of the range of its type
 };
 
-/// Why a text was refused. `message` is the text OpenTSDB puts behind "invalid value: "; of
-/// kNotFinite only "Infinity" or
-/// "-Infinity", which its message about the point goes on to quote. Bytes of the text appear in it
-/// as they came.
+/// Why a text was rejected. `message` is the text that OpenTSDB puts after "invalid value: ". For
+/// kNotFinite it is only "Infinity" or "-Infinity", and OpenTSDB's message about the point quotes
+/// it. Bytes of the input appear unchanged in the message.
 struct NumberError {
   NumberFault fault = NumberFault::kNone;
   std::string message;
 };
 
-/// A number with a fraction as its way in stores it: lines in a single where that says all of it.
+/// A number with a fraction in the stored type of its entry path. Telnet uses a float if that is
+/// exact.
 inline PointValue FloatingValue(double v, EntryPath path) {
-  // Beyond a single's range the cast would be undefined.
+  // Beyond the range of float the cast would be undefined.
   const bool fits = path == EntryPath::kTelnet && std::abs(v) <= std::numeric_limits<float>::max();
   const bool single = fits && static_cast<double>(static_cast<float>(v)) == v;
   return single ? PointValue::Float(static_cast<float>(v)) : PointValue::Double(v);
 }
 
-/// Reads a point's value. Text without '.', 'e' and 'E' is an integer ([+-]?[0-9]+, at most 19
-/// digits, within int64) and takes its shortest form; other text is what Java's Double.parseDouble
-/// takes, stored as the path says. False: `error` says why, `value` is untouched.
+/// Reads the value of a point. Text without '.', 'e' and 'E' is an integer ([+-]?[0-9]+, at most 19
+/// digits, within int64) and is stored in its shortest form. Other text is parsed like Java's
+/// Double.parseDouble and stored in the type of the path. On failure returns false, sets `error`
+/// and leaves `value` unchanged.
 bool ParseValue(std::string_view text, EntryPath path, PointValue* value, NumberError* error);
 
-/// Reads an integer of the grammar above. `out` is untouched on failure.
+/// Reads an integer of the grammar above. On failure `out` stays unchanged.
 bool ParseLong(std::string_view text, int64_t* out, NumberError* error);
 
-/// Integer.parseInt: sign, decimal digits, 32 bits.
+/// Like Java's Integer.parseInt: sign, decimal digits, 32 bits.
 std::optional<int32_t> ParseInt32(std::string_view text);
 
-/// Reads the time of a telnet line: an integer from which every '.' is first removed, so that
-/// "seconds.mmm" becomes milliseconds. Whether it is in range is the caller's question. Import
-/// lines use ParseLong.
+/// Reads the time of a telnet line. It removes every '.' and reads an integer, so "seconds.mmm"
+/// becomes milliseconds. The caller checks the range. Import lines use ParseLong.
 bool ParseTelnetTime(std::string_view text, int64_t* out, NumberError* error);
 
-/// Reads what Java's Double.parseDouble takes, except NaN and Infinity: blanks around, decimal or
-/// hexadecimal, suffix f F d D. Beyond the range gives an infinity. False: not a number.
+/// Reads what Java's Double.parseDouble accepts, except NaN and Infinity: surrounding blanks,
+/// decimal or hexadecimal digits, a suffix f F d D. Numbers out of range become infinity. Returns
+/// false if the text is not a number.
 bool ParseJavaDouble(std::string_view text, double* out);
-/// The same of Float.parseFloat: rounded once, to a single.
+/// Like Float.parseFloat. The text is rounded once, to a float.
 bool ParseJavaFloat(std::string_view text, float* out);
 
 /// Appends Double.toString: 1.0, 1.0E7, -0.0, NaN, Infinity; digits as in java_digits.h.
 void AppendJavaDouble(std::string* out, double v);
 /// Appends Float.toString.
 void AppendJavaFloat(std::string* out, float v);
-/// Appends Java's "%f": six decimals, half up on those digits. NaN and infinities as above.
+/// Appends Java's "%f": six decimals, with those digits rounded half up. NaN and infinities are
+/// printed as by Double.toString.
 void AppendFixed6(std::string* out, double v);
 
 std::string JavaDouble(double v);
 
-/// java.lang.String.trim: without the blanks and control characters at both ends.
+/// Like java.lang.String.trim: removes blanks and control characters at both ends.
 std::string_view JavaTrim(std::string_view text);
 
 }  // namespace hg

@@ -1,14 +1,16 @@
 #pragma once
-// Points that came together and are stored in more than one batch: their rates are asked once, so
-// that what is answered as a whole is refused before any of it is stored, or goes through.
+// Marks several batches of points as one request for rate limits. The limits are checked once, so a
+// request is either rejected before any point is stored or accepted as a whole.
 
 namespace hg {
 
-/// While one is alive, what its thread stores came together. The innermost counts.
+/// While a OneRequest is alive, all batches that its thread stores belong to one request. Scopes
+/// may nest, and the innermost one counts.
 class OneRequest {
  public:
-  /// Whether the metrics' rates are asked with the writer's, before the first batch, or before
-  /// each. Once: a metric that only a later batch has pays without being asked.
+  /// Whether the limits of metrics are checked once, together with the writer's limit before the
+  /// first batch, or before each batch. With kAskedOnce, metrics that appear only in a later batch
+  /// are charged but not checked.
   enum class Metrics { kAskedOnce, kAskedEachBatch };
 
   explicit OneRequest(Metrics metrics) : metrics_(metrics), outer_(current_) { current_ = this; }
@@ -16,7 +18,7 @@ class OneRequest {
   OneRequest(const OneRequest&) = delete;
   OneRequest& operator=(const OneRequest&) = delete;
 
-  /// nullptr = each batch is a request.
+  /// nullptr means that each batch is a request.
   static OneRequest* Current() { return current_; }
 
   [[nodiscard]] bool writer_may() const { return writer_may_; }

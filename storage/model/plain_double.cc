@@ -9,17 +9,17 @@
 namespace hg {
 namespace {
 
-// A number here is m × 2^-q, m having 53 bits: of the magnitudes between 2^-10 and 2^24. All that
-// is needed of it, scaled by a power of ten, fits integers, so nothing is rounded. (For all doubles
-// the powers would have to be tables of rounded ones: Giulietti, "The Schubfach way to render
-// doubles", whose steps these are.)
+// The steps follow Giulietti, "The Schubfach way to render doubles". A number here is m × 2^-q with
+// a 53-bit m and a magnitude between 2^-10 and 2^24. In this range all intermediate results, scaled
+// by a power of ten, fit integers, so nothing is rounded. For all doubles, tables of rounded powers
+// would be needed.
 constexpr int kMantissaBits = 52;
 constexpr int kQMin = 29, kQMax = 62;
 
 using Wide = unsigned __int128;
 
 struct Scale {
-  uint64_t power = 1;  // 10^digits, the least that is not below 2^q
+  uint64_t power = 1;  // 10^digits, the smallest power of ten ≥ 2^q
   int digits = 0;
 };
 
@@ -50,7 +50,7 @@ constexpr std::array<char, 200> kPairs = [] {
   return pairs;
 }();
 
-// Eight digits at once, as four pairs and then as eight, side by side in one number.
+// Writes eight digits at once: first as four pairs, then as eight digits, all in one 64-bit number.
 uint64_t EightDigits(uint32_t number) {
   uint64_t v = number / 10'000 | uint64_t{number % 10'000} << 32;
   const uint64_t hundreds = v * 10'486 >> 20 & 0x0000'007F'0000'007F;
@@ -60,7 +60,7 @@ uint64_t EightDigits(uint32_t number) {
   return v | 0x3030'3030'3030'3030;
 }
 
-// `count` digits, with zeros in front.
+// Writes `count` digits, with leading zeros.
 void PutDigits(uint64_t number, int count, char* to) {
   char* at = to + count;
   for (; count > 1; count -= 2) {
@@ -71,7 +71,7 @@ void PutDigits(uint64_t number, int count, char* to) {
   if (count == 1) *to = static_cast<char>('0' + number % 10);
 }
 
-// The same of a fraction; a few bytes behind it may be written, too.
+// Writes `count` digits of a fraction, with leading zeros. It may overwrite a few bytes after them.
 void PutFraction(uint64_t fraction, int count, char* to) {
   static_assert(std::endian::native == std::endian::little);
   constexpr int kAtOnce = 16;
@@ -90,7 +90,7 @@ char* PutWhole(uint32_t number, char* to) {
   return to + count;
 }
 
-// Takes the zeros at the end of `count` digits away, but not the last digit.
+// Removes trailing zeros of the `count` digits, but not the last digit.
 void DropZeros(uint64_t* number, int* count) {
   const auto drop = [&](uint64_t power, int zeros) {
     if (*count <= zeros || *number % power != 0) return;
@@ -123,10 +123,10 @@ char* PutPlainDouble(double v, char* to) {
     return to + 2;
   }
 
-  // scaled: the number × 10^digits, cut off; what was cut off is rest ÷ unit. Numbers that read
-  // back to it lie at most `half` ÷ unit from it, itself included where m is even: that is half the
-  // distance to its neighbours, between 1/2 and 5. (A power of two has a nearer neighbour below;
-  // but those in this range have few digits.)
+  // `scaled` is the number × 10^digits, cut off; the remainder is rest ÷ unit. Numbers at most
+  // `half` ÷ unit away read back to the same double, the limit itself included if m is even. This
+  // is half the distance to the neighbours, between 1/2 and 5. A power of two has a nearer
+  // neighbour below, but those in this range have few digits.
   const auto [power, digits] = kScales[static_cast<size_t>(q - kQMin)];
   const Wide product = static_cast<Wide>(m) * power;
   auto scaled = static_cast<uint64_t>(product >> q);

@@ -1,6 +1,6 @@
 #pragma once
-// Doubles that are printed without an exponent, as most are: the shortest digits in a third of the
-// steps that std::to_chars takes for any number.
+// A fast printer for doubles that need no exponent, which is the common case. It finds the shortest
+// digits with fewer steps than std::to_chars.
 
 #include <cstddef>
 
@@ -8,9 +8,9 @@ namespace hg {
 
 inline constexpr size_t kPlainDoubleBytesMax = 32;
 
-/// Writes Double.toString of a number whose magnitude is in [1e-3, 1e7): the digits are the
-/// shortest that read back to it, of these the nearest. Takes at most kPlainDoubleBytesMax bytes,
-/// and tells where they end; nullptr: another number, and nothing was written.
+/// Writes Double.toString of a number with a magnitude in [1e-3, 1e7). The digits are the shortest
+/// that read back to the number, and of these the nearest. Writes at most kPlainDoubleBytesMax
+/// bytes and returns their end. Returns nullptr for other numbers and writes nothing then.
 char* PutPlainDouble(double v, char* to);
 
 }  // namespace hg

@@ -1,14 +1,14 @@
 #pragma once
-// One number as it is stored: 64 value bits and the four type flags of its qualifier (spec
-// schema.md §6.1, §7).
+// One number in its stored form: 64 value bits and the four type flags of its qualifier
+// (opentsdb-schema.md §6.1, §7).
 
 #include <bit>
 #include <cstdint>
 
 namespace hg {
 
-/// Low four bits of a qualifier: bit 3 = floating point, bits 2–0 = length in bytes − 1. Valid: 0 1
-/// 3 7 B F.
+/// The low four bits of a qualifier. Bit 3 means floating point. Bits 2–0 are the length in bytes
+/// minus 1. Valid values are 0, 1, 3, 7, B and F.
 enum PointFlags : uint8_t {
   kInt8 = 0x0,
   kInt16 = 0x1,
@@ -24,18 +24,18 @@ constexpr bool ValidPointFlags(uint8_t flags) {
   return flags == kInt8 || flags == kInt16 || flags == kInt32 || flags == kInt64 ||
          flags == kFloat32 || flags == kFloat64;
 }
-/// Bytes of the stored value.
+/// Length of the stored value in bytes.
 constexpr int ValueWidth(uint8_t flags) { return (flags & kLengthMask) + 1; }
 
 /// A number and its stored form.
 struct PointValue {
-  uint64_t bits = 0;  // int: two's complement, sign-extended to 64; kFloat32: IEEE single in the
-                      // low 32; else double
+  uint64_t bits = 0;  // integer: two's complement, sign-extended to 64 bits; kFloat32: IEEE float
+                      // in the low 32 bits; kFloat64: IEEE double
   uint8_t flags = kInt8;
 
   [[nodiscard]] bool is_float() const { return (flags & kFloatFlag) != 0; }
   [[nodiscard]] int64_t as_int() const { return static_cast<int64_t>(bits); }
-  /// The number as a double; a stored single is widened exactly.
+  /// The number as a double. Floats are widened exactly.
   [[nodiscard]] double as_double() const {
     if (flags == kFloat32)
       return static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(bits)));
@@ -43,7 +43,7 @@ struct PointValue {
     return static_cast<double>(as_int());
   }
 
-  /// Integers take the fewest of 1, 2, 4, 8 bytes (OpenTSDB Internal.vleEncodeLong).
+  /// Stores an integer in the shortest of 1, 2, 4 or 8 bytes (OpenTSDB Internal.vleEncodeLong).
   static constexpr PointValue Int(int64_t v) {
     uint8_t flags = v == static_cast<int8_t>(v)    ? kInt8
                     : v == static_cast<int16_t>(v) ? kInt16

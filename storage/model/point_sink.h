@@ -1,8 +1,8 @@
 #pragma once
-// Where parsed points go: put, telnet and import hand them over, tsd/ingest implements it
-// (design.md §2). Two ways in. A *spelled* point names its series by raw bytes of the wire; if that
-// spelling was accepted before, it costs one hash look-up. A *named* point carries decoded names
-// and goes the whole way: checks, ids, registration.
+// The interface that accepts parsed points. The put, telnet and import code calls it, and
+// tsd/ingest implements it. A SpelledPoint names its series by the raw bytes that the client sent.
+// If these bytes were accepted before, the point costs one hash look-up. A NamedPoint holds decoded
+// names and is processed fully: checks, ids, registration.
 
 #include <cstdint>
 #include <functional>
@@ -11,41 +11,49 @@
 #include <string_view>
 #include <vector>
 
+#include "storage/base/request_context.h"
 #include "storage/base/status.h"
 #include "storage/model/point.h"
 #include "storage/model/timestamp.h"
 
 namespace hg {
 
-/// How a spelling is written. The same bytes mean different series in different dialects.
+/// The format in which a client wrote a series. The same bytes mean different series in different
+/// formats.
 enum class Dialect : uint8_t { kJson, kWords, kInflux, kLabels, kGraphite };
 
-/// The bytes that name a series on the wire. kJson: what stands between the quotes of "metric", and
-/// the tags object with its braces, trailing blanks cut, nothing decoded. kWords (telnet, import):
-/// the metric's word, and everything behind the value's blank up to the line's end. kInflux: the
-/// field's name as `metric`, and what stands before the line's first blank (measurement and tags)
-/// as `tags`. kLabels (remote write, OTLP): metric and labels as sent, before they become names;
-/// only who sends them can take them apart (http/wire/series_labels.h). kGraphite: a path up to its
-/// first ';', and the rest from there. Borrowed.
+/// The raw series key: the bytes that name a series in a request. Borrows them. They depend on the
+/// dialect:
+/// - kJson: the text between the quotes of "metric", and the tags object with its braces. Trailing
+///   blanks are cut and nothing is decoded.
+/// - kWords (telnet, import): the metric word, and everything after the value's blank up to the end
+///   of the line.
+/// - kInflux: the field name as `metric`, and the text before the first blank of the line
+///   (measurement and tags) as `tags`.
+/// - kLabels (remote write, OTLP): metric and labels as sent, before they become names. Only the
+///   code that made the key can parse it (http/wire/series_labels.h).
+/// - kGraphite: the path up to the first ';' as `metric`, and the rest as `tags`.
 struct Spelling {
   Dialect dialect = Dialect::kJson;
   std::string_view metric;
   std::string_view tags;
 };
 
-/// A point whose value was parsed without objection and is finite, at Timestamp::in_range and > 0.
+/// A point whose value was parsed successfully. The time is in range (Timestamp::in_range) and
+/// above 0. A value of Dialect::kLabels may be a NaN or an infinity; all others are finite.
 struct SpelledPoint {
   Spelling series;
   Timestamp time;
   PointValue value;
 };
 
-/// A line of InfluxDB's protocol: points of one time whose series share measurement and tags.
-/// Values and time as in SpelledPoint. Borrowed.
+/// A line of the InfluxDB line protocol: points of one time whose series share measurement and
+/// tags. Values and time are as in SpelledPoint. Borrows all texts.
 struct SpelledLine {
-  std::string_view series;  // what stands before the first blank
+  std::string_view series;  // the text before the first blank
   Timestamp time;
-  uint32_t fields = 0;  // how many of the batch's fields are this line's, in order; at least one
+  uint32_t fields =
+      0;  // the number of consecutive fields of the batch that belong to this line; at least 1
 };
 struct SpelledField {
   std::string_view name;
@@ -55,17 +63,18 @@ struct SpelledField {
 struct TagText {
   std::string_view key;
   std::string_view value;
-  bool null_value = false;  // JSON null: refused, with a text of its own
+  bool null_value = false;  // JSON null: rejected with its own message
 };
 
-/// A point with its names in UTF-8, unchecked. Tags in the order in which they get their ids: of
-/// OpenTSDB's languages that in which its map gives them (hash16).
+/// A point with unchecked UTF-8 names. The tags are in the order in which they get their ids. For
+/// OpenTSDB's protocols that is the iteration order of its hash map (hash16).
 struct NamedPoint {
   std::string_view metric;
   std::span<const TagText> tags;
   Timestamp time;
   PointValue value;
-  /// If the point is good, this spelling is remembered for AppendSpelled; empty metric = don't.
+  /// If the point is accepted, this key is remembered for AppendSpelled, unless its metric is
+  /// empty. The dialect decides which limit of tags applies.
   Spelling spelling;
 };
 
@@ -74,50 +83,58 @@ class PointSink {
  public:
   virtual ~PointSink() = default;
 
-  /// What Commit must reach before the points may be acknowledged (points.h, LogPosition).
+  /// The log position that Commit must reach before the points may be acknowledged (points.h,
+  /// LogPosition).
   using Position = uint64_t;
 
-  /// Appends all of them. `known` false: at least one spelling was never accepted, and nothing was
-  /// done (take the named way for the whole batch). Busy, Unavailable as Points::Append, after
-  /// which some may be there. Never blocks on I/O.
+  /// Appends all points. `known` is false if at least one series key was never accepted. Then
+  /// nothing was done, and the caller sends the whole batch to AppendNamed. Returns Busy or
+  /// Unavailable like Points::Append; some points may be stored then. Never blocks on I/O.
   struct Appended {
     bool known = true;
     Position position = 0;
   };
   virtual Result<Appended> AppendSpelled(std::span<const SpelledPoint> points) = 0;
 
-  /// As AppendSpelled, but spellings that were never accepted are taken apart and go the named way,
-  /// where nothing in them is out of the ordinary (of other dialects than kJson and kWords all is).
-  /// `known` false: something is, and the named way must judge. Blocks: pool threads and tools
-  /// only.
-  virtual Result<Appended> AppendLearning(std::span<const SpelledPoint> points) {
-    (void)points;
+  /// Like AppendSpelled, but parses unknown series keys and registers their series. It handles only
+  /// ordinary keys of kJson and kWords. `known` is false if any key is not ordinary. The caller
+  /// then uses AppendNamed. Blocks: only for pool threads and tools. Calls context.Check every few
+  /// points. If that fails, no point of the batch is stored and the failure is returned.
+  virtual Result<Appended> AppendLearning(std::span<const SpelledPoint> points,
+                                          RequestContext& context) {
+    (void)points, (void)context;
     return Appended{.known = false, .position = 0};
   }
 
-  /// As AppendSpelled, of lines whose fields stand one behind the other in `fields`. What
-  /// AppendNamed accepted as Dialect::kInflux is known.
+  /// Like AppendSpelled, for lines whose fields follow each other in `fields`. Series that
+  /// AppendNamed accepted as Dialect::kInflux are known.
   virtual Result<Appended> AppendLines(std::span<const SpelledLine> lines,
                                        std::span<const SpelledField> fields) {
     (void)lines, (void)fields;
     return Appended{.known = false, .position = 0};
   }
 
-  /// Checks each point in order (spec http-api.md §8.2 rows 8–11: time, number of tags, names,
-  /// unknown names; the value is finite), assigns ids where allowed, and appends the good ones
-  /// together. (*results)[i] is the point's own verdict:
-  ///   InvalidArgument  the text OpenTSDB gives ("Invalid metric name (…)", "bad timestamp=…", …)
-  ///   NotFound         "No such name for 'metrics': 'x'" where automatic creation is off
-  ///   other            storage refused (Busy: over the budget)
-  /// The position covers every point whose verdict is ok. Blocks: pool threads and tools only.
-  virtual Position AppendNamed(std::span<const NamedPoint> points,
+  /// Checks each point in order (opentsdb-http-api.md §8.2 rows 8–11): time, number of tags, names,
+  /// unknown names, finite value. It assigns ids where allowed and appends the accepted points
+  /// together. (*results)[i] is the result of point i:
+  ///   InvalidArgument  the message of OpenTSDB ("Invalid metric name (…)", "bad timestamp=…", …)
+  ///   NotFound         "No such name for 'metrics': 'x'" if automatic creation is off
+  ///   Exhausted        there is no memory for a new series or its names; known ones are stored
+  ///   other            the store refused (Busy: memory budget exceeded)
+  /// It calls context.Check every few points. If that fails, the failure is the result of this
+  /// point and all later ones; earlier points are stored. The returned position covers every
+  /// accepted point. Blocks: only for pool threads and tools.
+  virtual Position AppendNamed(std::span<const NamedPoint> points, RequestContext& context,
                                std::vector<Status>* results) = 0;
 
-  /// Points::Commit.
+  /// Like Points::Commit.
   virtual void Commit(Position position, std::function<void(Status)> done) = 0;
 
-  /// Names were renamed or deleted: no spelling may be trusted any more.
+  /// Forgets all remembered series keys, because names were renamed or deleted.
   virtual void ForgetSpellings() = 0;
+
+  /// Points of other dialects than OpenTSDB's with more tags are rejected: do not prepare them.
+  [[nodiscard]] virtual size_t tags_max() const { return SIZE_MAX; }
 };
 
 }  // namespace hg

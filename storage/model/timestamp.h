@@ -1,6 +1,6 @@
 #pragma once
-// A point's time as OpenTSDB reads a number: seconds below 2^32, else milliseconds (spec schema.md
-// §5).
+// The time of a point. OpenTSDB reads numbers below 2^32 as seconds and others as milliseconds
+// (opentsdb-schema.md §5).
 
 #include <cstdint>
 
@@ -11,24 +11,24 @@ namespace hg {
 /// Largest accepted time, in milliseconds.
 inline constexpr int64_t kTimestampMax = 9999999999999;
 
-/// Immutable value. `raw` as written on the wire.
+/// Immutable value. `raw` is the number that the client sent.
 struct Timestamp {
   int64_t raw = 0;
 
-  /// True if any of the upper 32 bits is set: the value counts milliseconds.
+  /// True if any of the upper 32 bits is set. The value is then in milliseconds.
   [[nodiscard]] bool is_millis() const { return (static_cast<uint64_t>(raw) >> 32) != 0; }
   [[nodiscard]] int64_t millis() const { return is_millis() ? raw : raw * 1000; }
   [[nodiscard]] int64_t seconds() const { return is_millis() ? raw / 1000 : raw; }
-  /// Start of its row. Millisecond times beyond 2^32 s wrap to 32 bits, as stored.
+  /// Start of the row, in seconds. Times in milliseconds beyond 2^32 s wrap to 32 bits, as stored.
   [[nodiscard]] uint32_t base() const {
     int64_t s = seconds();
     return static_cast<uint32_t>(s - s % kRowSpan);
   }
-  /// Accepted by the write paths: 0 ≤ raw, and at most kTimestampMax.
+  /// Whether the write paths accept it: 0 ≤ raw ≤ kTimestampMax.
   [[nodiscard]] bool in_range() const { return raw >= 0 && raw <= kTimestampMax; }
 };
 
-/// A half-open range of row bases, in seconds. end 2^32 = open.
+/// A half-open range of row bases, in seconds. The end 2^32 means that the range is open.
 struct RowRange {
   uint32_t begin = 0;
   uint64_t end = uint64_t{1} << 32;

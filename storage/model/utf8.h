@@ -1,5 +1,5 @@
 #pragma once
-// Walking UTF-8 text by code points.
+// Reads and writes UTF-8 text by code points.
 
 #include <cstdint>
 #include <string>
@@ -9,9 +9,9 @@ namespace hg {
 
 inline constexpr char32_t kReplacementCharacter = 0xFFFD;
 
-/// Takes one code point off the front of a text that is not empty. A byte that begins no valid
-/// sequence (also surrogates, overlong forms, and beyond U+10FFFF) is taken alone; `*valid` then
-/// becomes false, otherwise it stays.
+/// Takes one code point from the front of a text that is not empty. A byte that begins no valid
+/// sequence is taken alone. Surrogates, overlong forms and code points beyond U+10FFFF are invalid.
+/// Sets `*valid` to false for invalid bytes and leaves it unchanged otherwise.
 inline char32_t TakeCodePoint(std::string_view* text, bool* valid) {
   const auto byte = [text](size_t i) { return static_cast<uint8_t>((*text)[i]); };
   const uint8_t first = byte(0);
@@ -60,15 +60,15 @@ inline bool IsUtf8(std::string_view text) {
   return valid;
 }
 
-/// Text to show in a message: at most `bytes_max` of it, never cut within a character, and "…"
-/// where something is left out.
+/// Shortens a text for a message to at most `bytes_max` bytes. It cuts at a character boundary and
+/// adds "…" if something is left out.
 inline std::string Shortened(std::string_view text, size_t bytes_max) {
   if (text.size() <= bytes_max) return std::string(text);
   while (bytes_max > 0 && (static_cast<uint8_t>(text[bytes_max]) & 0xC0) == 0x80) --bytes_max;
   return std::string(text.substr(0, bytes_max)) + "…";
 }
 
-/// Puts U+FFFD in place of every byte that begins no valid sequence, as the JVM's decoder does.
+/// Replaces every byte that begins no valid sequence by U+FFFD, like the decoder of the JVM.
 inline void ReplaceInvalidUtf8(std::string* text) {
   if (IsUtf8(*text)) return;
   std::string good;

@@ -1,5 +1,6 @@
 #pragma once
-// On whose behalf points are stored: the edge knows the client, the write path asks what he may.
+// The user for whom points are stored, with the limits on writing. The HTTP layer knows the user,
+// and the write path checks the limits.
 
 #include <cstdint>
 
@@ -11,24 +12,24 @@ namespace hg {
 class Writer {
  public:
   virtual ~Writer() = default;
-  /// Whether he may write so many points now. LimitExceeded: he writes faster than he may; the
-  /// message names him and the limit.
+  /// Whether the user may write that many points now. LimitExceeded: the user exceeds the rate
+  /// limit. The message names the user and the limit.
   virtual Status AskForPoints(uint64_t count) = 0;
-  /// They were stored, and count.
+  /// Charges that many stored points to the limit.
   virtual void ChargePoints(uint64_t count) = 0;
-  /// Takes one of the series that he may make, which were not there before. InvalidArgument: he may
-  /// make no more, a fault of its point.
+  /// Takes one new series from the number that the user may create. InvalidArgument: the user may
+  /// create no more. It is reported as an error of the point.
   virtual Status TakeSeries() = 0;
-  /// It did not come about.
+  /// Returns one series taken by TakeSeries that was not created.
   virtual void GiveBackSeries() = 0;
-  /// Whether TakeSeries ever refuses: who does not know whether a series is new need not look.
+  /// Whether TakeSeries can refuse. If not, the caller need not find out whether a series is new.
   [[nodiscard]] virtual bool limits_series() const = 0;
 
-  /// Of what this thread does now; nullptr = of nobody whose writing is limited.
+  /// The writer for which this thread works now. nullptr means that no limits apply.
   static Writer* Current() { return current_; }
 
-  /// While one is alive, its thread writes on behalf of `writer`, which outlives it; nullptr = of
-  /// nobody. Scopes may nest; the innermost counts.
+  /// While an ActingFor is alive, its thread writes for `writer`, which must outlive it. nullptr
+  /// means that no limits apply. Scopes may nest, and the innermost one counts.
   class ActingFor {
    public:
     explicit ActingFor(Writer* writer) : outer_(current_) { current_ = writer; }

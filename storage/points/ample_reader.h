@@ -1,5 +1,5 @@
 #pragma once
-// Takes numbers off the front of bytes of which there are more than will be taken.
+// Reads numbers from the front of a buffer that is known to be long enough.
 
 #include <cstdint>
 
@@ -8,8 +8,9 @@
 
 namespace hg::points {
 
-/// As ByteReader, but nobody looks for the end of the bytes: the caller knows how many fields he
-/// takes at most. Packed numbers and bytes in a row have no such bound: they fail.
+/// Like ByteReader, but without checks for the end of the buffer. The caller must know the maximum
+/// number of fields that it reads. Packed numbers and byte sequences have no such maximum, so
+/// reading them fails.
 class AmpleReader {
  public:
   explicit AmpleReader(ByteView in) : at_(in.data()), end_(in.data() + in.size()) {}

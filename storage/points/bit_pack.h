@@ -1,5 +1,5 @@
 #pragma once
-// Numbers of a fixed width side by side: value i takes bits [i × width, (i + 1) × width) of a
+// Packed numbers of a fixed width. Value i occupies bits [i × width, (i + 1) × width) of a
 // little-endian bit string.
 
 #include <bit>
@@ -11,7 +11,7 @@
 
 namespace hg::points {
 
-/// Bits that hold v; 0 for 0.
+/// The number of bits needed for v; 0 for 0.
 constexpr int BitWidth(uint64_t v) { return std::bit_width(v); }
 
 constexpr size_t PackedBytes(size_t count, int width) {
@@ -27,7 +27,7 @@ inline void PackBits(std::span<const uint64_t> values, int width, Bytes* out) {
   char* p = out->data() + start;
   const uint64_t mask = width == 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1;
   uint64_t pending = 0;
-  int bits = 0;  // of pending in use, below 64
+  int bits = 0;  // bits of `pending` in use, below 64
   for (uint64_t value : values) {
     value &= mask;
     pending |= value << bits;
@@ -36,14 +36,14 @@ inline void PackBits(std::span<const uint64_t> values, int width, Bytes* out) {
     std::memcpy(p, &pending, 8);
     p += 8;
     bits -= 64;
-    // What did not fit; all of it if the value ended exactly at the border.
+    // The bits that did not fit, or none if the value ended exactly at the boundary.
     pending = bits == 0 ? 0 : value >> (width - bits);
   }
   if (bits > 0) std::memcpy(p, &pending, static_cast<size_t>(bits + 7) / 8);
 }
 
-/// Reads `count` values of `width` bits; `packed` has at least PackedBytes(count, width) bytes.
-/// Calls put(i, value).
+/// Reads `count` values of `width` bits and calls put(i, value). `packed` must have at least
+/// PackedBytes(count, width) bytes.
 template <typename Put>
 void UnpackBits(ByteView packed, size_t count, int width, Put&& put) {
   if (width == 0) {
@@ -56,8 +56,8 @@ void UnpackBits(ByteView packed, size_t count, int width, Put&& put) {
   size_t i = 0;
   size_t bit = 0;
   if (width <= 57) {
-    // Eight bytes hold such a value wherever it begins; the last eight bytes are read from a padded
-    // copy.
+    // Eight bytes contain such a value at any bit offset. The last eight bytes are read from a
+    // padded copy.
     const size_t inside = packed.size() < 8 ? 0 : ((packed.size() - 8) * 8 + 7) / step + 1;
     auto run = [&](const char* from, size_t from_bit, size_t end) {
       for (; i < end; ++i, bit += step) {

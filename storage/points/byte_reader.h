@@ -1,5 +1,5 @@
 #pragma once
-// Takes numbers and bytes off the front of an encoded row.
+// Reads numbers and bytes from the front of an encoded row.
 
 #include <cstdint>
 
@@ -9,7 +9,7 @@
 
 namespace hg::points {
 
-/// Takes bytes off the front; once something is missing everything reads as zero and ok() is false.
+/// Takes bytes from the front. If bytes are missing, ok() becomes false and all reads return zero.
 class ByteReader {
  public:
   ByteReader() = default;
@@ -40,7 +40,7 @@ class ByteReader {
     const ByteView b = Take(static_cast<size_t>(width));
     return b.empty() ? 0 : ReadBig(b.data(), width);
   }
-  /// Empty if there are fewer.
+  /// Returns an empty view if fewer than n bytes are left.
   ByteView Take(size_t n) {
     if (n > in_.size()) Fail();
     if (!ok_) return {};
@@ -48,7 +48,7 @@ class ByteReader {
     in_.remove_prefix(n);
     return taken;
   }
-  /// A width byte and that many packed numbers; `*width` 0 after a failure.
+  /// Reads a width byte and `count` packed numbers of that width. `*width` is 0 after a failure.
   ByteView Packed(size_t count, int* width) {
     *width = U8();
     if (*width > 64) Fail();

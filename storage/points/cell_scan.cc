@@ -19,7 +19,7 @@ bool IsObject(ByteView qualifier) {
   return kind == codec::CellClass::kAnnotation || kind == codec::CellClass::kHistogram;
 }
 
-// Both ascend; of equal instants the one of `first` stays.
+// Both inputs ascend. For equal times the point of `first` is kept.
 std::vector<codec::StoredPoint> Join(const std::vector<codec::StoredPoint>& first,
                                      const std::vector<codec::StoredPoint>& second) {
   auto earlier = [](const auto& a, const auto& b) { return a.offset_ms() < b.offset_ms(); };
@@ -72,7 +72,8 @@ Result<bool> BucketCursors::Next(Row* row) {
   return true;
 }
 
-// Rows that fit and match; of those that match and do not fit only the first one's error is kept.
+// Returns the next row that fits the layout and matches. If matching rows do not fit the layout,
+// the error of the first one is kept.
 Result<bool> CellPointScan::NextMatching(Row* row) {
   while (true) {
     ASSIGN_OR_RETURN(const bool more, cursors_.Next(row));

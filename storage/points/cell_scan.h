@@ -1,5 +1,6 @@
 #pragma once
-// A scan of the points door over cells: rows of several salt buckets in one order, each reconciled.
+// Implements PointScan over a cell store. It reads the rows of several salt buckets in one order
+// and reconciles each row.
 
 #include <memory>
 #include <vector>
@@ -10,15 +11,15 @@
 
 namespace hg::points {
 
-/// The rows of several cursors in the order of their keys without salt, then of the salt. One
-/// thread at a time.
+/// Returns the rows of several cursors in the order of their keys without salt, then by salt. Not
+/// thread-safe.
 class BucketCursors {
  public:
-  /// Opens the scans. `salt_width`: bytes to pass over.
+  /// Opens the scans. `salt_width` is the number of leading bytes that the order ignores.
   static Result<BucketCursors> Open(Store* store, const std::vector<ScanSpec>& scans,
                                     size_t salt_width);
 
-  /// Moves the next row out; false at the end.
+  /// Moves the next row to `row`. Returns false at the end.
   Result<bool> Next(Row* row);
 
  private:
@@ -32,10 +33,11 @@ class BucketCursors {
 
   size_t salt_width_ = 0;
   std::vector<Bucket> buckets_;
-  std::vector<size_t> heap_;  // buckets that have a row, the first one in order in front
+  std::vector<size_t>
+      heap_;  // heap of the buckets that have a row; the first in order is at the front
 };
 
-/// One thread at a time. Unsettled rows are told to `listener` if it is set.
+/// Not thread-safe. Reports unsettled rows to `listener` if it is set.
 class CellPointScan : public PointScan {
  public:
   CellPointScan(BucketCursors cursors, KeyLayout layout, PointScanSpec spec,
@@ -60,11 +62,11 @@ class CellPointScan : public PointScan {
   const ReconcileOptions options_;
   const UnsettledRowListener listener_;
 
-  Status misfit_;  // the first row whose key does not fit
-  Row pending_;    // read ahead, to see the same hour under another salt
+  Status misfit_;  // error of the first row whose key does not fit
+  Row pending_;    // read ahead, to find the same hour with another salt
   bool has_pending_ = false;
 
-  // The row being given.
+  // The row that Next returns.
   Row current_;
   Bytes tsuid_;
   uint32_t base_ = 0;

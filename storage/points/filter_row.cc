@@ -70,13 +70,13 @@ bool Compares(const RowFilter& filter, ByteView value) {
   }
 }
 
-// The same rows for the same seed, whatever the batches and regions.
+// The same seed selects the same rows, whatever the batches and regions are.
 bool Drawn(const RowFilter& filter, ByteView key) {
   if (filter.chance <= 0) return false;
   if (filter.chance >= 1) return true;
   uint64_t hash = filter.seed ^ 0xCBF29CE484222325U;
   for (const char c : key) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001B3U;
-  // Of the plain product the high bits of short keys hardly differ.
+  // In the plain product, the high bits of short keys hardly differ.
   hash = (hash ^ hash >> 33) * 0xFF51AFD7ED558CCDU;
   hash = (hash ^ hash >> 33) * 0xC4CEB9FE1A85EC53U;
   return static_cast<double>(hash >> 11) < filter.chance * 9007199254740992.0;
@@ -100,7 +100,7 @@ bool FitsSeries(const RowFilter& filter, ByteView key) {
       key.substr(prefix));
 }
 
-// `cells` null: what they decide passes.
+// If `cells` is null, conditions on cells are taken as true.
 bool Passes(const RowFilter& filter, ByteView key, const std::vector<Cell>* cells) {
   switch (filter.kind) {
     case Kind::kAll:
@@ -130,7 +130,7 @@ bool Passes(const RowFilter& filter, ByteView key, const std::vector<Cell>* cell
   return true;
 }
 
-// The least key from `key` on that fits the template.
+// Sets `next` to the smallest key ≥ `key` that matches the template.
 bool NextOfTemplate(const RowFilter& filter, ByteView key, Bytes* next) {
   const size_t size = filter.operand.size();
   const auto least = [&](size_t from) {
@@ -148,7 +148,7 @@ bool NextOfTemplate(const RowFilter& filter, ByteView key, Bytes* next) {
       least(i);
       return true;
     }
-    // Behind the last key of this beginning: the nearest free byte before is raised.
+    // No later key has this prefix. The nearest free byte before it is incremented.
     while (i > 0 && (filter.mask[i - 1] == 0 || ByteAt(*next, i - 1) == 0xFF)) --i;
     if (i == 0) return false;
     (*next)[i - 1] = static_cast<char>(ByteAt(*next, i - 1) + 1);

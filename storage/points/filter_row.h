@@ -1,5 +1,6 @@
 #pragma once
-// The evaluation of row filters (storage/row_filter.h), for every engine and for the oracle. Pure.
+// Evaluates row filters (storage/row_filter.h) for all engines and for the model store of the
+// tests. Pure functions.
 
 #include <vector>
 
@@ -9,22 +10,22 @@
 
 namespace hg::points {
 
-/// InvalidArgument: what of it cannot be evaluated.
+/// Returns InvalidArgument, with the reason, if the filter cannot be evaluated.
 Status CheckFilter(const RowFilter& filter);
 
-/// Whether the row may pass as far as its key tells; cells that decide are taken to be right.
+/// Whether a row with this key may pass. Conditions on cells are assumed to be true.
 bool KeyMayPass(const RowFilter& filter, ByteView key);
-/// Whether the row passes. `cells`: the chosen ones, with their values.
+/// Whether the row passes. `cells` are the selected cells with their values.
 bool RowPasses(const RowFilter& filter, ByteView key, const std::vector<Cell>& cells);
 
-/// The first key from `key` on that can pass by its templates; false: there is none. It is `key`
-/// itself where templates do not rule it out.
+/// Finds the first key at or after `key` that the filter's templates allow. Returns false if there
+/// is none. Sets *next to `key` itself if the templates do not exclude it.
 bool SeekKey(const RowFilter& filter, ByteView key, Bytes* next);
 
-/// Whether the column and its family are among the chosen ones. Times and versions are the store's.
+/// Whether the column and its family are selected. The store checks times and versions.
 bool ColumnChosen(const CellSelection& wanted, ByteView family, ByteView qualifier);
-/// Applies what of the selection is left once times, versions and columns are chosen and filters
-/// have seen the values.
+/// Applies the remaining parts of the selection. Times, versions and columns are already selected,
+/// and filters have already seen the values.
 void Strip(const CellSelection& wanted, std::vector<Cell>* cells);
 
 }  // namespace hg::points

@@ -5,7 +5,7 @@
 namespace hg::points {
 namespace {
 
-// Walks the pairs of a key.
+// Iterates over the pairs of a key.
 class Pairs {
  public:
   Pairs(const KeyLayout& layout, ByteView bytes)
@@ -53,7 +53,7 @@ bool NamesEveryKey(const std::vector<TagClause>& clauses, const Pairs& pairs) {
   return true;
 }
 
-// metric ‖ pairs as one string, without building it.
+// Whether metric ‖ pairs is in the sorted list, without building that string.
 bool Listed(const std::vector<Bytes>& tsuids, ByteView metric, ByteView pairs) {
   auto it = std::lower_bound(tsuids.begin(), tsuids.end(), 0, [&](const Bytes& listed, int) {
     const int head = ByteView(listed).substr(0, metric.size()).compare(metric);

@@ -16,7 +16,7 @@ namespace {
 constexpr int kExponentMax = 15;
 constexpr double kPowers[kExponentMax + 1] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                               1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
-// Products beyond this are not tried: they may not fit 64 bits.
+// Larger products are not tried, because they may not fit in 64 bits.
 constexpr double kProductMax = 9e18;
 
 void AppendBig64(uint64_t v, Bytes* out) {
@@ -41,7 +41,7 @@ struct Bounds {
   }
 };
 
-// Appends the numbers in the smaller of the ways that store differences. Uses up the numbers.
+// Appends the numbers in the smaller of the two difference encodings. Modifies `numbers`.
 StreamWay PackNumbers(std::vector<uint64_t>* numbers, Bytes* out) {
   const size_t n = numbers->size();
   uint64_t* const v = numbers->data();
@@ -114,7 +114,7 @@ bool UnpackNumbers(ByteReader* in, uint8_t how, size_t n, Put&& put) {
   return in->ok();
 }
 
-// The kind byte of a stream is written first and set once the way is known.
+// Reserves the kind byte of a stream, which is set when the encoding is known.
 class StreamKind {
  public:
   explicit StreamKind(Bytes* out) : out_(out), at_(out->size()) { out->push_back(0); }
@@ -158,7 +158,7 @@ bool TakeExceptions(ByteReader* in, bool floats, size_t n, uint64_t* wide, Strea
   return in->ok();
 }
 
-// The first position that is no exception.
+// The first position that is not an exception.
 size_t FirstRegular(const std::vector<StreamException>& exceptions) {
   size_t i = 0;
   while (i < exceptions.size() && exceptions[i].position == i) ++i;
@@ -173,7 +173,7 @@ int64_t Nearest(double v) {
 #endif
 }
 
-// The decimal that the rule turns back into exactly this value.
+// Finds the scaled integer that the rule converts back to exactly this value.
 bool ToDecimal(const PointValue& value, double wide, uint8_t rule, int exponent, uint64_t* number) {
   const double product = wide * kPowers[exponent];
   if (!(std::fabs(product) <= kProductMax)) return false;
@@ -200,8 +200,8 @@ uint8_t PickFloatRule(std::span<const PointValue> values) {
   return singles < wides ? kFloatsWide : kFloatsSingle;
 }
 
-// Decimals of all values but some; false if they would not be worth it. The exponent grows to what
-// the values need, and all begins anew when it does.
+// Converts the values to scaled integers, with some exceptions. Returns false if this is not
+// worthwhile. When a value needs a larger exponent, the conversion starts again.
 bool ToDecimals(std::span<const PointValue> values, uint8_t rule, int* exponent,
                 std::vector<uint64_t>* numbers, std::vector<StreamException>* exceptions) {
   const size_t exceptions_max = values.size() / 4 + 1;
@@ -225,24 +225,25 @@ bool ToDecimals(std::span<const PointValue> values, uint8_t rule, int* exponent,
       continue;
     }
     exceptions->push_back({static_cast<uint32_t>(i), values[i]});
-    // Twice as strict at the beginning: true doubles are found out early.
+    // The limit is stricter at the beginning, so values that are not decimals are detected early.
     if (exceptions->size() > exceptions_max || exceptions->size() > i / 2 + 2) return false;
     number = filler.value_or(0);
   }
   if (!filler) return false;
-  // Exceptions in front have had no number to repeat.
+  // Exceptions at the front had no previous number to repeat.
   const uint64_t first = (*numbers)[FirstRegular(*exceptions)];
   for (size_t i = 0; i < FirstRegular(*exceptions); ++i) (*numbers)[i] = first;
   return true;
 }
 
-// The bits of floats, 32 under the rule for singles, and the values that they do not give.
+// The bits of the floats (32 bits under the rule for singles), and as exceptions the values that
+// they do not reproduce.
 std::vector<uint64_t> BitsOf(std::span<const PointValue> values, uint8_t rule,
                              std::vector<StreamException>* exceptions) {
   std::vector<uint64_t> numbers(values.size());
   for (size_t i = 0; i < values.size(); ++i) {
     const double wide = values[i].as_double();
-    // Converting a NaN between widths may change its bits.
+    // Converting a NaN between float and double may change its bits.
     const bool exact = rule == kFloatsWide
                            ? values[i].flags == kFloat64
                            : FloatByRule(rule, wide) == values[i] && !std::isnan(wide);
@@ -279,7 +280,8 @@ bool DecodeFloatValues(ByteReader* in, size_t n, std::vector<PointValue>* values
   return true;
 }
 
-// Replaces *out by the values' bits, cut in two; false if they do not come back.
+// Replaces *out by the bits of the values, split in two pieces. Returns false if decoding gives
+// other values.
 bool SplitBitsOf(std::span<const PointValue> values, uint8_t rule, Bytes* out) {
   out->clear();
   StreamKind(out).Set(kSplitBits, rule);
@@ -292,7 +294,8 @@ bool SplitBitsOf(std::span<const PointValue> values, uint8_t rule, Bytes* out) {
          std::equal(back.begin(), back.end(), values.begin(), values.end());
 }
 
-// Appends numbers cut in two; false, with `out` untouched, if they do not come back.
+// Appends numbers split in two pieces. Returns false, with `out` unchanged, if decoding gives other
+// values.
 bool SplitNumbers(std::span<const uint64_t> numbers, bool steps, Bytes* out) {
   const size_t start = out->size();
   AppendSplit(numbers, steps, out);
@@ -390,8 +393,8 @@ bool DecodeFloats(ByteReader* in, size_t n, uint64_t* wide, StreamRest* rest) {
 }
 
 bool SplitStream(ByteReader* in, bool floats, size_t n, Bytes* out) {
-  constexpr size_t kWorthWhile = 8;  // numbers
-  constexpr int kLongDecimals = 11;  // digits behind the dot at which bits may be the shorter form
+  constexpr size_t kWorthWhile = 8;  // minimum number of values for which splitting is tried
+  constexpr int kLongDecimals = 11;  // with this many decimals, the raw bits may be shorter
   const ByteView whole = in->rest();
   const uint8_t kind = in->U8();
   const uint8_t how = kind & 0xF;

@@ -1,6 +1,6 @@
 #pragma once
-// A run of numbers inside an encoded row: which of the ways is smallest, and back (FORMAT.md "Row",
-// stream). Internal to row_codec.
+// Encodes the numbers of a row as a stream in the smallest of several forms, and decodes them
+// (FORMAT.md "Row", stream). Internal to row_codec.
 
 #include <cstdint>
 #include <span>
@@ -12,7 +12,7 @@
 
 namespace hg::points {
 
-/// One member whose bits the rule of its stream does not give.
+/// A value whose bits differ from what the rule of its stream gives.
 struct StreamException {
   uint32_t position = 0;
   PointValue value;
@@ -21,8 +21,8 @@ struct StreamException {
 enum IntRule : uint8_t { kIntsShortest = 0, kIntsWide = 1 };
 enum FloatRule : uint8_t { kFloatsWide = 0, kFloatsShortest = 1, kFloatsSingle = 2 };
 
-/// The stored value of a number by its stream's rule. (The widths as PointValue::Int picks them,
-/// without a branch.)
+/// Returns the stored form of a number by the rule of its stream. The width is the same as by
+/// PointValue::Int, computed without a branch.
 inline PointValue IntByRule(uint8_t rule, int64_t v) {
   if (rule == kIntsWide) return {static_cast<uint64_t>(v), kInt64};
   const int width = std::bit_width(static_cast<uint64_t>(v ^ v >> 63));
@@ -39,30 +39,30 @@ inline PointValue FloatByRule(uint8_t rule, double v) {
 void EncodeInts(std::span<const PointValue> values, Bytes* out);
 void EncodeFloats(std::span<const PointValue> values, Bytes* out);
 
-/// What is left to know of a decoded stream.
+/// The parts of a decoded stream that are not in the numbers themselves.
 struct StreamRest {
   uint8_t rule = 0;
   std::vector<StreamException> exceptions;  // by position
 };
 
-/// Fill wide[0, n): int64, or the bits of a double (singles are widened), exceptions included.
-/// False if the bytes cannot be a stream.
+/// Fill wide[0, n) with int64 numbers or with the bits of doubles. Floats are widened. Exceptions
+/// are applied. Return false if the bytes cannot be a stream.
 bool DecodeInts(ByteReader* in, size_t n, uint64_t* wide, StreamRest* rest);
 bool DecodeFloats(ByteReader* in, size_t n, uint64_t* wide, StreamRest* rest);
 
-/// How the numbers of a stream are stored; the low nibble of its kind.
+/// How the numbers of a stream are stored. This is the low nibble of its kind byte.
 enum StreamWay : uint8_t {
   kEqual = 0,
   kRange = 1,
   kSteps = 2,
   kAsTheyAre = 3,
-  kSplit = 4,      // what kRange and kSteps hold, cut in two (split_stream.h)
-  kSplitBits = 5,  // what kAsTheyAre of floats holds, cut in two
+  kSplit = 4,      // the content of kRange or kSteps in two pieces (split_stream.h)
+  kSplitBits = 5,  // the content of kAsTheyAre for floats in two pieces
 };
 
-/// Moves a stream behind `out`: numbers that are packed or stand as they are come out cut in two
-/// where that is worth while, others unchanged. Tried: it decodes to the same values. False if the
-/// bytes cannot be a stream.
+/// Reads a stream and appends it to `out`. Packed or verbatim numbers are split in two pieces if
+/// that is likely to be smaller; other streams are copied. The function checks that the result
+/// decodes to the same values. Returns false if the bytes cannot be a stream.
 bool SplitStream(ByteReader* in, bool floats, size_t n, Bytes* out);
 
 }  // namespace hg::points

@@ -48,9 +48,13 @@ void ObserverChain::TellAll(const Tell& tell) const {
     try {
       tell(observer.get());
     } catch (...) {
-      ++failures_;  // what is done is done, whatever its observers make of it
+      ++failures_;  // the change is already made, so failures are only counted
     }
   }
+}
+
+void ObserverChain::AfterRefusedSeries(const Status& why) const {
+  TellAll([&](StoreObserver* observer) { observer->AfterRefusedSeries(why); });
 }
 
 void ObserverChain::AfterWork(const StoreWork& work) const {
@@ -80,7 +84,7 @@ void WorkCounters::AfterWork(const StoreWork& work) {
       counts_.expired_runs += work.runs_read;
       return;
     case StoreWork::Kind::kDrop:
-      return;  // the engine knows
+      return;  // counted by the engine
   }
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// Who watches a store, and may refuse what is written to it (spec region-store.md X1): in the same
-// process, registered when the store is opened, never named by a table.
+// Observers of a store, which may reject writes (region-store.md X1). They run in the same process
+// and are registered when the store is opened. Tables do not name observers.
 
 #include <atomic>
 #include <cstdint>
@@ -17,61 +17,67 @@
 
 namespace hg {
 
-/// A piece of work on files that came to its end.
+/// A finished piece of work on files.
 struct StoreWork {
   enum class Kind : uint8_t { kFlush, kMerge, kSplit, kExpiry, kDrop };
 
   Kind kind = Kind::kFlush;
-  std::string table;           // "" = of all, or the table of series
-  uint64_t runs_read = 0;      // that are gone by it
-  uint64_t runs_written = 0;   // that came by it
-  uint64_t bytes_read = 0;     // of the files of these
-  uint64_t bytes_written = 0;  // likewise
-  int64_t begin_ms = 0;        // by the store's clock
+  std::string table;           // "" = all tables, or the table of series
+  uint64_t runs_read = 0;      // parts that this work removed
+  uint64_t runs_written = 0;   // parts that this work created
+  uint64_t bytes_read = 0;     // size of the files of runs_read
+  uint64_t bytes_written = 0;  // size of the files of runs_written
+  int64_t begin_ms = 0;        // by the clock of the store
   int64_t end_ms = 0;
 };
 
-/// Thread-safe; called from any thread, never while a log is replayed, and not in the write lock;
-/// flushes may wait for AfterWork. It must not call the store it watches. What it throws is counted
-/// (EmbeddedStats::observer_failures); a write that it was asked about is refused then.
+/// Thread-safe. Called from any thread, but never while a log is replayed or while the write lock
+/// is held. Flushes may wait for AfterWork. An observer must not call the store that it observes.
+/// Exceptions are counted (EmbeddedStats::observer_failures). An exception before a write rejects
+/// the write.
 class StoreObserver {
  public:
   virtual ~StoreObserver() = default;
 
-  /// The first 0, the system's around 2^29, users' from 2^30 on, as in HBase.
+  /// Observers are called in ascending order of priority, as in HBase. System observers use values
+  /// around 2^29, user observers use 2^30 and above.
   [[nodiscard]] virtual int priority() const { return 1 << 30; }
-  /// Only such an observer is asked before a write.
+  /// Only observers that return true are called before a write.
   [[nodiscard]] virtual bool guards_writes() const { return false; }
 
-  // Before anything is done of it. A failure refuses it, is its writer's answer, and the observers
-  // behind this one are not asked.
+  // Called before any part of the write is done. A failure rejects the write and is returned to the
+  // writer. Later observers are not called then.
   virtual Status BeforeSeries(ByteView tsuid) { return (void)tsuid, Status(); }
   virtual Status BeforePoints(std::span<const PointEntry> batch) { return (void)batch, Status(); }
-  /// `changes`: none where they depend on what is stored (counters, comparisons).
+  /// `changes` is empty if the changes depend on stored data (counters, comparisons).
   virtual Status BeforeRow(const std::string& table, ByteView key,
                            std::span<const CellChange> changes) {
     return (void)table, (void)key, (void)changes, Status();
   }
 
   virtual void AfterWork(const StoreWork& work) { (void)work; }
-  /// A table was made or altered through the cells door.
+  /// A new series or a new name was rejected because memory is used up. `why` is also the message
+  /// to the client. Called for each rejection, on the thread of the writer.
+  virtual void AfterRefusedSeries(const Status& why) { (void)why; }
+  /// A table was created or altered through the cell store.
   virtual void AfterTable(const TableDescriptor& table) { (void)table; }
 };
 
 using StoreObservers = std::vector<std::shared_ptr<StoreObserver>>;
 
-/// The observers of one store, in the order of their priorities. Thread-safe.
+/// The observers of one store in the order of their priorities. Thread-safe.
 class ObserverChain {
  public:
   explicit ObserverChain(StoreObservers observers);
 
-  /// Without it nobody need be asked before a write.
+  /// If false, no observer needs to be called before writes.
   [[nodiscard]] bool guards_writes() const { return !guards_.empty(); }
   Status BeforeSeries(ByteView tsuid) const;
   Status BeforePoints(std::span<const PointEntry> batch) const;
   Status BeforeRow(const std::string& table, ByteView key,
                    std::span<const CellChange> changes) const;
   void AfterWork(const StoreWork& work) const;
+  void AfterRefusedSeries(const Status& why) const;
   void AfterTable(const TableDescriptor& table) const;
   [[nodiscard]] uint64_t failures() const { return failures_; }
 
@@ -86,15 +92,15 @@ class ObserverChain {
   mutable std::atomic<uint64_t> failures_{0};
 };
 
-/// Counts the work on files.
+/// Counts flushes, merges, splits and expiries, with their bytes.
 class WorkCounters : public StoreObserver {
  public:
   struct Counts {
     uint64_t flushes = 0;
-    uint64_t flushed_bytes = 0;  // written
+    uint64_t flushed_bytes = 0;  // written bytes
     uint64_t merges = 0;
     uint64_t merge_read_bytes = 0;
-    uint64_t merged_bytes = 0;  // written
+    uint64_t merged_bytes = 0;  // written bytes
     uint64_t splits = 0;
     uint64_t expired_runs = 0;
   };

@@ -10,10 +10,10 @@
 namespace hg::points {
 namespace {
 
-constexpr uint32_t kReservedBits = 0x30;  // of the millisecond form
+constexpr uint32_t kReservedBits = 0x30;  // reserved bits of the millisecond form
 constexpr uint32_t kRowMillis = kRowSpan * 1000;
 
-// Objects, not functions: sorting calls them in place.
+// Function objects, so that sorting inlines them.
 constexpr auto Earlier = [](const PartPoint& a, const PartPoint& b) {
   return a.offset_ms() < b.offset_ms();
 };
@@ -41,17 +41,17 @@ std::vector<PartPoint>::iterator FindPoint(std::vector<PartPoint>& points, codec
   return points.end();
 }
 
-// The newest of its instant and generation; its qualifier is not there yet.
+// Inserts a point as the newest of its time and generation. Its qualifier must not be present yet.
 void InsertPoint(PartPoint point, std::vector<PartPoint>* points) {
   auto at = std::upper_bound(points->begin(), points->end(), point, Earlier);
-  while (at != points->begin() && !Earlier(at[-1], point) &&
-         Later(at[-1].generation, point.generation)) {
+  while (at != points->begin() && !Earlier(at[-1], point) && at[-1].generation > point.generation) {
     --at;
   }
   points->insert(at, point);
 }
 
-// Whatever an operand under a point's name ends up as, the row counts as put by single cells.
+// A row with an operand under the qualifier of a point counts as written by single cells, whatever
+// the operand becomes.
 RowForm FormOf(const Part& part) {
   for (const RawCell& cell : part.raw) {
     codec::Qualifier q;
@@ -62,8 +62,8 @@ RowForm FormOf(const Part& part) {
   return part.form;
 }
 
-// Puts the newer operand behind what the older part holds under its qualifier, and takes that out
-// of the older part.
+// Appends the newer operand to the value that the older Part holds under its qualifier, and removes
+// that value from the older Part.
 void JoinOperand(Part* older, RawCell* operand) {
   Bytes before;
   if (auto raw = FindRaw(older->raw, operand->qualifier); raw != older->raw.end()) {
@@ -82,7 +82,7 @@ void JoinOperand(Part* older, RawCell* operand) {
   operand->value = before + operand->value;
 }
 
-// Values that became whole by a join may have become canonical points.
+// Values that a join made complete may have become canonical points.
 void MoveCanonicalRaw(Part* part) {
   std::erase_if(part->raw, [part](const RawCell& cell) {
     PartPoint point;
@@ -102,7 +102,7 @@ void DropOlderPoints(const Part& newer, std::vector<PartPoint>* older) {
       return FindRaw(newer.raw, q) != newer.raw.end() || Contains(newer.gone, q);
     });
   }
-  // Both ascend by instant: one walk finds the qualifiers that both have.
+  // Both ascend by time, so one pass finds the common qualifiers.
   auto from = newer.points.begin();
   std::erase_if(*older, [&](const PartPoint& point) {
     while (from != newer.points.end() && Earlier(*from, point)) ++from;
@@ -120,7 +120,7 @@ bool NewerHas(const Part& newer, std::vector<PartPoint>* newer_points, ByteView 
   return CanonicalQualifier(qualifier, &q) && FindPoint(*newer_points, q) != newer_points->end();
 }
 
-// Takes out of gone what the part holds.
+// Removes from `gone` the qualifiers that the Part holds.
 void DropHeld(Part* part) {
   if (part->cleared) {
     part->gone.clear();
@@ -133,7 +133,8 @@ void DropHeld(Part* part) {
   });
 }
 
-// The points of a cell as a client loads it: strictly ascending, exact, every member canonical.
+// The points of a compacted cell that a client wrote. They must ascend strictly and all be
+// canonical, and encoding them must give the same cell.
 bool LoadedPoints(const RawCell& cell, std::vector<PartPoint>* points) {
   if (codec::ClassifyQualifier(cell.qualifier) != codec::CellClass::kCompacted) return false;
   auto parsed = codec::ParsePointCell(cell.qualifier, cell.value);
@@ -152,8 +153,8 @@ bool LoadedPoints(const RawCell& cell, std::vector<PartPoint>* points) {
   return true;
 }
 
-// Stable. Points that overtook each other on several connections are a few places off: insertion
-// is then one pass, and whatever is worse than that goes to the library.
+// Stable sort. Points from several connections are usually a few places out of order, which one
+// pass of insertion fixes. Other orders are left to the library.
 void SortNearlySorted(std::vector<PartPoint>* points) {
   size_t swaps_left = 4 * points->size();
   for (size_t i = 1; i < points->size(); ++i) {
@@ -167,12 +168,13 @@ void SortNearlySorted(std::vector<PartPoint>* points) {
   }
 }
 
-// By instant, of each qualifier the last one. Most rows arrive in order and leave nothing to do.
+// Sorts by time and keeps the last point of each qualifier. Most rows arrive in order and need no
+// work.
 void SortPoints(std::vector<PartPoint>* points) {
   const auto not_rising = [](const PartPoint& a, const PartPoint& b) { return !Earlier(a, b); };
   if (std::adjacent_find(points->begin(), points->end(), not_rising) == points->end()) return;
   SortNearlySorted(points);
-  // Those of the same instant: 12 at most, two resolutions by six flags.
+  // At most 12 points have the same time: two resolutions and six types.
   std::vector<codec::Qualifier> newer;
   auto keep = points->end();
   for (auto it = points->end(); it != points->begin();) {
@@ -230,8 +232,8 @@ Part Merge(Part newer, Part older) {
   Part result;
   result.cleared = older.cleared;
   result.form = form;
-  // std::merge takes from its first range when equal: older points stand before newer ones of their
-  // instant.
+  // For equal elements, std::merge takes from its first range. So older points precede newer ones
+  // of the same time.
   result.points.reserve(older.points.size() + newer.points.size());
   std::merge(older.points.begin(), older.points.end(), newer.points.begin(), newer.points.end(),
              std::back_inserter(result.points), Earlier);

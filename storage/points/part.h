@@ -1,7 +1,8 @@
 #pragma once
-// A part of a row-hour, and the one function that joins parts (engine.md §1). Memory, frozen memory
-// and each file hold at most one part of a row; the row is their merge, newest over oldest. Nothing
-// here reads a clock or a setting: merging changes form only, never meaning.
+// A Part of a row-hour, and the function that merges Parts. The memtable, the frozen memtable and
+// each file hold at most one Part of a row. The row is the merge of its Parts, newest over oldest.
+// The functions here read no clock and no settings. Merging changes only the form of the data,
+// never its meaning.
 
 #include <cstdint>
 #include <vector>
@@ -11,57 +12,52 @@
 
 namespace hg::points {
 
-/// One stored number, named by its qualifier (engine.md §1). `bits` as in PointValue: integers
-/// sign-extended, singles in the low 32.
+/// One stored number with its qualifier. `bits` is as in PointValue: integers are sign-extended,
+/// and floats are in the low 32 bits.
 struct PartPoint {
   codec::Qualifier qualifier;
-  /// When it was written: decides between this point and a raw cell of the same instant (see
-  /// Later).
-  uint32_t generation = 0;
+  /// The age of the point. It decides between this point and a raw cell of the same time. It is the
+  /// sequence number of the point's log record. A point without a raw cell in its memtable or file
+  /// may have any sequence number of that memtable or file. Equal generations mean that the points
+  /// were written together, or that the order is unknown.
+  uint64_t generation = 0;
   uint64_t bits = 0;
 
   [[nodiscard]] uint32_t offset_ms() const { return qualifier.offset_ms(); }
   bool operator==(const PartPoint&) const = default;
 };
 
-/// A cell that is not a canonical single point, kept byte by byte.
+/// A cell that is not a canonical single point. It is kept byte by byte.
 struct RawCell {
   Bytes qualifier;
   Bytes value;
   int64_t timestamp_ms = 0;
-  uint32_t generation = 0;
-  /// The value is to be appended to what older parts hold.
+  uint64_t generation = 0;  // sequence number of its log record; 0: it affects no points
+  /// The value must be appended to the value that older Parts hold.
   bool operand = false;
 
   bool operator==(const RawCell&) const = default;
 };
 
-/// Generations are the low 32 bits of a record's sequence, and of a point that met no raw cell in
-/// its memory or file, of any sequence of that memory or file. Equal: written together, or nobody
-/// knows. They wrap: of two writes more than 2^31 records apart the wrong one would count as the
-/// later.
-inline bool Later(uint32_t a, uint32_t b) { return static_cast<int32_t>(a - b) > 0; }
-
-/// How the points of a row are rendered as cells (engine.md §8). Stored: the values are fixed.
+/// How the points of a row are rendered as cells. The numbers are part of the file format.
 enum class RowForm : uint8_t {
-  kNone = 0,    // the part never held points since it was last cleared
+  kNone = 0,    // the Part never held points since it was last cleared
   kAuto = 1,    // written as points
   kSingle = 2,  // put as single cells
   kOne = 3,     // put as one compacted cell
 };
 
-/// The form of points of both forms.
+/// The form of a row with points of both forms.
 RowForm JoinForms(RowForm a, RowForm b);
 
-/// Plain value. No qualifier is in two of points, raw and gone; the marks speak of older parts
-/// only.
+/// Plain value. No qualifier is in more than one of `points`, `raw` and `gone`. The tombstones
+/// (`cleared` and `gone`) apply only to older Parts.
 struct Part {
-  bool cleared = false;  // everything in older parts is deleted; then `gone` is empty
+  bool cleared = false;  // everything in older Parts is deleted; `gone` is then empty
   RowForm form = RowForm::kNone;
-  std::vector<PartPoint>
-      points;                // unique qualifiers; by instant, among equal instants oldest first
-  std::vector<RawCell> raw;  // by qualifier, unique
-  std::vector<Bytes> gone;   // qualifiers deleted in older parts; sorted, unique
+  std::vector<PartPoint> points;  // unique qualifiers; by time, and oldest first for equal times
+  std::vector<RawCell> raw;       // by qualifier, unique
+  std::vector<Bytes> gone;        // qualifiers deleted in older Parts; sorted, unique
 
   [[nodiscard]] bool empty() const {
     return !cleared && points.empty() && raw.empty() && gone.empty();
@@ -69,29 +65,31 @@ struct Part {
   bool operator==(const Part&) const = default;
 };
 
-/// True if a cell of this qualifier may be a canonical single point: 2 bytes with offset ≤ 3599, or
-/// 4 bytes F… with offset ≤ 3599999 and zero reserved bits; valid flags.
+/// True if a cell with this qualifier may be a canonical single point. The qualifier has 2 bytes
+/// with offset ≤ 3599, or 4 bytes F… with offset ≤ 3599999 and zero reserved bits. Its flags are
+/// valid.
 bool CanonicalQualifier(ByteView qualifier, codec::Qualifier* q);
-/// True if the cell is a canonical single point: such a qualifier and the value length of its
-/// flags. Every value counts: −0.0, NaN, integers wider than they need.
+/// True if the cell is a canonical single point: a canonical qualifier, and a value of the length
+/// that its flags say. All values are allowed, also −0.0, NaN and integers wider than necessary.
 bool CanonicalPoint(ByteView qualifier, ByteView value, PartPoint* point);
 
-/// True for columns that take part in the merge of points: compacted cells, odd single points (even
-/// length) and the append cell 05….
+/// True for columns that take part in merging points: compacted cells, non-canonical single points
+/// (of even length) and the append cell 05….
 bool TouchesPoints(ByteView qualifier);
 
-/// The row that `older`, then `newer` make. Associative.
+/// Returns the merge of `older` and `newer`. Associative.
 Part Merge(Part newer, Part older);
 
-/// What a part means when nothing older can exist: operands become values, marks go, and a lone
-/// compacted cell becomes points of form kOne (engine.md §8, "Accept"). Render is the same before
-/// and after.
+/// Converts a Part for which nothing older exists. Operands become values, and tombstones are
+/// dropped. A compacted cell becomes points of form kOne if it is the only cell of the row that can
+/// hold points and all its points are canonical. Render gives the same cells before and after.
 void Settle(Part* part);
 
-/// Sorts what a caller filled in any order: points stably by instant (among equal instants the
-/// later entry is the newer; the last entry of a qualifier stays), raw and gone by qualifier, the
-/// last one staying. Raw cells that are canonical points become points, newest of their instant; a
-/// qualifier of raw leaves points; what the part holds leaves gone.
+/// Restores the order and uniqueness of a Part after a caller filled it in any order. Points are
+/// sorted by time; of equal times, later entries are newer. Of equal qualifiers the last entry is
+/// kept, also in `raw` and `gone`. Raw cells that are canonical points become points and are the
+/// newest of their time. Points with the qualifier of a raw cell are removed. Qualifiers of cells
+/// that the Part holds are removed from `gone`.
 void Normalize(Part* part);
 
 }  // namespace hg::points

@@ -1,7 +1,8 @@
 #pragma once
-// The points door: series handles, timestamps, typed values (design.md §1). Ingest and query enter
-// here. Implementations: points/embedded_points (row-hours in memory and in columns on disk),
-// points/points_over_cells (the codec over any Store: the oracle of the tests, and HBase).
+// The interface of the point store: series numbers, timestamps, typed values. Ingestion and queries
+// use it. Implementations are engine/embedded_points (row-hours in memory and in files) and
+// points/points_over_cells (OpenTSDB's cell format over any Store). The latter serves HBase and the
+// tests.
 
 #include <algorithm>
 #include <atomic>
@@ -14,8 +15,8 @@
 #include <vector>
 
 #include "storage/base/bytes.h"
+#include "storage/base/request_context.h"
 #include "storage/base/status.h"
-#include "storage/base/work_watch.h"
 #include "storage/model/point.h"
 #include "storage/model/timestamp.h"
 #include "storage/series_matcher.h"
@@ -23,12 +24,13 @@
 
 namespace hg {
 
-/// A series as this process knows it; given by Points::Register, stable while the process runs.
+/// The number of a series in this process. Points::Register assigns it. It is stable while the
+/// process runs.
 using SeriesNumber = uint32_t;
 
-/// A point ready to be stored. `qualifier`: the 2-byte form in the low 16 bits, or the 4-byte form
-/// (top nibble F); it carries offset, resolution and value flags (spec schema.md §6.1). `bits` as
-/// in PointValue.
+/// A point ready to be stored. `qualifier` is the 2-byte form in the low 16 bits, or the 4-byte
+/// form (top nibble F). It holds the offset, the resolution and the flags of the value
+/// (opentsdb-schema.md §6.1). `bits` is as in PointValue.
 struct PointEntry {
   SeriesNumber series = 0;
   uint32_t base = 0;  // row base, seconds
@@ -36,38 +38,40 @@ struct PointEntry {
   uint64_t bits = 0;
 };
 
-/// Builds an entry; the timestamp is in range (Timestamp::in_range).
+/// Builds an entry. The timestamp must be in range (Timestamp::in_range).
 PointEntry MakePointEntry(SeriesNumber series, Timestamp time, const PointValue& value);
 
-/// Position in the store's log: what a writer waits for.
+/// A position in the log of the store. Writers wait until it is reached.
 using LogPosition = uint64_t;
 
-/// What the merging of rows met, for statistics (spec schema.md §20, compaction.*). Thread-safe;
-/// totals.
+/// Statistics of merging rows (opentsdb-schema.md §20, compaction.*). Thread-safe totals.
 struct MergeCounters {
-  std::atomic<uint64_t> merges{0};  // rows settled, by readers and by rewrites
-  // Points left out since their instant was taken: by the same value, by another one.
+  std::atomic<uint64_t> merges{0};  // rows merged, by readers and by rewrites
+  // Points dropped because another point has the same time: with the same value, with another
+  // value.
   std::atomic<uint64_t> identical{0}, variant{0};
 };
 
-/// How duplicates and old encodings of a row are settled by a reader (spec schema.md §9.4, §7.4).
+/// How a reader resolves duplicates and old encodings of a row (opentsdb-schema.md §9.4, §7.4).
 struct ReconcileOptions {
-  bool fix_duplicates = false;        // tsd.storage.fix_duplicates
-  bool use_otsdb_timestamp = false;   // tsd.storage.use_otsdb_timestamp
-  bool use_max_value = true;          // tsd.storage.use_max_value
-  bool repair_appends = false;        // tsd.storage.repair_appends
-  MergeCounters* counters = nullptr;  // nobody counts; else it outlives all who have these options
+  bool fix_duplicates = false;       // tsd.storage.fix_duplicates
+  bool use_otsdb_timestamp = false;  // tsd.storage.use_otsdb_timestamp
+  bool use_max_value = true;         // tsd.storage.use_max_value
+  bool repair_appends = false;       // tsd.storage.repair_appends
+  MergeCounters* counters =
+      nullptr;  // nullptr = not counted; otherwise must outlive all users of these options
 };
 
-/// What the points of a row-hour come to. The sum is that of adding them as doubles, one after the
-/// other from 0; none of them is NaN, an infinity or -0.0.
+/// Statistics of the points of a row-hour. The sum is the result of adding them as doubles in
+/// order, starting at 0. No value is NaN, an infinity or -0.0.
 struct RowStatistics {
   uint32_t count = 0;
   uint32_t first_offset_ms = 0, last_offset_ms = 0;  // from the base
-  bool all_double = false;                           // else all are integers
+  bool all_double = false;                           // all are doubles; otherwise all are integers
   double least = 0, most = 0, sum = 0;
 
-  /// No sum of any of them is larger. Integers of less than 2^53 may be added in any order.
+  /// No partial sum in any order has a larger magnitude. Integers may be added in any order if it
+  /// is below 2^53.
   [[nodiscard]] double magnitude() const {
     return count * std::max(std::abs(least), std::abs(most));
   }
@@ -78,31 +82,32 @@ struct PointScanSpec {
   Bytes metric;  // metric UID bytes
   SeriesMatcher matcher;
   RowRange rows;  // row bases [begin, end)
-  /// Rows may be given by their statistics instead of their points (RowHour::statistics).
+  /// Next may return statistics of a row instead of its points (RowHour::statistics).
   bool statistics = false;
-  bool objects = false;  // also give annotations and histograms (odd-length qualifiers 01… and 06…)
-  size_t batch_rows = 128;  // rows per fetch of a remote store
-  /// Told of the scan's work and of the memory that grows with its range; outlives the scan.
-  /// nullptr: nobody watches.
-  WorkWatch* watch = nullptr;
+  bool objects =
+      false;  // also return annotations and histograms (odd-length qualifiers 01… and 06…)
+  size_t batch_rows = 128;  // rows per fetch from a remote store
+  /// The scan reports its work to this context, and charges memory that grows with its range. It
+  /// must outlive the scan. nullptr means no limits.
+  RequestContext* watch = nullptr;
 };
 
-/// One series, one hour, reconciled: at most one point per instant, ascending. The spans live until
-/// the next call of Next on the scan that gave them.
+/// One hour of one series after reconciling: at most one point per time, ascending. The spans are
+/// valid until the next call of Next on the same scan.
 struct RowHour {
-  ByteView key;    // whole row key, salt included: order and errors
+  ByteView key;    // whole row key including salt, for ordering and for error messages
   ByteView tsuid;  // metric ‖ pairs
   uint32_t base = 0;
-  std::span<const uint32_t> offset_ms;  // from base
-  std::span<const uint64_t> value;      // int64, or the bits of a double (singles are widened)
-  /// Same length as value (1 = double) when the row mixes; empty when all are ints or all are
-  /// doubles.
+  std::span<const uint32_t> offset_ms;  // milliseconds from base
+  std::span<const uint64_t> value;      // int64, or the bits of a double (floats are widened)
+  /// 1 for doubles. Same length as `value` if the row mixes integers and doubles. Empty if all
+  /// values are of one kind.
   std::span<const uint8_t> is_double;
-  bool all_double = false;  // meaningful when is_double is empty
+  bool all_double = false;  // meaningful if is_double is empty
   uint32_t stored_cells =
-      0;  // cells OpenTSDB would have read for this row: limits are counted in them
-  std::span<const Cell> objects;  // annotations (01…) and histograms (06…), if asked for
-  /// Set: offset_ms and value are empty until PointScan::Load.
+      0;  // number of cells that OpenTSDB would have read for this row; limits count them
+  std::span<const Cell> objects;  // annotations (01…) and histograms (06…), if requested
+  /// If set, offset_ms and value are empty until PointScan::Load.
   const RowStatistics* statistics = nullptr;
 
   [[nodiscard]] size_t points() const {
@@ -114,37 +119,72 @@ struct RowHour {
   }
 };
 
-/// One reader's position. One thread at a time.
+/// Statistics of one hour of a series.
+struct HourStatistics {
+  uint32_t base = 0;
+  RowStatistics statistics;
+};
+
+/// The position of one reader. Not thread-safe.
 class PointScan {
  public:
   virtual ~PointScan() = default;
-  /// The next row-hour: true and filled, or false at the end. For each series hours ascend; series
-  /// may interleave. A row is given once. Corruption / InvalidArgument (duplicate instants) name
-  /// the row; the query then fails. Rows whose key does not fit the layout end the scan with
-  /// InvalidArgument after all regular rows were given. Fails as the watch says, too.
+  /// Fills `row` with the next row-hour and returns true, or returns false at the end. The hours of
+  /// a series ascend, and series may interleave. Each row is returned once. Corruption and
+  /// InvalidArgument (duplicate times) name the row and fail the query. If row keys do not fit the
+  /// layout, the scan returns all other rows first and then InvalidArgument. Also returns failures
+  /// of the watching context.
   virtual Result<bool> Next(RowHour* row) = 0;
-  /// Fills in the points of the row that Next gave last, if it gave its statistics instead. Fails
-  /// as Next does.
+  /// Loads the points of the last row if Next returned its statistics. Fails like Next.
   virtual Status Load(RowHour* row) {
     (void)row;
     return {};
   }
-  /// About how many rows will come, as far as that is known before any is read. 0: it is not.
+  /// Estimate of the number of rows, as far as it is known before reading. 0 means unknown.
   [[nodiscard]] virtual uint64_t RowsExpected() const { return 0; }
-  /// Before the first Next, instead of it: scans that give the same rows one after the other, each
-  /// good for a thread of its own; none if this one cannot be cut. It must outlive them.
+  /// Divides the scan for parallel reading. Call it before the first Next, and do not call Next
+  /// afterwards. Returns scans that together return the same rows in the same order. Each may be
+  /// used on its own thread. Returns none if the scan cannot be divided. This scan must outlive
+  /// them.
   virtual std::vector<std::unique_ptr<PointScan>> Cut(size_t parts) {
     (void)parts;
     return {};
   }
+
+  // Statistics of several rows at once.
+
+  /// Whether most rows are expected to have statistics, which are much cheaper to read than points.
+  /// Call it before the first Next.
+  [[nodiscard]] virtual bool ExpectsStatistics() const { return false; }
+  /// Call it after Next returned a row with statistics. It returns the statistics of the next rows
+  /// of the same series, as far as they are available at once and have statistics. The span may be
+  /// empty. It is valid until the next call of Next.
+  virtual std::span<const HourStatistics> StatisticsAhead() { return {}; }
+  /// Skips that many of the rows that StatisticsAhead returned: Next does not return them.
+  virtual void Pass(size_t rows) { (void)rows; }
+
+  // Reading a series twice.
+
+  /// Whether the scan returns all rows of a series together and can repeat them.
+  [[nodiscard]] virtual bool RepeatsSeries() const { return false; }
+  /// Restarts the current series: Next returns its rows again, from the first one on. Requires
+  /// RepeatsSeries.
+  virtual void RepeatSeries() {}
+  /// For the last row, which Next returned with statistics: the distance in ms between neighbouring
+  /// points if it is constant, else 0. Requires RepeatsSeries.
+  [[nodiscard]] virtual uint32_t StepMs() const { return 0; }
 };
 
-/// Told by scans of each row whose stored form is not what reconciling it gives: worth a rewrite
-/// once it is old (compaction/row_fold). Called on the scan's thread; thread-safe, does not block.
+/// Scans call it for each row whose stored form differs from its reconciled form. Such a row should
+/// be rewritten once it is old (compaction/row_fold). Called on the thread of the scan. It must be
+/// thread-safe and must not block.
 using UnsettledRowListener = std::function<void(ByteView key, uint32_t base)>;
 
-/// Before which hour, seconds, all rows of a metric may go; 0: none may.
+/// Returns the hour (in seconds) before which all rows of a metric may be deleted. 0 means that
+/// none may.
 using EndOfRows = std::function<uint32_t(ByteView metric)>;
+
+class WatchedPoints;  // storage/points/watched_points.h
 
 /// Thread-safe.
 class Points {
@@ -153,51 +193,77 @@ class Points {
 
   [[nodiscard]] virtual const KeyLayout& layout() const = 0;
 
-  /// The number of a series, new or known. tsuid = metric ‖ pairs sorted by UID bytes, at least one
-  /// pair. Blocks (slow path, once per new spelling). Durable no later than the first point that
-  /// uses it.
+  /// Returns the number of a new or known series. `tsuid` is metric ‖ pairs, sorted by UID bytes,
+  /// with at least one pair. Blocks; this is the slow path, once per new raw series key. The
+  /// registration becomes durable no later than the first point that uses it.
   virtual Result<SeriesNumber> Register(ByteView tsuid) = 0;
+  /// Registers the series in order and writes their numbers to `numbers`. After a failure any of
+  /// them may be registered. Blocks.
+  virtual Status RegisterAll(std::span<const ByteView> tsuids, SeriesNumber* numbers);
+  /// All numbers below this one are assigned. 0: this store does not list series by number. Takes
+  /// no lock.
+  [[nodiscard]] virtual SeriesNumber series_count() const { return 0; }
+  /// `number` must be below series_count(). The result is valid as long as the store. Takes no
+  /// lock.
+  [[nodiscard]] virtual ByteView TsuidOf(SeriesNumber number) const {
+    return (void)number, ByteView();
+  }
 
-  /// Applies the entries; they are visible when it returns. After a failure some may be there: the
-  /// same batch once more is harmless, as a point takes its own place. Busy over the memory budget,
-  /// Unavailable after a failed log write. The result is what Commit must reach before the points
-  /// may be acknowledged. Never waits for a disk: may be called on a network loop.
+  /// Applies the entries, which are visible when it returns. After a failure some entries may be
+  /// stored. Repeating the batch is harmless, because each point overwrites itself. Returns Busy
+  /// above the memory budget, and Unavailable after a failed log write. The result is the position
+  /// that Commit must reach before the points may be acknowledged. Never waits for a disk, so
+  /// network loops may call it. An empty batch is refused like any other; its position covers all
+  /// writes to the store that have returned (CommitLater).
   virtual Result<LogPosition> Append(std::span<const PointEntry> batch) = 0;
 
-  /// Makes the log durable up to `position` at the configured level, then calls done exactly once,
-  /// on this thread before returning (none, buffered, mostly logged) or later on another (synced).
-  /// `logged` costs one write(2) for everything pending, so call it once per turn of a loop. done
-  /// must not block.
+  /// Makes the log durable up to `position` at the configured level and then calls `done` exactly
+  /// once. `done` runs on this thread before the return (none, buffered, mostly logged) or later on
+  /// another thread (synced). `logged` costs one write(2) for all pending records, so call it once
+  /// per turn of a loop. `done` must not block.
   virtual void Commit(LogPosition position, std::function<void(Status)> done) = 0;
 
   /// Blocks.
   virtual Result<std::unique_ptr<PointScan>> Scan(const PointScanSpec& spec,
                                                   const ReconcileOptions& options) = 0;
 
-  /// Deletes the matching rows whole: points, annotations, histograms (spec schema.md §17). Blocks.
+  /// Deletes the matching rows completely: points, annotations, histograms (opentsdb-schema.md
+  /// §17). Blocks.
   virtual Status DeleteRows(const PointScanSpec& spec) = 0;
 
-  /// Removes files unread of whose rows each may go: of the metrics that they may have, those of
-  /// hours before `end_of`, which is asked once for each metric. What is not in such a file stays,
-  /// also of the same rows: it is DeleteRows' that comes behind. An engine may leave any file, or
-  /// have none. What was written before `end_of` answered is durable before a file goes. Blocks.
+  /// Deletes whole files, without reading them, if all their rows are older than `end_of` of their
+  /// metric. `end_of` is called once per metric. Data outside of these files stays, even of the
+  /// same rows; a following DeleteRows deletes it. An engine may keep any file or have no files.
+  /// Data written before `end_of` returned is durable before a file is deleted. Blocks.
   virtual Status DropFiles(const EndOfRows& end_of) { return (void)end_of, Status(); }
 
-  /// Calls visit with the TSUID of each known series of the metric ("" = every metric) that
-  /// matches, until it returns false. Order: TSUID bytes.
+  /// Calls `visit` with the TSUID of each known series of the metric ("" = every metric) that
+  /// matches, until it returns false. Series come in the order of their TSUID bytes.
   virtual Status ListSeries(ByteView metric, const SeriesMatcher& matcher,
                             const std::function<bool(ByteView tsuid)>& visit) = 0;
 
-  /// True if ListSeries costs far less than a scan: who picks series by their names then does so
-  /// before he scans.
+  /// True if ListSeries costs much less than a scan. Callers that select series by name then list
+  /// them before they scan.
   [[nodiscard]] virtual bool ListsFromIndex() const { return false; }
 
-  /// True if reading heeds NoWait (storage/base/no_wait.h): what would wait for a disk, or look
-  /// through many series, is refused under it.
+  /// True if reads obey NoWait (storage/base/no_wait.h). Under NoWait they refuse work that would
+  /// wait for a disk or search many series.
   [[nodiscard]] virtual bool HeedsNoWait() const { return false; }
 
-  /// At most once, before the first scan. An engine that never needs it may ignore it.
+  /// Sets the listener. Call it at most once, before the first scan. An engine that does not need
+  /// it may ignore it.
   virtual void ListenForUnsettledRows(UnsettledRowListener listener) { (void)listener; }
+
+  /// Notifications about changes of old rows; nullptr if this store cannot give them.
+  [[nodiscard]] virtual WatchedPoints* watched() { return nullptr; }
 };
+
+inline Status Points::RegisterAll(std::span<const ByteView> tsuids, SeriesNumber* numbers) {
+  for (const ByteView tsuid : tsuids) {
+    ASSIGN_OR_RETURN(*numbers, Register(tsuid));
+    ++numbers;
+  }
+  return {};
+}
 
 }  // namespace hg

@@ -26,8 +26,8 @@ std::set<Bytes> Salts(const KeyLayout& layout) {
   return salts;
 }
 
-/// Calls visit(key), which answers a Status, for each row of the scan whose series the matcher
-/// takes; keys that are no series' are passed over.
+/// Calls visit(key), which returns a Status, for each row of the scan whose series matches. Rows
+/// whose keys belong to no series are skipped.
 template <typename Visit>
 Status ForEachMatch(Store& store, const KeyLayout& layout, const ScanSpec& scan,
                     const SeriesMatcher& matcher, Visit&& visit) {
@@ -98,7 +98,7 @@ Status PointsOverCells::AppendOperands(std::span<const PointEntry> batch) {
 
 Status PointsOverCells::PutPoints(std::span<const PointEntry> batch) {
   std::vector<RowMutation> rows;
-  std::unordered_map<uint64_t, size_t> index;  // series, base → place in rows
+  std::unordered_map<uint64_t, size_t> index;  // (series, base) → index in rows
   for (const PointEntry& entry : batch) {
     auto [at, fresh] = index.try_emplace(uint64_t{entry.series} << 32 | entry.base, rows.size());
     if (fresh) rows.push_back({RowKeyOf(entry), {}});
@@ -123,8 +123,7 @@ Result<LogPosition> PointsOverCells::Append(std::span<const PointEntry> batch) {
   RETURN_IF_ERROR(CheckBatch(batch));
   if (batch.empty() && options_.takes_writes) RETURN_IF_ERROR(options_.takes_writes());
   const Status stored = options_.enable_appends ? AppendOperands(batch) : PutPoints(batch);
-  // A table that is missing may be there again later: the points are good, and are to be kept by
-  // whoever sends them.
+  // A missing table may exist again later. The points are valid, so the sender should keep them.
   if (stored.code() == StatusCode::kNotFound)
     return Status::Unavailable(std::string(stored.message()));
   RETURN_IF_ERROR(stored);

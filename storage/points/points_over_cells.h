@@ -1,6 +1,6 @@
 #pragma once
-// The points door over any cells door, through the codec: what OpenTSDB does over HBase. The oracle
-// of the points door in the tests. It keeps no state but the numbers of the series it was told of.
+// Implements the point store over any cell store, like OpenTSDB over HBase. Tests compare other
+// engines with it. Its only state is the numbers of registered series.
 
 #include <deque>
 #include <functional>
@@ -15,22 +15,23 @@ namespace hg::points {
 
 struct PointsOverCellsOptions {
   KeyLayout layout;
-  std::string table = "tsdb";        // has family "t"
-  bool use_otsdb_timestamp = false;  // tsd.storage.use_otsdb_timestamp: cell time = data time
+  std::string table = "tsdb";  // must have the family "t"
+  bool use_otsdb_timestamp =
+      false;  // tsd.storage.use_otsdb_timestamp: the cell time is the time of the point
   bool enable_appends =
       false;  // tsd.storage.enable_appends: points go to the append cell of their row
-  /// The store is on another machine: it looks for series itself. (Append waits for it.)
+  /// The store is on another machine and finds series itself. Append waits for it.
   bool remote = false;
-  /// What a batch of nothing is answered with. May be empty: with ok.
+  /// Gives the result of Append for an empty batch. If not set, the result is ok.
   std::function<Status()> takes_writes = {};
 };
 
-/// Thread-safe. The store outlives it.
+/// Thread-safe. The store must outlive it.
 ///
-/// Append blocks as the store's Mutate does, and is all or nothing per row only. Unavailable: also
-/// where the table is missing. A point is as
-/// durable as the store's acknowledgement when Append returns, so Commit calls back at once. Points
-/// of one batch and row are as old as each other (spec schema.md §9.4).
+/// Append blocks like the store's Mutate. It is atomic only per row. A missing table is reported as
+/// Unavailable. When Append returns, the points are as durable as the store's acknowledgement, so
+/// Commit calls back at once. Points of one batch and row have the same age (opentsdb-schema.md
+/// §9.4).
 class PointsOverCells : public Points {
  public:
   PointsOverCells(Store* store, PointsOverCellsOptions options)
@@ -40,20 +41,20 @@ class PointsOverCells : public Points {
   Result<SeriesNumber> Register(ByteView tsuid) override;
   Result<LogPosition> Append(std::span<const PointEntry> batch) override;
   void Commit(LogPosition position, std::function<void(Status)> done) override;
-  /// The salt buckets are read side by side and joined by key without salt, so that the rows ascend
-  /// by metric, hour, tags. An hour of a series under two salts is given once; of equal instants
-  /// the copy with the smaller salt stays.
+  /// Reads the salt buckets concurrently and merges their rows by key without salt, so rows ascend
+  /// by metric, hour and tags. If an hour of a series exists with two salts, it is returned once.
+  /// For equal times the point with the smaller salt is kept.
   Result<std::unique_ptr<PointScan>> Scan(const PointScanSpec& spec,
                                           const ReconcileOptions& options) override;
   Status DeleteRows(const PointScanSpec& spec) override;
-  /// Reads the keys of all rows of the metric (or of the table).
+  /// Reads the keys of all rows of the metric, or of the table.
   Status ListSeries(ByteView metric, const SeriesMatcher& matcher,
                     const std::function<bool(ByteView tsuid)>& visit) override;
   void ListenForUnsettledRows(UnsettledRowListener listener) override {
     unsettled_ = std::move(listener);
   }
-  /// Told of each row that points were put into, on the writer's thread; thread-safe. At most once,
-  /// before the first write.
+  /// Sets a listener that is called for each row that gets points, on the thread of the writer. It
+  /// must be thread-safe. Call it at most once, before the first write.
   void ListenForWrittenRows(std::function<void(ByteView key, uint32_t base)> listener) {
     written_ = std::move(listener);
   }
@@ -74,8 +75,8 @@ class PointsOverCells : public Points {
   std::unordered_map<ByteView, SeriesNumber> numbers_;  // keys live in tsuids_; guarded by mutex_
 };
 
-/// The scans of OpenTSDB's query over one metric: [begin, end) of row bases in every salt bucket,
-/// in order of salt (spec schema.md §16.1).
+/// Returns the scans of an OpenTSDB query for one metric: row bases [begin, end) in every salt
+/// bucket, in the order of the salts (opentsdb-schema.md §16.1).
 std::vector<ScanSpec> BucketScans(const KeyLayout& layout, const std::string& table,
                                   ByteView metric, const RowRange& rows, size_t batch_rows);
 

@@ -16,20 +16,20 @@ namespace {
 
 using codec::StoredPoint;
 
-// One column that takes part in the merge.
+// A column that takes part in the merge.
 struct Source {
   const Cell* cell = nullptr;
   std::vector<StoredPoint> points;  // in the order of the cell
   bool append = false;
-  bool repaired = false;  // schema.md §7.4
-  bool disorder = false;  // of an append cell
+  bool repaired = false;  // opentsdb-schema.md §7.4
+  bool disorder = false;  // only for append cells
 };
 
 struct Sources {
   std::vector<Source> all;
   bool append = false;
 
-  // A lone single point is never rewritten, whatever is said of compacted cells.
+  // A single point alone is never rewritten, whatever the options say about compacted cells.
   [[nodiscard]] bool lone_point() const {
     return all.size() == 1 && !append && !all[0].repaired && all[0].points.size() <= 1 &&
            codec::ClassifyQualifier(all[0].cell->qualifier) == codec::CellClass::kPoint;
@@ -73,8 +73,8 @@ bool NumericallyLess(const PointValue& a, const PointValue& b) {
   return a.as_double() < b.as_double();
 }
 
-// Takes the points in the order of the merge, of equal instants the newest first, and keeps what
-// the rules keep.
+// Takes points in merge order (for equal times, newest first) and keeps those that the rules
+// select.
 class Survivors {
  public:
   explicit Survivors(const ReconcileOptions& options) : options_(options) {
@@ -98,10 +98,12 @@ class Survivors {
       return {};
     }
     if (options_.fix_duplicates || same) return {};
-    return Status::InvalidArgument("two values " + std::to_string(point.offset_ms()) +
-                                   " ms into the row: " + Show(kept) + " and, not later, " +
-                                   Show(point) +
-                                   "; tsd.storage.fix_duplicates=true keeps the later one");
+    return Status::InvalidArgument(
+        "two values " + std::to_string(point.offset_ms()) + " ms into the row: " + Show(kept) +
+        " and, not later, " + Show(point) +
+        "; set tsd.storage.fix_duplicates = true to use the value that was "
+        "written later, or remove one with 'tsdb fsck --fix "
+        "--resolve-duplicates'");
   }
 
   std::vector<StoredPoint>& points() { return points_; }
@@ -116,7 +118,8 @@ class Survivors {
   std::vector<StoredPoint> points_;
 };
 
-// A cell without a value is passed over beside others; alone it fails the row, as it does OpenTSDB.
+// A cell without a value is ignored if there are other cells. Alone it is an error for the row, as
+// in OpenTSDB.
 Result<Sources> ReadRowSources(std::span<const Cell> cells) {
   ASSIGN_OR_RETURN(Sources sources, ReadSources(cells));
   if (sources.all.size() == 1 && sources.all[0].points.empty()) {
@@ -125,8 +128,8 @@ Result<Sources> ReadRowSources(std::span<const Cell> cells) {
   return sources;
 }
 
-// The merge proper: by instant, then cell time descending, then qualifier. A column that is not
-// sorted inside gives its points in its own order, as OpenTSDB's does.
+// Merges by time, then by cell time descending, then by qualifier. A column that is not sorted
+// yields its points in its own order, as in OpenTSDB.
 Result<std::vector<StoredPoint>> MergeSources(const Sources& sources,
                                               const ReconcileOptions& options) {
   struct Position {
@@ -221,8 +224,7 @@ bool Ascends(const std::vector<StoredPoint>& points) {
          }) == points.end();
 }
 
-// Only a compacted cell that is unsorted inside needs this. Of equal instants the one met first
-// stays.
+// Needed only for a compacted cell that is not sorted. For equal times the first point is kept.
 void SortPoints(std::vector<StoredPoint>* points) {
   std::stable_sort(points->begin(), points->end(),
                    [](const auto& a, const auto& b) { return a.offset_ms() < b.offset_ms(); });
@@ -230,17 +232,17 @@ void SortPoints(std::vector<StoredPoint>* points) {
   points->erase(std::unique(points->begin(), points->end(), same), points->end());
 }
 
-// A point of a part, or of a raw cell of it.
+// A point of a Part or of one of its raw cells.
 struct Candidate {
   StoredPoint point;
-  uint32_t generation = 0;
-  const RawCell* raw = nullptr;  // none: a point of the part
-  size_t index = 0;              // in the part's points
+  uint64_t generation = 0;
+  const RawCell* raw = nullptr;  // nullptr: a point of the Part
+  size_t index = 0;              // index in the points of the Part
 };
 
 bool Newer(const Candidate& a, const Candidate& b) {
   if (a.raw == nullptr && b.raw == nullptr) return a.index > b.index;
-  if (a.generation != b.generation) return Later(a.generation, b.generation);
+  if (a.generation != b.generation) return a.generation > b.generation;
   auto name = [](const Candidate& c) {
     return c.raw ? c.raw->qualifier : c.point.qualifier.Encode();
   };

@@ -1,11 +1,11 @@
 #pragma once
-// One row as a reader sees it: OpenTSDB's merge of the columns of a row, with its rules for
-// duplicates and its repairs (spec schema.md §9.3, §9.4, §7.4, §10); and what that merge would
-// write back. Pure: neither clock nor store; whether a row is old enough to be rewritten is the
-// caller's question (compaction/row_fold).
+// Merges the columns of one row like OpenTSDB, with its rules for duplicates and its repairs
+// (opentsdb-schema.md §9.3, §9.4, §7.4, §10). It also computes the rewrite that such a merge would
+// store. Pure functions, without clock or store. The caller decides whether a row is old enough to
+// be rewritten (compaction/row_fold).
 //
-// Errors: InvalidArgument for two values at one instant that the options do not settle, Corruption
-// for a cell that cannot be read. Neither names the row: the caller knows its key.
+// InvalidArgument means two values at one time that the options do not resolve. Corruption means an
+// unreadable cell. The messages do not name the row; the caller adds its key.
 
 #include <cstdint>
 #include <span>
@@ -19,34 +19,34 @@
 namespace hg::points {
 
 struct ReconciledRow {
-  std::vector<codec::StoredPoint> points;  // ascending by instant, one at each
-  /// A rewrite by PlanFold or PlanAppendRepair would change nothing.
+  std::vector<codec::StoredPoint> points;  // ascending by time, one per time
+  /// PlanFold and PlanAppendRepair would change nothing.
   bool as_stored = true;
 };
 
-/// `cells`: the cells of one row and family, by qualifier. Annotations, histograms and unknown
-/// columns are passed over.
+/// `cells` are the cells of one row and family, by qualifier. Annotations, histograms and unknown
+/// columns are ignored.
 Result<ReconciledRow> Reconcile(std::span<const Cell> cells, const ReconcileOptions& options);
 
-/// The same for a row held as a part. Of equal instants the later one in `row.points` is the newer;
-/// between a point and a raw cell the generation decides, and if it is the same the smaller
-/// qualifier is the newer.
+/// Reconciles a row that is held as a Part. Of equal times, the later one in `row.points` is newer.
+/// Between a point and a raw cell the generation decides. If it is equal, the smaller qualifier is
+/// newer.
 Result<ReconciledRow> Reconcile(const Part& row, const ReconcileOptions& options);
 
-/// The changes that leave the row as its merge, one compacted cell: the put first, then the deletes
-/// of all other sources. Empty where the only source is the result already, and for rows with an
-/// append cell.
+/// Returns the changes that replace the row by its merge in one compacted cell: the put first, then
+/// the deletes of all other source cells. Empty if the only source is already the result, and for
+/// rows with an append cell.
 Result<std::vector<CellChange>> PlanFold(std::span<const Cell> cells,
                                          const ReconcileOptions& options);
 
-/// The same for a store that keeps points natively (engine.md §3): survivors that are no single
-/// cell yet are put as such, then all other sources are deleted. Empty wherever PlanFold is, and
-/// where only the split into cells differs.
+/// Like PlanFold, for a store that holds points natively. It puts the remaining points as single
+/// cells, unless they are single cells already, and deletes all other source cells. Empty if
+/// PlanFold is empty or if only the division into cells differs.
 Result<std::vector<CellChange>> PlanPointFold(std::span<const Cell> cells,
                                               const ReconcileOptions& options);
 
-/// A put for each append cell with repeated or unordered points; empty unless
-/// options.repair_appends.
+/// Returns a put for each append cell with repeated or unordered points. Empty unless
+/// options.repair_appends is set.
 Result<std::vector<CellChange>> PlanAppendRepair(std::span<const Cell> cells,
                                                  const ReconcileOptions& options);
 

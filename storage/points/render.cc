@@ -1,6 +1,7 @@
 #include "storage/points/render.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "storage/codec/compacted.h"
 #include "storage/codec/value.h"
@@ -12,27 +13,35 @@ int64_t DataTimeMs(uint32_t base, const PartPoint& point) {
   return int64_t{base} * 1000 + point.offset_ms();
 }
 
-/// The data time, moved to where the age of the point shows: whoever settles a row by its cells
-/// (PlanFold) goes by their times and must come to the same end as who settles the part
-/// (Reconcile), which goes by generations.
+// Clients may set any cell time, also the smallest and the largest.
+int64_t Behind(int64_t time_ms) {
+  return time_ms == std::numeric_limits<int64_t>::max() ? time_ms : time_ms + 1;
+}
+int64_t Before(int64_t time_ms) {
+  return time_ms == std::numeric_limits<int64_t>::min() ? time_ms : time_ms - 1;
+}
+
+/// The cell time of a point: its own time, moved so that it shows the age of the point. PlanFold
+/// settles a row by cell times, and Reconcile settles a Part by generations. Both must give the
+/// same result.
 int64_t ShownTimeMs(const Part& row, uint32_t base, const PartPoint& point) {
   int64_t time = DataTimeMs(base, point);
   for (const RawCell& cell : row.raw) {
     if (!TouchesPoints(cell.qualifier)) continue;
-    if (Later(point.generation, cell.generation)) time = std::max(time, cell.timestamp_ms + 1);
+    if (point.generation > cell.generation) time = std::max(time, Behind(cell.timestamp_ms));
     if (cell.generation == point.generation) time = cell.timestamp_ms;
   }
   for (const RawCell& cell : row.raw) {
-    if (TouchesPoints(cell.qualifier) && Later(cell.generation, point.generation)) {
-      time = std::min(time, cell.timestamp_ms - 1);
+    if (TouchesPoints(cell.qualifier) && cell.generation > point.generation) {
+      time = std::min(time, Before(cell.timestamp_ms));
     }
   }
   return time;
 }
 
-/// Whether two points of one instant came in one record. Of those the smaller qualifier counts as
-/// the newer, so they stand with falling qualifiers; single cells are put one by one only to other
-/// instants, or fold what stood there.
+/// Whether two points of one time were written in one record. In such records the smaller qualifier
+/// counts as newer, so qualifiers descend. Single cells that are written separately go to other
+/// times, or are compacted with the cells that are already there.
 bool WrittenTogether(const Part& row, const PartPoint& older, const PartPoint& newer) {
   return row.form == RowForm::kSingle && older.qualifier.bits > newer.qualifier.bits;
 }
@@ -65,7 +74,7 @@ std::vector<Cell> Render(const Part& row, uint32_t base, const RenderOptions& op
     cells.push_back(JoinedCell(row, base));
   } else {
     cells.reserve(row.points.size() + row.raw.size());
-    int64_t rank = 0;  // among the points of one instant, which stand oldest first
+    int64_t rank = 0;  // number among the points of one time, which are ordered oldest first
     for (size_t i = 0; i < row.points.size(); ++i) {
       const PartPoint& point = row.points[i];
       const bool repeats = i > 0 && row.points[i - 1].offset_ms() == point.offset_ms();

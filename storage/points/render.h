@@ -1,6 +1,6 @@
 #pragma once
-// A whole row as the cells the cells door shows: get, scan, dump (engine.md §8). The same before
-// and after flush, merge, split and restart.
+// Renders a row as cells for get, scan and dump. The cells are the same before and after flush,
+// merge, split and restart.
 
 #include <cstdint>
 #include <vector>
@@ -10,36 +10,38 @@
 
 namespace hg::points {
 
-/// Family of points, annotations and histograms in the data table (spec schema.md §2).
+/// Column family of points, annotations and histograms in the data table (opentsdb-schema.md §2).
 inline constexpr ByteView kFamily = "t";
 
 struct RenderOptions {
   int64_t now_s = 0;              // rows with base ≤ now − 3601 are old
   bool enable_compaction = true;  // tsd.storage.enable_compaction
-  int64_t now_ms = 0;             // what has expired then is not shown (stored_row.h)
+  int64_t now_ms = 0;  // cells that have expired at this time are not rendered (stored_row.h)
 };
 
-/// True if OpenTSDB would join the cells of such a row (spec schema.md §9.1).
+/// True if OpenTSDB would compact the cells of such a row (opentsdb-schema.md §9.1).
 constexpr bool IsOldRow(uint32_t base, int64_t now_s) { return int64_t{base} <= now_s - 3601; }
 
-/// True if the points of a row in this form are to be shown as one cell, where they can be.
+/// True if the points of a row in this form should be rendered as one cell, if possible.
 constexpr bool WantsOne(RowForm form, uint32_t base, const RenderOptions& options) {
   return form == RowForm::kOne ||
          (form != RowForm::kSingle && options.enable_compaction && IsOldRow(base, options.now_s));
 }
 
-/// True if the points come as one compacted cell (a lone point: as itself).
+/// True if the points are rendered as one compacted cell. A single point is rendered as itself.
 bool RendersAsOne(const Part& row, uint32_t base, const RenderOptions& options);
 
-/// Cells of the row, by qualifier. `row` is the merge of all its parts; marks say nothing here,
-/// operands are values. Cell time of a point: its data time in ms, moved where the ages of several
-/// of one instant must show; those of a row of single cells (form kSingle) that stand as one record
-/// leaves them have the same time. Of a compacted cell: that of its last point.
+/// Returns the cells of the row by qualifier. `row` must be the merge of all its Parts. Tombstones
+/// are ignored, and operands are rendered as values. The cell time of a point is its own time in
+/// ms. It is moved if the age of several points of one time must be visible. In a row of form
+/// kSingle, points that were written in one record have the same cell time. The time of a compacted
+/// cell is that of its last point.
 std::vector<Cell> Render(const Part& row, uint32_t base, const RenderOptions& options);
 
-/// The part that deletes column `qualifier` of the row as rendered: a single cell by its name; a
-/// compacted cell that stands for points: those points; nothing if there is no such cell. A
-/// read-modify-write: `row` must still be the row when the result is applied.
+/// Returns the Part that deletes the column `qualifier` of the rendered row. For a single cell it
+/// deletes that qualifier. For a compacted cell rendered from points it deletes those points. If
+/// there is no such cell it is empty. This is a read-modify-write: `row` must be unchanged when the
+/// result is applied.
 Part DeleteRendered(const Part& row, uint32_t base, ByteView qualifier,
                     const RenderOptions& options);
 

@@ -12,7 +12,8 @@
 namespace hg::points {
 namespace {
 
-constexpr uint64_t kCheapCountMax = 1 << 16;  // points of any row, however few its bytes
+constexpr uint64_t kCheapCountMax =
+    1 << 16;  // this many points are allowed in any row, even if it has few bytes
 
 constexpr uint64_t kOffsetMsMax = uint64_t{kRowSpan} * 1000 - 1;
 
@@ -52,12 +53,12 @@ void EncodeTimes(std::span<const PartPoint> points, Bytes* out) {
 }
 
 void EncodeGenerations(std::span<const PartPoint> points, Bytes* out) {
-  uint64_t least = UINT32_MAX;
+  uint64_t least = UINT64_MAX;
   uint64_t most = 0;
   std::vector<uint64_t> above;
   for (const PartPoint& point : points) {
-    least = std::min<uint64_t>(least, point.generation);
-    most = std::max<uint64_t>(most, point.generation);
+    least = std::min(least, point.generation);
+    most = std::max(most, point.generation);
   }
   for (const PartPoint& point : points) above.push_back(point.generation - least);
   AppendVarint(out, least);
@@ -92,7 +93,7 @@ void EncodeValues(std::span<const PartPoint> points, RowClass how, Bytes* out) {
   EncodeFloats(floats, out);
 }
 
-// None where no reader would ask for them.
+// Returns none if no reader would use the statistics.
 std::optional<RowStatistics> StatisticsOfPoints(std::span<const PartPoint> points,
                                                 const RowTraits& traits, RowClass how) {
   if (points.size() < kStatisticsPointsMin || traits.dups || traits.has_raw || how > kFloats)
@@ -168,12 +169,12 @@ bool TakeHead(Reader* in, Head* head) {
   const uint64_t count = in->Varint();
   head->count = count;
   if (!in->ok() || count == 0 || count > kRowPointsMax) return false;
-  // Damaged bytes must not ask for much memory. (The encoder stores a long row that fails this
-  // plainly.)
+  // Damaged bytes must not cause a large allocation. The encoder stores long rows that fail this
+  // test verbatim.
   return count <= kCheapCountMax || in->rest().size() >= count / 8;
 }
 
-// (In pieces of a constant size the compiler computes several at once.)
+// The compiler vectorizes loops of a constant size.
 void FillGrid(uint32_t first, uint32_t step, size_t n, uint32_t* offset_ms) {
   constexpr uint32_t kPiece = 16;
   size_t i = 0;
@@ -184,7 +185,7 @@ void FillGrid(uint32_t first, uint32_t step, size_t n, uint32_t* offset_ms) {
   for (; i < n; ++i) offset_ms[i] = first + static_cast<uint32_t>(i) * step;
 }
 
-// Fills offset_ms; resolution: one for all, or a packed bit for each in *marks.
+// Fills offset_ms. The resolution is one for all points, or one packed bit per point in *marks.
 bool TakeTimes(ByteReader* in, size_t n, uint32_t* offset_ms, bool* millis, ByteView* marks) {
   const uint8_t kind = in->U8();
   if (!in->ok() || kind > kBoth) return false;
@@ -213,7 +214,7 @@ bool TakeTimes(ByteReader* in, size_t n, uint32_t* offset_ms, bool* millis, Byte
   return inside && in->ok();
 }
 
-// Passes over the times; tells the first.
+// Skips the times and returns the first one.
 template <typename Reader>
 bool PassTimes(Reader* in, size_t n, uint64_t* first_ms) {
   const uint8_t kind = in->U8();
@@ -227,7 +228,8 @@ bool PassTimes(Reader* in, size_t n, uint64_t* first_ms) {
   return in->ok();
 }
 
-// What stands behind the head of a row with statistics. nullptr, or what cannot be read.
+// Reads the statistics after the head of a row. Returns nullptr, or the name of the unreadable
+// field.
 template <typename Reader>
 const char* TakeRowStatistics(Reader* in, const Head& head, RowStatistics* statistics) {
   uint64_t first_ms = 0;
@@ -246,11 +248,11 @@ bool PassStatistics(ByteReader* in, const Head& head) {
   return !head.statistics || TakeStatistics(in, head.how == kFloats, &statistics);
 }
 
-// Values of a row as wide numbers, and what their stored forms were.
+// The values of a row as 64-bit numbers, and the data needed to restore their stored forms.
 struct Values {
   StreamRest ints;
   StreamRest floats;
-  ByteView marks;  // kMixed: a bit for each point, 1 = float
+  ByteView marks;  // kMixed: one bit per point, 1 = float
 
   [[nodiscard]] static bool Mark(ByteView marks, size_t i) {
     return (ByteAt(marks, i / 8) >> (i % 8) & 1) != 0;
@@ -289,8 +291,8 @@ bool TakePlain(ByteReader* in, size_t n, std::vector<PointValue>* values) {
   return true;
 }
 
-// Stored forms from wide numbers, by the rules and the exceptions of the streams. Calls put(i,
-// value).
+// Restores the stored forms from 64-bit numbers by the rules and exceptions of the streams. Calls
+// put(i, value).
 template <typename Put>
 void ForStoredForms(const Head& head, const std::vector<uint64_t>& wide, const Values& values,
                     Put&& put) {
@@ -308,8 +310,8 @@ void ForStoredForms(const Head& head, const std::vector<uint64_t>& wide, const V
     for (const auto& exception : values.floats.exceptions) put(exception.position, exception.value);
     return;
   }
-  size_t next[2] = {};       // place in each stream
-  size_t exception[2] = {};  // next exception of each
+  size_t next[2] = {};       // position in each stream
+  size_t exception[2] = {};  // next exception of each stream
   for (size_t i = 0; i < head.count; ++i) {
     const bool is_float = Values::Mark(values.marks, i);
     const StreamRest& rest = is_float ? values.floats : values.ints;
@@ -329,10 +331,9 @@ bool TakeGenerations(ByteReader* in, size_t n, std::vector<PartPoint>* points) {
   const uint64_t least = in->Varint();
   int width = 0;
   const ByteView packed = in->Packed(n, &width);
-  if (!in->ok() || least > UINT32_MAX || width > 32) return false;
-  UnpackBits(packed, n, width, [&](size_t i, uint64_t above) {
-    (*points)[i].generation = static_cast<uint32_t>(least + above);
-  });
+  if (!in->ok() || width > 64) return false;
+  UnpackBits(packed, n, width,
+             [&](size_t i, uint64_t above) { (*points)[i].generation = least + above; });
   return true;
 }
 
@@ -378,7 +379,7 @@ Result<std::optional<RowStatistics>> ReadRowStatistics(ByteView encoded) {
 }
 
 bool ReadSettledStatistics(ByteView encoded, RowStatistics* statistics) {
-  // Two bytes of head, kinds of times and numbers, eight numbers.
+  // Two bytes of head, the kinds of times and of numbers, and eight numbers.
   constexpr size_t kBytesMax = 4 + 8 * kVarint64Max;
   Head head;
   if (encoded.size() >= kBytesMax) {
@@ -392,7 +393,7 @@ bool ReadSettledStatistics(ByteView encoded, RowStatistics* statistics) {
          TakeRowStatistics(&in, head, statistics) == nullptr;
 }
 
-Result<RowTraits> DecodeRow(ByteView encoded, uint32_t generation, std::vector<PartPoint>* points) {
+Result<RowTraits> DecodeRow(ByteView encoded, uint64_t generation, std::vector<PartPoint>* points) {
   ByteReader in(encoded);
   Head head;
   if (!TakeHead(&in, &head)) return Damaged("head");
@@ -441,8 +442,8 @@ void RowColumns::MarkMixed(size_t at, size_t count, bool doubles) {
   is_double.insert(is_double.end(), count, doubles ? 1 : 0);
 }
 
-// Instants at the front of which each is later than the one before. (In pieces of a constant size,
-// counted from 0, the compiler compares several at once.)
+// The number of leading points of which each is later than the one before. Blocks have a constant
+// size so that the compiler vectorizes the comparison.
 static size_t RisingCount(const std::vector<uint32_t>& offset_ms) {
   constexpr size_t kPiece = 16;
   const size_t n = offset_ms.size();
@@ -462,8 +463,8 @@ static size_t RisingCount(const std::vector<uint32_t>& offset_ms) {
 bool RowColumns::SortByTime() {
   const size_t rising = RisingCount(offset_ms);
   if (rising == offset_ms.size()) return true;
-  // Points of several connections come nearly in order: each has a few places to go, which
-  // insertion does best, and another sort where that is not so.
+  // Points from several connections are nearly in order, and insertion moves each a few places.
+  // Other orders use a full sort.
   size_t moves_left = size() * 8;
   for (size_t i = rising; i < size(); ++i) {
     const uint32_t offset = offset_ms[i];
@@ -488,7 +489,7 @@ bool RowColumns::SortByTime() {
 }
 
 void RowColumns::SortAnew() {
-  std::vector<uint64_t> keys(size());  // time and place
+  std::vector<uint64_t> keys(size());  // time and position
   for (size_t i = 0; i < keys.size(); ++i) keys[i] = uint64_t{offset_ms[i]} << 32 | i;
   std::sort(keys.begin(), keys.end());
   Permute(keys);

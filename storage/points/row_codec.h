@@ -1,8 +1,8 @@
 #pragma once
-// The points of one row-hour as few bytes, and back, bit for bit (FORMAT.md "Row"; spec
-// performance.md §4). The encoder decodes what it made and compares; what does not come back equal
-// is stored plainly. So a decoder that is given what the encoder wrote cannot lose anything, and
-// one that is given anything else answers Corruption.
+// Encodes the points of one row-hour compactly and restores them exactly (FORMAT.md "Row";
+// performance.md §4). The encoder decodes its result and compares. If it differs, the encoder
+// stores the points verbatim, so encoding never loses data. The decoder returns Corruption for
+// bytes that the encoder did not write.
 
 #include <bit>
 #include <cstdint>
@@ -17,40 +17,42 @@
 
 namespace hg::points {
 
-/// Points of a row at most: 3,600 seconds and 3,600,000 milliseconds, six forms of value each.
+/// Maximum number of points of a row: 3,600 seconds and 3,600,000 milliseconds, with six value
+/// types each.
 inline constexpr uint64_t kRowPointsMax = (3'600 + 3'600'000) * 6;
 
-/// What is stored beside the points.
+/// Properties stored with the points.
 struct RowTraits {
   RowForm form = RowForm::kNone;
-  bool has_raw = false;  // the same run holds raw cells that touch the row's points
-  bool dups = false;     // an instant repeats; set by the encoder
+  bool has_raw =
+      false;          // the same file or memtable holds raw cells that affect the points of the row
+  bool dups = false;  // two points have the same time; set by the encoder
 
   bool operator==(const RowTraits&) const = default;
 };
 
-/// Appends the encoding of `points` (ordered as Part::points) to `out`. traits.dups is found out
-/// here. Generations are kept only with traits.has_raw: nobody else asks.
+/// Appends the encoding of `points` (in the order of Part::points) to `out`. Computes traits.dups.
+/// Stores generations only if traits.has_raw is set, because nothing else needs them.
 void EncodeRow(std::span<const PartPoint> points, const RowTraits& traits, Bytes* out);
 
-/// Traits and count, without touching the points.
+/// Traits and number of points, read without decoding the points.
 struct RowSummary {
   RowTraits traits;
   uint32_t count = 0;
 };
 Result<RowSummary> ReadRowSummary(ByteView encoded);
-/// What stands beside the points of a row, where something does.
+/// Returns the statistics stored with a row, or none if it has none.
 Result<std::optional<RowStatistics>> ReadRowStatistics(ByteView encoded);
 
-/// The points as they were encoded. `generation`: of points that have none of their own.
-Result<RowTraits> DecodeRow(ByteView encoded, uint32_t generation, std::vector<PartPoint>* points);
+/// Decodes the points. `generation` is for points stored without their own generation.
+Result<RowTraits> DecodeRow(ByteView encoded, uint64_t generation, std::vector<PartPoint>* points);
 
-/// The same points as columns of numbers: the way of queries.
+/// The points as columns of numbers, as queries read them.
 struct RowColumns {
   std::vector<uint32_t> offset_ms;
-  std::vector<uint64_t> value;     // int64, or the bits of a double (singles are widened)
-  std::vector<uint8_t> is_double;  // empty unless the row mixes
-  bool all_double = false;         // meaningful when is_double is empty
+  std::vector<uint64_t> value;     // int64, or the bits of a double (floats are widened)
+  std::vector<uint8_t> is_double;  // empty unless the row mixes integers and doubles
+  bool all_double = false;         // meaningful if is_double is empty
 
   [[nodiscard]] size_t size() const { return offset_ms.size(); }
   void Clear();
@@ -58,8 +60,8 @@ struct RowColumns {
     offset_ms.resize(points);
     value.resize(points);
   }
-  // Of points that there is room for, in ascending order of places: the whole point, or the kind of
-  // `count` points whose other columns are filled.
+  // Set sets a whole point. MarkKind sets the kind of `count` points whose other columns are
+  // filled. Call them in ascending order of positions, after Resize.
   void Set(size_t at, uint32_t offset, const PointValue& stored) {
     offset_ms[at] = offset;
     value[at] = stored.is_float() ? std::bit_cast<uint64_t>(stored.as_double()) : stored.bits;
@@ -70,7 +72,7 @@ struct RowColumns {
     if (is_double.empty() && all_double == doubles) return;
     MarkMixed(at, count, doubles);
   }
-  /// Brings the points into the order of their times. False: an instant repeats.
+  /// Sorts the points by time. Returns false if two points have the same time.
   bool SortByTime();
 
  private:
@@ -78,8 +80,8 @@ struct RowColumns {
   void SortAnew();
   void Permute(const std::vector<uint64_t>& keys);
 };
-/// Appends the points of a row without dups and has_raw. After a failure the columns are good for
-/// Clear only.
+/// Appends the points of a row without dups and has_raw. After a failure only Clear may be called
+/// on the columns.
 Status AppendColumns(ByteView encoded, RowColumns* columns);
 
 }  // namespace hg::points

@@ -1,6 +1,6 @@
 #pragma once
-// The fields of an encoded row in the order in which they stand (FORMAT.md "Row"), for whoever
-// moves them somewhere else without asking for the points.
+// The fields of an encoded row in their order (FORMAT.md "Row"), for code that moves fields without
+// decoding points.
 
 #include <utility>
 
@@ -12,7 +12,7 @@
 
 namespace hg::points {
 
-/// Of the first byte of a row.
+/// Bits of the first byte of a row.
 enum RowHead : uint8_t {
   kRowFormMask = 0x03,
   kRowDups = 0x04,
@@ -20,24 +20,25 @@ enum RowHead : uint8_t {
   kRowGenerations = 0x10,
   kRowMore = 0x20,  // a second byte follows
 };
-/// Of that second byte.
+/// Bit of the second byte.
 inline constexpr uint8_t kRowHasStatistics = 0x01;
-/// How statistics of floats begin: by the exponent of ten that they are scaled with, or by this.
+/// Statistics of floats begin with the power of ten by which they are scaled, or with
+/// kStatisticsAsTheyAre.
 inline constexpr uint8_t kStatisticsExponentMax = 6, kStatisticsAsTheyAre = 0xFF;
 inline constexpr int kRowClassShift = 6;
 enum RowClass : uint8_t { kInts = 0, kFloats = 1, kMixed = 2, kPlain = 3 };
 enum RowTimes : uint8_t { kSecondsGrid = 0, kSeconds = 1, kMillisGrid = 2, kMillis = 3, kBoth = 4 };
 
-/// Fields of a kind: what a file keeps side by side.
+/// Fields of one kind are stored together in a file.
 enum class RowField : uint8_t {
   kHead,
   kCount,
   kTimes,       // kind and numbers
-  kTimesWidth,  // of packed steps
-  kPacked,      // packed steps, numbers and generations; marks; plain numbers
+  kTimesWidth,  // width of packed steps
+  kPacked,      // packed steps, numbers and generations; kind bits; verbatim numbers
   kStream,      // kind, exponent, width of packed numbers
-  kShape,       // of split numbers, with their middle
-  kFirst,       // numbers that streams begin with
+  kShape,       // low-bit width and flags of split numbers, with their middle
+  kFirst,       // first numbers of streams
   kHigh,
   kLow,
   kEscapes,
@@ -46,9 +47,9 @@ enum class RowField : uint8_t {
   kStatistics = kGenerations,  // a row has at most one of the two
 };
 
-/// Takes fields from one place and puts them to another: `from(field)` is the reader in which a
-/// field stands, `to(field, bytes)` keeps it. Each call moves a field and tells it; after a failure
-/// they tell zeros. What Take tells is good as long as the reader's bytes are.
+/// Moves fields from one place to another. `from(field)` returns the reader that holds a field, and
+/// `to(field, bytes)` stores it. Each call moves one field and returns it. After a failure the
+/// calls return zeros. The result of Take is valid as long as the reader's bytes.
 template <typename From, typename To>
 class FieldMover {
  public:
@@ -112,7 +113,7 @@ void MoveNumbers(Mover& mover, bool floats, size_t n) {
       if (steps) mover.Varint(RowField::kFirst);
       const size_t count = n - (steps ? 1 : 0);
       size_t escapes = 0;
-      // They are few, and memchr looks at many bytes at once.
+      // Escapes are rare, and memchr examines many bytes at once.
       const ByteView highs = mover.Take(RowField::kHigh, count);
       for (size_t at = highs.find(static_cast<char>(kSplitEscape)); at != ByteView::npos;
            at = highs.find(static_cast<char>(kSplitEscape), at + 1)) {
@@ -123,7 +124,7 @@ void MoveNumbers(Mover& mover, bool floats, size_t n) {
       return;
     }
     default:
-      mover.Take(RowField::kPacked, SIZE_MAX);  // no such way: fails
+      mover.Take(RowField::kPacked, SIZE_MAX);  // unknown kind: fails
   }
 }
 
@@ -154,8 +155,8 @@ void MoveStatistics(Mover& mover, bool doubles) {
   for (int i = doubles ? 4 : 3; i > 0; --i) mover.Varint(RowField::kStatistics);
 }
 
-/// Moves a whole row. `stream(floats, n)` moves a stream of it. False: no row; `mover` is somewhere
-/// inside.
+/// Moves a whole row. `stream(floats, n)` must move one stream of it. Returns false if the bytes
+/// are no row; `mover` is then at an undefined position.
 template <typename Mover, typename Stream>
 bool MoveRow(Mover& mover, Stream&& stream) {
   const uint8_t head = mover.U8(RowField::kHead);

@@ -20,7 +20,7 @@ std::optional<RowStatistics> OfDoubles(const std::vector<uint64_t>& bits) {
     if (!std::isfinite(v) || (v == 0 && std::signbit(v))) return {};
     found.least = std::min(found.least, v);
     found.most = std::max(found.most, v);
-    found.sum += v;  // in order, as who adds them one by one does
+    found.sum += v;  // in order, so that the sum is rounded like a sequential one
   }
   if (!std::isfinite(found.sum)) return {};
   return found;
@@ -44,14 +44,14 @@ std::optional<RowStatistics> OfInts(const std::vector<uint64_t>& bits) {
   return found;
 }
 
-// ---- doubles: as the integers that they are tenths, hundredths … of, or as they are
+// ---- doubles: stored as scaled decimal integers, or as IEEE bits
 
 double PowerOf10(int exponent) {
   constexpr double kPowers[] = {1, 10, 100, 1e3, 1e4, 1e5, 1e6};
   return kPowers[exponent];
 }
 
-// The integer of which v is a 10^exponent-th, if it is of one.
+// Returns v × 10^exponent if that is an integer from which v can be restored exactly.
 std::optional<int64_t> Scaled(double v, int exponent) {
   const double scaled = v * PowerOf10(exponent);
   if (!(std::abs(scaled) < kExactIntegerMax)) return {};
@@ -79,7 +79,7 @@ void AppendDoubles(const RowStatistics& statistics, Bytes* out) {
     out->push_back(static_cast<char>(exponent));
     AppendVarint(out, ZigZag(*least));
     AppendVarint(out, static_cast<uint64_t>(*most - *least));
-    // The sum was rounded with each addition: what it is off by, in units of its last place.
+    // Each addition rounded the sum. The difference is stored in units of the last place.
     const int64_t number = std::llround(sum);
     const double rounded = static_cast<double>(number) / PowerOf10(exponent);
     AppendVarint(out, ZigZag(number));
@@ -139,7 +139,7 @@ uint32_t GridStepMs(ByteView encoded_row) {
   const uint64_t count = in.Varint();
   const uint8_t times = in.U8();
   if (count < 2 || (times != kSecondsGrid && times != kMillisGrid)) return 0;
-  in.Varint();  // the first
+  in.Varint();  // the first time
   const uint64_t step = in.Varint();
   constexpr uint64_t kHourMs = uint64_t{kRowSpan} * 1000;
   if (!in.ok() || step >= kHourMs) return 0;

@@ -1,6 +1,6 @@
 #pragma once
-// What the numbers of a row add up to, kept beside them in files (FORMAT.md "Row"), so that whoever
-// downsamples whole hours need not decode them (spec performance.md §4).
+// Statistics of the numbers of a row. Files store them next to the points (FORMAT.md "Row"), so
+// that downsampling whole hours need not decode points (performance.md §4).
 
 #include <optional>
 
@@ -11,27 +11,30 @@
 
 namespace hg::points {
 
-/// Fewer points are decoded in no time, and their statistics would be a good part of the row.
+/// Rows with fewer points have no statistics: decoding them is fast, and statistics would enlarge
+/// them noticeably.
 inline constexpr size_t kStatisticsPointsMin = 100;
 
-/// None where they would not say what adding the points one by one gives: of rows that mix kinds,
-/// that hold NaN, an infinity or -0.0, or integers whose sum a double may not hold.
+/// Returns none if the statistics would differ from adding the points one by one. That is so for
+/// rows with mixed kinds, NaN, an infinity or -0.0, and for integers whose sum may not fit a double
+/// exactly.
 std::optional<RowStatistics> StatisticsOf(const RowColumns& columns);
 
-/// False: the row has statistics, and they are not those of its points; or it cannot be read.
+/// Returns false if the row cannot be read, or has statistics that differ from those of its points.
 bool StatisticsHold(ByteView encoded_row);
 
-/// What lies between neighbours of an encoded row, where that is the same for all; else, or if the
-/// bytes are no row, 0.
+/// Returns the distance between neighbouring points of an encoded row if it is constant. Otherwise,
+/// or if the bytes are no row, returns 0.
 uint32_t GridStepMs(ByteView encoded_row);
 
-/// Fills the statistics of a row with nothing to settle. False: it has none, or more beside its
-/// points, or it cannot be read.
+/// Fills the statistics of a row that needs no reconciling. Returns false if the row has no
+/// statistics, has raw cells or duplicates, or cannot be read.
 bool ReadSettledStatistics(ByteView encoded_row, RowStatistics* statistics);
 
-/// Appends the part of them that times and head of the row do not tell.
+/// Appends the fields of the statistics that are not implied by the times and the head of the row.
 void AppendStatistics(const RowStatistics& statistics, Bytes* out);
-/// Reads that part, by a ByteReader or an AmpleReader. False: the bytes cannot be statistics.
+/// Reads these fields with a ByteReader or an AmpleReader. Returns false if the bytes cannot be
+/// statistics.
 template <typename Reader>
 bool TakeStatistics(Reader* in, bool doubles, RowStatistics* statistics);
 

@@ -61,10 +61,11 @@ struct Times {
   uint8_t code = 0;
   uint32_t first = 0;
   uint32_t step = 0;
-  uint32_t above[n];  // the first, in units of the resolution
+  uint32_t above[n];  // relative to the first, in units of the resolution
 };
 
-// False: a mark, two resolutions, descending, or bits that offset and flags do not tell.
+// Returns false for a tombstone, mixed resolutions, descending times, or qualifier bits that offset
+// and flags do not determine.
 bool FindTimes(const RunEntries& entries, Times* times) {
   times->millis = IsMillis(entries.ops[0]);
   uint32_t offsets[n];
@@ -100,7 +101,8 @@ char* StoreTimes(const Times& times, char* p) {
   return StoreWidth(times.code, times.above, p);
 }
 
-// All values in one way, and what tells their flags; kPlain: there is no such way.
+// All values in one encoding, with the source of their flags. kPlain means that there is no such
+// encoding.
 struct Values {
   Class how = kPlain;
   uint8_t flags = 0;
@@ -128,8 +130,8 @@ bool ToDecimals(const RunEntries& entries, int exponent, Values* values) {
   return exact;
 }
 
-// The exponent that the last value needs is tried first: of decimals with as many digits most need
-// them all.
+// The exponent that the last value needs is tried first, because values with equally many decimals
+// mostly need the same exponent.
 bool FindDecimals(const RunEntries& entries, Values* values) {
   for (int exponent = 0; exponent <= kExponentMax; ++exponent) {
     const PointValue last{entries.bits[n - 1], static_cast<uint8_t>(entries.ops[n - 1] & 0xF)};
@@ -200,7 +202,7 @@ bool IsRising(const RunEntries& entries) {
 }
 
 bool SortRising(RunEntries* entries) {
-  uint64_t keys[n];  // instant and place
+  uint64_t keys[n];  // time and position
   for (size_t i = 0; i < n; ++i) {
     if (!IsPoint(entries->ops[i])) return false;
     keys[i] = uint64_t{codec::Qualifier{entries->ops[i]}.offset_ms()} << 8 | i;

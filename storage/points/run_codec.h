@@ -1,7 +1,7 @@
 #pragma once
-// Eight entries of a row's history in memory as few bytes, quick to write and to read again
-// (engine.md §4): what the row codec does for whole rows on disk, a row in memory does every eight
-// points, in the write lock. Bytes of this machine only; nothing of it is ever stored.
+// Compresses the points of a row in memory in runs: chunks of eight entries in order of arrival.
+// Encoding happens under the write lock, so it must be fast, as must decoding. Runs exist only in
+// memory and use the byte order of the machine.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,36 +12,37 @@
 namespace hg::points {
 
 inline constexpr size_t kRunEntries = 8;
-/// Bytes of a run at most.
+/// Maximum length of a run in bytes.
 inline constexpr size_t kRunBytesMax = 1 + kRunEntries * (sizeof(uint32_t) + sizeof(uint64_t));
 
-/// A run unpacked. `ops`: qualifiers, or the marks of row_memory, in order of arrival.
+/// A decoded run. `ops` holds qualifiers or the tombstones of row_memory, in order of arrival.
 struct RunEntries {
   uint64_t bits[kRunEntries];
   uint32_t ops[kRunEntries];
 };
 
-/// True if all entries are points, each at another instant and later than the one before.
+/// True if all entries are points and each is later than the one before.
 bool IsRising(const RunEntries& entries);
-/// Sorts points by instant; false, with nothing changed, if two are of one instant or an entry is a
-/// mark.
+/// Sorts points by time. Returns false, with nothing changed, if two points have the same time or
+/// an entry is a tombstone.
 bool SortRising(RunEntries* entries);
 
-/// Writes a run, whatever the entries are, and returns its bytes. `out` has room for kRunBytesMax.
+/// Encodes any entries and returns the length of the run in bytes. `out` must have room for
+/// kRunBytesMax bytes.
 size_t EncodeRun(const RunEntries& entries, char* out);
 
-/// Bytes of the run that begins here.
+/// Length in bytes of the run that begins at `run`.
 size_t RunBytes(const char* run);
-/// The entries as they were given to EncodeRun. Returns the bytes of the run.
+/// Decodes the entries as they were given to EncodeRun. Returns the length of the run in bytes.
 size_t DecodeRun(const char* run, RunEntries* entries);
 
-/// Decodes the runs in [run, end) into the places from `*at` on, which moves, of columns that have
-/// room for them. False: a run holds something else than points, and the columns are good for Clear
-/// only.
+/// Decodes the runs in [run, end) into the columns from position `*at` on, and advances `*at`. The
+/// columns must be large enough. Returns false if a run holds anything else than points. Then only
+/// Clear may be called on the columns.
 bool DecodeRuns(const char* run, const char* end, size_t* at, RowColumns* columns);
 
-/// For tests: the ways that this processor can decode in. The plain one first, the one that
-/// DecodeRuns takes last.
+/// For tests: the decoders that this processor supports. The portable one comes first. The last one
+/// is used by DecodeRuns.
 using RunsDecoder = bool (*)(const char* run, const char* end, size_t* at, RowColumns* columns);
 std::vector<RunsDecoder> UsableRunsDecoders();
 

@@ -42,7 +42,7 @@ bool DecodePlainly(const char* run, const char* end, size_t* at, RowColumns* col
 }
 
 #if defined(__x86_64__)
-// Wider registers than these make decimals slower: the division does not gain.
+// Wider registers than AVX2 make decimals slower, because division does not get faster.
 __attribute__((target("avx2"))) bool DecodeByAvx2(const char* run, const char* end, size_t* at,
                                                   RowColumns* columns) {
   return DecodeHere(run, end, at, columns);

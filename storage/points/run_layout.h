@@ -1,6 +1,6 @@
 #pragma once
-// How a run of eight entries stands in memory (run_codec.h), and what reads its parts. Internal to
-// run_codec and run_decode; the readers are compiled once for each kind of processor.
+// The memory layout of a run of eight entries (run_codec.h), and functions that read its fields.
+// Internal to run_codec and run_decode. The readers are compiled once for each kind of processor.
 
 #include <bit>
 #include <cstring>
@@ -11,23 +11,23 @@
 
 namespace hg::points::run_layout {
 
-// First byte: what the values are, the resolution, and how far the instants stand apart.
+// First byte: the kind of the values, the resolution, and the width of the times.
 enum Class : uint8_t { kPlain = 0, kInts = 1, kDecimals = 2, kWords = 3 };
 inline constexpr uint8_t kClassMask = 0x03;
 inline constexpr uint8_t kMillis = 0x04;
 inline constexpr int kTimeShift =
-    3;  // 0: a grid; else the code of the width of offsets above the first
-inline constexpr int kWidthShift = 5;  // the code of the width of values above the base
-// Second byte: the flags of all values or kByValue, and the decimals' exponent. Third: the code of
-// the width of the base, which is 0 where it is not stored.
+    3;  // 0: constant step; otherwise width code of the offsets from the first time
+inline constexpr int kWidthShift = 5;  // width code of the values relative to the base
+// Second byte: the flags of all values or kByValue, and the exponent of decimals. Third byte: the
+// width code of the base, which is 0 if no base is stored.
 inline constexpr uint8_t kByValue = 0x2;  // no value has these flags
 inline constexpr int kExponentShift = 4;
 inline constexpr size_t kRunHeadBytes = 3;
 
-inline constexpr int kExponentMax = 6;  // what has more digits is stored as it is
+inline constexpr int kExponentMax = 6;  // values with more digits are stored unchanged
 inline constexpr double kPowers[kExponentMax + 1] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6};
 
-// Widths of 0, 1, 2, 4 and 8 bytes have codes 0 to 4.
+// Codes 0 to 4 mean widths of 0, 1, 2, 4 and 8 bytes.
 inline constexpr uint8_t kWidths[] = {0, 1, 2, 4, 8};
 
 inline bool IsPoint(uint32_t op) { return op <= UINT16_MAX || op >= codec::kMillisMark; }
@@ -37,8 +37,8 @@ HG_INLINE size_t TimesBytes(bool millis, uint8_t code) {
   return unit + (code == 0 ? unit : kRunEntries * kWidths[code]);
 }
 
-/// What the first bytes of a run that is not plain say: the places of its parts, from its first
-/// byte. Runs of a row mostly have the same.
+/// The positions of the fields of a run that is not plain, computed from its first bytes. Positions
+/// count from the first byte of the run. The runs of a row mostly have equal layouts.
 struct RunShape {
   uint8_t first = 0, second = 0, base_code = 0;
   uint16_t base_at = 0, values_at = 0, bytes = 0;
@@ -51,7 +51,7 @@ struct RunShape {
         base_at(static_cast<uint16_t>(kRunHeadBytes + TimesBytes(millis(), time_code()))),
         values_at(static_cast<uint16_t>(base_at + kWidths[base_code])),
         bytes(static_cast<uint16_t>(values_at + kRunEntries * kWidths[width_code()])) {}
-  /// True if it is that of another run, too.
+  /// True if this is also the layout of the run `run`.
   [[nodiscard]] HG_INLINE bool IsOf(const char* run) const {
     return static_cast<uint8_t>(run[0]) == first && static_cast<uint8_t>(run[1]) == second &&
            static_cast<uint8_t>(run[2]) == base_code;
@@ -123,7 +123,7 @@ HG_INLINE uint64_t LoadBase(const RunShape& shape, const char* run) {
   }
 }
 
-// Numbers, or with kWords bits as they are stored.
+// Numbers, or for kWords the stored bits.
 HG_INLINE void LoadNumbers(const RunShape& shape, const char* run, uint64_t* numbers) {
   LoadWidth<uint64_t>(shape.width_code(), run + shape.values_at, LoadBase(shape, run), 1, numbers);
 }

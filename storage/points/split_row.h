@@ -1,14 +1,15 @@
 #pragma once
-// The form of a row in merged files: its numbers cut in two (split_stream.h), so that a block of
-// such rows can be made small (row_block.h). Memory and flushed files keep the form that is quicker
-// to write. A row that an earlier build flushed gets its statistics here.
+// Converts a row to the form used in merged files. Its numbers are split in two pieces
+// (split_stream.h), so that blocks of such rows compress well (row_block.h). Memory and flushed
+// files keep the form that is faster to write.
 
 #include "storage/base/bytes.h"
 
 namespace hg::points {
 
-/// Appends the row in that form; one that has it already comes out as it is. Decodes to the same
-/// bits: each stream is tried. False, with `out` untouched, if the bytes are no row.
+/// Appends the converted row. A row that has the form already is copied. The result decodes to the
+/// same bits, because each stream is checked. Returns false, with `out` unchanged, if the bytes are
+/// no row.
 bool SplitRow(ByteView encoded, Bytes* out);
 
 }  // namespace hg::points

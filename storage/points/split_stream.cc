@@ -7,11 +7,11 @@
 namespace hg::points {
 namespace {
 
-// High parts of about this many bits: fewer would leave noise out of the low bits' reach, more
-// make the compressor's table long.
+// The high part gets about this many bits, chosen so that the low part takes most of the noise.
+// More bits would enlarge the compressor's table.
 constexpr int kHighBits = 3;
 
-// Bits of a signed number's size.
+// The number of bits of a signed number.
 int SizeOf(uint64_t v) {
   return BitWidth(v ^ static_cast<uint64_t>(static_cast<int64_t>(v) >> 63));
 }
@@ -24,15 +24,15 @@ int64_t Median(std::vector<uint64_t> numbers) {
   return static_cast<int64_t>(*middle);
 }
 
-// Numbers about their middle.
+// Numbers relative to their middle.
 struct Centred {
   std::vector<uint64_t> numbers;
   uint64_t middle = 0;
-  int size = 0;  // the median of the numbers' sizes
+  int size = 0;  // the median of the bit lengths of the numbers
 
   void TakeAwayMiddle() {
-    // Where there are as many on both sides of zero, zero is near enough and the same in all rows:
-    // their high parts then look alike.
+    // If about as many numbers lie on both sides of zero, zero is used as the middle. It is the
+    // same in all rows, so the high parts of the rows are similar.
     size_t above = 0;
     size_t below = 0;
     for (const uint64_t number : numbers) {

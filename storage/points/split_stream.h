@@ -1,9 +1,8 @@
 #pragma once
-// Numbers cut in two: a byte each for what a compressor makes small, and the low bits, which are
-// noise and stay as they are (spec performance.md §4.2; FORMAT.md "Row", way 4). A number here is
-// what is left of a value, or of the step from the value before, when the middle of them is taken
-// away. Its high part is zig-zag, 255 standing for more than a byte holds. Internal to
-// number_stream.
+// Splits numbers in two pieces: one byte of high bits, which compresses well, and the low bits,
+// which are noise and stay uncompressed (performance.md §4.2; FORMAT.md "Row", way 4). The numbers
+// are values, or steps between values, minus their middle. The high part is zig-zag encoded. 255
+// means that it does not fit in a byte. Internal to number_stream.
 
 #include <span>
 
@@ -12,13 +11,15 @@
 namespace hg::points {
 
 inline constexpr int kSplitLowBitsMax = 56;
-inline constexpr uint8_t kSplitSteps = 0x40;  // of the shape byte; the low six bits count low bits
+inline constexpr uint8_t kSplitSteps =
+    0x40;  // flag of the first byte, whose low six bits are the number of low bits
 inline constexpr uint8_t kSplitEscape = 255;
 
-/// Appends the numbers. `steps`: known to be smaller in steps; else both ways are looked at.
+/// Appends the numbers. `steps` true means that steps are known to be smaller. Otherwise both ways
+/// are compared.
 void AppendSplit(std::span<const uint64_t> numbers, bool steps, Bytes* out);
 
-/// Calls put(i, number) for i in [0, n). False if the bytes cannot be split numbers.
+/// Calls put(i, number) for i in [0, n). Returns false if the bytes cannot be split numbers.
 template <typename Put>
 bool UnpackSplit(ByteReader* in, size_t n, Put&& put) {
   const uint8_t shape = in->U8();

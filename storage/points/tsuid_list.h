@@ -1,5 +1,5 @@
 #pragma once
-// TSUIDs one behind the other, for what is done with many at once.
+// A list of TSUIDs in one buffer, for operations on many series.
 
 #include <vector>
 
@@ -21,7 +21,7 @@ class TsuidList {
     ends_.clear();
   }
   [[nodiscard]] size_t size() const { return ends_.size(); }
-  /// Until the list changes.
+  /// Valid until the list changes.
   [[nodiscard]] std::vector<ByteView> views() const {
     std::vector<ByteView> views;
     views.reserve(ends_.size());

@@ -32,7 +32,8 @@ Status ToldRows::Tell(const ChangedRows& rows) {
   return {};
 }
 
-// Who began to listen meanwhile may have scanned before the change: he is told that it came.
+// A listener that was added during the write may have scanned before the change, so it is notified
+// as well.
 void ToldRows::TellAfter() const {
   const auto now = listeners_.all();
   for (const Told& told : told_) {

@@ -1,7 +1,7 @@
 #pragma once
-// Who keeps what was made of old rows of points (a cache, rollups) must learn that they change. An
-// engine that can tell is a WatchedPoints beside its Points; only the embedded one is: over HBase
-// other daemons write, too. Rows of now are nobody's business, and cost one comparison a point.
+// Change notifications for old rows of points. Caches and rollups that were computed from old rows
+// use them. Only the embedded engine provides them, because other daemons can write to HBase.
+// Current rows cause no notification and cost one comparison per point.
 
 #include <compare>
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace hg {
 
-/// Rows of one metric and one hour.
+/// The rows of one metric and one hour.
 struct ChangedRows {
   ByteView metric;    // UID bytes
   uint32_t base = 0;  // seconds, a multiple of the row span
@@ -23,41 +23,44 @@ struct ChangedRows {
   auto operator<=>(const ChangedRows&) const = default;
 };
 
-/// Thread-safe. Called on the threads that write, network loops among them, and outside of the
-/// engine's locks: quick, and never waiting for a disk. It throws nothing.
+/// Thread-safe. Called on the writing threads, which include network loops, and outside of the
+/// engine's locks. The functions must be fast, must not wait for a disk and must not throw.
 class ChangeListener {
  public:
   virtual ~ChangeListener() = default;
 
-  /// Some of these rows are about to change, or to come into being. A failure refuses the write and
-  /// is its answer. It may write to the engine what is not itself below the horizon of its points.
+  /// Some of these rows are about to change or to be created. A failure rejects the write and is
+  /// returned to the writer. The listener may write to the engine, except points below its horizon.
   virtual Status BeforeChange(const ChangedRows& rows) { return (void)rows, Status(); }
-  /// They have changed, or may have: called once for each successful BeforeChange, whatever became
-  /// of the write. Readers see the change by then, and it is not acknowledged yet: what was made of
-  /// a scan that began before this call may lack it.
+  /// These rows have changed, or may have. Called once for each successful BeforeChange, whether or
+  /// not the write succeeded. Readers already see the change, but it is not acknowledged yet.
+  /// Results of a scan that began before this call may lack the change.
   virtual void AfterChange(const ChangedRows& rows) = 0;
-  /// Any row may look different from now on: the table of points was altered, or whole files of
-  /// old rows went (Points::DropFiles).
+  /// Any row may have changed: the table of points was altered, or whole files of old rows were
+  /// deleted (Points::DropFiles).
   virtual void AfterAlteration() {}
 };
 
-/// A points door whose engine tells of its old rows: points of Append, rows that DeleteRows or the
-/// cells door change (put, append, delete, annotations, histograms, folding). Not told: flushes and
-/// merges, which change form only; rows whose TTL is over, which nobody changes (RowsExpire); each
-/// row of files that go whole, which are one alteration.
+/// Implemented by a point store whose engine reports changes of old rows. Reported are points of
+/// Append, and rows changed by DeleteRows or through the cell store (put, append, delete,
+/// annotations, histograms, row compaction). Not reported are flushes and merges, which change only
+/// the form, and rows whose TTL is over (RowsExpire). Deleting whole files is reported as one
+/// alteration.
+///
 /// Thread-safe.
 class WatchedPoints {
  public:
   virtual ~WatchedPoints() = default;
 
-  /// From now on, until the engine is gone. Before this listener's RaiseHorizon.
+  /// Registers the listener until the engine is closed. Call it before RaiseHorizon of this
+  /// listener.
   virtual void Listen(std::shared_ptr<ChangeListener> listener) = 0;
-  /// Rows of hours below it are told of, to all listeners. It only rises: the highest that anyone
-  /// asked for holds; 0 at first. Takes the write lock, if it rises: when it returns, whatever
-  /// changed below it without being told of is seen by scans that begin then.
+  /// Changes of rows with hours below `base` are reported to all listeners. The horizon starts at 0
+  /// and never falls, so the highest request applies. If it rises, the call takes the write lock.
+  /// When it returns, new scans see all unreported changes below the horizon.
   virtual void RaiseHorizon(uint32_t base) = 0;
   [[nodiscard]] virtual uint32_t horizon() const = 0;
-  /// The table of points has a TTL: rows go by themselves, and nobody is told.
+  /// Whether the table of points has a TTL. Expired rows disappear without notification.
   [[nodiscard]] virtual bool RowsExpire() const = 0;
 };
 
@@ -74,11 +77,11 @@ class ChangeListeners {
 
   mutable std::mutex mutex_;
   std::shared_ptr<const All> all_ =
-      std::make_shared<All>();  // guarded by mutex_; the list constant
+      std::make_shared<All>();  // guarded by mutex_; the list itself never changes
 };
 
-/// What one write tells of: each of its old rows once before it, and once behind it, when this
-/// object goes. One thread.
+/// The notifications of one write. It reports each old row once before the write, and once after
+/// the write, when this object is destroyed. Not thread-safe.
 class ToldRows {
  public:
   explicit ToldRows(const ChangeListeners& listeners) : listeners_(listeners) {}
@@ -88,24 +91,24 @@ class ToldRows {
   ToldRows(const ToldRows&) = delete;
   ToldRows& operator=(const ToldRows&) = delete;
 
-  /// Outside of all locks. `rows.metric` outlives this object.
+  /// Call it outside of all locks. `rows.metric` must outlive this object.
   Status Tell(const ChangedRows& rows);
 
-  /// Rows below it were told of, as far as the write has any.
+  /// The write reported all its rows below this base.
   uint32_t below = 0;
 
  private:
   struct Told {
     ChangedRows rows;
-    size_t listeners = 0;  // that were asked, from the first
+    size_t listeners = 0;  // how many listeners were called, from the first
   };
 
   void TellAfter() const;
 
   const ChangeListeners& listeners_;
-  std::shared_ptr<const ChangeListeners::All> all_;  // null until something is told
+  std::shared_ptr<const ChangeListeners::All> all_;  // null until something is reported
   std::vector<Told> told_;
-  std::set<ChangedRows> known_;  // of told_
+  std::set<ChangedRows> known_;  // the rows of told_
 };
 
 }  // namespace hg

@@ -9,9 +9,10 @@ namespace hg::region {
 namespace {
 
 constexpr int64_t kHourMs = 3'600'000;
-// Another slice must beat the best one's runs per byte by this where runs are too many.
+// With too many parts, another slice must remove this factor more parts per byte to replace the
+// best one.
 constexpr double kBetterBy = 1.05;
-// Pace does not save up more than this.
+// The maximum unused time that Pace credits.
 constexpr double kSavedMs = 100;
 
 bool OfLikeSize(std::span<const uint64_t> runs, uint64_t total, double ratio) {
@@ -90,8 +91,8 @@ Slice RunsToMerge(std::span<const RunFacts> runs, const MergePolicy& policy, int
   if (!busy) {
     if (const Slice references = References(runs); !references.empty()) return references;
   }
-  // Adjacency of runs is what keeps the newer of two writes the newer one: while a merge is at
-  // work, only runs newer than all of its own come into question (C3).
+  // Merging only adjacent parts keeps the order of writes. While a merge runs, only parts newer
+  // than all its inputs may be merged (region-store.md C3).
   size_t newer = 0;
   while (newer < runs.size() && !runs[newer].merging && !runs[newer].reference) ++newer;
   std::vector<uint64_t> bytes;
@@ -131,6 +132,7 @@ uint64_t MergeBytesPerS(const MergePolicy& policy, size_t runs) {
 }
 
 int64_t Pace::DelayMs(uint64_t bytes, uint64_t bytes_per_s, int64_t now_ms) {
+  MutexLock lock(mutex_);
   const auto now = static_cast<double>(now_ms);
   free_at_ms_ = std::max(free_at_ms_, now - kSavedMs);
   if (bytes_per_s == 0) return 0;

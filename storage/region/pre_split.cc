@@ -30,7 +30,7 @@ Result<std::vector<lsm::RegionEntry>> PreSplit(std::vector<lsm::RegionEntry> reg
 
 std::vector<Bytes> UniformSplits(uint32_t n) {
   std::vector<Bytes> keys;
-  // 2^64 ÷ n; one region has no key to be computed.
+  // 2^64 ÷ n. With one region no key is computed.
   const uint64_t step = n > 1 ? UINT64_MAX / n + (UINT64_MAX % n + 1 == n ? 1 : 0) : 0;
   for (uint32_t i = 1; i < n; ++i) AppendBig(&keys.emplace_back(), i * step, 8);
   return keys;

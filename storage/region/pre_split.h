@@ -1,6 +1,5 @@
 #pragma once
-// Where a table is divided before anything is in it (spec region-store.md R3–R7), and row keys as
-// people write them.
+// The initial regions of a new table (region-store.md R3–R7), and the text form of row keys.
 
 #include <cstddef>
 #include <string>
@@ -13,22 +12,26 @@
 
 namespace hg::region {
 
-/// The regions divided further at the keys, each cut to `key_width` bytes; in any order. Ids of new
-/// regions are the caller's to give. InvalidArgument: a key is empty or given twice.
+/// Splits the regions further at the keys, each cut to `key_width` bytes. The keys may be in any
+/// order. The caller assigns the ids of new regions. Returns InvalidArgument if a key is empty or
+/// occurs twice.
 Result<std::vector<lsm::RegionEntry>> PreSplit(std::vector<lsm::RegionEntry> regions,
                                                const std::vector<Bytes>& keys, size_t key_width);
 
-/// n regions with even shares of all 8-byte keys (HBase's UniformSplit). n ≥ 1.
+/// Returns the split keys for n ≥ 1 regions with equal shares of all 8-byte keys (HBase's
+/// UniformSplit).
 std::vector<Bytes> UniformSplits(uint32_t n);
-/// n regions with even shares of the keys 00000000 … ffffffff, as text (HBase's HexStringSplit).
+/// Returns the split keys for n regions with equal shares of the text keys 00000000 … ffffffff
+/// (HBase's HexStringSplit).
 std::vector<Bytes> HexSplits(uint32_t n);
 
-/// A key from text: \xHH is a byte, \\ a backslash, everything else stands for itself.
-/// InvalidArgument: another escape.
+/// Parses a key: \xHH is a byte, \\ is a backslash, and other characters stand for themselves.
+/// Returns InvalidArgument for other escapes.
 Result<Bytes> ParseKey(std::string_view text);
-/// The text of a key: printable ASCII as it is, a backslash doubled, other bytes as \xHH.
+/// Returns the text of a key. Printable ASCII stays, a backslash is doubled, and other bytes become
+/// \xHH.
 std::string KeyText(ByteView key);
-/// A key on each line; blank lines and the CR of CRLF do not count.
+/// Parses one key per line. Ignores blank lines and the CR of CRLF.
 Result<std::vector<Bytes>> ParseKeyLines(std::string_view text);
 
 }  // namespace hg::region

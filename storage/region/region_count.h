@@ -1,13 +1,14 @@
 #pragma once
-// How many regions a store of some memory does well with (spec region-store.md R20).
+// The number of regions that is suitable for the memory of a store (region-store.md R20).
 
 #include <algorithm>
 #include <cstdint>
 
 namespace hg::region {
 
-/// Memory is flushed a quarter at a time, a file or two for each region: more regions than this, of
-/// all tables, and files become smaller than a megabyte. `memory_bytes`: what may be unflushed.
+/// Returns the largest advisable number of regions over all tables. A quarter of the memory is
+/// flushed at a time, with a file or two per region. With more regions, files become smaller than a
+/// megabyte. `memory_bytes` is the limit of unflushed data.
 inline uint64_t RegionsAdvised(uint64_t memory_bytes) {
   return std::max<uint64_t>(1, memory_bytes / 4 >> 20);
 }

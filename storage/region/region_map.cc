@@ -7,7 +7,8 @@
 namespace hg::region {
 namespace {
 
-// The least base of the prefix whose keys are not before `key`: 2^32 if all are before it.
+// Returns the smallest base for which the key with this prefix is not before `key`, or 2^32 if all
+// keys are before it.
 uint64_t FirstBase(ByteView prefix, ByteView key) {
   if (key.substr(0, prefix.size()) != prefix) {
     return key <= prefix ? 0 : uint64_t{1} << 32;

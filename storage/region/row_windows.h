@@ -1,7 +1,7 @@
 #pragma once
-// Windows of time that files of points are kept in (spec region-store.md C8, by the base time of
-// row keys). Pure. A day, UTC, is the least; eight of a level make one of the next: 8 days, 64
-// days. Windows of two levels are one within the other, or apart.
+// Time windows of files of points (region-store.md C8), by the base times of row keys. The smallest
+// window is a day in UTC. Eight windows of a level form one window of the next level: 8 days, 64
+// days. Windows of two levels are nested or disjoint. Pure functions.
 
 #include <algorithm>
 #include <compare>
@@ -11,11 +11,13 @@
 
 namespace hg::region {
 
-/// Which rows a run may hold, by their base times; wider than need be where nobody knows.
+/// The base times of the rows that a part may hold. The range may be wider than necessary if it is
+/// not known exactly.
 struct RowSpan {
-  uint32_t first_base = 0;  // above last_base: no row of a series
+  uint32_t first_base = 0;  // above last_base: no rows of a series
   uint32_t last_base = std::numeric_limits<uint32_t>::max();
-  bool loose = true;  // rows that have no base time: of other tables, or with keys of no series
+  bool loose = true;  // rows without a base time: rows of other tables, or with keys that belong to
+                      // no series
 
   static RowSpan None() { return {1, 0, false}; }
   [[nodiscard]] bool has_rows() const { return first_base <= last_base; }
@@ -32,15 +34,15 @@ struct RowSpan {
   bool operator==(const RowSpan&) const = default;
 };
 
-/// Levels that files are joined to: day, 8 days, 64 days.
+/// The levels to which files are merged: day, 8 days, 64 days.
 inline constexpr int kWindowLevels = 3;
 
 struct Window {
-  int level = 0;       // 8^level days
-  uint32_t index = 0;  // of such windows, from 1970 on
+  int level = 0;       // a window is 8^level days long
+  uint32_t index = 0;  // number of the window since 1970
 
   static Window Of(uint32_t base, int level);
-  /// The least one with all of the span's rows of series.
+  /// Returns the smallest window that contains all rows of series in the span.
   static Window Around(const RowSpan& span);
   [[nodiscard]] int64_t StartMs() const;
   [[nodiscard]] int64_t EndMs() const;
@@ -49,14 +51,15 @@ struct Window {
   auto operator<=>(const Window&) const = default;
 };
 
-/// The windows that a merge at that time writes rows into, one run for each: of what is over, or
-/// far ahead, the largest; else days. `rows`: those of all inputs; of more than 22 years the
-/// windows are larger, so that no merge has more than some 200 files at once.
+/// Chooses the windows for the output of a merge, one part per window. A row goes to the largest
+/// window that is over or begins more than a day ahead, and otherwise to the window of its day.
+/// `rows` is the span of all inputs. Spans above 22 years use larger windows, so that no merge
+/// writes more than about 200 files at once.
 class WindowChoice {
  public:
   WindowChoice(const RowSpan& rows, int64_t now_ms);
   [[nodiscard]] Window Of(uint32_t base) const;
-  /// They are none but days, 8 days, 64 days.
+  /// Whether the choice uses only windows of 1, 8 and 64 days.
   [[nodiscard]] bool fine() const { return level_max_ < kWindowLevels; }
 
  private:

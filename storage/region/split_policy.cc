@@ -9,7 +9,7 @@ namespace hg::region {
 namespace {
 
 constexpr uint32_t kDayS = 86'400;
-// A day's first hour is taken if the halves differ from each other by no more than this.
+// The first hour of a day is preferred if the halves then differ by at most this fraction.
 constexpr double kGoodShare = 0.1;
 
 struct Candidate {
@@ -17,7 +17,7 @@ struct Candidate {
   uint64_t before = 0;  // bytes of the groups before it
 };
 
-// The one that is nearest to half of the total; null if there are none.
+// Returns the candidate nearest to half of the total, or null if there are none.
 const Candidate* Nearest(const std::vector<Candidate>& all, uint64_t total) {
   const auto off = [&](const Candidate& c) {
     return c.before * 2 > total ? c.before * 2 - total : total - c.before * 2;
@@ -32,7 +32,7 @@ double Unevenness(const Candidate& c, uint64_t total) {
   return std::abs(2.0 * static_cast<double>(c.before) / static_cast<double>(total) - 1);
 }
 
-// What a group begins with: salt and metric.
+// The salt and metric at the beginning of a group key.
 ByteView MetricOf(const KeyLayout& layout, ByteView key) {
   return key.substr(0, static_cast<size_t>(layout.salt_width + layout.metric_width));
 }
@@ -47,7 +47,7 @@ bool BeginsDay(const KeyLayout& layout, ByteView key) {
 std::optional<uint64_t> SplitThreshold(const SplitPolicy& policy, size_t regions, uint64_t seed) {
   const double shift = (Spread(seed) - 0.5) * policy.jitter;
   const auto max = static_cast<uint64_t>(static_cast<double>(policy.bytes_max) * (1 + shift));
-  constexpr size_t kRegionsMax = 100;  // beyond, sizes have grown as far as they do
+  constexpr size_t kRegionsMax = 100;  // beyond this the thresholds no longer grow
   const bool few = regions >= 1 && regions <= kRegionsMax;
   switch (policy.rule) {
     case SplitRule::kNone:
@@ -91,7 +91,7 @@ std::optional<Bytes> SplitPoint(const std::vector<GroupWeight>& groups, const Ke
   if (metric_bytes_max * 2 <= total) return Nearest(metrics, total)->key;
   const Candidate* day = Nearest(days, total);
   if (day != nullptr && Unevenness(*day, total) <= kGoodShare) return day->key;
-  // The hour nearest the middle may be the first one of its metric.
+  // The hour nearest to the middle may be the first one of its metric.
   const auto metric = std::find_if(metrics.begin(), metrics.end(),
                                    [&](const Candidate& c) { return c.before == best->before; });
   return metric != metrics.end() ? metric->key : best->key;

@@ -1,12 +1,12 @@
 #pragma once
-// Chance that is the same after a restart, and in every test: so that what happens to all regions
-// does not happen to them at once.
+// Pseudo-random numbers that are the same after a restart and in every test. They spread periodic
+// work over time, so that all regions do not do it at once.
 
 #include <cstdint>
 
 namespace hg::region {
 
-/// In [0, 1), evenly spread over the seeds (the finalizer of SplitMix64).
+/// Returns a number in [0, 1), evenly spread over the seeds (the finalizer of SplitMix64).
 inline double Spread(uint64_t seed) {
   seed += 0x9E3779B97F4A7C15;
   seed = (seed ^ (seed >> 30)) * 0xBF58476D1CE4E5B9;

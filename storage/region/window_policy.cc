@@ -9,12 +9,12 @@
 namespace hg::region {
 namespace {
 
-// So many runs that were rewritten equally often become one; regions, which are flushed together,
-// do not all come to it together.
+// This many parts that were rewritten equally often are merged into one. The number differs between
+// regions, because regions are flushed together and should not all merge at once.
 constexpr size_t kLevelRunsMin = 6, kLevelRunsMax = 10;
-// So many runs that are wider than any window are divided.
+// This many parts that are wider than any window are merged and divided by windows.
 constexpr size_t kWideRuns = 8;
-// Memory is flushed when it is an hour old.
+// Memory is flushed when its data is an hour old.
 constexpr int64_t kRestMs = 2 * 3'600'000;
 
 size_t LevelRuns(uint64_t oldest) {
@@ -52,7 +52,7 @@ class Chooser {
   }
 
  private:
-  // With what is between them.
+  // All references, with the parts between them.
   [[nodiscard]] Picked References() const {
     Picked picked;
     size_t behind = 0;
@@ -65,7 +65,7 @@ class Chooser {
     return picked;
   }
 
-  // Where flushes wait for merges, any that makes fewer of those runs that meet will do.
+  // If flushes wait for merges, any merge is allowed that reduces the number of overlapping parts.
   [[nodiscard]] Picked Stuck() const {
     Picked deepest;
     for (size_t i = 0; i < runs_.size(); ++i) {
@@ -94,7 +94,8 @@ class Chooser {
     return MayJoin(runs_, picked) ? picked : Picked();
   }
 
-  // The oldest of them, as many as may be divided together: the rest when they are gone.
+  // The oldest of the wide parts, as many as can be merged together. The rest follows in later
+  // merges.
   [[nodiscard]] Picked Wide() const {
     if (wide_.size() < kWideRuns && !MarksAreDue(wide_)) return {};
     Picked picked;
@@ -103,7 +104,8 @@ class Chooser {
       more.insert(more.begin(), wide_[i - 1]);
       RowSpan rows = RowSpan::None();
       for (const size_t run : more) rows.Add(runs_[run].rows);
-      // Together they must come to runs of windows; alone, each at least to narrower ones.
+      // Together their output must fit windows. A single part must at least be divided into
+      // narrower parts.
       if (!picked.empty() && (!MayJoin(runs_, more) || !WindowChoice(rows, now_ms_).fine())) break;
       picked = std::move(more);
     }
@@ -111,7 +113,7 @@ class Chooser {
   }
 
   [[nodiscard]] Picked Windows() const {
-    // Larger ones first: what is joined to 64 days need not be joined to 8 before.
+    // Larger windows first: data merged to 64 days need not be merged to 8 days before.
     std::map<Window, bool> over;
     for (int level = kWindowLevels - 1; level > 0; --level) {
       for (const auto& [window, runs] : windows_) {
@@ -150,7 +152,8 @@ class Chooser {
     return now_ms_ - window.EndMs() >= WindowRestMs(window, runs_[runs.back()].number);
   }
 
-  // Without those that were flushed just now: where old data is loaded, more will come.
+  // Leaves out parts that were flushed recently. While old data is being loaded, more such parts
+  // will follow.
   [[nodiscard]] Picked Rested(Picked runs) const {
     std::erase_if(runs, [this](size_t i) {
       return runs_[i].rewrites == 0 && now_ms_ - runs_[i].made_ms < kRestMs;
@@ -197,7 +200,7 @@ class Chooser {
     return ToBeRidOf(loose_);
   }
 
-  // All of a window, where that drops what need not be kept.
+  // All parts of a window, if that removes expired data or tombstones.
   [[nodiscard]] Picked ToBeRidOf(const Picked& runs) const {
     const bool due = MarksAreDue(runs) || MostHasExpired(runs);
     return due && IsBottom(runs_, runs) ? Allowed(runs) : Picked();
@@ -225,7 +228,7 @@ class Chooser {
   const MergePolicy& policy_;
   const int64_t now_ms_;
   bool busy_ = false;
-  // Of those that no merge has taken and no split left.
+  // Only parts that no merge reads and that are no references of a split.
   std::map<Window, Picked> windows_;
   Picked wide_, loose_;
 };

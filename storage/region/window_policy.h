@@ -1,13 +1,15 @@
 #pragma once
-// Which runs of a region of points are worth a merge: files keep to windows of time, so that new
-// data leaves old files alone (spec region-store.md C8). Pure.
+// Selects the parts of a points region to merge. Files keep to time windows, so that new data
+// leaves old files unchanged (region-store.md C8). Pure functions.
 //
-// A flush leaves a run for each of the days that most of its rows are of, and one for all other
-// rows. Runs of a day are merged some eight at a time, what is left of them when the day is over; a
-// window of 8 days that is over is made one run, then one of 64 days: in order, a row is rewritten
-// three times for ever. Rows that come late wait in runs that are wider than any window until there
-// are eight of those; divided by windows, they are merged with each other, and with the old run
-// only when they are together of its size.
+// A flush writes one part for each of the days with most of its rows, and one part for all other
+// rows. Parts of a day are merged about eight at a time, and the rest when the day is over. A past
+// window of 8 days is merged into one part, and later a window of 64 days. Data that arrives in
+// order is rewritten three times in all.
+//
+// Late rows stay in parts that are wider than any window until there are eight such parts. A merge
+// divides these by windows. The results are merged with each other, and with the old part only when
+// together they reach its size.
 
 #include <cstdint>
 #include <span>
@@ -17,25 +19,25 @@
 
 namespace hg::region {
 
-/// Places of runs in a list that is newest first, rising.
+/// Positions in a list of parts that is newest first; ascending.
 using Picked = std::vector<size_t>;
 
-/// What to merge. What is written takes the place of the newest of them. Empty: nothing.
+/// Returns the parts to merge. The output takes the place of the newest of them. Empty means none.
 Picked RunsToJoin(std::span<const RunFacts> newest_first, const MergePolicy& policy,
                   int64_t now_ms);
 
-/// Whether they may be merged without the runs between them: none of these has rows in common with
-/// an older one of them, whose rows would become newer.
+/// Whether the parts may be merged without the parts between them. A part between them must not
+/// share rows with an older picked part, because those rows would become newer.
 bool MayJoin(std::span<const RunFacts> newest_first, const Picked& picked);
 
-/// No older run than any of them has rows in common with it.
+/// Whether no part outside of `picked` shares rows with a newer part in `picked`.
 bool IsBottom(std::span<const RunFacts> newest_first, const Picked& picked);
 
-/// In how many runs a row may be at most.
+/// The maximum number of parts that may hold a row.
 size_t Depth(std::span<const RowSpan> runs);
 
-/// How long after its end a window is joined: regions at different times, a while after the last
-/// regular flush. `number`: of its oldest run.
+/// How long after its end a window is merged. The time lies after the last regular flush and
+/// differs between regions. `number` is the number of the oldest part of the window.
 int64_t WindowRestMs(const Window& window, uint64_t number);
 
 }  // namespace hg::region

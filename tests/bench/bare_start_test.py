@@ -7,7 +7,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 
 
-# What bench/run does before it installs.
+# The part of bench/run that runs before it installs anything.
 IMPORTS = """
 import importlib, pathlib, sys
 sys.path.insert(0, sys.argv[1])
@@ -19,7 +19,7 @@ for part in sorted(pathlib.Path(sys.argv[1], "parts").glob("*.py")):
 def main():
     failed = 0
     for what, command in [("--help", [ROOT / "bench/run", "--help"]), ("its parts", ["-c", IMPORTS, ROOT / "bench"])]:
-        # -S: without the packages of the distribution, as on a machine that has none of them.
+        # -S: without the distribution's packages, as on a machine that has none of them.
         done = subprocess.run([sys.executable, "-S", *command], capture_output=True, text=True, check=False)
         if done.returncode != 0:
             failed += 1

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The table of goals says what a run has measured, and nothing of what it has left out; of what is missed it gives the reason. The last line reads "N passed, N failed"."""
+"""The table of goals lists what a run has measured, leaves out what it has not, and gives the reason for each missed goal. The last line reads "N passed, N failed"."""
 import sys
 import types
 from pathlib import Path

@@ -29,7 +29,7 @@ std::string BodyOf(const std::string& request) {
   return request.substr(request.find("\r\n\r\n") + 4);
 }
 
-/// Everything that the pattern's first group finds, in order.
+/// Returns all matches of the pattern's first group, in order.
 std::vector<std::string> All(const std::string& text, const std::string& pattern) {
   const std::regex expression(pattern);
   std::vector<std::string> found;
@@ -73,7 +73,7 @@ TEST_CASE("a load has each point of each series once, in requests of the wanted 
   CHECK(std::set<std::string>(points.begin(), points.end()).size() == 24);
 }
 
-TEST_CASE("a load that moves on is the same at the time that follows") {
+TEST_CASE("a load that was moved forward repeats the same requests at later times") {
   for (const Wire wire : {Wire::kPut, Wire::kTelnet, Wire::kInflux}) {
     const LoadShape shape = Small(wire);
     Load load(shape, "h");
@@ -95,7 +95,7 @@ TEST_CASE("a load that moves on is the same at the time that follows") {
   }
 }
 
-TEST_CASE("lines of a host hold its metrics as fields of one line") {
+TEST_CASE("an InfluxDB line of a host has the metrics of the host as fields") {
   LoadShape shape = Small(Wire::kInflux);
   shape.decimals = 0;
   const Load load(shape, "h");
@@ -106,7 +106,8 @@ TEST_CASE("lines of a host hold its metrics as fields of one line") {
   CHECK(lines.size() == 5);  // the first request: five lines of two points
 }
 
-TEST_CASE("remote write has a series and its sample for each point, and moves on in place") {
+TEST_CASE(
+    "a remote write request has one series with one sample per point, and can be moved forward") {
   LoadShape shape = Small(Wire::kRemote);
   shape.decimals = 2;
   Load load(shape, "h");
@@ -139,7 +140,7 @@ TEST_CASE("remote write has a series and its sample for each point, and moves on
   }
 }
 
-TEST_CASE("OpenTelemetry's requests have a gauge with one point for each point") {
+TEST_CASE("an OpenTelemetry request has one gauge with one data point per point") {
   Wire wire = Wire::kOtlp;
   SUBCASE("in protobuf") {}
   SUBCASE("as JSON") { wire = Wire::kOtlpJson; }
@@ -171,7 +172,7 @@ TEST_CASE("OpenTelemetry's requests have a gauge with one point for each point")
   CHECK(*times.begin() == (shape.start_s + shape.steps * shape.step_s) * 1'000'000'000ULL);
 }
 
-TEST_CASE("Graphite's lines carry tags behind the path") {
+TEST_CASE("Graphite lines have their tags after the path") {
   const Load load(Small(Wire::kGraphite), "h");
   const auto lines = All(
       load.requests()[0],
@@ -180,7 +181,7 @@ TEST_CASE("Graphite's lines carry tags behind the path") {
 }
 
 // pickle.dumps([("a.b;h=x", (1700000000.0, 1.5)), ("c", (1700000010.0, 7.0))], 2)
-TEST_CASE("a frame is what Python pickles, behind its length") {
+TEST_CASE("a Graphite frame is a length followed by what Python pickles") {
   using namespace std::string_view_literals;
   std::string frame = hg::bench::PickleHead();
   size_t time = hg::bench::AppendPickledPoint("a.b;h=x", 1.5, 0, &frame);
@@ -195,7 +196,7 @@ TEST_CASE("a frame is what Python pickles, behind its length") {
         "\x86q\x05\x86q\x06\x65."sv);
 }
 
-TEST_CASE("pickled points are Graphite's, and move on in place") {
+TEST_CASE("pickled points equal the Graphite lines, and can be moved forward") {
   LoadShape shape = Small(Wire::kPickle);
   shape.hosts = 100;
   shape.batch = 500;
@@ -222,7 +223,7 @@ TEST_CASE("pickled points are Graphite's, and move on in place") {
   CHECK(*times.begin() == shape.start_s + shape.steps * shape.step_s);
 }
 
-TEST_CASE("requests go where they usually do, or elsewhere") {
+TEST_CASE("requests use the default path of their format, or the given path") {
   LoadShape shape = Small(Wire::kInflux);
   CHECK(Load(shape, "h").requests()[0].starts_with("POST /write?db=opentsdb HTTP/1.1\r\n"));
   shape.path = "/api/v2/write?bucket=b";
@@ -230,7 +231,7 @@ TEST_CASE("requests go where they usually do, or elsewhere") {
   CHECK(Load(shape, "h").requests()[0].starts_with("POST /api/v2/write?bucket=b HTTP/1.1\r\n"));
 }
 
-TEST_CASE("compressed bodies are the plain ones, and milliseconds have three digits more") {
+TEST_CASE("compressed bodies contain the plain ones, and milliseconds have three more digits") {
   LoadShape shape = Small(Wire::kPut);
   shape.tags = 10;
   shape.milliseconds = true;
@@ -249,7 +250,7 @@ TEST_CASE("compressed bodies are the plain ones, and milliseconds have three dig
   CHECK(unpacked == body);
 }
 
-TEST_CASE("loads of one seed are equal, of another are not") {
+TEST_CASE("loads with the same seed are equal, and with another seed they differ") {
   LoadShape shape = Small(Wire::kPut);
   const Load one(shape, "h");
   CHECK(Load(shape, "h").requests() == one.requests());

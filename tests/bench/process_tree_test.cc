@@ -9,7 +9,7 @@
 
 using hg::bench::ProcessTree;
 
-TEST_CASE("a process counts with its children, and no process is nothing") {
+TEST_CASE("the resources of a process include its children, and an empty list has none") {
   const ProcessTree me = ProcessTree::Parse(std::to_string(getpid()));
   const uint64_t alone = me.ResidentBytes();
   CHECK(alone > 0);
@@ -24,7 +24,7 @@ TEST_CASE("a process counts with its children, and no process is nothing") {
     _exit(0);
   }
   char told = 0;
-  REQUIRE(read(ready[0], &told, 1) == 1);  // from now on its memory stays as large as it is
+  REQUIRE(read(ready[0], &told, 1) == 1);  // from now on its memory does not change
   close(ready[0]);
   close(ready[1]);
   const ProcessTree both =
@@ -32,7 +32,7 @@ TEST_CASE("a process counts with its children, and no process is nothing") {
   const uint64_t of_child = ProcessTree::Parse(std::to_string(child)).ResidentBytes();
   CHECK(of_child > 0);
   CHECK(me.ResidentBytes() >= alone / 2 + of_child);
-  CHECK(both.ResidentBytes() < me.ResidentBytes() + of_child);  // nobody counts twice
+  CHECK(both.ResidentBytes() < me.ResidentBytes() + of_child);  // no process is counted twice
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);
   CHECK(ProcessTree::Parse("").CpuSeconds() == 0);

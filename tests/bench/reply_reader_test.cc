@@ -8,7 +8,7 @@ using hg::bench::ReplyReader;
 
 namespace {
 
-/// Feeds pieces of every size from 1 on; all must end at the last byte and read the same.
+/// Feeds pieces of every size from 1 on. All must end at the last byte and give the same response.
 void CheckInPieces(const std::string& answer, int status, size_t body_bytes, bool closes) {
   for (size_t size = 1; size <= answer.size(); ++size) {
     ReplyReader reader;
@@ -24,7 +24,7 @@ void CheckInPieces(const std::string& answer, int status, size_t body_bytes, boo
 
 }  // namespace
 
-TEST_CASE("answers end where they end, in whatever pieces they come") {
+TEST_CASE("responses end correctly, whatever pieces they arrive in") {
   CheckInPieces("HTTP/1.1 204 No Content\r\nServer: x\r\n\r\n", 204, 0, false);
   CheckInPieces("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", 200, 5, false);
   CheckInPieces("HTTP/1.1 200 OK\r\ncontent-length:0\r\n\r\n", 200, 0, false);
@@ -36,7 +36,7 @@ TEST_CASE("answers end where they end, in whatever pieces they come") {
                 2, true);
 }
 
-TEST_CASE("after a reset the next answer is read anew") {
+TEST_CASE("after Reset the next response is read from its beginning") {
   ReplyReader reader;
   CHECK(reader.Feed("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nno"));
   reader.Reset();

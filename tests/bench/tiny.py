@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""bench/run measures every language: a moment of each, with Prometheus as the only peer, from build/release. All points must be counted, and
-answers must agree, or a part fails. The last line reads "N passed, N failed"."""
+"""bench/run measures every language: a moment of each, with Prometheus as the only peer, from build/release; and it compares a build with
+itself (--against). All points must be counted, and answers must agree, or a part fails. The last line reads "N passed, N failed"."""
 import subprocess
 import sys
 from pathlib import Path
@@ -10,21 +10,34 @@ PAGE = ROOT / "build/bench-look/RESULTS.md"
 SECONDS_MAX = 900
 LANGUAGES = ["Prometheus remote write", "Graphite's lines", "Graphite's pickles", "InfluxDB's lines, version 2, gzip", "OTLP, protobuf", "OTLP, JSON",
              "CSV import", "CSV export"]
+FIGURES = ["put 5000x4: points/s", "put 5000x4, synced: CPU-ns/point", "single-groupby-1-1-1, merged: µs", "PromQL, 8 series, an hour by minutes: µs",
+           "CSV export: points/s", "10,000 series: B/series", "integers, walk at 10 s: B/point"]
+
+
+def run(*words):
+    return subprocess.run([ROOT / "bench/run", "--tiny", "--no-build", *words], capture_output=True, text=True, check=False, timeout=SECONDS_MAX)
 
 
 def main():
     (PAGE.parent / "results/languages.json").unlink(missing_ok=True)
-    done = subprocess.run([ROOT / "bench/run", "--tiny", "--no-build", "--skip", "VictoriaMetrics,InfluxDB,OpenTSDB", "languages"],
-                          capture_output=True, text=True, check=False, timeout=SECONDS_MAX)
+    done = run("--skip", "VictoriaMetrics,InfluxDB,OpenTSDB", "languages")
+    results = (ROOT / "bench/RESULTS.md").read_bytes()
+    compared = run("--against", ROOT / "build/release/tsdb", "writes", "queries", "languages", "memory", "sizes")
+    rows = compared.stdout.splitlines()
     page = PAGE.read_text() if PAGE.exists() else ""
     verdicts = {"bench/run ends well": done.returncode == 0, "remote read has Prometheus beside it": "| remote read | Hourglass, median / p99, processor | Prometheus |" in page,
-                **{f"{name} has a row": f"| {name}" in page for name in LANGUAGES}}
+                **{f"{name} has a row": f"| {name}" in page for name in LANGUAGES},
+                "all parts compare two builds to their ends": "WORSE by more than 3 % and beyond the noise: " in compared.stdout and
+                                                            "FAILED" not in compared.stdout,
+                **{f"{name} is compared": any(row.startswith(name + " ") for row in rows) for name in FIGURES},
+                "a comparison leaves RESULTS.md as it is": (ROOT / "bench/RESULTS.md").read_bytes() == results}
     for what, holds in verdicts.items():
         if not holds:
             print(f"FAIL {what}")
     failed = list(verdicts.values()).count(False)
     if failed:
-        print(done.stdout[-2000:] + done.stderr[-2000:])
+        for each in (done, compared):
+            print(each.stdout[-2000:] + each.stderr[-2000:])
     print(f"{len(verdicts) - failed} passed, {failed} failed")
     return 1 if failed else 0
 

@@ -1,4 +1,4 @@
-"""The test bed that TESTBED_DIR names, for the scripts of this folder: tables, OpenTSDB's daemons, ours."""
+"""Access for this folder's scripts to the test bed in TESTBED_DIR: tables, OpenTSDB's daemons and Hourglass' daemons."""
 import os
 import re
 import subprocess
@@ -23,7 +23,7 @@ def testbed(*words, may_fail=False):
 
 
 def admin(*words):
-    """HBase's own administration, which the gateway does not have."""
+    """Runs a command of HBase's own administration shell; the gateway does not offer these."""
     folder, library = os.environ["TESTBED_DIR"], testbed("fetch").splitlines()[0]
     done = subprocess.run(["java", "-Xmx128m", "--add-modules=jdk.unsupported", "-cp", f"{folder}/thrift:{library}/*",
                            HERE / "admin/Regions.java", *words], capture_output=True, text=True)
@@ -37,7 +37,7 @@ def gateway_port():
 
 
 def with_suffix(config, suffix):
-    """A suite's settings, its rollup tables under names of their own."""
+    """A suite's settings, with the suffix added to the names of its rollup tables."""
     return {key: ROLLUP_TABLE.sub(rf'\g<1>{suffix}"', value) if key == "tsd.rollups.config" else value
             for key, value in config.items()}
 
@@ -48,7 +48,7 @@ def table_words(config, suffix):
 
 
 class OpenTsdb:
-    """A daemon of OpenTSDB's, on tables with the suffix, which are created."""
+    """An OpenTSDB daemon on tables with the suffix, which it creates."""
 
     def __init__(self, name, config, suffix):
         self.part = f"opentsdb-{name}"
@@ -64,7 +64,7 @@ class OpenTsdb:
 
 
 class Hourglass(daemon.Daemon):
-    """A daemon of ours on the same tables."""
+    """A Hourglass daemon on the same tables."""
 
     def __init__(self, config, suffix, tsdb=None):
         self.own = tempfile.TemporaryDirectory(prefix="cluster-")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A cluster's failures under writers and scans: nothing acknowledged is lost, nothing invented.
+"""Failures of a cluster while clients write and scan: no acknowledged point is lost, and no point appears that was not sent.
 
     ../testbed/testbed run --heap 1g -- faults.py [--only TEXT]      needs HOURGLASS_TSDB, the program
 
@@ -24,22 +24,22 @@ from checks import Checks
 START = 1699999200
 POINTS_OF_A_PUT = 20
 WRITERS = 4
-AWAY_S = 5          # that a part stays away
-REFUSAL = 503       # with Retry-After: come again
-PATIENCE_S = 120    # what waited in the daemon meanwhile is in HBase by then
+AWAY_S = 5          # seconds for which a part of the cluster is down
+REFUSAL = 503       # with Retry-After: the client should try again
+PATIENCE_S = 120    # seconds within which points that waited in the daemon must be in HBase
 
 
 class Load:
-    """Writers and a reader of one daemon, until stopped."""
+    """Writers and a reader that use one daemon until they are stopped."""
 
     def __init__(self, daemon, name):
         self.daemon = daemon
-        self.name = name  # of its metrics: each failure has its own
+        self.name = name  # part of the metrics' names, different for each failure
         self.ending = threading.Event()
-        self.sent = [0] * WRITERS           # points of each writer: value n at START + n
+        self.sent = [0] * WRITERS           # points sent by each writer; the value n has the time START + n
         self.acknowledged = [set() for _ in range(WRITERS)]
         self.refusals = self.reads = self.failed_reads = 0
-        self.wrong = []  # answers that are neither
+        self.wrong = []  # answers that are neither a success nor a refusal
         self.threads = [threading.Thread(target=self.write, args=(i,)) for i in range(WRITERS)]
         self.threads.append(threading.Thread(target=self.read))
 
@@ -70,7 +70,7 @@ class Load:
             time.sleep(0.2)
 
     def post(self, body):
-        """(status, what is wrong with it if it is no refusal)"""
+        """Returns (status, what is wrong with the answer unless it is a refusal)."""
         connection = self.daemon.connection(timeout=120)
         try:
             connection.request("POST", "/api/put", body)
@@ -96,7 +96,7 @@ class Load:
         return sum(len(numbers) for numbers in self.acknowledged)
 
     def wait_for_more(self, points, patience_s=150):
-        """So many more are acknowledged."""
+        """Waits until that many more points are acknowledged."""
         aim, end = self.count() + points, time.monotonic() + patience_s
         while self.count() < aim:
             if time.monotonic() > end:
@@ -105,7 +105,7 @@ class Load:
 
 
 def points_of(daemon, name):
-    """[{second: value}] of each writer"""
+    """Returns [{second: value}], one entry for each writer."""
     found = [{} for _ in range(WRITERS)]
     for metric in range(3):
         try:
@@ -120,7 +120,7 @@ def points_of(daemon, name):
 
 
 def settled_difference(load, daemon):
-    """The same, once what the daemon has kept while HBase was away has gone there."""
+    """The difference after the daemon has sent to HBase what it kept while HBase was down."""
     end = time.monotonic() + PATIENCE_S
     while (why := difference(load, daemon)) and time.monotonic() < end:
         time.sleep(2)
@@ -179,7 +179,7 @@ def table_missing():
 
 
 def put_one(daemon, value):
-    """(status, text)"""
+    """Returns (status, text)."""
     connection = daemon.connection(timeout=120)
     try:
         connection.request("POST", "/api/put?summary", json.dumps(
@@ -191,7 +191,7 @@ def put_one(daemon, value):
 
 
 def table_dropped():
-    """Under a daemon that runs: told by name, and all is well when it is there again."""
+    """A table is dropped while the daemon runs: the error names it, and everything works once the table exists again."""
     bed.testbed("tables", "--suffix=-gone")
     daemon = bed.Hourglass({}, "-gone")
     daemon.start()

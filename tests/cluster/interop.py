@@ -20,7 +20,7 @@ import types
 import bed
 import conformance
 
-# Values of every width, seconds and milliseconds, salt, appends, duplicates, annotations, histograms, rollups, trees, metadata.
+# Covers values of every width, seconds and milliseconds, salt, appends, duplicates, annotations, histograms, rollups, trees and metadata.
 SUITES = ["smoke", "schema-ints", "schema-floats", "schema-floats-mixed", "schema-time", "schema-order", "schema-append",
           "schema-duplicates-fixed", "schema-annotations", "schema-annotations-salted", "schema-histograms",
           "schema-rollups", "schema-rollups-salted", "schema-tree", "schema-meta-realtime", "schema-salt-1x20",
@@ -30,7 +30,7 @@ NAMES = 60
 
 
 class Result:
-    """Of several threads."""
+    """The result of several threads together."""
 
     def __init__(self):
         self.passed = self.failed = 0
@@ -52,12 +52,12 @@ def load_suite(name):
 def cells_of(suite, suffix):
     tables = sorted({line.split("\t", 1)[0] for line in cells_file(suite).read_text().splitlines() if line})
     lines = bed.testbed("dump", *tables, f"--suffix={suffix}").splitlines()
-    # The table in front stays; "created" in metadata is the wall clock's.
+    # The table's name stays in front; "created" in metadata is replaced, because it comes from the clock.
     return conformance.folded({conformance.blank_created(line) for line in lines})
 
 
 def unsettled_rows(cells):
-    """Rows with two points at an instant, of whichever side: OpenTSDB settles them as it stops, Hourglass when a query meets them."""
+    """Rows with two points at one time. OpenTSDB resolves them when it stops, Hourglass when a query reads them."""
     rows = {}
     for line in cells:
         table, row, family, qualifier, value = line.split("\t")
@@ -79,7 +79,7 @@ def one_by_one(suite):
 
 
 def wait_until_stored(suffix):
-    """OpenTSDB answers before it stores: until the table of points has been the same for a while."""
+    """OpenTSDB answers before it stores: waits until the table of points has not changed for a while."""
     before, now = None, bed.testbed("dump", "tsdb", f"--suffix={suffix}")
     while before != now:
         time.sleep(2)
@@ -87,14 +87,14 @@ def wait_until_stored(suffix):
 
 
 def warm(port, suite):
-    """OpenTSDB that has just started leaves leaves out of a branch while it learns their names: seen with its own trees."""
+    """Queries a fresh OpenTSDB first: until it has learned names it omits leaves from branches (seen with its own trees, too)."""
     for case in suite["cases"]:
         if case.get("pure", True):
             conformance.call(port, case["request"])
 
 
 def between(suite, number, java_writes, result):
-    """One writes the set-up, the other answers; the cells after the set-up."""
+    """One daemon writes the set-up, the other answers the cases; returns the cells after the set-up."""
     suffix = f"-{os.getpid()}-{number}{'j' if java_writes else 'h'}"
     name = f"{suite['suite']}, written by {'OpenTSDB' if java_writes else 'Hourglass'}"
     java = bed.OpenTsdb(suffix[1:], suite["config"], suffix)
@@ -142,7 +142,7 @@ def both_ways(name, number, result):
 
 
 def ids_at_once(result):
-    """Eight clients, half of them of either daemon, name the same new names in orders of their own."""
+    """Eight clients, half of them on each daemon, create the same new names, each in a different order."""
     suffix = f"-{os.getpid()}-ids"
     config = {"tsd.core.auto_create_metrics": "true"}
     java = bed.OpenTsdb(suffix[1:], config, suffix)

@@ -1,5 +1,6 @@
 #pragma once
-// Keys of rows of one metric and tag key, a series each, and a time at which their hour is over.
+// Row keys of one metric and one tag key, one row per series, and a time at which the hours of the
+// rows are over.
 
 #include "tests/support/hex.h"
 

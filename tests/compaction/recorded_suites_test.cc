@@ -1,6 +1,5 @@
-// What OpenTSDB had stored after its recorded suites on row compaction, against what the points
-// door over cells and the row fold leave when the same points are written and the same moments are
-// read.
+// Compares what OpenTSDB stored after its recorded suites on row compaction with what the point
+// store over cells and row compaction leave after the same writes and reads.
 
 #include <doctest/doctest.h>
 #include <rapidjson/document.h>
@@ -31,7 +30,7 @@ std::string ReadFile(const std::string& path) {
   return text.str();
 }
 
-/// What a replay runs on.
+/// The stores and objects that a replay needs.
 class Engine {
  public:
   virtual ~Engine() = default;
@@ -124,7 +123,7 @@ class Replay {
     }
   }
 
-  // As queries of each series do, failing or not; then the worker's turn.
+  // Reads each series, whether or not that fails. Then the compaction worker runs.
   void ReadAll() {
     std::vector<Bytes> series;
     REQUIRE(engine_->reader()
@@ -173,7 +172,7 @@ class Replay {
       pairs.push_back(Id("tagk", tag.name.GetString()) + Id("tagv", tag.value.GetString()));
     }
     const Value& number = point["value"];
-    // A string counts as its text (schema.md §7.2).
+    // A string counts as its text (opentsdb-schema.md §7.2).
     const bool integer = number.IsString() ? std::string(number.GetString()).find_first_of(".eE") ==
                                                  std::string::npos
                                            : number.IsInt64();
@@ -220,8 +219,8 @@ class Replay {
   std::map<std::string, std::map<std::string, uint64_t>> ids_;
 };
 
-// Rows of plain points count as folded whatever they look like; rows with duplicates do not
-// (schema.md §23.7).
+// Rows of plain points count as compacted in any form; rows with duplicates do not
+// (opentsdb-schema.md §23.7).
 std::string Show(const std::vector<Cell>& cells) {
   std::map<Bytes, Bytes> shown;
   size_t qualifier_bytes = 0;
@@ -291,7 +290,9 @@ TEST_CASE(
   });
 }
 
-TEST_CASE("replayed suites on compaction leave the rows that OpenTSDB left: the embedded engine") {
+TEST_CASE(
+    "replaying the recorded compaction suites leaves the rows that OpenTSDB left, on the embedded "
+    "engine") {
   CheckSuites([](const points::PointsOverCellsOptions& options) -> std::unique_ptr<Engine> {
     return std::make_unique<EmbeddedEngine>(options);
   });

@@ -17,7 +17,7 @@
 namespace hg::compaction {
 namespace {
 
-/// Runs `between` after each read of a row: what another writer does meanwhile.
+/// Calls `between` after each read of a row, to simulate another writer.
 class InterruptedStore : public ModelStore {
  public:
   using ModelStore::ModelStore;
@@ -55,7 +55,7 @@ struct Rig {
   }
 };
 
-TEST_CASE("an old row of several cells becomes one, notes stay") {
+TEST_CASE("an old row with several cells becomes one cell, and annotations stay") {
   Rig rig;
   rig.Put(Key(1), {{"0010", "18"}, {"0000", "2A"}, {"010000", "7B7D"}});
   RowFold fold(&rig.store, rig.options, rig.clock);
@@ -66,7 +66,7 @@ TEST_CASE("an old row of several cells becomes one, notes stay") {
   CHECK_FALSE(*fold.FoldRow(Key(1)));
 }
 
-TEST_CASE("a stop does not wait for a store that is away once for each row") {
+TEST_CASE("a stop does not wait once per row for an unreachable store") {
   AwayStore away;
   const ManualClock clock{kOldMs};
   RowFold fold(&away, {}, clock);
@@ -78,7 +78,9 @@ TEST_CASE("a stop does not wait for a store that is away once for each row") {
   CHECK(fold.Stats().queued == 0);
 }
 
-TEST_CASE("for a store of points the survivors are single cells and only what lost is touched") {
+TEST_CASE(
+    "with a native point store, remaining points are single cells, and only losing duplicates are "
+    "rewritten") {
   Rig rig;
   rig.options.native_points = true;
   rig.options.reconcile.fix_duplicates = true;
@@ -97,7 +99,7 @@ TEST_CASE("for a store of points the survivors are single cells and only what lo
   CHECK_FALSE(*fold.FoldRow(Key(3)));
 }
 
-TEST_CASE("young rows, failing rows and rows with compaction off stay as they are") {
+TEST_CASE("recent rows, failing rows, and rows with compaction off stay unchanged") {
   Rig rig;
   rig.Put(Key(1), {{"0010", "18"}, {"0000", "2A"}});
   rig.Put(Key(2), {{"0010", "18"}, {"0011", "0019"}});
@@ -120,7 +122,7 @@ TEST_CASE("young rows, failing rows and rows with compaction off stay as they ar
   CHECK(rig.Cells(Key(2)) == twice);
 }
 
-TEST_CASE("append cells are put in order only with repair_appends, and never folded") {
+TEST_CASE("append cells are sorted only with repair_appends, and never compacted") {
   Rig rig;
   rig.Put(Key(1), {{"050000", "00201800002A002019"}, {"0040", "07"}});
   const std::string before = rig.Cells(Key(1));
@@ -153,23 +155,23 @@ TEST_CASE(
   CHECK(rig.Cells(Key(2)).empty());
 }
 
-TEST_CASE("a point written between read and fold is kept, whatever the fold would have touched") {
+TEST_CASE("a point written between the read and the rewrite of a row is kept") {
   for (const bool native : {false, true}) {
     Rig rig;
     rig.options.native_points = native;
     rig.options.reconcile.fix_duplicates = true;
     RowFold fold(&rig.store, rig.options, rig.clock);
-    // A compacted cell that stays as it is, and a single point of one of its instants.
+    // A compacted cell that stays unchanged, and a single point with a time that the cell also has.
     rig.Put(Key(1), {{"00100020", "010200"}, {"0030", "03"}});
     rig.store.between = [&] { rig.Put(Key(1), {{"0020", "63"}}); };
     CHECK_FALSE(*fold.FoldRow(Key(1)));
     CHECK(rig.Cells(Key(1)) == "00100020=010200 0020=63 0030=03 ");
-    // Two instants twice, and what would lose at the second one is written again.
+    // Two times occur twice, and the losing value of the second one is written again.
     rig.Put(Key(2), {{"0010", "01"}, {"F000FA00", "02"}, {"0020", "03"}, {"F001F400", "04"}});
     rig.store.between = [&] { rig.Put(Key(2), {{"F001F400", "63"}}); };
     CHECK_FALSE(*fold.FoldRow(Key(2)));
     CHECK(rig.Cells(Key(2)) == "0010=01 0020=03 F000FA00=02 F001F400=63 ");
-    // The only cell it would delete had no value.
+    // The only cell that would be deleted had no value.
     rig.Put(Key(3), {{"0010", ""}, {"0020", "01"}});
     rig.store.between = [&] { rig.Put(Key(3), {{"0010", "63"}}); };
     CHECK_FALSE(*fold.FoldRow(Key(3)));
@@ -177,9 +179,9 @@ TEST_CASE("a point written between read and fold is kept, whatever the fold woul
   }
 }
 
-// The compacted cell holds 1 s = 1.0 and 2 s = 2.0, the point is 2 s = 99; both orders, with the
-// store as it is, flushed, merged or opened again between the steps.
-TEST_CASE("over the engine a fold keeps the later one of a cell and a point of its instant") {
+// The compacted cell holds 1 s = 1.0 and 2 s = 2.0, the point is 2 s = 99. Both orders are tested,
+// with the store unchanged, flushed, merged or reopened between the steps.
+TEST_CASE("over the engine, compaction keeps the later of a cell and a point with the same time") {
   for (const bool point_first : {false, true}) {
     for (int way = 0; way < 27; ++way) {
       CAPTURE(point_first);
@@ -226,7 +228,7 @@ TEST_CASE("over the engine a fold keeps the later one of a cell and a point of i
   }
 }
 
-TEST_CASE("a key waits once, and beyond the limit new keys are dropped") {
+TEST_CASE("a key is queued once, and keys beyond the limit are dropped") {
   Rig rig;
   RowFold fold(&rig.store, rig.options, rig.clock);
   fold.Offer(Key(1), kBase);
@@ -237,7 +239,7 @@ TEST_CASE("a key waits once, and beyond the limit new keys are dropped") {
   CHECK(fold.Stats().dropped == 5);
 }
 
-TEST_CASE("a stop works off the queue and counts what became of it") {
+TEST_CASE("a stop processes the queue and counts the results") {
   Rig rig;
   rig.Put(Key(1), {{"0010", "18"}, {"0000", "2A"}});
   rig.Put(Key(2), {{"0010", "18"}, {"0011", "0019"}});
@@ -256,7 +258,7 @@ TEST_CASE("a stop works off the queue and counts what became of it") {
   CHECK(fold.Stats().dropped == 1);
 }
 
-TEST_CASE("cells that a fold writes and deletes are counted, and what it merged") {
+TEST_CASE("written, deleted and merged cells of a compaction are counted") {
   MergeCounters merges;
   Rig rig;
   rig.options.reconcile.fix_duplicates = true;
@@ -282,7 +284,7 @@ TEST_CASE("cells that a fold writes and deletes are counted, and what it merged"
   CHECK(without.Stats().failed_reads == 1);
 }
 
-TEST_CASE("the worker folds without being drained") {
+TEST_CASE("the worker thread processes rows without Drain") {
   Rig rig;
   for (int i = 0; i < 50; ++i) rig.Put(Key(i), {{"0010", "18"}, {"0000", "2A"}});
   RowFold fold(&rig.store, rig.options, rig.clock);
@@ -292,7 +294,8 @@ TEST_CASE("the worker folds without being drained") {
   CHECK(rig.Cells(Key(49)) == "00000010=2A1800 ");
 }
 
-TEST_CASE("a row that memory is wanting for is counted, and folded when it is offered again") {
+TEST_CASE(
+    "a row that fails for lack of memory is counted, and compacted when it is offered again") {
   Rig rig;
   rig.Put(Key(1), {{"0010", "18"}, {"0000", "2A"}});
   rig.store.between = [] { throw std::bad_alloc(); };
@@ -307,7 +310,7 @@ TEST_CASE("a row that memory is wanting for is counted, and folded when it is of
   CHECK(rig.Cells(Key(1)) == "00000010=2A1800 ");
 }
 
-TEST_CASE("an offer that breaks off at any allocation does not keep its row out of the queue") {
+TEST_CASE("an offer that fails at any allocation does not block later offers of the row") {
   constexpr int kRows = 20;
   bool failed = true;
   for (int64_t n = 0; failed; ++n) {

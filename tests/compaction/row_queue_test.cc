@@ -16,7 +16,7 @@
 namespace hg::compaction {
 namespace {
 
-/// Rows of two points each, written through the queue's eyes.
+/// Writes rows of two points each and reports them to the queue.
 struct Rig {
   explicit Rig(RowQueueOptions options = {}) : queue(&fold, options, clock) {
     REQUIRE(store.CreateTable({"tsdb", {{"t"}}, true}).ok());
@@ -32,7 +32,7 @@ struct Rig {
       queue.Written(key, base);
     }
   }
-  /// A round whose rows are folded.
+  /// Runs a round and returns the compacted rows.
   size_t Round() {
     const size_t rows = queue.Round();
     fold.Drain();
@@ -45,7 +45,7 @@ struct Rig {
   RowQueue queue;
 };
 
-TEST_CASE("rows that were written are folded once their hour is over, each once") {
+TEST_CASE("written rows are compacted once their hour is over, each row once") {
   Rig rig;
   rig.clock.SetMs(kOldMs - 1000);
   rig.Write(101);
@@ -67,7 +67,7 @@ TEST_CASE("rows that were written are folded once their hour is over, each once"
   CHECK(folded == 100);
 }
 
-TEST_CASE("few rows wait for more") {
+TEST_CASE("a few rows wait until there are more") {
   Rig rig;
   rig.Write(100);
   CHECK(rig.Round() == 0);
@@ -88,7 +88,7 @@ TEST_CASE("the rows of an hour are spread over half of the next one") {
   CHECK(fewer.Round() == 7);
 }
 
-TEST_CASE("the oldest hours come first, the hour that is not over waits") {
+TEST_CASE("the oldest hours are compacted first, and the current hour waits") {
   RowQueueOptions options;
   options.min_flush_threshold = 2;
   Rig rig(options);
@@ -103,7 +103,9 @@ TEST_CASE("the oldest hours come first, the hour that is not over waits") {
   CHECK(rig.store.Get("tsdb", Key(1, kBase + 3600), "t")->cells.size() == 2);
 }
 
-TEST_CASE("a round waits for the one before it, and while the store cannot be reached") {
+TEST_CASE(
+    "a round does not start while rows of the previous one wait, or while the store is "
+    "unreachable") {
   AwayStore away;
   const ManualClock clock{kOldMs};
   RowFold fold(&away, {}, clock);
@@ -119,7 +121,7 @@ TEST_CASE("a round waits for the one before it, and while the store cannot be re
   CHECK(queue.Round() == 1);
 }
 
-TEST_CASE("rows whose writes are still on their way to the store are not folded before those") {
+TEST_CASE("rows are not compacted before their pending writes have reached the store") {
   Rig rig;
   bool on_their_way = true;
   rig.queue.PauseWhile([&] { return on_their_way; });
@@ -138,7 +140,7 @@ TEST_CASE("a stop ends the rounds") {
   CHECK(rig.queue.Stats().rows == 0);
 }
 
-TEST_CASE("a round that breaks off at any allocation loses count of no row") {
+TEST_CASE("a round that fails at any allocation does not lose count of a row") {
   RowQueueOptions options;
   options.min_flush_threshold = 10;
   bool failed = true;
@@ -156,7 +158,7 @@ TEST_CASE("a round that breaks off at any allocation loses count of no row") {
   }
 }
 
-TEST_CASE("rounds go on behind one that memory was wanting for") {
+TEST_CASE("later rounds run after a round that failed for lack of memory") {
   RowQueueOptions options;
   options.flush_interval_s = 0;
   Rig rig(options);

@@ -22,6 +22,10 @@ import tempfile
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+sys.dont_write_bytecode = True
+from daemon import turn_cpu_ms_max  # noqa: E402
+
 HERE = Path(__file__).resolve().parent
 RECORDED = HERE / "conformance"
 REACHED = HERE / "reached.json"
@@ -33,19 +37,19 @@ def matching(folder, ending, only):
 
 
 def commands(tsdb):
-    """Options of both runners: how the program is started, how its tables are written out and filled."""
+    """The options that both runners share: the commands that start the program and that dump and fill its tables."""
     return ["--start", f"{tsdb} tsd --config={{config}}", "--dump", f"{tsdb} dump --config={{config}} {{table}}",
             "--load", f"{tsdb} load --config={{config}}"]
 
 
 def run_suites(files, tsdb, args):
-    """{suite: (passed, {case that differs: why})}"""
+    """Returns {suite: (passed, {case that differs: reason})}."""
     counts = collections.defaultdict(lambda: (0, {}))
     with tempfile.TemporaryDirectory() as scratch:
         report = Path(scratch, "suites.xml")
         command = [sys.executable, RECORDED / "conformance.py", *commands(tsdb), "--jobs", str(args.jobs), "--junit",
                    report] + (["--verbose"] if args.verbose else []) + files
-        # Its own totals are not repeated: what counts is below.
+        # The runner's own totals are not repeated; the numbers that count are printed below.
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment()) as process:
             for line in process.stdout:
                 if args.verbose and not re.match(r"\d+ passed, \d+ failed$", line):
@@ -68,7 +72,7 @@ def run_scenario(path, tsdb):
 
 
 def known_cases(files):
-    """{suite: {case}} of the headings of such files"""
+    """Returns {suite: {case}} from the headings of these files."""
     known = collections.defaultdict(set)
     for file in files:
         for suite, case in re.findall(r"^## (\S+): (.+)$", file.read_text(), re.MULTILINE):
@@ -77,7 +81,7 @@ def known_cases(files):
 
 
 def environment():
-    return {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}  # conformance/ keeps the recorded bytes and nothing else
+    return {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}  # nothing but the recorded files may be in conformance/
 
 
 def main():
@@ -92,6 +96,8 @@ def main():
     tsdb = str(Path(args.tsdb).resolve())
     if not os.access(tsdb, os.X_OK):
         sys.exit(f"run.py: there is no program {args.tsdb}")
+
+    os.environ.setdefault("HOURGLASS_TURN_CPU_MS_MAX", str(turn_cpu_ms_max(tsdb)))
 
     reached = json.loads(REACHED.read_text()) if REACHED.exists() else {}
     suites = matching(RECORDED / "suites", ".json", args.only)

@@ -29,7 +29,7 @@ TIMES = re.compile(r'"\d{10}"')
 
 
 def steps(text):
-    """(command, the answer's language and text, or None) in the page's order."""
+    """Returns (command, the answer's language and text, or None) in the order of the page."""
     found = list(pages.blocks(text))
     for i, (language, block, _) in enumerate(found):
         if language == "sh":
@@ -43,7 +43,7 @@ class Walk:
         self.said = clone / "run.out"
 
     def run(self, command):
-        """Its standard output; what runs on is started, and waited for until it answers."""
+        """Runs a command and returns its standard output; a command that keeps running is started and waited for until it answers."""
         command = command.replace("4242", str(self.port))
         if command == "./run":
             return self.start()
@@ -74,7 +74,7 @@ class Walk:
 
 
 def fault(walk, command, answer):
-    """What is wrong with a step; empty if nothing."""
+    """What is wrong with a step; empty if nothing is."""
     try:
         got = walk.run(command)
     except (RuntimeError, OSError, subprocess.TimeoutExpired) as error:
@@ -87,7 +87,7 @@ def fault(walk, command, answer):
 
 
 def line_arrived(walk):
-    """The page's last command is answered by nothing: its point is there."""
+    """The last command of the page prints no answer: checks that its point is stored."""
     until = time.monotonic() + COMMAND_S
     while time.monotonic() < until:
         if "21.7" in walk.run("curl -s 'http://127.0.0.1:4242/api/query?start=1h-ago&m=none:room.temp'"):

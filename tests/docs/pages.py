@@ -1,4 +1,4 @@
-"""Fenced blocks of the pages, and answers with places that are left open."""
+"""Reading the fenced blocks of the pages, and comparing answers in which "…" stands for anything."""
 import json
 import re
 from pathlib import Path
@@ -9,13 +9,13 @@ FENCE = re.compile(r"^```([a-z]+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def blocks(text):
-    """(language, contents, line) of each fenced block."""
+    """Returns (language, contents, line) for each fenced block."""
     for found in FENCE.finditer(text):
         yield found[1], found[2], text.count("\n", 0, found.start()) + 1
 
 
 def agree(got, shown):
-    """Whether an answer is what a page shows; numbers are compared as numbers."""
+    """Whether an answer matches what a page shows; numbers are compared by value."""
     if shown == OPEN:
         return True
     if isinstance(shown, dict):
@@ -39,7 +39,7 @@ def agree_text(got, shown):
 
 
 def agree_body(got, shown):
-    """Of JSON the values, of other text the bytes but those at its ends."""
+    """Compares JSON by value and other text byte by byte, except for white space at its ends."""
     try:
         return agree(json.loads(got), json.loads(shown))
     except ValueError:

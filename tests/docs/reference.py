@@ -1,6 +1,10 @@
 #!/usr/bin/env python3
-"""No endpoint is kept secret: each (path, verb) that the program answers is shown by an example on some page of docs/, which
-examples.py executes, and that is answered well. The last line reads "N passed, N failed".
+"""The reference is complete. The last line reads "N passed, N failed".
+
+- Each (path, verb) that the program answers has an example on a page of docs/ that examples.py executes and that succeeds.
+- The tables of docs/http.md list each path.
+- docs/querying.md names each aggregator, filter type, fill policy, function, and field and parameter of a query that the
+  sources know (NAMED).
 
 The paths and their verbs are those of http/endpoints.cc. What stands below an endpoint, and the verbs of those that check
 them themselves (kAny), only their handlers know: BELOW and OF_ANY have the verbs that a client has a use for, and a word that
@@ -18,12 +22,12 @@ VERBS = {"kGet": "GET", "kPost": "POST", "kPut": "PUT", "kDelete": "DELETE", "kG
          "kGetPostDelete": "GET POST DELETE", "kGetPostPutDelete": "GET POST PUT DELETE"}
 
 OF_ANY = {"/": "GET", "/api/annotation": "GET POST PUT DELETE", "/api/histogram": "POST",
-          "/api/annotations": "GET",  # its other verbs are those of /api/annotation
+          "/api/annotations": "GET",  # its other verbs are described with /api/annotation
           "/api/tree": "GET POST PUT DELETE", "/diediedie": "GET", "/favicon.ico": "GET", "/healthz": "GET", "/metrics": "GET",
           "/ping": "GET", "/q": "GET", "/readyz": "GET", "/s": "GET",
-          "/api/search": "", "/api/uid": ""}  # nothing by themselves
-CHANGES = dict.fromkeys(("create", "split", "merge", "flush", "compact", "check"), "POST")
-LISTS = dict.fromkeys(("tables", "regions", "sizes", "count"), "GET")
+          "/api/search": "", "/api/uid": ""}  # these paths do nothing by themselves
+CHANGES = dict.fromkeys(("create", "alter", "drop", "truncate", "split", "merge", "flush", "compact", "check"), "POST")
+LISTS = dict.fromkeys(("tables", "describe", "regions", "sizes", "count"), "GET")
 BELOW = {
     "/api/admin": ("admin.cc", {**LISTS, **CHANGES, "backup": "GET POST"}),
     "/api/annotation": ("annotations.cc", {"bulk": "POST PUT DELETE"}),
@@ -36,10 +40,10 @@ BELOW = {
     "/api/uid": ("uid.cc", {"assign": "GET POST", "rename": "GET POST", "uidmeta": "GET POST PUT DELETE",
                             "tsmeta": "GET POST PUT DELETE"}),
 }
-# One path, another language: /api/query with the parameter `query`.
+# A path with a second language: /api/query with the parameter `query`.
 PROMQL = ["GET /api/v1/query", "POST /api/v1/query"]
 
-# What no page shows, and why.
+# Endpoints that no page shows, each with the reason.
 LIKE_GET = "POST is answered as GET is, and its body is not looked at"
 BINARY = "its body is snappy around protobuf, which no page can show; tests/real/prometheus.py has a Prometheus send it"
 OF_STATICROOT = "a file of tsd.http.staticroot, a folder that the daemon of a page has not"
@@ -58,7 +62,17 @@ EXCEPT = {
     "POST /api/admin/backup": "it writes to a folder whose absolute path is another on each machine; "
                               "tests/fault/backup_rounds.py asks for it",
 }
-# What a page shows refused, and why.
+# (source, pattern of a name in it): docs/querying.md has each of these names between backquotes.
+NAMED = [
+    ("query/aggregator.cc", r'\{"(\w+)", Function::'),
+    ("query/filter.cc", r'\{"(\w+)", FilterKind::'),
+    ("query/downsample.cc", r'lower == "(\w+)"'),
+    ("query/expression/gexp.cc", r'\{"(\w+)", GexpFunction::'),
+    ("http/wire/query_json.cc", r'key [!=]= "(\w+)"'),
+    ("http/wire/query_uri.cc", r'parameters\.(?:Has|Find|All)\("(\w+)"\)'),
+    ("http/wire/exp_json.cc", r'Read\w+\(\*?\w+, "(\w+)"'),
+]
+# Endpoints that a page shows with an error response, each with the reason.
 REFUSED = {
     "DELETE /api/stats/query": "no query of a page runs so long that it could be ended",
 }
@@ -71,7 +85,7 @@ def path_of(name, place):
 
 
 def asked_for(table):
-    """{"VERB /path"} that the program answers, and what is not known of it."""
+    """Returns ({"VERB /path"} that the program answers, what is unknown in the table)."""
     pairs, wrong = set(PROMQL), []
     for name, place, verbs in ENTRY.findall(table):
         path = path_of(name, place)
@@ -86,9 +100,8 @@ def asked_for(table):
     return pairs, wrong
 
 
-def pair_of(first, paths):
-    """"VERB /path" of an example's first line, its path the longest of those known."""
-    verb, target = first.split()[:2]
+def pair_of(verb, target, paths):
+    """The "VERB /path" of an example; the longest known path that fits is used."""
     path = target.partition("?")[0]
     if path not in paths and path.startswith("/api/v1/"):
         path = "/api/" + path.removeprefix("/api/v1/")
@@ -98,13 +111,13 @@ def pair_of(first, paths):
 
 
 def shown(texts, paths):
-    """{"VERB /path": whether an example of it is answered well}"""
+    """Returns {"VERB /path": whether an example of it succeeds}."""
     found = {}
     for text in texts:
         for kind, asked, expected, _ in examples.examples(text):
-            if kind != "http":
+            if kind == "telnet":
                 continue
-            pair = pair_of(asked.partition("\n")[0], paths)
+            pair = pair_of(*examples.method_and_target(kind, asked), paths)
             found[pair] = found.get(pair, False) or int(expected.split()[1]) < 400
     return found
 
@@ -123,12 +136,44 @@ def judge(pairs, found, excepted, refused):
                     for pair in sorted((excepted.keys() | refused.keys()) - pairs)]
 
 
+def is_named(name, page):
+    """Whether a page has the name between backquotes, alone or at the beginning of an expression such as `name=value`."""
+    return re.search(rf"`{name}(?![\w.-])[^`]*`", page) is not None
+
+
+def without_name():
+    """Returns (number of names looked for, the names that docs/querying.md lacks)."""
+    page = (pages.ROOT / "docs/querying.md").read_text()
+    looked_for, wrong = 0, []
+    for source, pattern in NAMED:
+        names = set(re.findall(pattern, (pages.ROOT / source).read_text()))
+        looked_for += len(names)
+        wrong += [] if names else [f"no name was found in {source}"]
+        wrong += [f"docs/querying.md does not name {name} of {source}" for name in sorted(names) if not is_named(name, page)]
+    return looked_for, wrong
+
+
+def unlisted(pairs):
+    """The paths that the tables of docs/http.md do not list."""
+    page = (pages.ROOT / "docs/http.md").read_text()
+    cells = " ".join(line.split("|")[1] for line in page.splitlines() if line.startswith("|"))
+    listed = set(re.findall(r"`(/[^`?]*)", cells))
+    below = {found[1] for found in re.finditer(r"`(/[^`?]*?)/(?:…|[A-Z]+\b)", cells)}  # such as /api/admin of `/api/admin/…`
+    wrong = []
+    for path in sorted({pair.split()[1] for pair in pairs}):
+        names = {path, path.replace("/api/", "/api/v1/", 1)}
+        parents = {name[:end] for name in names for end in range(len(name) + 1) if name[end:end + 1] in ("", "/")}
+        if not names & listed and not parents & below and not path.startswith("/api/tree/"):  # these are in docs/trees.md
+            wrong.append(f"docs/http.md does not list {path}")
+    return wrong
+
+
 def example(verb, path, status):
     return f"```http\n{verb} {path}\n```\n\n```http\nHTTP/1.1 {status} X\n```\n"
 
 
 def canaries():
-    """What is not seen of what should be."""
+    """A test of this check: planted faults that it does not notice."""
     paths = {"/api/put", "/api/query", "/api/query/last", "/api/label", "/api/v1/query"}
     text = example("GET", "/api/query/last?x", 200) + example("GET", "/api/v1/label/a/values", 200) + example("GET", "/api/put", 404)
     found = shown([text], paths)
@@ -138,7 +183,10 @@ def canaries():
         "what has no example, or only a refused one, is told": len(judge(pairs, found, {}, {})) == 2,
         "an exception is told where there is an example, or nothing to except":
             len(judge(pairs, found, {"GET /api/query": "", "GET /api/label": "", "GET /api/no": ""}, {"GET /api/put": ""})) == 2,
-        "PromQL's query is not OpenTSDB's": pair_of("GET /api/v1/query?query=1", paths) == "GET /api/v1/query",
+        "a name is found alone and in an expression": is_named("m", "the `m`") and is_named("m", "`m=…`"),
+        "a part of a name is not found": not is_named("m", "`ms`") and not is_named("m", "m"),
+        "a path without a row is told": unlisted({"GET /api/none"}) == ["docs/http.md does not list /api/none"],
+        "PromQL's query is not OpenTSDB's": pair_of("GET", "/api/v1/query?query=1", paths) == "GET /api/v1/query",
     }
     return [f"not so: {what}" for what, good in checks.items() if not good]
 
@@ -149,10 +197,11 @@ def main():
         wrong.append("the table of endpoints was not found")
     texts = [page.read_text() for page in sorted((pages.ROOT / "docs").glob("*.md"))]
     found = shown(texts, {pair.split()[1] for pair in pairs} | set(OF_ANY))
-    wrong += judge(pairs, found, EXCEPT, REFUSED) + canaries()
+    names, unnamed = without_name()
+    wrong += judge(pairs, found, EXCEPT, REFUSED) + unlisted(pairs) + unnamed + canaries()
     for each in wrong:
         print("FAIL " + each)
-    print(f"{max(0, len(pairs) - len(wrong))} passed, {len(wrong)} failed")
+    print(f"{max(0, len(pairs) + names - len(wrong))} passed, {len(wrong)} failed")
     return 1 if wrong else 0
 
 

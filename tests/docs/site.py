@@ -105,7 +105,7 @@ def main():
         files = {str(path.relative_to(folder)) for path in Path(folder).rglob("*") if path.is_file()}
         pages = {path: Path(folder, path).read_text() for path in files if path.endswith(".html")}
         wrong = list(faults(pages, files))
-        # What the site is for: if these went missing, every link to them might, too.
+        # The most important pages; if they were missing, all links to them might be missing, too, and nothing else would fail.
         wrong += [f"there is no {path}" for path in ("index.html", "docs/http.html", "docs/settings.html",
                                                      "storage/points/FORMAT.html", "bench/RESULTS.html") if path not in files]
     for each in wrong[:50]:

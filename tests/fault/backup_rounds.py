@@ -48,7 +48,7 @@ class Rounds:
         return done
 
     def compare(self, copy, number, before, ledgers):
-        """The restored copy has what was acknowledged before, and nothing that was never sent."""
+        """Checks that the restored copy holds what was acknowledged before it, and nothing that was never sent."""
         (self.folder / "second").mkdir()
         data = self.folder / "second/data"
         self.succeed("restore", copy, data=data)
@@ -76,7 +76,7 @@ class Rounds:
         before = [dict(ledger.acknowledged) for ledger in ledgers]
         self.succeed("backup", copy)
         self.succeed("check")
-        # A first copy to another place, and the daemon dies.
+        # The first copy goes to another place, and the daemon is killed meanwhile.
         other = self.folder / f"other{number}"
         asked = subprocess.Popen([self.tsdb, "backup", other, f"--config={self.folder}/first/tsd.conf"],
                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -1,5 +1,5 @@
-// Copies of a store: what was there when the copy was asked for is in it, an unfinished one is
-// never taken for a whole one, and no failure costs the copy before.
+// Backups: a backup contains everything that was stored when it was requested, an unfinished backup
+// is never accepted as complete, and no failure damages the previous backup.
 
 #include <doctest/doctest.h>
 
@@ -50,7 +50,7 @@ Status Restore(FileSystem& disk, const std::string& backup, const std::string& f
   return points::Restore(disk, backup, folder, {}).status();
 }
 
-TEST_CASE("a restored backup is the store as of the backup, memory included") {
+TEST_CASE("a restored backup equals the store at the time of the backup, including its memory") {
   FaultyFileSystem disk(1);
   auto store = Open(disk, "data");
   Write(*store, 1, 30);
@@ -72,7 +72,8 @@ TEST_CASE("a restored backup is the store as of the backup, memory included") {
   CHECK(checked->damages.empty());
 }
 
-TEST_CASE("the same folder again takes only what is new, and lets go what is merged away") {
+TEST_CASE(
+    "a second backup to a folder copies only new files and removes files that were merged away") {
   FaultyFileSystem disk(1);
   auto store = Open(disk, "data");
   Write(*store, 1, 30);
@@ -94,7 +95,7 @@ TEST_CASE("the same folder again takes only what is new, and lets go what is mer
   CHECK(Shown(disk, "restored") == DumpCells(store->cells()));
 }
 
-TEST_CASE("where the disk cannot link, bytes are copied, once") {
+TEST_CASE("without hard links, bytes are copied, each file once") {
   FaultyFileSystem disk(1);
   disk.CannotLink(true);
   auto store = Open(disk, "data");
@@ -148,7 +149,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("an interrupted later backup leaves the one before") {
+TEST_CASE("an interrupted later backup keeps the previous backup") {
   for (uint64_t n = 1;; ++n) {
     CAPTURE(n);
     FaultyFileSystem disk(n);
@@ -172,7 +173,7 @@ TEST_CASE("an interrupted later backup leaves the one before") {
   }
 }
 
-TEST_CASE("an interrupted restore is no store, and is completed by another one") {
+TEST_CASE("an interrupted restore does not open, and another restore completes it") {
   for (uint64_t n = 1;; ++n) {
     CAPTURE(n);
     FaultyFileSystem disk(n);
@@ -201,8 +202,8 @@ TEST_CASE("an interrupted restore is no store, and is completed by another one")
   }
 }
 
-// The canary: power cuts find whatever a backup does not sync.
-TEST_CASE("a backup that does not sync its files, or their names, is noticed") {
+// Canary: power failures reveal everything that a backup does not sync.
+TEST_CASE("the tests detect a backup that does not sync its files or their names") {
   for (const SyncSite site : {SyncSite::kReplacement, SyncSite::kFolderOfFiles}) {
     size_t lost = 0;
     for (uint64_t seed = 1; seed <= 8; ++seed) {
@@ -225,7 +226,7 @@ TEST_CASE("a backup that does not sync its files, or their names, is noticed") {
   }
 }
 
-TEST_CASE("restore and backup refuse folders that hold something else") {
+TEST_CASE("restore and backup refuse folders with other content") {
   FaultyFileSystem disk(1);
   auto store = Open(disk, "data");
   Write(*store, 1, 20);
@@ -239,14 +240,14 @@ TEST_CASE("restore and backup refuse folders that hold something else") {
   CHECK(Restore(disk, "nothing", "new").code() == StatusCode::kInvalidArgument);
   CHECK(Restore(disk, "copy", "new").ok());
   CHECK(Restore(disk, "copy", "new").code() == StatusCode::kInvalidArgument);
-  // The restored store goes its own way: its files are not those of the first one.
+  // The restored store is independent: its files are not those of the first store.
   auto other = Open(disk, "new");
   CHECK(other->maintenance().Backup("copy", {}).status().code() == StatusCode::kInvalidArgument);
-  // A backup is no data directory.
+  // A backup is not a data directory.
   CHECK(Embedded::Open(Options("copy"), disk).status().code() == StatusCode::kCorruption);
 }
 
-TEST_CASE("a damaged backup is refused, naming the file") {
+TEST_CASE("a damaged backup is refused, and the error names the file") {
   FaultyFileSystem disk(1);
   auto store = Open(disk, "data");
   disk.CannotLink(true);
@@ -264,7 +265,7 @@ TEST_CASE("a damaged backup is refused, naming the file") {
   }
 }
 
-// Regions: their first keys, and how many files they share with others.
+// Returns the first keys of the regions, and the number of files that each shares with others.
 std::string Regions(Store& cells) {
   const auto regions = cells.Regions("tsdb");
   REQUIRE(regions.ok());
@@ -275,7 +276,7 @@ std::string Regions(Store& cells) {
   return text;
 }
 
-// A store of two halves whose files, one for each of the two days, are still those of the whole.
+// A store whose table was split in two. The files, one per day, are still those of the whole table.
 std::unique_ptr<Embedded> DividedStore(FaultyFileSystem& disk) {
   auto store = Open(disk, "data");
   Write(*store, 1, 40);
@@ -284,7 +285,7 @@ std::unique_ptr<Embedded> DividedStore(FaultyFileSystem& disk) {
   return store;
 }
 
-TEST_CASE("a file that two regions share is copied once, and both have it in the restored store") {
+TEST_CASE("a file shared by two regions is copied once, and both have it in the restored store") {
   FaultyFileSystem disk(1);
   auto store = DividedStore(disk);
   REQUIRE(Regions(store->cells()) == " 2,000002 2,");
@@ -296,12 +297,12 @@ TEST_CASE("a file that two regions share is copied once, and both have it in the
     auto copy = Open(disk, "restored");
     CHECK(Regions(copy->cells()) == " 2,000002 2,");
     CHECK(DumpCells(copy->cells()) == then);
-    // The references stay true where the shared files are let go.
+    // The references stay correct when the shared files are released.
     REQUIRE(copy->cells().Compact().ok());
     CHECK(Regions(copy->cells()) == " 0,000002 0,");
     CHECK(DumpCells(copy->cells()) == then);
   }
-  // Joined again: the backup follows.
+  // After merging the regions again, a backup has the new files.
   REQUIRE(store->cells().MergeRegions("tsdb", Bytes("\0\0\2", 3)).ok());
   REQUIRE(store->maintenance().Backup("copy", {}).ok());
   REQUIRE(Restore(disk, "copy", "joined").ok());
@@ -309,7 +310,7 @@ TEST_CASE("a file that two regions share is copied once, and both have it in the
   CHECK(Shown(disk, "joined") == then);
 }
 
-TEST_CASE("a backup between two merges of a divided region is whole") {
+TEST_CASE("a backup between two merges of a split region is complete") {
   bool half = false;
   for (uint64_t n = 1;; ++n) {
     CAPTURE(n);
@@ -333,7 +334,7 @@ TEST_CASE("a backup between two merges of a divided region is whole") {
   CHECK(half);
 }
 
-// A writer goes on with one series, second after second; flushes, merges, splits and joins go on.
+// A writer writes one point per second to one series while flushes, merges and region changes run.
 TEST_CASE(
     "a backup of a store under load holds all that was acknowledged before, and no later point "
     "without the earlier ones") {

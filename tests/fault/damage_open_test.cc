@@ -1,4 +1,4 @@
-// Damaged files of a store that is open: it writes them anew by itself, and goes on meanwhile.
+// Damaged files of an open store: the store rewrites them and continues to work meanwhile.
 
 #include <doctest/doctest.h>
 
@@ -18,7 +18,7 @@ bool Tells(const std::vector<std::string>& lines, std::string_view part) {
   });
 }
 
-// Damages the middle of a file of the open store, has it mended, and looks what is left.
+// Damages the middle of a file of the open store, repairs it and checks what is left.
 void DamageAndMend(FaultyFileSystem& disk, Embedded& store, const std::string& kind) {
   const std::string name = LargestFile(disk, kind);
   const size_t size = ReadWholeFile(disk, "data/" + name)->size();
@@ -31,7 +31,7 @@ void DamageAndMend(FaultyFileSystem& disk, Embedded& store, const std::string& k
   CHECK(readable > 200);
   CHECK(readable < 400);
 
-  // What memory has is no part of it.
+  // Data in memory is not affected.
   const Bytes key = Keys()[200];
   REQUIRE(store.cells().Mutate("tsdb", {{key, {PutCell("t", Bytes("\1\0\6", 3), "new")}}}).ok());
   const auto repaired = store.maintenance().Repair();
@@ -44,8 +44,8 @@ void DamageAndMend(FaultyFileSystem& disk, Embedded& store, const std::string& k
   CHECK(store.cells().Get("tsdb", key, "t", {Bytes("\1\0\6", 3)})->cells.size() == 1);
   const RowCount count = CountRows(store);
   CHECK(count.readable == 400);
-  // Next to the first row of a damaged block stands one whose get looks into it, too; the row with
-  // the new cell is not counted.
+  // Looking up the last row before a damaged block also reads that block. The row with the new cell
+  // is not counted.
   CHECK(count.complete + 1 >= readable);
   CHECK(count.complete < 400);
   CHECK(store.cells().Compact().ok());
@@ -56,7 +56,9 @@ void DamageAndMend(FaultyFileSystem& disk, Embedded& store, const std::string& k
   CHECK(again->lost.empty());
 }
 
-TEST_CASE("an open store writes a file with a damaged block anew, without it, and serves on") {
+TEST_CASE(
+    "an open store rewrites a file with a damaged block without that block, and continues to "
+    "serve") {
   for (const char* kind : {".points", ".cells"}) {
     for (const bool shared : {false, true}) {
       CAPTURE(kind);
@@ -76,7 +78,9 @@ TEST_CASE("an open store writes a file with a damaged block anew, without it, an
   }
 }
 
-TEST_CASE("what an open store knows of a file costs nothing: its index, and the series") {
+TEST_CASE(
+    "damage of the index or of the series table costs an open store nothing, because both are in "
+    "memory") {
   FaultyFileSystem disk(1);
   auto store = Open(disk);
   WriteManyRows(*store);
@@ -106,7 +110,7 @@ TEST_CASE("what an open store knows of a file costs nothing: its index, and the 
   CHECK(store->Stats().series == 400);
 }
 
-TEST_CASE("a file that is gone, but open, is written anew, too") {
+TEST_CASE("a deleted file that is still open is rewritten") {
   FaultyFileSystem disk(1);
   auto store = Open(disk);
   WriteManyRows(*store);
@@ -120,7 +124,7 @@ TEST_CASE("a file that is gone, but open, is written anew, too") {
   CHECK(CountRows(*Open(disk)).complete == 400);
 }
 
-TEST_CASE("what is written while files are mended is there afterwards") {
+TEST_CASE("points written during a repair are kept") {
   FaultyFileSystem disk(1);
   auto store = Open(disk);
   WriteManyRows(*store);
@@ -164,7 +168,7 @@ TEST_CASE("what is written while files are mended is there afterwards") {
   CHECK(found == acknowledged);
 }
 
-TEST_CASE("whatever fails while files are mended, all is as before, and a later call does it") {
+TEST_CASE("a repair that fails anywhere changes nothing, and a later call completes it") {
   FaultyFileSystem disk(1);
   auto store = Open(disk);
   WriteManyRows(*store);

@@ -1,5 +1,5 @@
-// Damaged files: whatever byte is wrong, a read is right or names the file, the check finds it, and
-// the repair keeps what is whole.
+// Damaged files: whatever byte is wrong, a read returns correct data or names the file, the check
+// finds the damage, and the repair keeps the rest.
 
 #include <doctest/doctest.h>
 
@@ -33,8 +33,8 @@ TEST_CASE(
     const bool is_log = name.ends_with(".log");
     const std::string path = "data/" + name;
     const Bytes content = *ReadWholeFile(disk, path);
-    // A bit of each byte, all bits of the last one: in files of blocks the version of the format,
-    // which no sum covers.
+    // Changes one bit of each byte, and all bits of the last byte. In block files the last byte is
+    // the format version, which no checksum covers.
     for (uint64_t flip = 0; flip < content.size() + 7; flip += is_log ? 3 : 1) {
       const uint64_t byte = std::min(flip, content.size() - 1);
       const int bit = static_cast<int>(flip % 8);
@@ -50,7 +50,7 @@ TEST_CASE(
         CHECK(reading.status.code() == StatusCode::kCorruption);
         CHECK(reading.status.message().find(is_log ? ".log" : name) != std::string_view::npos);
       } else if (is_log) {
-        // Behind the last record nothing proves that there was more: it is a torn end.
+        // After the last record nothing shows that there was more, so this counts as a torn end.
         CHECK(std::find(states.begin(), states.end(), reading.shown) != states.end());
       } else {
         CHECK(reading.shown == whole);
@@ -60,7 +60,7 @@ TEST_CASE(
         CHECK(report->damages[0].file.find(is_log ? ".log" : name) != std::string::npos);
         CHECK(report->damages[0].offset <= content.size());
       } else if (reading.shown != whole) {
-        CHECK(report->notes != undamaged->notes);  // where the log ends
+        CHECK(report->notes != undamaged->notes);  // the position at which the log ends
       }
       kinds.insert(name.substr(name.find_last_of('.') + 1));
     }
@@ -68,7 +68,7 @@ TEST_CASE(
   CHECK(kinds == std::set<std::string>{"MANIFEST", "cells", "log", "points"});
 }
 
-// Damages the middle of a file, repairs it, and looks what is left at each step.
+// Damages the middle of a file, repairs it and checks what is left after each step.
 void DamageAndRepair(FaultyFileSystem& disk, const std::string& kind) {
   const std::string name = LargestFile(disk, kind);
   const size_t size = ReadWholeFile(disk, "data/" + name)->size();
@@ -105,7 +105,7 @@ void DamageAndRepair(FaultyFileSystem& disk, const std::string& kind) {
     auto store = Open(disk);
     const RowCount count = CountRows(*store);
     CHECK(count.readable == 400);
-    // Next to the first row of a damaged block stands one whose get looks into it, too.
+    // Looking up the last row before a damaged block also reads that block.
     CHECK(count.complete >= readable);
     CHECK(count.complete < 400);
     REQUIRE(store->cells().Compact().ok());
@@ -116,7 +116,8 @@ void DamageAndRepair(FaultyFileSystem& disk, const std::string& kind) {
   CHECK(again->done.empty());
 }
 
-TEST_CASE("a damaged block costs its own rows, and the repair sets it aside and keeps all others") {
+TEST_CASE(
+    "a damaged block loses only its own rows; the repair moves it aside and keeps all others") {
   for (const char* kind : {".points", ".cells"}) {
     for (const bool merged : {false, true}) {
       CAPTURE(kind);
@@ -132,7 +133,7 @@ TEST_CASE("a damaged block costs its own rows, and the repair sets it aside and 
   }
 }
 
-TEST_CASE("a damaged file that two regions share is repaired once, for both") {
+TEST_CASE("a damaged file shared by two regions is repaired once for both") {
   for (const char* kind : {".points", ".cells"}) {
     CAPTURE(kind);
     FaultyFileSystem disk(1);
@@ -146,11 +147,11 @@ TEST_CASE("a damaged file that two regions share is repaired once, for both") {
     auto store = Open(disk);
     const auto regions = store->cells().Regions("tsdb");
     REQUIRE(regions->size() == 2);
-    for (const RegionInfo& region : *regions) CHECK(region.references == 0);  // merged since
+    for (const RegionInfo& region : *regions) CHECK(region.references == 0);  // merged meanwhile
   }
 }
 
-// Writes the only points file anew, with another sum for each row that has one.
+// Rewrites the only points file, with a wrong sum for each row that has statistics.
 size_t ForgeSums(FaultyFileSystem& disk) {
   const std::string path = "data/" + FilesEndingWith(disk, ".points").at(0);
   const auto file = lsm::BlockFile::Open(disk, path, {&points::RowBlockPacker()});
@@ -178,10 +179,11 @@ size_t ForgeSums(FaultyFileSystem& disk) {
   }
   REQUIRE((*forged)->Finish().ok());
   REQUIRE(disk.Rename(path + ".forged", path).ok());
+  NameAnew(disk, path, (*forged)->bytes(), (*forged)->trailer_crc());
   return rows;
 }
 
-TEST_CASE("statistics that are not those of a row's points are damage, and made anew") {
+TEST_CASE("wrong statistics of a row count as damage, and the repair computes them again") {
   FaultyFileSystem disk(1);
   std::string shown;
   {
@@ -209,7 +211,8 @@ TEST_CASE("statistics that are not those of a row's points are damage, and made 
   CHECK(Read(disk).shown == shown);
 }
 
-TEST_CASE("a file without its index is set aside whole, and a missing one is told") {
+TEST_CASE(
+    "a file without a valid index is moved aside completely, and a missing file is reported") {
   FaultyFileSystem disk(1);
   {
     auto store = Open(disk);
@@ -223,7 +226,7 @@ TEST_CASE("a file without its index is set aside whole, and a missing one is tol
   auto store = Open(disk);
   const auto row = store->cells().Get("tsdb", Keys()[7]);
   REQUIRE(row.ok());
-  CHECK(row->cells.size() == 1);  // the note
+  CHECK(row->cells.size() == 1);  // the annotation
   store.reset();
   std::string cells;
   for (const std::string& candidate : FilesEndingWith(disk, ".cells")) {
@@ -237,7 +240,9 @@ TEST_CASE("a file without its index is set aside whole, and a missing one is tol
   CHECK(Open(disk)->cells().Get("tsdb", Keys()[7])->cells.empty());
 }
 
-TEST_CASE("a lost registry of series is rebuilt from the rows; the log keeps the series it names") {
+TEST_CASE(
+    "a lost registry of series is rebuilt from the rows, and the log keeps the series that it "
+    "names") {
   FaultyFileSystem disk(1);
   std::string before;
   {
@@ -263,8 +268,8 @@ TEST_CASE("a lost registry of series is rebuilt from the rows; the log keeps the
     REQUIRE(WriteSome(41, store->cells(), store->points()).ok());
     CHECK(store->Stats().series == kWorkloadSeries);
   }
-  // With points in the log: of a series that the log made itself, and of those that the lost file
-  // numbered, which nobody can tell.
+  // The log has points of a series that it creates itself, and of series whose numbers only the
+  // lost file knew.
   const auto write = [](Embedded& store, const Bytes& tsuid, int64_t count) {
     const auto number = store.points().Register(tsuid);
     REQUIRE(number.ok());
@@ -295,7 +300,9 @@ TEST_CASE("a lost registry of series is rebuilt from the rows; the log keeps the
   CHECK(points::CheckDirectory(disk, "data").status().code() == StatusCode::kBusy);
 }
 
-TEST_CASE("a log damaged in its middle is refused, and the repair keeps what stands before") {
+TEST_CASE(
+    "a log that is damaged in the middle is refused, and the repair keeps the records before the "
+    "damage") {
   FaultyFileSystem disk(1);
   const std::vector<std::string> states = WriteStore(disk);
   const std::string log = FilesEndingWith(disk, ".log").front();
@@ -307,12 +314,12 @@ TEST_CASE("a log damaged in its middle is refused, and the repair keeps what sta
   CHECK(repaired->lost.size() == 1);
   CHECK(disk.Exists("data/lost/" + log));
   auto store = Open(disk);
-  CHECK(DumpCells(store->cells()) == states[39]);  // of the last flush
+  CHECK(DumpCells(store->cells()) == states[39]);  // as of the last flush
   REQUIRE(WriteSome(99, store->cells(), store->points()).ok());
   REQUIRE(store->cells().Flush().ok());
 }
 
-TEST_CASE("without a manifest there is nothing to repair, and a failing repair changes nothing") {
+TEST_CASE("without a manifest a repair is impossible, and a failing repair changes nothing") {
   FaultyFileSystem disk(1);
   const std::vector<std::string> states = WriteStore(disk);
   {

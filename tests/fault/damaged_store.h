@@ -1,5 +1,5 @@
 #pragma once
-// A small store on a disk in memory, to be damaged, and what a reader then gets of it.
+// Creates a small store on a disk in memory for tests that damage it, and reads it afterwards.
 
 #include <doctest/doctest.h>
 
@@ -11,7 +11,9 @@
 
 #include "storage/codec/row_key.h"
 #include "storage/engine/embedded.h"
+#include "storage/engine/version.h"
 #include "storage/lsm/block_file.h"
+#include "storage/lsm/manifest.h"
 #include "tests/fault/faulty_file.h"
 #include "tests/fault/workload.h"
 #include "tests/support/manual_clock.h"
@@ -44,7 +46,26 @@ inline std::vector<std::string> FilesEndingWith(FaultyFileSystem& disk, const st
   return *names;
 }
 
-/// What the store shows after each write. The last third is in the log only.
+/// Makes the manifest name a file with its current length and trailer checksum.
+inline void NameAnew(FaultyFileSystem& disk, const std::string& path, uint64_t bytes,
+                     uint32_t crc) {
+  auto manifest = lsm::LoadManifest(disk, "data");
+  REQUIRE(manifest.ok());
+  for (lsm::RunEntry& run : manifest->runs) {
+    if (points::Run::CellsPath("data", run.number) == path) {
+      run.cells_bytes = bytes;
+      run.cells_crc = crc;
+    }
+    if (points::Run::PointsPath("data", run.number) == path) {
+      run.points_bytes = bytes;
+      run.points_crc = crc;
+    }
+  }
+  REQUIRE(lsm::SaveManifest(disk, "data", *manifest).ok());
+}
+
+/// Writes data, and returns what the store shows after each write. The last third is only in the
+/// log.
 inline std::vector<std::string> WriteStore(FaultyFileSystem& disk) {
   std::vector<std::string> states;
   auto store = Open(disk);
@@ -57,7 +78,7 @@ inline std::vector<std::string> WriteStore(FaultyFileSystem& disk) {
   return states;
 }
 
-/// Everything, by scan and row by row.
+/// The whole content, read by scan and row by row.
 struct Reading {
   Status status;
   std::string shown;
@@ -76,7 +97,7 @@ inline Reading Read(FaultyFileSystem& disk, const std::vector<Bytes>& keys = {})
   return {Status(), *shown};
 }
 
-/// Enough for several blocks in one points file and one cell file. Of two metrics.
+/// Writes rows of two metrics. They fill several blocks in one points file and in one cell file.
 inline void WriteManyRows(Embedded& store) {
   std::mt19937_64 random(1);
   for (uint64_t i = 0; i < 400; ++i) {
@@ -110,7 +131,7 @@ inline std::vector<Bytes> Keys() {
 
 struct RowCount {
   size_t readable = 0;
-  size_t complete = 0;  // with all that was written
+  size_t complete = 0;  // rows that have everything that was written to them
 };
 
 inline RowCount CountRows(Embedded& store) {
@@ -127,7 +148,7 @@ inline RowCount CountRows(Embedded& store) {
   return count;
 }
 
-/// The largest file of its kind.
+/// The largest file with this extension.
 inline std::string LargestFile(FaultyFileSystem& disk, const std::string& kind) {
   std::string name;
   for (const std::string& candidate : FilesEndingWith(disk, kind)) {
@@ -139,7 +160,7 @@ inline std::string LargestFile(FaultyFileSystem& disk, const std::string& kind) 
   return name;
 }
 
-/// The file of the series: the one whose keys are numbers.
+/// The cell file of the table of series, whose keys are numbers.
 inline std::string SeriesFile(FaultyFileSystem& disk) {
   for (const std::string& name : FilesEndingWith(disk, ".cells")) {
     const auto file = lsm::BlockFile::Open(disk, "data/" + name);

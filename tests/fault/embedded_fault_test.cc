@@ -1,5 +1,5 @@
-// Each call to the disk fails in turn, then the process dies or the power is cut: what was
-// acknowledged is there, nothing is invented, and no later write survives an earlier one.
+// Each call to the disk fails in turn, then the process ends or the power fails. Acknowledged
+// writes are there, nothing is invented, and no later write survives without an earlier one.
 
 #include <doctest/doctest.h>
 
@@ -23,7 +23,8 @@ struct Faults {
   bool flushes_only = false;
 };
 
-// The whole life of a round whose n-th call fails. False in *reached: the workload ended before it.
+// Runs a complete round whose n-th call fails. *reached is false if the workload ended before that
+// call.
 Status LiveThrough(const Faults& faults, uint64_t n, FaultRound* round, bool* reached) {
   if (faults.flushes_only) round->CountFlushesOnly();
   if (faults.failing == Failing::kFullDisk) {
@@ -55,20 +56,21 @@ void FailEveryCall(const Faults& faults) {
     INFO(lived.ToString());
     REQUIRE(lived.ok());
     if (reached) continue;
-    CHECK(n > 100);  // the workload has come to an end without the failure
+    CHECK(n > 100);  // the workload ended without the failure
     return;
   }
 }
 
-TEST_CASE("every call may fail and the power be cut: what was acknowledged as synced is there") {
+TEST_CASE("after any failing call and a power cut, all writes acknowledged as synced are there") {
   FailEveryCall({Durability::kSynced, Failing::kOneCall, Death::kPower});
 }
 
-TEST_CASE("the power may be cut at every call: what was acknowledged as synced is there") {
+TEST_CASE("after a power cut at any call, all writes acknowledged as synced are there") {
   FailEveryCall({Durability::kSynced, Failing::kAllFromThere, Death::kPower});
 }
 
-TEST_CASE("every call may fail and the process die: what was acknowledged as logged is there") {
+TEST_CASE(
+    "after any failing call and a killed process, all writes acknowledged as logged are there") {
   FailEveryCall({Durability::kLogged, Failing::kOneCall, Death::kProcess});
 }
 
@@ -90,7 +92,9 @@ TEST_CASE(
   FailEveryCall({Durability::kSynced, Failing::kFullDisk, Death::kPower});
 }
 
-TEST_CASE("with room again a store goes on by itself, and has all that it acknowledged") {
+TEST_CASE(
+    "a store with a full disk continues by itself once there is space, without losing acknowledged "
+    "writes") {
   size_t full = 0;
   for (uint64_t n = 1;; ++n) {
     CAPTURE(n);
@@ -99,7 +103,7 @@ TEST_CASE("with room again a store goes on by itself, and has all that it acknow
     options.path = "disk";
     options.background = false;
     options.log_file_bytes = 600;
-    options.sync_interval_ms = 1;  // also until a failed write is tried again
+    options.sync_interval_ms = 1;  // also the time until a failed write is retried
     std::vector<Bytes> acknowledged;
     uint64_t tried = 0;
     bool reached = false;
@@ -146,7 +150,7 @@ TEST_CASE("with room again a store goes on by itself, and has all that it acknow
   CHECK(full > 5);
 }
 
-TEST_CASE("every read may fail: an answer is right or an error, and a merge changes nothing then") {
+TEST_CASE("if any read fails, results are correct or errors, and a merge changes nothing") {
   FaultRound writer(1, Durability::kSynced);
   writer.Run();
   writer.Die();
@@ -187,23 +191,27 @@ TEST_CASE("every read may fail: an answer is right or an error, and a merge chan
   }
 }
 
-// A kind of sync, and the faults under which its absence shows.
+// One kind of sync, and the faults under which its absence is visible.
 struct Canary {
   SyncSite site;
   std::string name;
   Failing failing = Failing::kOneCall;
   Death death = Death::kPower;
+  uint64_t chances = 3;  // seeds for each call
 };
 
-// The canaries: without any one of the syncs the tests above fail.
-TEST_CASE("a disk that lies about one kind of sync is noticed, whichever it is") {
+// Canaries: if any single sync is left out, the tests above fail.
+TEST_CASE("the tests detect a disk that ignores one kind of sync, whichever it is") {
   const std::vector<Canary> canaries = {
       {SyncSite::kLogWritten, "a log file"},
       {SyncSite::kLogRecovered, "a log file read at the start", Failing::kOneCall, Death::kProcess},
       {SyncSite::kCells, "a cell file"},
       {SyncSite::kPoints, "a points file"},
       {SyncSite::kReplacement, "what takes the manifest's place"},
-      {SyncSite::kFolderOfLog, "the folder after new log files"},
+      // The difference is visible only if the manifest's new name becomes durable and that of the
+      // log file does not.
+      {SyncSite::kFolderOfLog, "the folder after new log files", Failing::kAllFromThere,
+       Death::kPower, 12},
       {SyncSite::kFolderOfFiles, "the folder before the manifest", Failing::kAllFromThere},
       {SyncSite::kFolderOfManifest, "the folder after the manifest"}};
   CHECK(canaries.size() == static_cast<size_t>(SyncSite::kCount));
@@ -212,11 +220,11 @@ TEST_CASE("a disk that lies about one kind of sync is noticed, whichever it is")
     const Faults faults{Durability::kSynced, canary.failing, canary.death};
     bool noticed = false;
     uint64_t asked = 0;
-    // What arrives without a sync is chance: several seeds for each call.
+    // It is random which unsynced data survives, so each call is tested with several seeds.
     for (uint64_t n = 1, reached = 1; reached != 0 && !noticed; ++n) {
       reached = 0;
-      for (uint64_t chance = 0; chance < 3 && !noticed; ++chance) {
-        FaultRound round(3 * n + chance, faults.durability);
+      for (uint64_t chance = 0; chance < canary.chances && !noticed; ++chance) {
+        FaultRound round(canary.chances * n + chance, faults.durability);
         round.disk().LieAboutSyncAt(canary.site);
         bool failed = false;
         noticed = !LiveThrough(faults, n, &round, &failed).ok();
@@ -229,7 +237,7 @@ TEST_CASE("a disk that lies about one kind of sync is noticed, whichever it is")
   }
 }
 
-TEST_CASE("a disk that lies about syncing is noticed") {
+TEST_CASE("the tests detect a disk that ignores every sync") {
   size_t lost = 0;
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     FaultRound round(seed, Durability::kSynced);

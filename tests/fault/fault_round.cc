@@ -26,7 +26,7 @@ bool IsWrite(uint64_t step) {
   return !IsFlush(step) && !IsCompact(step) && !IsSplit(step) && !IsJoin(step) && !IsReopen(step);
 }
 
-// The model after some of the workload's writes.
+// The model after a number of the workload's writes.
 class Oracle {
  public:
   Oracle() {
@@ -43,7 +43,7 @@ class Oracle {
   points::PointsOverCells points_{&store_, {}};
 };
 
-// What is shown after 0, 1, 2… writes: the same in every round.
+// Returns the visible content after 0, 1, 2… writes, which is the same in every round.
 const std::vector<std::string>& States() {
   static const std::vector<std::string> states = [] {
     Oracle oracle;
@@ -58,7 +58,7 @@ const std::vector<std::string>& States() {
   return states;
 }
 
-// The state after so many writes of the workload and then so many of GoOn.
+// Returns the state after that many writes of the workload, and then that many of GoOn.
 const std::string& StateAfterMore(size_t writes, uint64_t more) {
   static std::map<std::pair<size_t, uint64_t>, std::string> states;
   std::string& state = states[{writes, more}];
@@ -97,7 +97,7 @@ void FaultRound::Run() {
     } else if (IsCompact(step)) {
       if (!store_->cells().Compact().ok() && !Healthy()) return;
     } else if (IsSplit(step)) {
-      // Between metrics, then within one; nothing of it is refused.
+      // Splits between metrics, then within one. Both must succeed.
       Bytes key = codec::MakeRowKey(KeyLayout(), WorkloadTsuid(1), kWorkloadBase + 3600);
       key.resize(step == 11 ? 3 : 7);
       if (!store_->cells().Split("tsdb", key, key).ok() && !Healthy()) return;
@@ -130,7 +130,7 @@ bool FaultRound::Open() {
   return true;
 }
 
-// A failed flush or merge leaves the store as it was unless the log itself has failed.
+// A failed flush or merge leaves the store unchanged unless the log itself has failed.
 bool FaultRound::Healthy() {
   if (!store_->cells().Sync().ok()) return false;
   acknowledged_ = tried_;

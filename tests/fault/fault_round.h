@@ -1,7 +1,7 @@
 #pragma once
-// One life of a store on a disk that fails: a fixed workload until the first failure, then death,
-// then another start and more of it. What it may show is what the model showed after one of the
-// writes between the last acknowledged and the last tried one.
+// Runs a store on a disk that fails: a fixed workload until the first failure, then the end of the
+// process, then a restart and more writes. After the restart, the store must equal the model after
+// one of the writes between the last acknowledged one and the last attempted one.
 
 #include <memory>
 #include <string>
@@ -17,18 +17,20 @@ class FaultRound {
   FaultRound(uint64_t seed, Durability durability);
 
   FaultyFileSystem& disk() { return disk_; }
-  /// Acknowledgements promise nothing; a flush and what came before it does.
+  /// Acknowledged writes may be lost, unless a flush came after them.
   void CountFlushesOnly() { only_flushes_count_ = true; }
 
   /// Runs until the first failure or the end.
   void Run();
-  /// The process ends without another word.
+  /// Ends the process without closing the store properly.
   void Die();
-  /// Opens without faults and compares. The error tells the difference.
+  /// Opens the store without faults and compares it with the model. The error describes the
+  /// difference.
   Status Reopen();
-  /// After Reopen: writes more, all of which must succeed, and flushes and merges if asked to.
+  /// After Reopen: writes more, which must succeed. If `with_files`, also flushes and merges.
   Status GoOn(bool with_files);
-  /// After GoOn at synced: dies, the power is cut, and all that GoOn wrote must be there.
+  /// After GoOn with kSynced: ends the process, cuts the power and checks that all writes of GoOn
+  /// are there.
   Status CutAndCompare();
 
  private:
@@ -39,11 +41,11 @@ class FaultRound {
   FaultyFileSystem disk_;
   ManualClock clock_{1'700'000'000'000};
   EmbeddedOptions options_;
-  size_t tried_ = 0;  // writes
+  size_t tried_ = 0;  // number of writes attempted
   size_t acknowledged_ = 0;
   bool only_flushes_count_ = false;
-  size_t found_ = 0;   // writes that Reopen found
-  uint64_t more_ = 0;  // writes of GoOn
+  size_t found_ = 0;   // number of writes that Reopen found
+  uint64_t more_ = 0;  // number of writes of GoOn
   std::unique_ptr<Embedded> store_;
 };
 

@@ -10,7 +10,7 @@ constexpr size_t kPageBytes = 4096;
 
 Status Injected(const std::string& path) { return Status::IoError(path + ": injected failure"); }
 
-// In the folder itself, not in one below it.
+// Files of the folder itself, not of its subfolders.
 bool StandsIn(const std::string& folder, const std::string& path) {
   return path.starts_with(folder + "/") && path.find('/', folder.size() + 1) == std::string::npos;
 }
@@ -77,7 +77,7 @@ class FaultyFile : public File {
   FaultyFileSystem& disk_;
   const std::shared_ptr<FaultyFileSystem::Node> node_;
   const std::string path_;
-  bool written_ = false;  // through this handle
+  bool written_ = false;  // written through this handle
 };
 
 class FaultyLock : public FileLock {
@@ -126,7 +126,7 @@ uint64_t FaultyFileSystem::syncs(SyncSite site) const {
   return syncs_[static_cast<size_t>(site)];
 }
 
-// By what has changed in the folder since it was synced.
+// Ordered by the change in the folder since its last sync.
 SyncSite FaultyFileSystem::FolderSite(const std::string& folder) const {
   const auto any = [&](const auto& holds) {
     return std::any_of(unsynced_names_.begin(), unsynced_names_.end(), [&](const auto& change) {
@@ -189,7 +189,7 @@ bool FaultyFileSystem::failed() const {
   return failed_;
 }
 
-// What is synced is kept. Of the rest either a beginning arrived, or any of its pages.
+// Synced content survives. Of unsynced content, either a prefix or any of its pages survives.
 Bytes FaultyFileSystem::AfterCut(const Node& node) {
   Bytes result = node.durable;
   if (node.content == node.durable) return result;
@@ -206,8 +206,8 @@ Bytes FaultyFileSystem::AfterCut(const Node& node) {
   return result;
 }
 
-// Which of the changed names arrived: none, a beginning, or any. What needs another change that did
-// not arrive did not either.
+// Decides which changed names survive: none, a prefix or any subset. A change that depends on a
+// lost change is lost too.
 void FaultyFileSystem::ReplayNames() {
   names_ = durable_names_;
   const uint64_t how = random_() % 3;
@@ -262,8 +262,11 @@ void FaultyFileSystem::FlipBit(const std::string& path, uint64_t byte, int bit) 
 Result<std::unique_ptr<File>> FaultyFileSystem::Open(const std::string& path, OpenMode mode) {
   std::lock_guard lock(mutex_);
   auto it = names_.find(path);
-  if (mode == OpenMode::kCreate) {
+  if (mode == OpenMode::kCreate || mode == OpenMode::kCreateNew) {
     if (Fails(true)) return Injected(path);
+    if (mode == OpenMode::kCreateNew && it != names_.end()) {
+      return Status::IoError(path + ": exists");
+    }
     if (it == names_.end()) {
       it = names_.emplace(path, std::make_shared<Node>()).first;
       unsynced_names_.push_back({"", path, it->second});

@@ -1,14 +1,14 @@
 #pragma once
-// A disk in memory that behaves as badly as a real one may (the fault model of tests/fault):
+// A disk in memory that fails in the ways a real one may (the fault model of tests/fault):
 //
-//   power cut   content that was not followed by an ok Sync of its file is lost from some byte on,
-//               or page by page, by chance; of names that were made, changed or removed and not
-//               followed by an ok SyncFolder, none, the first ones, or any are as if they had not
-//   call n      fails once with an I/O error; a write then leaves some of its bytes
-//   a full disk from call n on whatever needs room fails
-//   read n      fails once with an I/O error
-//   a lie       Sync says ok and does nothing, everywhere or at one kind of place: the canary,
-//               which the tests of durability must notice
+//   power cut   Content without a later successful Sync of its file is lost from a random byte on,
+//               or in random pages. Of created, renamed and removed names without a later
+//               SyncFolder, none, the first ones or a random subset take effect.
+//   call n      It fails once with an I/O error. A write leaves some of its bytes.
+//   full disk   From call n on, every call that needs space fails.
+//   read n      It fails once with an I/O error.
+//   a lie       Sync returns ok and does nothing, everywhere or at one kind of place. The tests of
+//               durability must detect it.
 
 #include <cstdint>
 #include <map>
@@ -22,13 +22,13 @@
 
 namespace hg {
 
-/// The places at which the engine syncs, as a disk can tell them apart.
+/// The kinds of places at which the engine syncs, as far as a disk can distinguish them.
 enum class SyncSite : uint8_t {
   kLogWritten,        // a log file, for an acknowledgement or before a flush is published
-  kLogRecovered,      // a log file that was read at the start
+  kLogRecovered,      // a log file that was replayed at start
   kCells,             // a cell file
   kPoints,            // a points file
-  kReplacement,       // what is to take the place of the manifest
+  kReplacement,       // the file that will replace the manifest
   kFolderOfLog,       // names of new log files
   kFolderOfFiles,     // names of new files, before the manifest names them
   kFolderOfManifest,  // the manifest's name
@@ -40,31 +40,32 @@ class FaultyFileSystem : public FileSystem {
  public:
   explicit FaultyFileSystem(uint64_t seed) : random_(seed) {}
 
-  /// Another disk with the same content, all of it durable.
+  /// A new disk with the same content, all of it durable.
   [[nodiscard]] FaultyFileSystem Copy() const { return FaultyFileSystem(*this); }
 
-  /// The n-th call from now on that changes something fails; 0 = none. Counting starts anew.
+  /// The n-th changing call from now on fails; 0 = none. Restarts the count.
   void FailCall(uint64_t n);
-  /// From the n-th call on all fail: the process or the power went in the midst of it.
+  /// From the n-th changing call on, all fail: the process died or the power failed during that
+  /// call.
   void DieAtCall(uint64_t n);
-  /// From the n-th call on whatever needs room fails, until FailCall.
+  /// From the n-th changing call on, calls that need space fail, until FailCall.
   void FillUpAtCall(uint64_t n);
   /// The n-th read from now on fails; 0 = none.
   void FailRead(uint64_t n);
-  /// All calls that change something fail until FailCall: the process is as good as dead.
+  /// All changing calls fail until FailCall, as if the process had died.
   void FailAllCalls();
-  /// Calls that change something since FailCall.
+  /// Number of changing calls since FailCall.
   [[nodiscard]] uint64_t calls() const;
-  /// True once the call has failed.
+  /// True once the chosen call has failed.
   [[nodiscard]] bool failed() const;
   void LieAboutSync(bool lie) { lie_ = lie; }
   void LieAboutSyncAt(SyncSite site) { lie_at_ = site; }
-  /// Syncs of that kind so far.
+  /// Number of syncs of that kind so far.
   [[nodiscard]] uint64_t syncs(SyncSite site) const;
   void PowerCut();
-  /// The same for the files of one folder, as if it were a disk of its own.
+  /// The same for the files of one folder, as if it were a separate disk.
   void PowerCutBelow(const std::string& folder);
-  /// Link answers Unsupported.
+  /// Makes Link return Unsupported.
   void CannotLink(bool cannot) { cannot_link_ = cannot; }
   /// Flips one bit of a file's content, durably.
   void FlipBit(const std::string& path, uint64_t byte, int bit);
@@ -90,14 +91,14 @@ class FaultyFileSystem : public FileSystem {
     Bytes durable;
   };
   using Names = std::map<std::string, std::shared_ptr<Node>>;
-  // A name that came (from = ""), changed or went (to = "").
+  // A created (from = ""), renamed or removed (to = "") name.
   struct NameChange {
     std::string from;
     std::string to;
     std::shared_ptr<Node> node;
   };
 
-  // All expect mutex_ to be held.
+  // All require mutex_ to be held.
   bool Fails(bool needs_room = false);
   bool LiesAt(SyncSite site);
   [[nodiscard]] SyncSite FolderSite(const std::string& folder) const;

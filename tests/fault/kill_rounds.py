@@ -28,11 +28,11 @@ from daemon import Daemon, Refused  # noqa: E402
 from shaker import Shaker  # noqa: E402
 
 WRITERS = 4
-SERIES = 20             # of each writer and round
-FIRST = 1_700_000_000   # time of the first point of a series, seconds
-HOURS = [(FIRST // 3600 + hour) * 3600 for hour in range(4)]  # in which regions are divided
-REFUSALS = (429, 503)   # of a daemon that is well: not now
-SMALL_STORE = {"tsd.storage.log.max": 1 << 20}  # the least: a flush about every 75,000 points
+SERIES = 20             # series of each writer in each round
+FIRST = 1_700_000_000   # time of the first point of a series, in seconds
+HOURS = [(FIRST // 3600 + hour) * 3600 for hour in range(4)]  # the hours at which regions are split
+REFUSALS = (429, 503)   # a healthy daemon may answer these when it is busy
+SMALL_STORE = {"tsd.storage.log.max": 1 << 20}  # the smallest allowed value: a flush about every 75,000 points
 
 
 class Ledger:
@@ -43,7 +43,7 @@ class Ledger:
         self.undecided = {}
 
     def settle(self, found):
-        """Compares with what was read; the undecided points are decided by it. Error texts."""
+        """Compares with what was read; undecided points count as stored if they were read. Returns error texts."""
         errors = []
         for key, value in self.acknowledged.items():
             if key not in found:
@@ -59,7 +59,7 @@ class Ledger:
 
 
 class Writer(threading.Thread):
-    """Sends batches until the daemon is gone, or answers what it may not: then there is an error."""
+    """Sends batches until the daemon is gone; any answer that it must not give is an error."""
 
     def __init__(self, daemon, ledger, round_number, number, seed):
         super().__init__()
@@ -75,7 +75,7 @@ class Writer(threading.Thread):
         for _ in range(self.random.choice((1, 10, 50, 500))):
             self.sent += 1
             series, tick = self.sent % SERIES, self.sent // SERIES
-            # Even series have whole seconds, odd ones milliseconds; every third value is a float.
+            # Series with even numbers have times in seconds, odd ones in milliseconds; every third value is a float.
             time_ms = (FIRST + tick) * 1000 if series % 2 == 0 else FIRST * 1000 + tick * 7 + 1
             unique = (self.round * WRITERS + self.number) * 10_000_000 + self.sent
             value = unique + 0.25 if self.sent % 3 == 0 else unique
@@ -119,7 +119,7 @@ def read_back(daemon, round_number, writer):
                                   end=FIRST + 10_000_000, ms="true")
         except Refused as refused:
             if refused.status == 400:
-                continue  # nothing of this name was ever stored; what is missing shows in the ledger
+                continue  # no point of this name was ever stored; if one is missing, the ledger shows it
             raise
         for series in answer:
             for time_ms, value in series["dps"].items():
@@ -144,13 +144,13 @@ def replayed_records(daemon):
 
 
 def background_work(daemon):
-    """Flushes and merges since the daemon started."""
+    """The number of flushes and merges since the daemon started."""
     stats = stats_of(daemon)
     return collections.Counter(flushes=stats.get("tsd.storage.flushes", 0), merges=stats.get("tsd.storage.merges", 0))
 
 
 def one_round(daemon, number, chance, work):
-    """(ledgers, errors); adds to work what was flushed and merged."""
+    """Runs one round; returns (ledgers, errors) and adds the flushes and merges to `work`."""
     ledgers = [Ledger() for _ in range(WRITERS)]
     writers = [Writer(daemon, ledger, number, i, chance.random()) for i, ledger in enumerate(ledgers)]
     shaker = Shaker(daemon, chance.random(), HOURS)
@@ -178,7 +178,7 @@ def one_round(daemon, number, chance, work):
 
 
 class Scripted:
-    """Stands for a daemon and its connection: raises, or answers the status that it is told to."""
+    """Replaces a daemon and its connection: raises an error or answers with the given status."""
 
     def __init__(self, *outcomes):
         self.outcomes = list(outcomes)

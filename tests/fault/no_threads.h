@@ -1,5 +1,5 @@
 #pragma once
-// A machine that has no threads left.
+// Simulates a machine that cannot start more threads.
 
 #include <pthread.h>
 
@@ -7,8 +7,8 @@
 
 namespace hg {
 
-/// While it lives no thread can be made as std::thread makes them: there is no room for the stack.
-/// Those that are there go on. One at a time.
+/// While this object exists, std::thread cannot start threads, because there is no memory for the
+/// stack. Running threads continue. At most one such object may exist.
 class NoThreads {
  public:
   NoThreads() {

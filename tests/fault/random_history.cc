@@ -24,7 +24,7 @@ constexpr uint64_t kSeries = 6;
 constexpr uint64_t kHours = 3;
 constexpr uint64_t kSeconds = 12;
 
-// SplitMix64: a generator for every step costs nothing.
+// SplitMix64 is so cheap that each step gets its own generator.
 class Random {
  public:
   Random(uint64_t seed, uint64_t step) : state_(seed * 0x9E3779B97F4A7C15ULL + step) { Next(); }
@@ -103,8 +103,8 @@ PointValue ValueOf(Random* random) {
   }
 }
 
-// A column of the data table: of a point (with a value that fits or not), a note, an append cell,
-// something odd. No compacted cells: a merge may turn them into points (engine.md §8).
+// A column of the data table: a point (with a fitting value or not), an annotation, an append cell
+// or an unknown column. No compacted cells, because a merge may turn them into points.
 std::pair<Bytes, Bytes> CellOf(Random* random) {
   const uint64_t second = random->Below(kSeconds);
   Bytes qualifier;
@@ -116,7 +116,7 @@ std::pair<Bytes, Bytes> CellOf(Random* random) {
       return {Bytes("\5\0\0", 3), Bytes("\0\x10", 2) + value};
     case 2:
       AppendBig(&qualifier, second << 4, 2);
-      return {qualifier, value + value + value};  // no value of these flags
+      return {qualifier, value + value + value};  // no value has these flags
     case 3:
       return {Bytes("\7", 1) + static_cast<char>(second), "odd"};
     case 4:
@@ -128,13 +128,13 @@ std::pair<Bytes, Bytes> CellOf(Random* random) {
   }
 }
 
-// One store with both doors.
+// The cell store and the point store of one store.
 struct Doors {
   Store& cells;
   Points& points;
 };
 
-// What an operation answers, as far as engine and model must agree.
+// The part of an operation's result on which engine and model must agree.
 std::string Answer(const Status& status) { return std::string(StatusCodeName(status.code())); }
 
 std::string Text(const Row& row) {
@@ -215,7 +215,7 @@ std::string ApplyToNames(Kind kind, Random* random, Store& cells) {
   }
 }
 
-// Rows of some first hours, of each metric others, have become too old.
+// Makes the first hours expire, different ones for each metric.
 std::string DeleteOld(Random* random, Points& points) {
   std::map<Bytes, uint32_t> ends;
   for (uint64_t metric = 1; metric <= 2; ++metric) {
@@ -250,8 +250,8 @@ std::string Apply(Kind kind, Random random, const Doors& doors) {
   }
 }
 
-// The points as a reader of the points door sees them. Which rows come before one that fails is
-// not said.
+// Returns the points as the point store shows them. It is not defined which rows come before a
+// failing one.
 std::string ShowPoints(Points& points) {
   std::string text;
   for (uint64_t metric = 1; metric <= 2; ++metric) {
@@ -280,7 +280,7 @@ std::string ShowPoints(Points& points) {
   return text;
 }
 
-// Engine and model from the beginning.
+// Starts engine and model again from the beginning.
 class Replay {
  public:
   explicit Replay(const HistoryOptions& options) : options_(options), disk_(options.seed) {
@@ -350,7 +350,7 @@ class Replay {
     INVARIANT(opened.ok());
     engine_ = std::move(*opened);
   }
-  // Some places cannot be divided now; nothing may have changed then.
+  // Some splits are refused now. Then nothing may have changed.
   static std::string Asked(const Status& status) {
     const bool refused =
         status.code() == StatusCode::kConflict || status.code() == StatusCode::kInvalidArgument;
@@ -367,7 +367,7 @@ class Replay {
   std::unique_ptr<Embedded> engine_;
 };
 
-// The first difference of a history, and the step at which it was seen.
+// The first difference of a history, and the step at which it was found.
 struct Difference {
   std::string text;
   uint64_t step = 0;
@@ -386,7 +386,7 @@ std::optional<Difference> Run(const HistoryOptions& options, const std::vector<u
   return {};
 }
 
-// Leaves out ever smaller pieces as long as the rest still fails.
+// Leaves out smaller and smaller pieces as long as the rest still fails.
 std::vector<uint64_t> Shrink(const HistoryOptions& options, std::vector<uint64_t> steps) {
   int runs = 0;
   for (size_t piece = steps.size() / 2; piece > 0; piece /= 2) {

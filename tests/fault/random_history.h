@@ -1,6 +1,6 @@
 #pragma once
-// Random histories: operations through both doors of the engine, and the same on the model; flush,
-// merge, reopening, files that go for their age and steps of the clock between them. A failing
+// Random histories: operations on the engine's cell store and point store, and the same on the
+// model. Flushes, merges, reopening, file drops by age and clock steps come between them. A failing
 // history is shrunk to the steps that are needed.
 
 #include <cstdint>
@@ -13,18 +13,18 @@ namespace hg {
 struct HistoryOptions {
   uint64_t seed = 1;
   uint64_t steps = 100'000;
-  /// For the test of the test: the engine does not get the deletes of rows.
+  /// To test the test itself: the engine does not get row deletes.
   bool forget_row_deletes = false;
 };
 
-/// Where engine and model differ.
+/// A difference between engine and model.
 struct HistoryFailure {
-  std::vector<uint64_t> steps;  // numbers of the steps that are needed, rising
-  std::string text;             // these steps, a line each, and the difference
+  std::vector<uint64_t> steps;  // numbers of the steps needed to reproduce it, ascending
+  std::string text;             // one line for each of these steps, then the difference
 };
 
-/// None: no difference. Every step's operation depends on the seed and its number alone, so that a
-/// part of a history is one, too.
+/// Returns no value if there is no difference. Each step's operation depends only on the seed and
+/// its number, so any subset of a history is also a history.
 std::optional<HistoryFailure> RunHistory(const HistoryOptions& options);
 
 }  // namespace hg

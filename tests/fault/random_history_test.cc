@@ -30,7 +30,8 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("a store that forgets something is found, and its history shrunk to what is needed") {
+TEST_CASE(
+    "the test finds a store that forgets a write, and shrinks the history to the needed steps") {
   HistoryOptions options;
   options.steps = 3000;
   options.forget_row_deletes = true;

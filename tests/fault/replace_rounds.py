@@ -6,9 +6,9 @@ sees half of an answer.
 
 Four writers and an asker keep their connections; each round stops the daemon (SIGTERM), as an upgrade does, and starts the
 other program on the same data directory. --old: the program to begin with, and to come back to in every second round; without
-it a copy of --tsdb under another name, which shows the order of a stop, not that old files open (the fixtures of
-tests/storage do that). Clients may see a connection refused or closed without an answer, 503 and 429; then they send the same
-once more, as agents do. Any other answer to a write is wrong. --self-test checks the checking.
+it a copy of --tsdb under another name, which shows the order of a stop. Clients may see a connection refused or closed
+without an answer, 503 and 429; then they send the same once more, as agents do. Any other answer to a write is wrong.
+--self-test checks the checking.
 The last line reads "N passed, N failed"; a failure prints the seed.
 """
 import argparse
@@ -29,22 +29,22 @@ from checks import judged  # noqa: E402
 from daemon import Daemon  # noqa: E402
 
 WRITERS = 4
-ROUND_POINTS = 2000  # acknowledged before the daemon is replaced
+ROUND_POINTS = 2000  # points that must be acknowledged before the daemon is replaced
 
 
 class Client(threading.Thread):
-    """Sends one request after the other until it is told to end, each until it is answered."""
+    """Sends one request after the other until it is told to stop, and repeats each until it is answered."""
 
     def __init__(self, daemon):
         super().__init__()
         self.daemon_under_test = daemon
         self.connection = None
-        self.text = b""  # of the last answer
+        self.text = b""  # the body of the last response
         self.ending = threading.Event()
         self.errors, self.answered, self.repeated = [], 0, 0
 
     def ask(self, method, path, body=None):
-        """The status; None: no answer, and so nobody knows."""
+        """Sends one request; returns its status, or None if there was no response, so that the outcome is unknown."""
         try:
             if self.connection is None:
                 self.connection = self.daemon_under_test.connection(timeout=60)
@@ -98,7 +98,7 @@ class Asker(Client):
         path = f"/api/query?start={kill_rounds.FIRST - 1}&end={kill_rounds.FIRST + 10_000_000}&m=sum:kill.m0"
         while not self.ending.is_set():
             status = self.until_answered("GET", path)
-            if status not in (None, 200, 400):  # 400: there is no such metric yet
+            if status not in (None, 200, 400):  # 400: the metric does not exist yet
                 self.errors.append(f"a query is answered {status}")
             time.sleep(0.01)
 
@@ -113,7 +113,7 @@ def wait_for_points(ledgers, count, patience_s=60):
 
 
 def replace_under_load(daemon, programs, rounds, seed):
-    """Error texts."""
+    """Replaces the daemon several times while clients write and query; returns error texts."""
     ledgers = [kill_rounds.Ledger() for _ in range(WRITERS)]
     chance = random.Random(seed)
     clients = [Writer(daemon, ledger, number, chance.random()) for number, ledger in enumerate(ledgers)]

@@ -29,7 +29,7 @@ PATIENCE_S = 60
 
 
 class Gateway:
-    """HBase, which can be away."""
+    """The small HBase gateway, which can be stopped and started."""
 
     def __init__(self, program, folder):
         self.away = Path(folder) / "away"
@@ -49,7 +49,7 @@ class Gateway:
 
 
 class SlowWriter(Writer):
-    """Pauses, for a spool takes more than the small gateway reads back in good time."""
+    """A writer that pauses between batches, because the small gateway would take too long to accept a full spool."""
 
     def batch(self):
         time.sleep(0.02)
@@ -69,12 +69,12 @@ def spooled(daemon, name):
 
 
 def one_round(daemon, gateway, number, chance):
-    """(ledgers, errors)"""
+    """Runs one round; returns (ledgers, errors)."""
     ledgers = [Ledger() for _ in range(WRITERS)]
     writers = [SlowWriter(daemon, ledger, number, i, chance.random()) for i, ledger in enumerate(ledgers)]
     for writer in writers:
         writer.start()
-    # Every name has its id.
+    # Waits until every name has its id.
     wait_for("points of all series", lambda: all(len(ledger.acknowledged) > 100 for ledger in ledgers))
     gateway.leave()
     wait_for("points in the spool", lambda: spooled(daemon, "taken") > 0)
@@ -89,7 +89,7 @@ def one_round(daemon, gateway, number, chance):
         writer.join()
     if replaying:
         daemon.start()
-    else:  # it waits for HBase
+    else:  # the daemon waits for HBase
         back = threading.Timer(2, gateway.come_back)
         back.start()
         daemon.start()

@@ -16,7 +16,7 @@ void* operator new(size_t bytes) {
   throw std::bad_alloc();
 }
 void* operator new[](size_t bytes) { return operator new(bytes); }
-// std::stable_sort asks for its room this way, and does without.
+// std::stable_sort requests its buffer in this way, and works without it.
 void* operator new(size_t bytes, const std::nothrow_t& /*tag*/) noexcept {
   return std::malloc(bytes);
 }

@@ -1,6 +1,6 @@
 #pragma once
-// A want of memory at any allocation of a thread. A program that links test_starve has its own
-// operator new.
+// Simulates an allocation failure at any allocation of a thread. A program that links test_starve
+// has its own operator new.
 
 #include <cstdint>
 #include <new>
@@ -8,12 +8,13 @@
 namespace hg {
 
 namespace internal {
-/// Of this thread: so many allocations succeed, the next one fails; < 0: none fails.
+/// For this thread: so many allocations succeed, then the next one fails. Negative: none fails.
 int64_t& AllocationsLeft();
 }  // namespace internal
 
-/// Whether the work, which gives a Status, came to its end although its allocation n on this thread
-/// failed, if it has so many: then *failed. Out of the work nothing may come but bad_alloc.
+/// Runs `work`, which returns a Status, while allocation n of this thread fails. Returns whether
+/// the status was ok. Sets *failed to whether `work` made that many allocations. `work` may throw
+/// only bad_alloc.
 template <typename Work>
 bool Starve(int64_t n, bool* failed, const Work& work) {
   int64_t& left = internal::AllocationsLeft();

@@ -1,6 +1,6 @@
 #pragma once
-// Random writes through both doors that are the same on every store, and what a store shows of
-// them: how tests/fault compares an engine with the model.
+// Random writes to the cell store and the point store, the same on every store, and the visible
+// content afterwards. tests/fault uses them to compare an engine with the model.
 
 #include <cstdint>
 #include <string>
@@ -10,20 +10,21 @@
 
 namespace hg {
 
-/// Time of the first row-hour that WriteSome touches.
+/// Start of the first row-hour that WriteSome touches.
 inline constexpr uint32_t kWorkloadBase = 1700002800;
 
-/// Every cell of the tables tsdb and tsdb-uid as text, without times: points have none of their
-/// own. Ends the test case if a scan fails.
+/// Every cell of the tables tsdb and tsdb-uid as text, without timestamps, because points do not
+/// keep their own. A failing scan ends the test case.
 std::string DumpCells(Store& store);
-/// The same; a failing scan is an error.
+/// Like above, but a failing scan is returned as an error.
 Result<std::string> TryDumpCells(Store& store);
 
-/// The series of the workload; i below kWorkloadSeries.
+/// The TSUID of series i of the workload; i is below kWorkloadSeries.
 inline constexpr uint64_t kWorkloadSeries = 4;
 Bytes WorkloadTsuid(uint64_t i);
 
-/// One write through either door, chosen by the seed; committed when it returns ok.
+/// One write to the cell store or the point store, chosen by the seed. It is committed when the
+/// call returns ok.
 Status WriteSome(uint64_t seed, Store& cells, Points& points);
 
 }  // namespace hg

@@ -1,7 +1,9 @@
-// Whole requests and telnet lines against a daemon's rooms over a store in memory: each gets an
-// answer of its dialect, whatever it says, and the next one is served as well.
+// Sends whole requests and telnet lines to a complete daemon over a store in memory. Each gets a
+// response of its protocol, and the next one is served as well.
 //
-// Input: "telnet\n" and lines; else "METHOD TARGET\n" and a body.
+// Input: "telnet
+// " and lines, or "METHOD TARGET
+// " and a body.
 
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
@@ -25,7 +27,7 @@
 namespace hg::http {
 namespace {
 
-/// What inputs may leave behind before a daemon is begun anew.
+/// The state that inputs may leave before the daemon is created again.
 constexpr int kInputsPerDaemon = 200;
 
 constexpr std::string_view kTelnet = "telnet\n";
@@ -48,7 +50,7 @@ class Daemon {
   void Http(std::string_view head, std::string_view body) {
     const size_t blank = head.find(' ');
     if (blank == std::string_view::npos || head.substr(blank + 1, 1) != "/") return;
-    // What the parser of heads lets through.
+    // Bytes that the parser of request heads accepts.
     if (head.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ") < blank) return;
     Request request;
     request.method_text = head.substr(0, blank);
@@ -79,10 +81,10 @@ class Daemon {
     }
   }
 
-  /// Whatever came before, the next request is answered.
+  /// Checks that the next request is answered, whatever the previous one was.
   void CheckServes() {
     BufferResponse reply;
-    const Request request = MakeRequest("GET", "/api/version");
+    Request request = MakeRequest("GET", "/api/version");
     Dispatch(request, edge_->services, reply);
     INVARIANT(reply.status == 200);
   }
@@ -113,7 +115,7 @@ class Daemon {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace hg::http;
-  static doctest::Context context;  // for the fixture's own checks
+  static doctest::Context context;  // for the checks of the fixture
   static std::unique_ptr<Daemon> daemon;
   static int inputs = 0;
   if (inputs++ % kInputsPerDaemon == 0) {

@@ -1,5 +1,5 @@
-// Stored bytes: whatever they are, decoding ends with a value or a Status, and what was decoded can
-// be written and read again without a change.
+// Stored bytes: decoding any bytes gives a value or a Status, and decoded values are encoded and
+// decoded again without a change.
 
 #include <cstddef>
 #include <cstdint>
@@ -78,7 +78,7 @@ void Key(ByteView key, uint8_t shape) {
   Bytes pairs;
   for (size_t i = 0; i < row->pair_count(); ++i) pairs.append(row->tagk(i)).append(row->tagv(i));
   INVARIANT(pairs == row->pairs());
-  // The salt is a function of the series: all else of the key comes back.
+  // The salt follows from the series. All other parts of the key are restored.
   const Bytes made = MakeRowKey(layout, tsuid, row->base());
   INVARIANT(made.size() == key.size());
   INVARIANT(made.substr(row->salt().size()) == key.substr(row->salt().size()));

@@ -23,7 +23,7 @@ def unpack(packed, folder):
 
 
 def keep(fuzzer, grown, packed):
-    """Of what was kept and what was found, few inputs of at most INPUT_BYTES_MAX bytes."""
+    """Chooses, from the kept and the new inputs, few inputs of at most INPUT_BYTES_MAX bytes."""
     with tempfile.TemporaryDirectory() as scratch:
         few, all_inputs = Path(scratch, "few"), Path(scratch, "all")
         few.mkdir()

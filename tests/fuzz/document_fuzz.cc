@@ -1,7 +1,6 @@
-// Documents, files and lines that are not points or queries: objects about ids, series, trees and
-// annotations as they are sent and as they are stored, histograms, files of settings, lines of the
-// tools, the file of users, what clients say of themselves. What is taken is written and read again
-// without a change.
+// Documents, files and lines other than points and queries: metadata, trees and annotations in
+// requests and in storage, histograms, settings files, lines of the tools, the file of users,
+// credentials. Accepted input is written and read again without a change.
 
 #include <unistd.h>
 #include <zlib.h>
@@ -42,7 +41,7 @@
 namespace hg {
 namespace {
 
-/// Refusals say something, by these codes.
+/// Errors have a text and one of these codes.
 template <typename T>
 bool Read(const Result<T>& result) {
   if (result.ok()) return true;
@@ -53,7 +52,7 @@ bool Read(const Result<T>& result) {
   return false;
 }
 
-/// Objects in cells: decoding what was encoded gives it back.
+/// Objects in cells: encoding and decoding gives the same object.
 template <typename T, typename Decode, typename Encode>
 void StoredObject(ByteView json, Decode decode, Encode encode) {
   T object{}, again{};
@@ -114,7 +113,7 @@ void Histograms(std::string_view text) {
   (void)http::AddBucket(text, 1, &histogram);
 }
 
-/// What is taken is written and read again; the names are what they must be.
+/// Accepted input is written and read again. Names must be legal.
 void Users(std::string_view text) {
   const auto users = http::ParseUserFile(text);
   if (!Read(users)) return;
@@ -125,7 +124,7 @@ void Users(std::string_view text) {
   INVARIANT(http::UserFileText(*again) == written);
 }
 
-/// What a client says of itself. Names end at the first colon, or blank.
+/// Credentials of clients. Names end at the first colon or blank.
 void Said(std::string_view text) {
   using Kind = http::Credentials::Kind;
   const http::Credentials field = http::ReadAuthorization(text);
@@ -175,7 +174,7 @@ void Lines(std::string_view text) {
   (void)Read(tsd::ParseQueryWords(words, 1'700'000'000'000, query::TimeZone()));
 }
 
-/// Lines come as they stand, however the reads cut them; no line is lost.
+/// Lines are returned unchanged, whatever the sizes of the reads, and none is lost.
 void Source(const std::string& path, std::string_view text) {
   std::istringstream in{std::string(text)};
   auto source = tsd::LineSource::Open(path, in);
@@ -195,7 +194,7 @@ void Source(const std::string& path, std::string_view text) {
   INVARIANT(taken >= text.size());
 }
 
-/// Packed, a text has the same lines; what is no packed file, or a broken one, ends with an error.
+/// Compressed, a text has the same lines. Files that are not gzip, or are damaged, give an error.
 void PackedSource(std::string_view bytes) {
   static const std::string path = "/tmp/document_fuzz." + std::to_string(getpid()) + ".gz";
   const gzFile packed = gzopen(path.c_str(), "wb1");
@@ -233,7 +232,8 @@ void JavaPatterns(std::string_view in) {
     INVARIANT(!found || text.find(*found) != std::string_view::npos);
   }
   size_t bytes = 0;
-  for (const std::string& piece : (*pattern)->Split(text)) bytes += piece.size();
+  const auto pieces = (*pattern)->Split(text, RequestContext::Unlimited());
+  for (const std::string& piece : *pieces) bytes += piece.size();
   INVARIANT(bytes <= text.size());
 }
 

@@ -1,4 +1,4 @@
-// Expressions of queries: whatever the text, compiling and running it ends, within bounds.
+// Expressions of queries: compiling and running any text ends within its limits.
 
 #include <cstddef>
 #include <cstdint>

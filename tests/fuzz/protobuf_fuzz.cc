@@ -1,5 +1,5 @@
-// Messages of other systems: what our readers take apart is what protobuf reads; what is named has
-// legal names and comes back; what a block of snappy holds stays within its limit.
+// Messages of other systems: the parsers here give the same result as protobuf, names are legal and
+// can be converted back, and the content of a snappy block stays within its limit.
 
 #include <otlp.pb.h>
 #include <prometheus.pb.h>
@@ -92,7 +92,7 @@ void Snappy(std::string_view bytes) {
   INVARIANT(media.type.find(';') == std::string::npos);
 }
 
-/// Keeps what it is told, and holds the order of the calls.
+/// Records the calls and checks their order.
 class Checked : public LabelledSink {
  public:
   void SetSeries(std::string_view metric, std::span<const Label> labels) override {
@@ -114,7 +114,7 @@ class Checked : public LabelledSink {
     told_.append(reason);
   }
 
-  /// All that it was told.
+  /// Returns all recorded calls.
   [[nodiscard]] const Bytes& told() const { return told_; }
 
  private:
@@ -127,7 +127,7 @@ void Otlp(std::string_view bytes) {
   Checked sink;
   const bool good = ParseMessage(bytes, &request);
   if (good) AddDataPoints(request, {{"*"}}, &sink);
-  // In place the same is read, or left to protobuf.
+  // Parsing in place gives the same result, or leaves the message to protobuf.
   Checked in_place;
   INVARIANT(AddDataPoints(bytes, {{"*"}}, &in_place) == good);
   INVARIANT(in_place.told() == sink.told());

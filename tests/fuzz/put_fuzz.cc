@@ -1,5 +1,5 @@
-// Points as they are written: what the fast parsers take, the exact ones take too, and read the
-// same (http/README.md, "Two ways for points").
+// Points in requests: what the fast parsers accept, the exact parsers accept too, with the same
+// result (http/README.md, "Two paths for points").
 
 #include <cmath>
 #include <cstddef>
@@ -31,8 +31,8 @@ bool SameTags(const std::vector<PutTag>& a, const std::vector<PutTag>& b) {
   return true;
 }
 
-/// The series that a spelling names, by the exact parser; none: it could never be in the table of
-/// accepted spellings, so the fast way hands the whole body on.
+/// Returns the series of a raw series key by the exact parser. Returns none if it could never be in
+/// the table of known keys. The fast path then leaves the whole body to the exact path.
 std::optional<PutPoint> Series(const Spelling& spelling) {
   auto points = ParsePutDocument(
       "[{\"metric\":\"" + std::string(spelling.metric) +
@@ -54,8 +54,8 @@ void CheckPoint(const SpelledPoint& fast, const PutPoint& series, const PutPoint
 }
 
 void Json(std::string_view input) {
-  // A heap block of exactly the promised size: reading behind the padding is an error that ASAN
-  // sees.
+  // A heap block of exactly the promised size, so that the address sanitizer finds reads beyond the
+  // padding.
   const auto block = std::make_unique<char[]>(input.size() + kPutPadding);
   std::memcpy(block.get(), input.data(), input.size());
   const std::string_view body(block.get(), input.size());
@@ -80,7 +80,7 @@ void Json(std::string_view input) {
   std::vector<Spelling> spellings;
   parser.ParseSpellings(body, &spellings);
   if (exact.ok()) {
-    // A spelling that goes into the table must name the series of the point it came from.
+    // A key that is added to the table must mean the series of its own point.
     for (size_t i = 0; i < std::min(spellings.size(), exact->size()); ++i) {
       const auto named = Series(spellings[i]);
       if (spellings[i].metric.empty() || !named) continue;
@@ -92,7 +92,7 @@ void Json(std::string_view input) {
   (void)ParsePutDocument(body, PutKind::kHistograms);
 }
 
-/// One line by the exact way; what it says.
+/// Runs one line on the exact path and returns its reply.
 std::string Exact(std::string_view line, PutLines* lines) {
   std::vector<std::string_view> words;
   SplitWords(line, &words);
@@ -100,7 +100,7 @@ std::string Exact(std::string_view line, PutLines* lines) {
   return lines->Add(line, words);
 }
 
-/// A line that the fast way takes alone, LF and all.
+/// Runs a single line, including its LF, on the fast path.
 void CheckLine(std::string_view line, const SpelledPoint& fast) {
   PutLines lines;
   if (Exact(line, &lines).empty()) {
@@ -110,7 +110,7 @@ void CheckLine(std::string_view line, const SpelledPoint& fast) {
     INVARIANT(lines.points()[0].spelling.tags == fast.series.tags);
     return;
   }
-  // The names are at fault, not the numbers: with others the line is good.
+  // The names are wrong and not the numbers: with other names the line is valid.
   PutWords words;
   INVARIANT(SplitPut(line, &words));
   const std::string other =
@@ -149,7 +149,7 @@ void Lines(std::string text) {
   }
 }
 
-/// The line by the exact parser: as it is, or with another series if that is at fault.
+/// Parses the line exactly: unchanged, or with another series if the names are wrong.
 bool ExactInflux(std::string_view line, std::string_view series, InfluxLine* parts,
                  std::string* other) {
   if (ParseInfluxLine(line, parts).ok()) return true;
@@ -177,7 +177,7 @@ void Influx(std::string_view body) {
     INVARIANT(line.starts_with(mine.series));
     std::string other;
     if (!ExactInflux(line, mine.series, &parts, &other)) {
-      // Only a field that stands twice is left to the table of accepted lines.
+      // Only a repeated field is left to the table of known lines.
       bool twice = false;
       for (size_t i = 0; i < fields.size(); ++i)
         for (size_t j = 0; j < i; ++j) twice |= fields[i].name == fields[j].name;

@@ -1,6 +1,6 @@
-// Runs a fuzzer's function over inputs that are kept, with no fuzzing library: every build can do
-// it. Arguments: folders of inputs, a file each, and *.hex files, an input a line. What breaks an
-// invariant ends the program, which names the input.
+// Runs the function of a fuzzer over stored inputs without a fuzzing library, so every build can do
+// it. Arguments: folders with one input per file, and *.hex files with one input per line. A
+// violated invariant ends the program, which names the input.
 
 #include <unistd.h>
 
@@ -30,7 +30,7 @@ std::string ReadAll(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// False: a line is not hexadecimal.
+/// Returns false for a line that is not hexadecimal.
 bool ReadHexLines(const std::filesystem::path& path, std::vector<Input>* inputs) {
   std::ifstream file(path);
   std::string line;
@@ -44,7 +44,7 @@ bool ReadHexLines(const std::filesystem::path& path, std::vector<Input>* inputs)
   return true;
 }
 
-/// The name of the input that is run, for whoever has to say why the program ends.
+/// The name of the current input, for the message if the program ends.
 std::string running;
 
 void SayWhich(int signal) {
@@ -72,7 +72,7 @@ int main(int argc, char** argv) {
   }
   for (const Input& input : inputs) {
     running = input.name;
-    // A block of exactly the size: a sanitizer sees what reads behind it.
+    // A block of exactly the size, so that a sanitizer finds reads beyond it.
     const std::vector<uint8_t> block(input.bytes.begin(), input.bytes.end());
     LLVMFuzzerTestOneInput(block.data(), block.size());
   }

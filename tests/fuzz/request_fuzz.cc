@@ -1,5 +1,5 @@
-// Requests off the socket: it does not matter in which pieces they arrive; what was packed unpacks
-// within its limit.
+// HTTP requests: the pieces in which they arrive do not matter, and packed bodies unpack within
+// their limit.
 
 #include <algorithm>
 #include <cstddef>
@@ -19,15 +19,16 @@ namespace {
 void Head(std::string_view bytes, size_t piece) {
   RequestHead whole;
   size_t scanned = 0, consumed = 0;
-  const HeadResult result = ParseRequestHead(bytes, &scanned, &whole, &consumed);
+  std::string_view fault;
+  const HeadResult result = ParseRequestHead(bytes, &scanned, &whole, &consumed, &fault);
 
   RequestHead grown;
   size_t grown_scanned = 0, grown_consumed = 0;
   for (size_t have = 0;; have = std::min(have + piece, bytes.size())) {
     const HeadResult now =
-        ParseRequestHead(bytes.substr(0, have), &grown_scanned, &grown, &grown_consumed);
+        ParseRequestHead(bytes.substr(0, have), &grown_scanned, &grown, &grown_consumed, &fault);
     if (now != HeadResult::kIncomplete || have == bytes.size()) {
-      // A head that never ends may be refused for its length sooner or later, but is refused.
+      // A head without an end is refused for its length, sooner or later.
       INVARIANT(now == result);
       break;
     }
@@ -59,7 +60,7 @@ void Body(std::string_view bytes, size_t piece) {
 
 constexpr size_t kUnpackedMax = 1 << 16;
 
-/// `piece`: bytes of a packet while packing.
+/// `piece`: number of bytes per call while packing.
 void Packed(std::string_view bytes, size_t piece) {
   for (const ContentCoding coding : {ContentCoding::kGzip, ContentCoding::kDeflate}) {
     std::string out;
@@ -82,7 +83,7 @@ void Packed(std::string_view bytes, size_t piece) {
   }
 }
 
-/// Escaping every byte and decoding gives the bytes; decoding what a client sent never grows it.
+/// Escaping every byte and decoding gives the same bytes. Decoding never makes a text longer.
 void Percent(std::string_view bytes) {
   std::string escaped, back;
   for (const char c : bytes) {

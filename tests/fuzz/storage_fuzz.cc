@@ -1,6 +1,6 @@
-// Files and records of the embedded engine: whatever their bytes, reading ends with a value or a
-// refusal, and what was read can be written and read again without a change. Checksums are set
-// right here, since no fuzzer guesses them.
+// Files and records of the embedded engine: reading any bytes gives a value or an error, and values
+// are written and read again without a change. Checksums are corrected here, because no fuzzer
+// guesses them.
 
 #include <algorithm>
 #include <cstddef>
@@ -25,7 +25,7 @@
 namespace hg {
 namespace {
 
-/// Points of a row that are worth the time: a few bytes can stand for millions.
+/// The maximum number of points of a row that is examined: a few bytes can mean millions.
 constexpr uint32_t kPointsMax = 4000;
 
 void AppendLittle(Bytes* out, uint64_t v, int width) {
@@ -54,8 +54,8 @@ void Manifest(ByteView body) {
   INVARIANT(layout.salt_width >= 0 && layout.salt_width <= 8 && layout.salt_buckets >= 1);
 }
 
-/// Records of the input's pieces, then one byte of the file changed or its end cut: what comes back
-/// is what stands before the damage, and a second recovery finds the same.
+/// Writes records from the pieces of the input, then changes one byte of the file or cuts its end.
+/// Recovery returns the records before the damage, and a second recovery returns the same.
 void Log(ByteView in, uint8_t damage) {
   constexpr uint64_t kNumber = 3;
   Bytes file(lsm::kLogFileHeaderBytes, '\0');
@@ -131,7 +131,7 @@ void CellRows(ByteView in) {
   INVARIANT(again == row);
 }
 
-/// The two ways of reading a row-hour agree, and the row survives being written again.
+/// Both ways of reading a row-hour agree, and the row can be written again.
 void RowHours(ByteView in) {
   const auto summary = points::ReadRowSummary(in);
   if (summary.ok() && summary->count > kPointsMax) return;
@@ -154,7 +154,7 @@ void RowHours(ByteView in) {
   points::EncodeRow(row, *traits, &out);
   std::vector<points::PartPoint> again;
   INVARIANT(points::DecodeRow(out, 7, &again).ok());
-  // Generations are kept where somebody asks and there are any.
+  // Generations are stored only if they are needed and exist.
   const bool kept = traits->has_raw && std::any_of(row.begin(), row.end(), [](const auto& point) {
                       return point.generation != 0;
                     });
@@ -174,7 +174,7 @@ void RowKeys(ByteView in, uint8_t shape) {
   if (points::SplitRowFileKey(layout, in, &tsuid, &base))
     INVARIANT(points::RowFileKey(layout, tsuid, base) == in);
   (void)points::IsRegularKey(layout, in, &tsuid, &base);
-  if (shape % 32 != 0) return;  // a registry takes its time to be made
+  if (shape % 32 != 0) return;  // creating a registry takes long
   points::Registry registry(layout);
   const size_t width = static_cast<size_t>(layout.metric_width + layout.pair_width());
   for (; in.size() >= width; in.remove_prefix(width)) {
@@ -190,7 +190,7 @@ void RowKeys(ByteView in, uint8_t shape) {
     INVARIANT(registry.Tsuid(all[i - 1]) < registry.Tsuid(all[i]));
 }
 
-/// One block and an index of the input's bytes.
+/// One block, and an index from the bytes of the input.
 void BlockFiles(ByteView in, uint8_t cut) {
   const size_t index_bytes = in.size() * (cut % 64) / 256;
   Bytes file = WithCrc(Bytes(in.substr(index_bytes)));
@@ -200,23 +200,24 @@ void BlockFiles(ByteView in, uint8_t cut) {
     AppendVarint(&index, 0);
     AppendVarint(&index, file.size());
   }
+  // Half of the files have a filter. It uses the bytes of the index, which are stored before it
+  // too.
+  const Bytes filter = cut < 128 ? Bytes() : index;
   Bytes trailer;
-  if (cut >= 192) {
-    AppendLittle(&trailer, file.size(), 8);
-    AppendLittle(&trailer, index.size(), 8);
-    AppendLittle(&trailer, cut, 8);  // first and last time
-    AppendLittle(&trailer, in.size(), 8);
-    AppendLittle(&trailer, crc32c::Value(index), 4);
-    AppendLittle(&trailer, cut % 5, 1);
-    file += index;
-  }
+  AppendLittle(&trailer, file.size(), 8);
+  AppendLittle(&trailer, filter.size(), 8);
+  AppendLittle(&trailer, cut, 8);  // first and last time
+  AppendLittle(&trailer, in.size(), 8);
+  AppendLittle(&trailer, crc32c::Value(filter), 4);
+  AppendLittle(&trailer, cut % 5, 1);
+  AppendLittle(&trailer, cut, 4);  // checksum of the blocks
+  file += filter;
   AppendLittle(&trailer, file.size(), 8);
   AppendLittle(&trailer, index.size(), 8);
   AppendLittle(&trailer, cut, 8);
   AppendLittle(&trailer, crc32c::Value(index), 4);
   trailer = WithCrc(std::move(trailer));
-  // Plain blocks; blocks with their packing; a filter of the index' bytes before it, too.
-  trailer.append(cut < 128 ? "HGBLOCK\1" : cut < 192 ? "HGBLOCK\2" : "HGBLOCK\4", 8);
+  trailer.append("HGBLOCK\5", 8);
   FaultyFileSystem disk(1);
   WriteFile(&disk, "f", file + index + trailer);
   const auto opened = lsm::BlockFile::Open(disk, "f");

@@ -1,5 +1,5 @@
 #pragma once
-// Certificates made for a test, and files of them.
+// Creates certificates for tests, and files that contain them.
 
 #include <filesystem>
 #include <string>
@@ -7,26 +7,26 @@
 
 namespace hg::http {
 
-/// What a certificate is to say.
+/// The content of a certificate to create.
 struct CertificateWish {
   std::string common_name;
   std::vector<std::string> dns_names = {};
   bool authority = false;
-  int valid_days = 1;  // negative: it has been over for so long
+  int valid_days = 1;  // how long it is valid; negative: it expired that many days ago
 };
 
 struct Certificate {
   std::string certificate, key;  // PEM
 };
 
-/// Signed by `authority`; by itself if that is nullptr.
+/// Creates a certificate signed by `authority`, or by itself if `authority` is nullptr.
 Certificate MakeCertificate(const CertificateWish& wish, const Certificate* authority = nullptr);
 
-/// The authority's list of certificates that it took back, PEM.
+/// Returns the certificate revocation list of the authority as PEM.
 std::string MakeRevocations(const Certificate& authority,
                             const std::vector<const Certificate*>& revoked, int valid_days = 1);
 
-/// A folder for a test's files, gone with the object.
+/// A folder for the files of a test. The destructor removes it.
 class TestFolder {
  public:
   TestFolder();
@@ -34,7 +34,7 @@ class TestFolder {
   TestFolder(const TestFolder&) = delete;
   TestFolder& operator=(const TestFolder&) = delete;
 
-  /// Its path.
+  /// Writes a file and returns its path.
   std::string Write(const std::string& name, const std::string& text) const;
   [[nodiscard]] std::string Path(const std::string& name) const;
 

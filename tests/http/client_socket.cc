@@ -32,7 +32,7 @@ void ClientSocket::Close() {
 void ClientSocket::Send(std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t n = SendSome(bytes);
-    if (n <= 0) return;  // the server has closed: what it said before is read next
+    if (n <= 0) return;  // the server has closed: its earlier bytes are read next
     bytes.remove_prefix(static_cast<size_t>(n));
   }
 }

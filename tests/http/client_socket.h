@@ -12,24 +12,25 @@ namespace hg::http {
 /// One thread at a time. Every call fails its test case if the server is silent for kPatienceS.
 class ClientSocket {
  public:
-  /// `receive_bytes`: what the system keeps of unread bytes, about; 0 = its own choice.
+  /// `receive_bytes`: approximate size of the system's receive buffer; 0 = the system's default.
   explicit ClientSocket(uint16_t port, int receive_bytes = 0);
   virtual ~ClientSocket();
   ClientSocket(const ClientSocket&) = delete;
   ClientSocket& operator=(const ClientSocket&) = delete;
 
   void Send(std::string_view bytes);
-  /// Sends no more, but still listens.
+  /// Closes the sending direction. The socket can still receive.
   virtual void HalfClose();
   virtual void Close();
 
-  /// Everything until the server closes.
+  /// Reads everything until the server closes the connection.
   std::string ReadAll();
-  /// Reads so many bytes and drops them; false: the server has closed before.
+  /// Reads that many bytes and drops them. Returns false if the server closed the connection
+  /// before.
   bool Skip(size_t bytes);
-  /// Exactly so many bytes.
+  /// Reads exactly that many bytes.
   std::string Read(size_t bytes);
-  /// One HTTP response with Content-Length or in chunks: its head with the blank line, and its
+  /// An HTTP response with Content-Length or in chunks: its head including the blank line, and its
   /// body.
   struct Response {
     std::string head, body;
@@ -38,7 +39,8 @@ class ClientSocket {
   Response ReadResponse();
 
  protected:
-  /// Bytes sent, or received; 0 or less: the server has closed.
+  /// These return the number of bytes sent or received. 0 or less: the server has closed the
+  /// connection.
   virtual ssize_t SendSome(std::string_view bytes);
   virtual ssize_t ReceiveSome(char* room, size_t size);
   [[nodiscard]] int fd() const { return fd_; }

@@ -14,7 +14,8 @@ namespace {
 query::Options UtcQueries() {
   query::Options options;
   options.timezone = "UTC";
-  options.query_memory_bytes_max = 64 << 20;  // as a daemon refuses what asks for too much
+  // Like a daemon, it refuses requests that need too much memory.
+  options.query_memory_bytes_max = 64 << 20;
   return options;
 }
 
@@ -41,6 +42,7 @@ Result<SeriesNumber> GatedPoints::Register(ByteView tsuid) {
   if (before_register) RETURN_IF_ERROR(before_register());
   {
     std::lock_guard lock(mutex_);
+    if (!told_of_.contains(Bytes(tsuid))) RETURN_IF_ERROR(new_series_refusal);
     told_of_.emplace(tsuid);
   }
   return PointsOverCells::Register(tsuid);
@@ -172,7 +174,8 @@ EdgeFixture::EdgeFixture(tsd::IngestOptions ingest_options, tsd::MetricLimitOpti
 
 BufferResponse EdgeFixture::Post(std::string_view target, std::string_view body) {
   BufferResponse reply;
-  Dispatch(MakeRequest("POST", target, body), services, reply);
+  Request request = MakeRequest("POST", target, body);
+  Dispatch(request, services, reply);
   return reply;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// The write path whole, over a store in memory, with and without a socket in front.
+// The whole write path over a store in memory, with and without a socket.
 
 #include <atomic>
 #include <functional>
@@ -25,13 +25,13 @@
 
 namespace hg::http {
 
-/// Points that can be told to refuse, and to keep writers waiting. Thread-safe.
+/// A point store that tests can make refuse points or delay commits. Thread-safe.
 class GatedPoints : public points::PointsOverCells {
  public:
   using PointsOverCells::PointsOverCells;
 
   Result<SeriesNumber> Register(ByteView tsuid) override;
-  /// With the series that it was only told of, as the embedded store has it.
+  /// Also lists series that were registered but have no points, as the embedded store does.
   Status ListSeries(ByteView metric, const SeriesMatcher& matcher,
                     const std::function<bool(ByteView tsuid)>& visit) override;
   Result<LogPosition> Append(std::span<const PointEntry> batch) override;
@@ -40,19 +40,22 @@ class GatedPoints : public points::PointsOverCells {
                                           const ReconcileOptions& options) override;
   [[nodiscard]] bool HeedsNoWait() const override { return heeds_no_wait; }
 
-  /// The next `appends` calls of Append answer `why`.
+  /// The next `appends` calls of Append return `why`.
   void RefuseAppends(int appends, Status why = Status::Busy("the memory for new points is full"));
-  /// The next `appends` calls of Append find no memory, and throw.
+  /// The next `appends` calls of Append throw bad_alloc.
   void ThrowOnAppends(int appends) { throws_.store(appends); }
-  /// Commits wait until Release.
+  /// Delays all commits until Release.
   void Hold();
   void Release(const Status& status);
   [[nodiscard]] size_t held();
 
-  /// Asked before each Register, which then says the same if that is not ok. May be empty; to be
-  /// set while nobody writes.
+  /// Called before each Register. If it does not return ok, Register returns its error. May be
+  /// empty. Set it only while no thread writes.
   std::function<Status()> before_register;
-  /// Called before each Append, likewise.
+  /// If it is not ok, Register returns it for series that were not registered before. Set it only
+  /// while no thread writes.
+  Status new_series_refusal;
+  /// Called before each Append. May be empty. Set it only while no thread writes.
   std::function<void()> before_append;
 
   std::atomic<int> appends{0}, commits{0}, lists{0};
@@ -68,7 +71,8 @@ class GatedPoints : public points::PointsOverCells {
   std::vector<std::function<void(Status)>> held_;
 };
 
-/// Histograms and rollups that can be told to refuse; keeps what it took, a line each.
+/// A sink for histograms and rollups that tests can make refuse. Keeps a line of text for each
+/// accepted value.
 class GatedAggregates : public HistogramSink, public RollupSink {
  public:
   Status Put(const NamedHistogram& histogram) override;
@@ -76,7 +80,7 @@ class GatedAggregates : public HistogramSink, public RollupSink {
   [[nodiscard]] std::string_view aggregate_key() const override { return "_aggregate"; }
   [[nodiscard]] std::string_view raw_value() const override { return ""; }
 
-  /// The next `puts` calls answer Busy.
+  /// The next `refusals` calls of Put return Busy.
   int refusals = 0;
   std::vector<std::string> taken;
 
@@ -91,12 +95,12 @@ class EdgeFixture {
 
   static tsd::IngestOptions AllAutomatic();
 
-  /// The exact way, through the table of endpoints.
+  /// Sends a request on the exact path, through the table of endpoints.
   BufferResponse Post(std::string_view target, std::string_view body);
 
-  /// Cells of the data table, "row qualifier value" in hexadecimal, in order.
+  /// Returns the cells of the data table in order, as "row qualifier value" in hexadecimal.
   std::vector<std::string> Cells();
-  /// The same of the table of ids.
+  /// Returns the cells of the table of ids in the same form.
   std::vector<std::string> Ids();
 
   Options options;

@@ -22,15 +22,15 @@ sys.dont_write_bytecode = True
 from daemon import Daemon, Refused  # noqa: E402
 from facts import equal, fact, told  # noqa: E402
 
-GRAFANA = "https://grafana.example:3000"  # its address, which is the origin of what a browser asks
+GRAFANA = "https://grafana.example:3000"  # its address, which is the origin of requests from a browser
 HEALTHY = {"tsd.http.query.omit_nan": "true", "tsd.http.lookup.distinct_first": "true",
            "tsd.http.request.cors_domains": GRAFANA}
 START = 1700000000
 STEP_S = 10
 POINTS = 60
 END = START + POINTS * STEP_S
-LOOKUP_LIMIT = 1000  # the data source's own default
-HOSTS = 1500         # more series than that, those of the second place last
+LOOKUP_LIMIT = 1000  # the default of the data source
+HOSTS = 1500         # more series than the default limit; those of the second place are last
 
 
 # ---- The forms. A version is what the data source's settings call the daemon: 1 is 2.1 and before, 2 is 2.2, 3 is 2.3,
@@ -38,13 +38,13 @@ HOSTS = 1500         # more series than that, those of the second place last
 
 @dataclass(frozen=True)
 class Server:
-    """What Grafana's server asks: for alerts from the beginning, for panels from 12.4 on."""
+    """The requests of Grafana's server: for alerts in all versions, for panels from 12.4 on."""
     releases: str
-    arrays: tuple = ()  # the versions for which points are asked for as pairs
-    # A request for each query, not one for all of a panel; with explicitTags; without the dash of a fill that nobody chose; and
-    # with numbers as they were typed, which were 0 before.
+    arrays: tuple = ()  # the versions that ask for points as pairs
+    # From this version on: a request for each query instead of one for a panel; with explicitTags; no dash for a fill that was
+    # not chosen; and with the numbers that were typed, which were sent as 0 before.
     current: bool = False
-    unit_s: float = 0.001  # of start and end
+    unit_s: float = 0.001  # the unit of start and end
 
 
 SERVERS = (
@@ -58,15 +58,15 @@ SERVERS = (
 
 @dataclass(frozen=True)
 class Browser:
-    """What Grafana's page asks, through its server (Access "Server") or by itself ("Browser")."""
+    """The requests of Grafana's page, sent through its server (Access "Server") or directly ("Browser")."""
     releases: str
     versions: tuple
-    most: int | None          # of suggestions
-    values_limit: int | None  # of the look-up for tag_values(); none: OpenTSDB's own, 25
-    keys_limit: int | None    # of that for tag_names()
-    settings: bool = True     # it has versions and a resolution, and annotations
-    index: tuple = ()         # the versions that find a query again by its index
-    whole: bool = False       # a query is sent with all that the dashboard keeps of it
+    most: int | None          # limit of suggestions
+    values_limit: int | None  # limit of the lookup for tag_values(); None: OpenTSDB's default of 25
+    keys_limit: int | None    # limit of the lookup for tag_names()
+    settings: bool = True     # the data source has settings for version and resolution, and annotations
+    index: tuple = ()         # the versions that match a result to its query by the index
+    whole: bool = False       # a query is sent with all fields that the dashboard stores for it
 
 
 BROWSERS = (
@@ -82,7 +82,7 @@ BROWSERS = (
 
 
 def number(text):
-    """As Go and JavaScript print it: 65536, not 65536.0."""
+    """The number as Go and JavaScript print it: 65536, not 65536.0."""
     value = float(text)
     return int(value) if value.is_integer() else value
 
@@ -90,7 +90,7 @@ def number(text):
 def server_rate(form, target):
     options = {"counter": target.get("isCounter", False)}
     typed = {key: target[key] for key in ("counterMax", "counterResetValue") if key in target}
-    # What is typed into a field is kept as text, which older ones take for no number.
+    # A number typed into a field is stored as text, which older servers do not accept as a number.
     numbers = {key: number(text) if form.current else 0 for key, text in typed.items()}
     if "counterMax" in numbers:
         options["counterMax"] = numbers["counterMax"]
@@ -102,7 +102,7 @@ def server_rate(form, target):
 
 
 def server_form(form, target):
-    """A query of a dashboard as it is sent."""
+    """A dashboard's query in the form in which the server sends it."""
     query = {"metric": target["metric"], "aggregator": target["aggregator"]}
     if not target.get("disableDownsampling"):
         policy = target.get("downsampleFillPolicy", "" if not form.current else "none")
@@ -126,7 +126,7 @@ def browser_form(form, version, target):
             if target.get(key):
                 options[name] = int(target[key])
         if form.settings and version >= 2:
-            options["dropResets"] = "counterMax" not in options  # whatever the reset value is
+            options["dropResets"] = "counterMax" not in options  # independent of the reset value
         query.update(rate=True, rateOptions=options)
     if not target.get("disableDownsampling"):
         policy = target.get("downsampleFillPolicy", "none")
@@ -146,7 +146,7 @@ class Undecodable(AssertionError):
 
 
 def cpu(i):
-    """What cpu.user has above its base, in the middle nothing."""
+    """The i-th value of cpu.user above its base; None in the gap in the middle."""
     return None if 20 <= i < 50 else i / 4
 
 
@@ -155,7 +155,7 @@ def net(i):
 
 
 def minutes(value_at):
-    """[(second, mean)] of the minutes that begin within the range; value_at gives the value of a step, or None."""
+    """[(second, mean)] for the minutes that begin within the range; value_at gives the value of a step, or None."""
     found = {}
     for i in range(POINTS):
         at = START + i * STEP_S
@@ -165,7 +165,7 @@ def minutes(value_at):
 
 
 def fill(daemon):
-    """cpu.user: two hosts in two places with a gap of five minutes; net.bytes: a counter that starts anew; many.series."""
+    """Writes cpu.user (two hosts in two places, with a gap of five minutes), net.bytes (a counter that restarts) and many.series."""
     connection = daemon.connection()
 
     def put(points):
@@ -190,7 +190,7 @@ def fill(daemon):
 
 
 def sent(daemon, method, path, document=None, headers=None):
-    """Status, fields and text of an answer, which may come packed: Go and browsers ask for that."""
+    """Status, fields and text of a response, which may be compressed, because Go and browsers ask for that."""
     connection = daemon.connection()
     try:
         connection.request(method, path, None if document is None else json.dumps(document),
@@ -210,10 +210,10 @@ def asked(daemon, path, document):
     return json.loads(body)
 
 
-# ---- As its server reads ----
+# ---- How Grafana's server reads answers ----
 
 def decoded(value):
-    """A number as Go's decoder takes it into a float."""
+    """The number that Go's decoder reads into a float."""
     if value is None:
         return 0.0
     if isinstance(value, bool) or not isinstance(value, (int, float)):
@@ -222,7 +222,7 @@ def decoded(value):
 
 
 def frames_of(daemon, form, version, queries):
-    """Frames of one request: [(metric, tags, aggregated tags, [(second, value)])]."""
+    """The frames of one request: [(metric, tags, aggregated tags, [(second, value)])]."""
     arrays = version in form.arrays
     body = {"start": int(START / form.unit_s), "end": int(END / form.unit_s), "queries": queries}
     frames = []
@@ -234,19 +234,19 @@ def frames_of(daemon, form, version, queries):
 
 
 def server_query(daemon, query, version=3):
-    """The same of one query."""
+    """The frames of one query."""
     return frames_of(daemon, SERVERS[-2], version, [query])
 
 
 def server_panel(daemon, form, version, targets):
-    """The same of a panel's queries."""
+    """The frames of a panel's queries."""
     queries = [server_form(form, target) for target in targets]
     if not form.current:
         return frames_of(daemon, form, version, queries)
     return [frame for query in queries for frame in frames_of(daemon, form, version, [query])]
 
 
-# ---- As the browser asks and reads ----
+# ---- How the browser asks and reads ----
 
 def browser_body(form, version, queries, milliseconds=False, relative=False):
     body = {"start": START * 1000, "queries": queries}
@@ -264,7 +264,7 @@ def browser_query(daemon, queries, version, milliseconds=False, relative=False, 
 
 
 def owner(series, form, version, targets):
-    """The place among a panel's queries to which a result is given."""
+    """The position of the panel's query to which a result belongs."""
     if version in form.index:
         return series["query"]["index"]
     for i, target in enumerate(targets):
@@ -276,14 +276,14 @@ def owner(series, form, version, targets):
 
 
 def browser_panel(daemon, form, version, targets):
-    """[(place of the query, metric, tags, [(second, value)])]"""
+    """Returns [(position of the query, metric, tags, [(second, value)])]."""
     answer = browser_query(daemon, [browser_form(form, version, target) for target in targets], version, form=form)
     return [(owner(series, form, version, targets), series["metric"], series["tags"],
              sorted((int(at), decoded(value)) for at, value in series["dps"].items())) for series in answer]
 
 
 def words_of(path, **words):
-    """A path with those of the parameters that are given."""
+    """A path with the parameters that are given."""
     return path + "?" + urllib.parse.urlencode({key: value for key, value in words.items() if value is not None})
 
 
@@ -295,7 +295,7 @@ def suggest(daemon, kind, text, most=LOOKUP_LIMIT):
     return daemon.get(words_of("/api/suggest", type=kind, q=text, max=most))
 
 
-# ---- Facts ----
+# ---- The tests ----
 
 
 def server_rows():
@@ -317,7 +317,7 @@ def health_is_asked_by_a_suggestion(daemon, _):
         equal(suggest(daemon, "metrics", "cpu", form.most), ["cpu.user"], form.releases)
 
 
-# Two queries of a panel as a dashboard keeps them; the fill of the second was never chosen.
+# Two queries of a panel as a dashboard stores them; no fill was chosen for the second.
 NET = {"refId": "A", "datasource": {"type": "opentsdb", "uid": "d1"}, "metric": "net.bytes", "aggregator": "sum",
        "downsampleInterval": "1m", "downsampleAggregator": "avg", "downsampleFillPolicy": "none", "alias": "net",
        "currentTagKey": "", "hide": False}
@@ -360,7 +360,7 @@ def a_fill_that_nobody_chose_is_none_though_older_servers_leave_its_dash(daemon,
 
 @fact
 def queries_with_filters_and_explicit_tags_in_all_forms(daemon, _):
-    """Older servers do not send explicitTags, and are given the series all the same, as they name all its keys."""
+    """Older servers do not send explicitTags, but get the same series, because the filters name all keys of the series."""
     target = {**CPU, "explicitTags": True, "tags": {}, "filters": [
         {"type": "literal_or", "tagk": "host", "filter": "web1|web2", "groupBy": True},
         {"type": "wildcard", "tagk": "dc", "filter": "*", "groupBy": False}]}
@@ -376,8 +376,8 @@ def queries_with_filters_and_explicit_tags_in_all_forms(daemon, _):
         equal(len(browser_panel(daemon, form, version, [one_key])), 0 if form.settings else 2, row)
 
 
-# What is ticked and typed for the rate of a counter that begins anew after 39000, and what is shown of that step of 10 s: by
-# those that send the numbers that were typed, and by older servers, which send 0 for them.
+# The options for the rate of a counter that restarts after 39000, and the expected rate for that step of 10 s: for
+# servers that send the numbers that were typed, and for older servers, which send 0 instead.
 RATES = (
     ({}, -3900.0, -3900.0),
     ({"isCounter": True}, None, None),
@@ -431,7 +431,7 @@ def rates_in_all_forms_of_the_server(daemon, _):
 
 @fact
 def rates_in_all_forms_of_the_browser(daemon, _):
-    # Without dropResets, and without a greatest value: that of the longest integers.
+    # Without dropResets and without a maximum, the largest 64-bit integer counts as the counter's maximum.
     rollover = (2**63 - 1 - 39000) / 10
     for form, version, row in browser_rows():
         for ticked, wanted, _ in RATES:
@@ -439,7 +439,7 @@ def rates_in_all_forms_of_the_browser(daemon, _):
                 wanted = rollover
             equal([points for *_, points in browser_panel(daemon, form, version, [{**RATE, **ticked}])],
                   [rates(wanted)], f"{row}, {ticked}")
-    # It asks for no resets to be shown although a reset value was typed, which then has nothing to do.
+    # Resets should be dropped although a reset value was typed, which then has no effect.
     typed = {**RATE, "isCounter": True, "counterResetValue": "1"}
     equal(browser_form(BROWSERS[4], 2, typed)["rateOptions"], {"counter": True, "resetValue": 1, "dropResets": True})
     equal([points for *_, points in browser_panel(daemon, BROWSERS[4], 2, [typed])], [rates(None)])
@@ -456,7 +456,7 @@ def two_queries_of_one_metric_are_told_apart_by_their_index_only(daemon, _):
 
 @fact
 def pairs_and_the_name_of_the_query_go_together(daemon, _):
-    """No release is known to ask for both at once; what stands between it and the daemon may."""
+    """No release is known to ask for both at once, but a program between Grafana and the daemon may."""
     body = browser_body(BROWSERS[3], 3, [browser_form(BROWSERS[3], 3, target) for target in PANEL])
     answer = asked(daemon, "/api/query?arrays=true", body)
     equal(in_order([(series["query"]["index"], series["metric"], [tuple(pair) for pair in series["dps"]])
@@ -499,7 +499,7 @@ def variables_in_all_forms_of_the_browser(daemon, plain):
                   form.releases)
             found = lookup(each, "many.series{dc=*}", form.values_limit)
             equal(len(found), min(HOSTS, form.values_limit or 25), form.releases)
-            # 3000 are more than there are; of fewer the first ones are of one place, but for the setting.
+            # A limit of 3000 exceeds the number of series; with the default, the first ones are all of one place.
             whole = each is daemon or form.values_limit == 3000
             equal({tags["dc"] for tags in found}, {"lga", "fra"} if whole else {"lga"}, form.releases)
 
@@ -538,7 +538,7 @@ def tags_filters_and_explicit_tags(daemon, _):
     by_tags = {"metric": "cpu.user", "aggregator": "sum", "downsample": "1m-avg", "tags": {"host": "web1|web2"}}
     strip = [(metric, points) for metric, _, _, points in server_query(daemon, by_tags)]
     equal([(metric, points) for metric, _, _, points in server_query(daemon, by_filter)], strip)
-    # Of a key that is missing among explicit tags no series is left.
+    # With explicit tags that lack a key of the series, no series is left.
     equal(server_query(daemon, {**by_filter, "filters": by_filter["filters"][:1]}), [])
     _, tags, aggregated, _ = server_query(daemon, {"metric": "cpu.user", "aggregator": "sum", "downsample": "1m-avg"})[0]
     equal((tags, sorted(aggregated)), ({}, ["dc", "host"]))
@@ -597,7 +597,7 @@ def the_browser_reads_milliseconds_where_it_asked_for_them(daemon, _):
     seconds = browser_query(daemon, query, version=2)[0]["dps"]
     millis = browser_query(daemon, query, version=2, milliseconds=True)[0]["dps"]
     equal({int(at) // 1000: value for at, value in millis.items()}, {int(at): value for at, value in seconds.items()})
-    equal(browser_query(daemon, query, version=2, relative=True)[0]["dps"], seconds)  # without an end: until now
+    equal(browser_query(daemon, query, version=2, relative=True)[0]["dps"], seconds)  # without an end, the range lasts until now
 
 
 @fact
@@ -617,10 +617,10 @@ def an_error_is_told_where_grafana_looks_for_it(daemon, _):
     raise AssertionError("nothing was refused")
 
 
-# ---- Access "Browser": the page asks the daemon itself, and the browser tells the page what CORS lets it tell ----
+# ---- Access "Browser": the page asks the daemon directly, and the browser hides what CORS does not allow ----
 
 def let_in(daemon, origin, method, fields, credentials=False):
-    """Whether a browser sends the request, after the answer to its question."""
+    """Whether a browser sends the request, judging by the answer to its preflight request."""
     status, answer, body = sent(daemon, "OPTIONS", "/api/query", None, {
         "Origin": origin, "Access-Control-Request-Method": method,
         "Access-Control-Request-Headers": ",".join(sorted(field.lower() for field in fields))})
@@ -635,7 +635,7 @@ def let_in(daemon, origin, method, fields, credentials=False):
 
 
 def shown(daemon, origin, method, path, document=None, fields=None):
-    """Status and answer as the page gets them; none: the browser keeps the answer from it."""
+    """The status and the answer as the page sees them; None if the browser hides the answer."""
     status, answer, body = sent(daemon, method, path, document, {"Origin": origin, **(fields or {})})
     return (status, json.loads(body)) if answer.get("access-control-allow-origin") in (origin, "*") else None
 
@@ -658,7 +658,7 @@ def a_page_asks_by_itself_where_grafana_s_address_is_named(daemon, _):
               (200, ["cpu.user"]), row)
     for path in ("/api/aggregators", "/api/config/filters"):
         equal(shown(daemon, GRAFANA, "GET", path)[0], 200)
-    # What is wrong is told, too, not only that something is.
+    # The page can read the error message, not only that there was an error.
     status, answer = shown(daemon, GRAFANA, "POST", "/api/query",
                            browser_body(BROWSERS[5], 3, [{"metric": "no.such", "aggregator": "sum"}]), QUERY_FIELDS)
     equal((status, answer["error"]["message"]), (400, "No such name for 'metrics': 'no.such'"))
@@ -677,7 +677,7 @@ def a_page_gets_nothing_where_its_address_is_not_named(daemon, plain):
 
 @fact
 def a_page_does_not_send_a_password_by_itself(daemon, _):
-    """Basic auth with Access "Browser" is not let in: the daemon never says that it takes credentials of other pages."""
+    """Basic auth with Access "Browser" does not work: the daemon never allows credentials from other pages."""
     equal(let_in(daemon, GRAFANA, "POST", {**QUERY_FIELDS, "Authorization": "Basic eDp5"})[0], True)
     equal(let_in(daemon, GRAFANA, "POST", {**QUERY_FIELDS, "Authorization": "Basic eDp5"}, credentials=True)[0], False)
 

@@ -23,7 +23,7 @@ sys.dont_write_bytecode = True
 from daemon import Daemon  # noqa: E402
 from facts import equal, fact, told  # noqa: E402
 
-START = 1700000040  # a whole minute
+START = 1700000040  # the start of a minute
 STEP_S = 10
 POINTS = 61
 END = START + (POINTS - 1) * STEP_S
@@ -32,15 +32,15 @@ FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
 @dataclass(frozen=True)
 class Form:
-    """How points and lists are asked for. Where a form begins is known from Grafana's history, to a release or so."""
+    """How points and lists are requested. The releases in which a form begins are known only approximately."""
     releases: str
-    method: str           # by the settings ("HTTP method"), of questions for points
-    lists: str            # of those for lists, but for the ones that Prometheus answers by GET only
-    health_time: float    # of 1+1
-    timeout: str | None   # sent along with the questions for points
-    limit: int | None     # sent along with those for lists
-    list_times: bool      # start and end as well
-    first_by_post: bool = False  # everything is, and by GET where that is answered by 405 or 400
+    method: str           # the setting "HTTP method", which applies to queries for points
+    lists: str            # method for lists, except for those that Prometheus answers to GET only
+    health_time: float    # time of the query 1+1
+    timeout: str | None   # sent with queries for points
+    limit: int | None     # sent with requests for lists
+    list_times: bool      # whether start and end are sent, too
+    first_by_post: bool = False  # everything is tried by POST first, then by GET if the answer is 405 or 400
 
 
 FORMS = (
@@ -57,12 +57,12 @@ FORMS = (
 
 
 def requests(host, i):
-    """A counter: ten a second of web1, forty of web2, which begins anew at its 30th point."""
+    """A counter: web1 grows by ten per second, web2 by forty; web2 restarts at its 30th point."""
     return i * 100 if host == "web1" else (i if i < 30 else i - 30) * 400
 
 
 def fill(daemon):
-    """http_requests_total; node_load1, a gauge; request_seconds_bucket, a histogram; sys.cpu.user with a tag host.name."""
+    """Writes http_requests_total; node_load1, a gauge; request_seconds_bucket, a histogram; sys.cpu.user with a tag host.name."""
     connection = daemon.connection()
     points = []
 
@@ -73,7 +73,7 @@ def fill(daemon):
         for host in ("web1", "web2"):
             add("http_requests_total", i, requests(host, i), job="api", host=host)
             add("node_load1", i, i / 8 + (host == "web2"), job="node", host=host)
-        for le, count in (("0.1", 10), ("0.5", 30), ("_x002B_Inf", 40)):  # as a remote write stores "+Inf"
+        for le, count in (("0.1", 10), ("0.5", 30), ("_x002B_Inf", 40)):  # the form in which a remote write stores "+Inf"
             add("request_seconds_bucket", i, i * count, job="api", le=le)
         add("sys.cpu.user", i, 50 + i, **{"host.name": "web1", "dc": "lga"})
     connection.request("POST", "/api/put", json.dumps(points))
@@ -88,7 +88,7 @@ METRICS = ["http_requests_total", "node_load1", "request_seconds_bucket", "sys.c
 # ---- Asking ----
 
 def sent(daemon, method, path, words=(), url_words=()):
-    """Status and text of an answer. Words are a form in the body, or of the path with GET."""
+    """Status and text of a response. Words are sent as a form in the body, or in the path with GET."""
     text = urllib.parse.urlencode(list(words))
     url = urllib.parse.urlencode(list(url_words) + (list(words) if method == "GET" else []))
     connection = daemon.connection()
@@ -105,16 +105,17 @@ def sent(daemon, method, path, words=(), url_words=()):
 
 
 def asked(daemon, method, path, words=()):
-    """The data of an answer that says it is a success."""
+    """The data of an answer that says it is a success. It may come with remarks, which Grafana shows as notices."""
     status, kind, body = sent(daemon, method, path, words)
     equal((status, kind), (200, "application/json"), f"{method} {path} {words}: {body[:200]}")
     answer = json.loads(body)
-    equal((list(answer), answer["status"]), (["status", "data"], "success"))
+    equal((list(answer)[:2], answer["status"]), (["status", "data"], "success"))
+    equal(set(answer) <= {"status", "data", "warnings", "infos"}, True, list(answer))
     return answer["data"]
 
 
 def listed(daemon, form, path, words=(), by_get=False):
-    """A list for the page. What answers GET only is asked so, unless the form tries POST first."""
+    """A list for the page. Endpoints that answer GET only are asked by GET, unless the form tries POST first."""
     words = list(words)
     if form.list_times:
         words += [("start", START), ("end", END)]
@@ -129,7 +130,7 @@ def listed(daemon, form, path, words=(), by_get=False):
 
 
 def seconds(value):
-    """A number as the server sends times and steps."""
+    """A number in the form in which the server sends times and steps."""
     return repr(value).removesuffix(".0")
 
 
@@ -137,7 +138,7 @@ def points_words(form, **words):
     return [*words.items(), *([("timeout", form.timeout)] if form.timeout else [])]
 
 
-# ---- As its server reads ----
+# ---- How Grafana's server reads answers ----
 
 class Undecodable(AssertionError):
     pass
@@ -147,7 +148,7 @@ FLOAT = re.compile(r"[+-]?(Inf|NaN|\d+(\.\d+)?([eE][+-]?\d+)?)\Z")
 
 
 def sample(pair):
-    """[time, "value"]: a number, and the text of one."""
+    """[time, "value"]: a number, and a number as text."""
     at, text = pair
     if isinstance(at, bool) or not isinstance(at, (int, float)) or not isinstance(text, str) or not FLOAT.match(text):
         raise Undecodable(f"{pair!r} is no sample")
@@ -155,8 +156,8 @@ def sample(pair):
 
 
 def read(data, kind):
-    """{labels: [(second, value)]} of series, or one sample."""
-    # Older ones read the result by its type, which must stand in front of it.
+    """Returns {labels: [(second, value)]} for series, or one sample."""
+    # Older servers read the result according to its type, so the type must come first.
     equal(list(data), ["resultType", "result"])
     equal(data["resultType"], kind)
     if kind == "scalar":
@@ -188,7 +189,7 @@ def named(name, **pairs):
     return labels(__name__=name, **pairs)
 
 
-# ---- Facts ----
+# ---- The tests ----
 
 
 @fact
@@ -201,11 +202,11 @@ def save_and_test_adds_one_and_one(daemon):
 @fact
 def its_kind_is_prometheus_and_its_version_one_that_has_matches_of_labels(daemon):
     for form in FORMS:
-        if form.first_by_post:  # of the server, which then asks by GET
+        if form.first_by_post:  # by Grafana's server, which then uses GET
             equal(sent(daemon, "POST", "/api/v1/status/buildinfo")[0], 405)
         build = asked(daemon, "GET", "/api/v1/status/buildinfo")
         equal([type(build[key]) for key in ("version", "revision", "branch")], [str, str, str])
-        equal("features" in build, False)  # with any it would be taken for Mimir, which keeps rules
+        equal("features" in build, False)  # a daemon with features would be taken for Mimir, which stores rules
         version = re.fullmatch(r"(\d+)\.(\d+)\.(\d+)", build["version"])
         equal([int(part) for part in version.groups()] >= [2, 24, 0], True)
 
@@ -264,7 +265,7 @@ def series_of_a_selector(daemon):
                                 (['{job="nothing"}'], [])):
             words = [("match[]", match) for match in matches]
             equal(ordered(listed(daemon, form, "/api/v1/series", words)), ordered(wanted), f"{form.releases}, {matches}")
-        # All there are, which those whose settings say "series" ask first.
+        # All series, which data sources with the setting "series" request first.
         found = listed(daemon, form, "/api/v1/series", [("match[]", '{__name__!=""}')])
         equal((len(found), sorted({series["__name__"] for series in found})), (8, METRICS), form.releases)
 
@@ -278,11 +279,10 @@ def types_of_metrics_are_not_known_which_is_no_error(daemon):
 
 @fact
 def values_of_a_label_whose_name_has_a_dot(daemon):
-    """From 12.0 on such a name is asked for as the releases of Prometheus from 3.0 on write it in a path, U__host_2e_name. The
-    daemon, which speaks 2.42, knows that for a name that nobody has; its own text, which variables may be given, it finds."""
+    """From 12.0 on such a name is asked for as the releases of Prometheus from 3.0 on write it in a path, U__host_2e_name."""
     path = "/api/v1/label/{}/values"
     equal(asked(daemon, "GET", path.format("host.name")), ["web1"])
-    equal(asked(daemon, "GET", path.format("U__host_2e_name")), [])
+    equal(asked(daemon, "GET", path.format("U__host_2e_name")), ["web1"])
 
 
 @fact
@@ -308,30 +308,31 @@ def points_over_a_range(daemon):
         equal(over(daemon, form, '{__name__="sys.cpu.user"}', step=15, end=START + 60),
               {named("sys.cpu.user", dc="lga", **{"host.name": "web1"}):
                [(START, 50.0), (START + 15, 51.0), (START + 30, 53.0), (START + 45, 54.0), (START + 60, 56.0)]}, form.releases)
-        # Steps and times with a fraction: what the width of a panel in pixels comes to.
+        # Steps and times have fractions, because they follow from the width of a panel in pixels.
         equal(over(daemon, form, "sum(node_load1)", START + 0.25, START + 1.25, 0.5),
               {(): [(START + 0.25, 1.0), (START + 0.75, 1.0), (START + 1.25, 1.0)]}, form.releases)
         equal(over(daemon, form, "nothing_of_that_name"), {}, form.releases)
-        # A number for each step, without a series.
+        # An expression without a series gives a number for each step.
         equal(over(daemon, form, "2 * 3", end=START + 60), {(): [(START, 6.0), (START + 60, 6.0)]}, form.releases)
 
 
 @fact
 def rates_over_a_range(daemon):
-    """$__rate_interval is a number of seconds when it is sent; each window of 60 s has seven points, and both of its ends."""
+    """$__rate_interval is a number of seconds when it is sent; each window of 60 s has six points: its begin is not part of it."""
     for form in FORMS:
         found = over(daemon, form, "sum by (host) (rate(http_requests_total[60s]))", start=START + 60)
         equal(found[labels(host="web1")], [(at, 10.0) for at in range(START + 60, END + 1, 60)], form.releases)
-        # web2 begins anew at its 30th point, 11600 before: five steps of 400 and one to 0 in the window that ends there.
+        # web2 begins anew at its 30th point, 11600 before: four steps of 400 and one to 0 in the window that ends there, stretched
+        # from 50 s to 60 s.
         restart = START + 300
         equal(found[labels(host="web2")],
-              [(at, 2000 / 60 if at == restart else 40.0) for at in range(START + 60, END + 1, 60)], form.releases)
+              [(at, 1600 / 50 if at == restart else 40.0) for at in range(START + 60, END + 1, 60)], form.releases)
         equal(set(found), {labels(host="web1"), labels(host="web2")}, form.releases)
 
 
 @fact
 def quantiles_of_a_histogram(daemon):
-    """Of 40 a step 10 take up to 0.1, 20 more up to 0.5: the middle one is half the way from the first to the second."""
+    """Of 40 per step, 10 are at most 0.1 and 20 more at most 0.5, so the median is halfway between these bounds."""
     for form in FORMS:
         query = "histogram_quantile(0.5, sum by (le) (rate(request_seconds_bucket[60s])))"
         found = over(daemon, form, query, start=START + 60)
@@ -372,7 +373,7 @@ def an_error_is_told_where_grafana_looks_for_it(daemon):
 
 @fact
 def there_are_no_rules_and_no_alerts(daemon):
-    """The newer forms try POST first, and GET where that is refused. An empty list is no failure on the page of alert rules."""
+    """Newer forms try POST first, and GET if that is refused. The page of alert rules accepts an empty list."""
     for path, words, data in (("/api/v1/rules", (), {"groups": []}), ("/api/v1/rules", (("type", "alert"),), {"groups": []}),
                               ("/api/v1/alerts", (), {"alerts": []})):
         status, _, body = sent(daemon, "GET", path, words)
@@ -380,8 +381,8 @@ def there_are_no_rules_and_no_alerts(daemon):
         equal(sent(daemon, "POST", path, words)[0], 405, path)
 
 
-# What Grafana asks and is not there: the ways it is asked, the newer ones by POST first. With 404 Grafana has no exemplars to
-# offer, and shows the rest.
+# Endpoints that Grafana asks for but that do not exist, with their methods; newer versions try POST first. After a 404
+# Grafana offers no exemplars and shows the rest.
 NOT_THERE = (
     ("/api/v1/query_exemplars", ("GET", "POST"), (("query", "test"), ("start", START * 1000), ("end", END * 1000))),
     ("/api/v1/query_exemplars", ("GET", "POST"), (("query", "node_load1"), ("start", START), ("end", END))),
@@ -410,7 +411,7 @@ def exemplars_and_targets_are_not_there_and_no_other_answer_says_they_are(daemon
 
 @fact
 def a_panel_with_exemplars_has_its_points(daemon):
-    """Its server asks for both, and passes over exemplars that fail."""
+    """Grafana's server asks for both, and ignores exemplars that fail."""
     form = FORMS[-1]
     equal(sent(daemon, "POST", "/api/v1/query_exemplars", points_words(form, query="node_load1", start=START, end=END))[0], 404)
     equal(len(over(daemon, form, "node_load1")), 2)

@@ -39,7 +39,7 @@ struct RunningGraphite : EdgeFixture {
     };
     return options;
   }
-  /// Waits, for as long as a test may take.
+  /// Waits as long as a test may take.
   void Await(const std::atomic<uint64_t>& counter, uint64_t value) {
     for (int i = 0; i < 60'000 && counter.load() < value; ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -67,7 +67,7 @@ std::vector<std::string> Sorted(std::vector<std::string> names) {
   return names;
 }
 
-/// The server's end of the one connection to that port of this process; -1: there is none.
+/// The server's descriptor of the one connection to that port in this process; -1 = none.
 int AcceptedSocket(uint16_t port) {
   for (int fd = 0; fd < 4096; ++fd) {
     sockaddr_in own{}, peer{};
@@ -81,7 +81,7 @@ int AcceptedSocket(uint16_t port) {
   return -1;
 }
 
-/// How many descriptors the process may have, until it ends.
+/// Limits the number of descriptors of the process while it exists.
 class DescriptorLimit {
  public:
   explicit DescriptorLimit(rlim_t limit) {
@@ -115,7 +115,8 @@ TEST_CASE(
   CHECK(edge.Warnings().empty());
 }
 
-TEST_CASE("a path whose only tag is the default one is another series than one without tags") {
+TEST_CASE(
+    "a path with the default tag as its only tag is another series than a path without tags") {
   RunningGraphite edge;
   ClientSocket client(edge.server.port());
   client.Send("a 1 1700000000\na;source=unknown 2 1700000000\n");
@@ -125,7 +126,8 @@ TEST_CASE("a path whose only tag is the default one is another series than one w
         std::vector<std::string>{"_x0073_ource", "source"});
 }
 
-TEST_CASE("points of known paths are stored without a look at their names, lines or pickles") {
+TEST_CASE(
+    "points of known paths are stored without looking at their names, in lines and in pickles") {
   RunningGraphite edge;
   std::atomic<int> looked_at{0};
   edge.points.before_register = [&looked_at] {
@@ -153,7 +155,7 @@ TEST_CASE("points of known paths are stored without a look at their names, lines
   CHECK(edge.counters.rpc_graphite.load() == 9);
 }
 
-TEST_CASE("halves of paths that are known each by itself make no path longer than it may be") {
+TEST_CASE("a path cannot exceed its maximum length because its halves are known") {
   RunningGraphite edge;
   const std::string metric(5000, 'a'), tags = ";b=" + std::string(5000, 'c');
   ClientSocket client(edge.server.port());
@@ -165,7 +167,7 @@ TEST_CASE("halves of paths that are known each by itself make no path longer tha
   CHECK(edge.Cells().size() == 2);
 }
 
-TEST_CASE("a pickled path with a blank is known to no line") {
+TEST_CASE("a pickled path with a blank is not known to the plaintext protocol") {
   RunningGraphite edge;
   ClientSocket pickles(edge.server.pickle_port());
   pickles.Send(Frame("(l(Va\tb\n(I1700000000\nI1\ntta."));
@@ -176,7 +178,7 @@ TEST_CASE("a pickled path with a blank is known to no line") {
   CHECK(edge.Cells().size() == 1);
 }
 
-TEST_CASE("what throws costs its connection, and leaves nothing behind for others") {
+TEST_CASE("an exception costs only its connection and leaves nothing behind for others") {
   RunningGraphite edge;
   ClientSocket client(edge.server.port());
   client.Send("a 1 1700000000\n");
@@ -193,7 +195,7 @@ TEST_CASE("what throws costs its connection, and leaves nothing behind for other
   CHECK(edge.Cells().size() == 2);
 }
 
-TEST_CASE("frames of pickled points are stored, whatever pieces they come in") {
+TEST_CASE("frames of pickled points are stored, whatever pieces they arrive in") {
   RunningGraphite edge;
   const std::string frame =
       Frame("(l(Va\n(I1700000000\nI1\ntta.") + Frame("(l(Vb\n(I1700000000\nF2.5\ntta.");
@@ -207,7 +209,7 @@ TEST_CASE("frames of pickled points are stored, whatever pieces they come in") {
   CHECK(edge.Cells().size() == 2);
 }
 
-TEST_CASE("a bad line costs itself alone, and the log is told") {
+TEST_CASE("an invalid line loses only its own point and is logged") {
   RunningGraphite edge;
   ClientSocket client(edge.server.port());
   client.Send("a 1 1700000000\na x 1700000001\na 3 1700000002\n");
@@ -217,7 +219,22 @@ TEST_CASE("a bad line costs itself alone, and the log is told") {
         std::vector<std::string>{"graphite: the value \"x\" is no finite number"});
 }
 
-TEST_CASE("a pickle that is none costs its frame, a frame too long its connection") {
+TEST_CASE("lines of points in a browser's HTTP or TLS request are not stored") {
+  RunningGraphite edge;
+  for (const std::string& bytes :
+       {std::string("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n"
+                    "a 1 1700000000\nb 2 1700000000\n"),
+        std::string("\x16\x03\x01\x02\na 1 1700000000\n")}) {
+    CAPTURE(bytes);
+    ClientSocket client(edge.server.port());
+    client.Send(bytes);
+    CHECK(client.ReadAll().empty());
+  }
+  CHECK(edge.counters.points_added.load() == 0);
+  CHECK(edge.Ids().empty());
+}
+
+TEST_CASE("an invalid pickle loses its frame, and a frame that is too long closes its connection") {
   RunningGraphite edge;
   ClientSocket client(edge.server.pickle_port());
   client.Send(Frame("cos\nsystem\n.") + Frame("(l(Va\n(I1700000000\nI1\ntta."));
@@ -231,7 +248,7 @@ TEST_CASE("a pickle that is none costs its frame, a frame too long its connectio
   CHECK(edge.counters.put_illegal_arguments.load() == 3);
 }
 
-TEST_CASE("a pickled path that is none costs its point alone") {
+TEST_CASE("an invalid path in a pickle loses only its own point") {
   RunningGraphite edge;
   ClientSocket client(edge.server.pickle_port());
   client.Send(Frame("(l(Va;b\n(I1700000000\nI1\ntta(Vc\n(I1700000000\nI1\ntta."));
@@ -241,17 +258,17 @@ TEST_CASE("a pickled path that is none costs its point alone") {
         std::vector<std::string>{"graphite: the tag \"b\" of the path \"a;b\" is no KEY=VALUE"});
 }
 
-TEST_CASE("a frame that names one long path many times is stored in pieces") {
+TEST_CASE("a frame that names one long path many times is stored in parts") {
   RunningGraphite edge;
   edge.points.RefuseAppends(1);
   ClientSocket client(edge.server.pickle_port());
   client.Send(Frame("((V" + std::string(1000, 'a') + "\n(I1700000000\nI1\ntt" +
                     std::string(9'999, '2') + "t."));
   edge.Await(edge.counters.points_added, 10'000);
-  CHECK(edge.counters.put_writes_blocked.load() < 5'000);  // of the first piece alone
+  CHECK(edge.counters.put_writes_blocked.load() < 5'000);  // of the first piece only
 }
 
-TEST_CASE("a line that its connection does not end is not stored") {
+TEST_CASE("a line that is incomplete when the connection ends is not stored") {
   RunningGraphite edge;
   ClientSocket client(edge.server.port());
   client.Send("a 1 1700000000\na 2 17000");
@@ -261,7 +278,7 @@ TEST_CASE("a line that its connection does not end is not stored") {
   CHECK(edge.counters.put_illegal_arguments.load() == 1);
 }
 
-TEST_CASE("while the store is busy points wait, and are stored once") {
+TEST_CASE("points wait while the store is busy, and are then stored once") {
   RunningGraphite edge;
   edge.points.RefuseAppends(3);
   ClientSocket client(edge.server.port());
@@ -269,14 +286,14 @@ TEST_CASE("while the store is busy points wait, and are stored once") {
   edge.Await(edge.counters.points_added, 1);
   CHECK(edge.Cells().size() == 1);
   CHECK(edge.counters.put_writes_blocked.load() == 3);
-  edge.points.RefuseAppends(3);  // of a path that is known by then
+  edge.points.RefuseAppends(3);  // the path is known by then
   client.Send("a 2 1700000001\n");
   edge.Await(edge.counters.points_added, 2);
   CHECK(edge.Cells().size() == 2);
   CHECK(edge.counters.put_writes_blocked.load() == 6);
 }
 
-TEST_CASE("a point that the store can never take costs itself alone") {
+TEST_CASE("a point that the store can never accept loses only itself") {
   RunningGraphite edge;
   // An id of one byte.
   REQUIRE(edge.store.Mutate("tsdb-uid", {{"bad", {PutCell("id", "metrics", "\x09")}}}).ok());
@@ -291,7 +308,8 @@ TEST_CASE("a point that the store can never take costs itself alone") {
   CHECK(edge.Warnings()[0].find("Found id.length = 1") != std::string::npos);
 }
 
-TEST_CASE("a metric over its rate costs its own points, a client over his his own") {
+TEST_CASE(
+    "a metric over its rate loses only its own points, and a client over its limit only its own") {
   RunningGraphite edge(0, {.points_per_s = 2, .series_max = 0});
   ClientSocket client(edge.server.port());
   client.Send("busy 1 1700000000\nbusy 1 1700000001\nbusy 1 1700000002\nbusy 1 1700000003\n");
@@ -315,7 +333,9 @@ TEST_CASE("a metric over its rate costs its own points, a client over his his ow
   CHECK(other.Cells().size() == 3);
 }
 
-TEST_CASE("beside a metric over its rate the others' points are stored, a client's rate or not") {
+TEST_CASE(
+    "if one metric is over its rate, points of other metrics are stored, with or without a client "
+    "limit") {
   RunningGraphite edge(0, {.points_per_s = 2, .series_max = 0},
                        {.points_per_s = 10, .new_series_per_hour = 0});
   ClientSocket client(edge.server.port());
@@ -332,7 +352,7 @@ TEST_CASE("beside a metric over its rate the others' points are stored, a client
   CHECK(edge.client_limits.refused_points() == 2);
 }
 
-TEST_CASE("connections are kept alive; idle ones are closed after the timeout") {
+TEST_CASE("connections stay open, and idle ones are closed after the timeout") {
   RunningGraphite edge(30);
   ClientSocket idle(edge.server.port());
   idle.Send("a 1 1700000000\n");
@@ -347,7 +367,7 @@ TEST_CASE("connections are kept alive; idle ones are closed after the timeout") 
   CHECK(idle.ReadAll().empty());
 }
 
-TEST_CASE("connections beyond the limit are turned away, counted and told") {
+TEST_CASE("connections beyond the limit are refused, counted and logged") {
   const DescriptorLimit room(4096);
   RunningGraphite edge;
   std::deque<ClientSocket> open;
@@ -360,7 +380,7 @@ TEST_CASE("connections beyond the limit are turned away, counted and told") {
         std::vector<std::string>{"graphite: a connection beyond 1024 was turned away"});
 }
 
-TEST_CASE("without descriptors both ports wait between their tries, and go on afterwards") {
+TEST_CASE("without file descriptors both ports pause between attempts and continue afterwards") {
   RunningGraphite edge;
   const uint16_t ports[] = {edge.server.port(), edge.server.pickle_port()};
   int clients[2];
@@ -377,7 +397,7 @@ TEST_CASE("without descriptors both ports wait between their tries, and go on af
       REQUIRE(::connect(clients[i], reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
     }
     while (edge.Warnings().empty()) std::this_thread::yield();
-    // Tries that burn the core are thousands by then; those that wait are two, or a few.
+    // Busy waiting would make thousands of attempts by then; with pauses there are only a few.
     std::this_thread::sleep_for(std::chrono::milliseconds(250));
     edge.clock.AdvanceMs(10'000);
     while (edge.Warnings().size() < 2) std::this_thread::yield();
@@ -393,7 +413,7 @@ TEST_CASE("without descriptors both ports wait between their tries, and go on af
   for (const int client : clients) ::close(client);
 }
 
-TEST_CASE("a stop ends connections and the wait for a busy store") {
+TEST_CASE("a stop ends connections and the waiting for a busy store") {
   RunningGraphite edge;
   ClientSocket idle(edge.server.port());
   edge.points.RefuseAppends(1'000'000'000);
@@ -403,6 +423,17 @@ TEST_CASE("a stop ends connections and the wait for a busy store") {
   edge.server.Stop();
   CHECK(idle.ReadAll().empty());
   CHECK(edge.Cells().empty());
+}
+
+TEST_CASE("a path without memory for its name is dropped at once, and known paths continue") {
+  RunningGraphite edge;
+  ClientSocket client(edge.server.port());
+  client.Send("known 1 1700000000\n");
+  edge.Await(edge.counters.points_added, 1);
+  edge.points.new_series_refusal = Status::Exhausted("no memory for series");
+  client.Send("new 1 1700000000\nknown 2 1700000001\n");
+  edge.Await(edge.counters.points_added, 2);
+  CHECK(edge.counters.put_writes_blocked.load() == 1);
 }
 
 }  // namespace hg::http

@@ -1,5 +1,5 @@
 #pragma once
-// Requests with header fields, for languages that need them.
+// Requests with header fields, for ingestion protocols that need them.
 
 #include <string>
 #include <string_view>
@@ -13,7 +13,7 @@ namespace hg::http {
 
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
-/// The exact way, through the table of endpoints.
+/// Sends a request on the exact path, through the table of endpoints.
 inline BufferResponse PostWith(EdgeFixture& edge, const Headers& headers, std::string_view target,
                                std::string_view body) {
   BufferResponse reply;

@@ -1,5 +1,5 @@
 #pragma once
-// A server on a free port over a store in memory, and what clients send to it.
+// A server on a free port over a store in memory, and requests for it.
 
 #include <doctest/doctest.h>
 
@@ -15,6 +15,10 @@
 
 namespace hg::http {
 
+/// The store in memory takes many times as long for a point as the engine. The script suites, whose
+/// daemons use the engine, allow 250 ms (tests/support/daemon.py).
+inline constexpr int kTurnCpuMsMax = 5000;
+
 struct RunningServer : EdgeFixture {
   explicit RunningServer(const std::function<void(Options&)>& change = {})
       : server(Prepared(change), services) {
@@ -26,6 +30,7 @@ struct RunningServer : EdgeFixture {
     options.port = 0;
     options.loop_threads = 2;
     options.worker_threads = 2;
+    options.turn_cpu_ms_max = kTurnCpuMsMax;
     if (change) change(options);
     return options;
   }
@@ -47,15 +52,15 @@ inline std::string Post(std::string_view target, std::string_view body,
 
 inline constexpr std::string_view kGetVersion = "GET /api/version HTTP/1.1\r\n\r\n";
 
-/// Array of `count` points.
+/// Returns a JSON array of `count` points.
 inline std::string Points(int count) {
   std::string body = "[";
   for (int i = 0; i < count; ++i) body += (i > 0 ? "," : "") + PointAt(1700000000 + i);
   return body + "]";
 }
 
-/// `count` points that are refused one by one: with ?details a reply many times the size of what is
-/// kept for a client that does not read.
+/// Returns a JSON array of `count` invalid points. With ?details the response is many times larger
+/// than the buffer for a client that does not read.
 inline std::string RefusedPoints(int count) {
   std::string body = "[";
   for (int i = 0; i < count; ++i) {
@@ -65,7 +70,8 @@ inline std::string RefusedPoints(int count) {
   return body + "]";
 }
 
-/// Moves the server's clock on by `step_ms` again and again until `done`; false: never.
+/// Advances the server's clock by `step_ms` repeatedly until `done` returns true. Returns false if
+/// that does not happen.
 inline bool AgeUntil(EdgeFixture& edge, int64_t step_ms, const std::function<bool()>& done) {
   for (int i = 0; i < 150; ++i) {
     if (done()) return true;

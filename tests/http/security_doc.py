@@ -18,15 +18,15 @@ from checks import judged  # noqa: E402
 
 HEAD = "## Threats"
 ROOMS = ("compaction", "http", "query", "storage", "tsd", "uid")
-# The calls of C, POSIX and Linux by which a process becomes, or makes, another.
-# A clone() without arguments is an object's own.
+# The functions of C, POSIX and Linux by which a process starts, or becomes, another program.
+# A clone() without arguments is a method of an object.
 STARTS = re.compile(r"\b(system|popen|exec[lv][pe]?e?|fexecve|execveat|posix_spawnp?|v?fork|dlopen)\s*\(|\bclone3?\s*\((?!\))"
                     r"|boost/process")
 THREATS_MIN = 15
 
 
 def threats(text):
-    """(threat, answer, proof) of each row of the table."""
+    """Returns (threat, answer, proof) for each row of the table."""
     for line in text[text.index(HEAD):].splitlines():
         cells = [cell.strip() for cell in line.strip().strip("|").split(" | ")]
         if line.startswith("| ") and len(cells) == 3 and cells[0] != "threat" and not set(cells[0]) <= set("- |"):
@@ -47,7 +47,7 @@ def errors_of(text, root):
 
 
 def the_sources_start_no_other_program(sources):
-    """What proves `the sources start no other program`: {path: text} in, a sentence for each call out."""
+    """Proves `the sources start no other program`: takes {path: text} and returns a sentence for each call found."""
     for path, text in sources.items():
         for number, line in enumerate(text.splitlines(), 1):
             if STARTS.search(line.split("//")[0]):

@@ -1,4 +1,4 @@
-// Who may what, through sockets: HTTP asks each request, the line protocol each connection.
+// Authentication and roles over sockets: HTTP checks each request, telnet each connection.
 
 #include <doctest/doctest.h>
 
@@ -41,10 +41,11 @@ struct GuardedServer : RunningServer {
 };
 
 std::string Get(std::string_view target, std::string_view fields = {}) {
-  return "GET " + std::string(target) + " HTTP/1.1\r\nHost: tsd\r\n" + std::string(fields) + "\r\n";
+  return "GET " + std::string(target) + " HTTP/1.1\r\nHost: localhost\r\n" + std::string(fields) +
+         "\r\n";
 }
 
-/// Judges passwords as the daemon does, and keeps all that begins between Shut and Open.
+/// Verifies passwords like the daemon, and holds all checks that begin between Shut and Open.
 /// Thread-safe.
 class Gate {
  public:
@@ -72,7 +73,7 @@ class Gate {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return inside_ >= inside; });
   }
-  /// That were inside at once.
+  /// The maximum number of concurrent checks.
   [[nodiscard]] int most() {
     std::lock_guard lock(mutex_);
     return most_;
@@ -85,7 +86,9 @@ class Gate {
   int inside_ = 0, most_ = 0;
 };
 
-TEST_CASE("without good credentials a request is refused before its body, and a browser asks") {
+TEST_CASE(
+    "without valid credentials a request is refused before its body is read, and a browser asks "
+    "for them") {
   GuardedServer edge;
   for (const std::string& request :
        {Get("/api/version"), Get("/api/version", kNobody), Post("/api/put", PointAt(1700000000)),
@@ -109,7 +112,7 @@ TEST_CASE("without good credentials a request is refused before its body, and a 
   CHECK(edge.counters.unauthorized_http.load() == 6);
 }
 
-TEST_CASE("a user does what his roles allow, on one connection with others") {
+TEST_CASE("users may do what their roles allow, also if several users share one connection") {
   GuardedServer edge;
   ClientSocket client(edge.server.port());
   const auto status = [&](const std::string& request) {
@@ -130,7 +133,7 @@ TEST_CASE("a user does what his roles allow, on one connection with others") {
   CHECK(edge.Cells().size() == 2);
 }
 
-TEST_CASE("a user is told who he is and what he may, as the page wants to know") {
+TEST_CASE("a user can query their name and roles, as the web page needs it") {
   GuardedServer edge;
   ClientSocket client(edge.server.port());
   const auto told = [&](std::string_view fields) {
@@ -141,7 +144,7 @@ TEST_CASE("a user is told who he is and what he may, as the page wants to know")
   CHECK(told(kWriter) == R"({"user":"writer","roles":["write"],"mode":"rw"})");
 }
 
-TEST_CASE("points of a page of another site are refused where those of agents go the fast way") {
+TEST_CASE("points from a page of another site are refused on the fast path too") {
   GuardedServer edge;
   ClientSocket client(edge.server.port());
   const auto status = [&](const std::string& target, const std::string& body,
@@ -150,7 +153,7 @@ TEST_CASE("points of a page of another site are refused where those of agents go
     return client.ReadResponse().status();
   };
   const std::string lines = "m,host=a v=1 1700000000\n", by_influx = "/write?precision=s";
-  for (int round = 0; round < 2; ++round) {  // by name, then the fast way
+  for (int round = 0; round < 2; ++round) {  // by name first, then on the fast path
     CHECK(status("/api/put", PointAt(1700000000), "") == 204);
     CHECK(status(by_influx, lines, "") == 204);
   }
@@ -165,7 +168,7 @@ TEST_CASE("points of a page of another site are refused where those of agents go
   CHECK(status("/api/put", PointAt(1700000001), "Sec-Fetch-Site: same-origin\r\n") == 204);
 }
 
-TEST_CASE("a good password is judged once, whatever connection it comes on") {
+TEST_CASE("a valid password is verified once, whatever connection it arrives on") {
   GuardedServer edge;
   for (int i = 0; i < 3; ++i) {
     ClientSocket client(edge.server.port());
@@ -176,12 +179,12 @@ TEST_CASE("a good password is judged once, whatever connection it comes on") {
   CHECK(edge.access.Known(ReadAuthorization("Basic cmVhZGVyOnNlY3JldCBvZiByZWFkZXI=")) != nullptr);
 }
 
-TEST_CASE("a flood of wrong passwords waits by itself: tokens and known passwords are served") {
+TEST_CASE("many wrong passwords do not delay tokens and known passwords") {
   Gate gate;
   GuardedServer edge({}, [&gate](std::string_view password, const std::string& hash) {
     return gate.Matches(password, hash);
   });
-  // Before the server stops, which waits for what is inside.
+  // Before the server stops, because the stop waits for running checks.
   const std::unique_ptr<Gate, void (*)(Gate*)> open(&gate, [](Gate* shut) { shut->Open(); });
   ClientSocket known(edge.server.port());
   known.Send(Get("/api/version", kReader));
@@ -193,7 +196,7 @@ TEST_CASE("a flood of wrong passwords waits by itself: tokens and known password
     flood.back()->Send(Get("/api/version", kNobody));
   }
   gate.Await(2);
-  // None of the flood that waits is judged by now.
+  // None of the waiting wrong passwords is verified yet.
   known.Send(Get("/api/version", kReader));
   CHECK(known.ReadResponse().status() == 200);
   known.Send(Post("/api/put", PointAt(1700000000), kToken));
@@ -214,7 +217,7 @@ TEST_CASE("a flood of wrong passwords waits by itself: tokens and known password
   CHECK(gate.most() == 2);
 }
 
-TEST_CASE("after a reload a request is answered by the new file") {
+TEST_CASE("after a reload requests are checked against the new file") {
   GuardedServer edge;
   ClientSocket client(edge.server.port());
   client.Send(Post("/api/put", PointAt(1700000000), kToken));
@@ -228,7 +231,7 @@ TEST_CASE("after a reload a request is answered by the new file") {
   CHECK(edge.Cells().size() == 1);
 }
 
-TEST_CASE("CORS may ask without credentials, and what it allows still needs them") {
+TEST_CASE("CORS preflight requests need no credentials, but the allowed requests do") {
   GuardedServer edge([](Options& options) { options.cors_domains = {"http://good"}; });
   ClientSocket client(edge.server.port());
   client.Send("OPTIONS /api/put HTTP/1.1\r\nOrigin: http://good\r\n\r\n");
@@ -239,7 +242,7 @@ TEST_CASE("CORS may ask without credentials, and what it allows still needs them
   CHECK(refused.head.find("Access-Control-Allow-Origin: http://good") != std::string::npos);
 }
 
-TEST_CASE("lines are run once auth has said who writes them") {
+TEST_CASE("telnet lines are run after auth has identified the writer") {
   GuardedServer edge;
   ClientSocket client(edge.server.port());
   const auto say = [&](std::string_view lines, std::string_view reply) {
@@ -258,7 +261,7 @@ TEST_CASE("lines are run once auth has said who writes them") {
   CHECK(edge.counters.forbidden_telnet.load() == 2);
 }
 
-TEST_CASE("who says auth in the middle of his lines is another from there on") {
+TEST_CASE("an auth line changes the user for the lines after it") {
   GuardedServer edge;
   ClientSocket client(edge.server.port());
   client.Send(
@@ -270,7 +273,7 @@ TEST_CASE("who says auth in the middle of his lines is another from there on") {
   CHECK(edge.Cells().size() == 1);
 }
 
-TEST_CASE("after a reload lines go on as long as their writer is known by the same secret") {
+TEST_CASE("after a reload telnet lines continue while their user has the same secret") {
   GuardedServer edge;
   ClientSocket client(edge.server.port());
   client.Send("auth bearer hg_agents\nput m 1700000000 1 host=a\nhelp\n");
@@ -289,7 +292,7 @@ TEST_CASE("after a reload lines go on as long as their writer is known by the sa
   CHECK(edge.Cells().size() == 2);
 }
 
-TEST_CASE("InfluxDB's clients say who they are in their own ways, on their own paths") {
+TEST_CASE("InfluxDB clients authenticate in their own ways, on InfluxDB's paths only") {
   GuardedServer edge;
   ClientSocket client(edge.server.port());
   int64_t second = 1700000000;
@@ -298,7 +301,7 @@ TEST_CASE("InfluxDB's clients say who they are in their own ways, on their own p
     return client.ReadResponse().status();
   };
   const std::string by_target = "/write?precision=s&u=writer&p=secret+of+writer";
-  for (int round = 0; round < 2; ++round) {  // by name, then the fast way
+  for (int round = 0; round < 2; ++round) {  // by name first, then on the fast path
     CHECK(write(by_target) == 204);
     CHECK(write("/write?precision=s", "Authorization: Token writer:secret of writer\r\n") == 204);
     CHECK(write("/api/v2/write?precision=s", "Authorization: Token hg_agents\r\n") == 204);
@@ -322,7 +325,7 @@ TEST_CASE("InfluxDB's clients say who they are in their own ways, on their own p
   CHECK(edge.Cells().size() == 6);
 }
 
-TEST_CASE("who watches the process need not say who he is, nor who asks for its numbers may") {
+TEST_CASE("health checks need no authentication, and /metrics needs the role read") {
   GuardedServer edge;
   ClientSocket client(edge.server.port());
   for (const char* target : {"/healthz", "/readyz"}) {
@@ -337,7 +340,7 @@ TEST_CASE("who watches the process need not say who he is, nor who asks for its 
   CHECK(client.ReadResponse().status() == 401);
 }
 
-TEST_CASE("without authentication nobody is asked, and auth is no command") {
+TEST_CASE("without authentication no credentials are needed, and auth is an unknown command") {
   RunningServer edge;
   ClientSocket client(edge.server.port());
   client.Send("auth basic a b\n");

@@ -12,7 +12,7 @@
 namespace hg::http {
 namespace {
 
-TEST_CASE("bodies in chunks and compressed bodies are put") {
+TEST_CASE("chunked and compressed bodies of put are accepted") {
   RunningServer edge;
   ClientSocket client(edge.server.port());
   for (int i = 0; i < 2; ++i) {
@@ -38,7 +38,7 @@ TEST_CASE("bodies in chunks and compressed bodies are put") {
   }
 }
 
-TEST_CASE("a body is read in the charset that its type names") {
+TEST_CASE("a body is decoded by the charset of its content type") {
   RunningServer edge;
   ClientSocket client(edge.server.port());
   constexpr std::string_view kLatin = "Content-Type: application/json; charset=ISO-8859-1\r\n";
@@ -59,14 +59,25 @@ TEST_CASE("a body is read in the charset that its type names") {
   CHECK(client.ReadResponse().status() == 204);
 }
 
-TEST_CASE("a damaged compressed body closes the connection without a word") {
+TEST_CASE("a damaged compressed body gets 400, and the connection stays open") {
   RunningServer edge;
   ClientSocket client(edge.server.port());
-  client.Send(Post("/api/put", "no gzip", "Content-Encoding: gzip\r\n"));
-  CHECK(client.ReadAll().empty());
+  for (const char* coding : {"gzip", "deflate"}) {
+    for (const char* target : {"/api/put", "/api/query", "/write", "/v1/metrics"}) {
+      CAPTURE(coding);
+      CAPTURE(target);
+      client.Send(Post(target, "\x1f\x8b\x08\x01garbage",
+                       "Content-Encoding: " + std::string(coding) + "\r\n"));
+      const auto refused = client.ReadResponse();
+      CHECK(refused.status() == 400);
+      CHECK(refused.body.find(coding) != std::string::npos);
+    }
+  }
+  client.Send(Post("/api/put", PointAt(1700000000)));
+  CHECK(client.ReadResponse().status() == 204);
 }
 
-TEST_CASE("a body above the limit is refused with 413, however it comes") {
+TEST_CASE("a body above the limit gets 413, however it is sent") {
   RunningServer edge([](Options& options) { options.body_bytes_max = 10000; });
   const auto reply = [&](const std::string& request) {
     ClientSocket client(edge.server.port());
@@ -85,7 +96,7 @@ TEST_CASE("a body above the limit is refused with 413, however it comes") {
   CHECK(edge.Cells().empty());
 }
 
-TEST_CASE("a body whose document would take too much is refused, and what it held is free again") {
+TEST_CASE("a body whose document would need too much memory is refused, and its memory is freed") {
   RunningServer edge([](Options& options) { options.request_memory_bytes_max = 16 << 20; });
   std::string empties = "[{}", ones = "[1";
   for (int i = 0; i < 200000; ++i) {
@@ -109,13 +120,13 @@ TEST_CASE("a body whose document would take too much is refused, and what it hel
   }
 }
 
-/// The first bytes of a request whose body does not come whole.
+/// The first bytes of a request whose body is incomplete.
 std::string Begun(size_t announced, size_t sent) {
   return "POST /api/put HTTP/1.1\r\nContent-Length: " + std::to_string(announced) + "\r\n\r\n[" +
          std::string(sent, ' ');
 }
 
-TEST_CASE("bodies that lie half sent do not take all memory: others are told to come again") {
+TEST_CASE("bodies that are only half sent do not take all memory: other requests get 503") {
   RunningServer edge([](Options& options) { options.request_memory_bytes_max = 8 << 20; });
   const std::string large = Post("/api/put", Points(3000) + std::string(600'000, ' '));
   const auto answer = [&](const std::string& request) {
@@ -125,7 +136,8 @@ TEST_CASE("bodies that lie half sent do not take all memory: others are told to 
   };
   CHECK(answer(large).status() == 204);
   {
-    // Where the whole one comes first, one of these is refused instead: they are begun again.
+    // If the complete one arrives first, one of these is refused instead. They are then started
+    // again.
     std::optional<ClientSocket> first, second;
     const auto begin = [&] {
       for (std::optional<ClientSocket>* client : {&first, &second}) {
@@ -142,10 +154,11 @@ TEST_CASE("bodies that lie half sent do not take all memory: others are told to 
     }));
     CHECK(refused.head.find("Retry-After: 1\r\n") != std::string::npos);
     CHECK(refused.body.find("tsd.memory.limit") != std::string::npos);
-    CHECK(answer(Post("/api/put?summary", Points(500))).status() == 200);  // small ones go on
+    // Small ones still succeed.
+    CHECK(answer(Post("/api/put?summary", Points(500))).status() == 200);
   }
   CHECK(AgeUntil(edge, 0, [&] { return answer(large).status() == 204; }));
-  // One alone has half, whatever it is made of.
+  // A single request may use half, whatever its content is.
   for (const std::string& request :
        {Begun(6'000'000, 5'000'000),
         "POST /api/put HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n4c4b40\r\n" +
@@ -157,7 +170,7 @@ TEST_CASE("bodies that lie half sent do not take all memory: others are told to 
   for (int i = 0; i < 20; ++i) CHECK(answer(large).status() == 204);
 }
 
-TEST_CASE("what bodies unpack to counts, and is free again with the answer") {
+TEST_CASE("the memory of unpacked bodies is counted, and freed after the response") {
   RunningServer edge([](Options& options) { options.request_memory_bytes_max = 8 << 20; });
   ClientSocket client(edge.server.port());
   const auto send = [&](const std::string& body) {
@@ -172,7 +185,7 @@ TEST_CASE("what bodies unpack to counts, and is free again with the answer") {
   for (int i = 0; i < 10; ++i) CHECK(send(Points(3000)) == 200);
 }
 
-TEST_CASE("large bodies of points are stored by the pool, small ones of known series by the loop") {
+TEST_CASE("the pool stores large bodies of points, and the loop small ones of known series") {
   RunningServer edge([](Options& options) { options.loop_threads = 1; });
   std::atomic<std::thread::id> stored_by;
   edge.points.before_append = [&stored_by] { stored_by = std::this_thread::get_id(); };
@@ -204,7 +217,9 @@ TEST_CASE("large bodies of points are stored by the pool, small ones of known se
   CHECK(edge.Cells().size() > 20000);
 }
 
-TEST_CASE("large packed bodies that are damaged, or of no charset, are dealt with as small ones") {
+TEST_CASE(
+    "large compressed bodies that are damaged or have an unknown charset are handled like small "
+    "ones") {
   RunningServer edge;
   BodyPacker packer(ContentCoding::kGzip);
   std::string packed;
@@ -214,7 +229,7 @@ TEST_CASE("large packed bodies that are damaged, or of no charset, are dealt wit
     std::string damaged = packed;
     damaged[damaged.size() - 6] ^= 1;  // its checksum
     client.Send(Post("/api/put", damaged, "Content-Encoding: gzip\r\n"));
-    CHECK(client.ReadAll().empty());
+    CHECK(client.ReadResponse().status() == 400);
   }
   ClientSocket client(edge.server.port());
   constexpr std::string_view kFields = "Content-Encoding: gzip\r\nContent-Type: x; charset=";
@@ -224,7 +239,7 @@ TEST_CASE("large packed bodies that are damaged, or of no charset, are dealt wit
   CHECK(client.ReadResponse().body == R"({"success":30000,"failed":0})");
 }
 
-TEST_CASE("where chunked requests are off, a large or announced body gets the page") {
+TEST_CASE("if chunked requests are disabled, a large or announced body gets the HTML page") {
   RunningServer edge([](Options& options) { options.chunked_enabled = false; });
   for (const std::string& request :
        {Post("/api/put", Points(200)), Post("/api/put", Points(1), "Expect: 100-continue\r\n"),
@@ -240,7 +255,7 @@ TEST_CASE("where chunked requests are off, a large or announced body gets the pa
   CHECK(client.ReadResponse().status() == 204);
 }
 
-TEST_CASE("an announced body is asked for") {
+TEST_CASE("a body announced by Expect is requested") {
   RunningServer edge;
   ClientSocket client(edge.server.port());
   const std::string request = Post("/api/put", Points(10), "Expect: 100-continue\r\n");

@@ -1,4 +1,4 @@
-// How much one client may write, through sockets.
+// Write limits of one client, over sockets.
 
 #include <doctest/doctest.h>
 
@@ -20,7 +20,7 @@ struct LimitedServer : RunningServer {
   ClientLimits client_limits;
 };
 
-TEST_CASE("a client that writes more points a second than it may gets 429 until it has paid") {
+TEST_CASE("a client that exceeds its points per second gets 429 until the debt is paid") {
   LimitedServer edge({.points_per_s = 100, .new_series_per_hour = 0});
   ClientSocket client(edge.server.port());
   const auto put = [&client](int64_t second) {
@@ -30,8 +30,8 @@ TEST_CASE("a client that writes more points a second than it may gets 429 until 
     client.Send(Post("/api/put", body + "]"));
     return client.ReadResponse();
   };
-  CHECK(put(0).status() == 204);  // the exact way
-  CHECK(put(1).status() == 429);  // the fast one, as all from here on
+  CHECK(put(0).status() == 204);  // the exact path
+  CHECK(put(1).status() == 429);  // the fast path, like all later ones
   CHECK(edge.Cells().size() == 150);
   const auto refused = put(1);
   CHECK(refused.head.find("Retry-After: 1\r\n") != std::string::npos);
@@ -45,7 +45,7 @@ TEST_CASE("a client that writes more points a second than it may gets 429 until 
   CHECK(edge.client_limits.refused_points() == 450);
 }
 
-TEST_CASE("lines of a client that writes too fast wait, and none is lost") {
+TEST_CASE("telnet lines of a client over its rate wait, and none is lost") {
   LimitedServer edge({.points_per_s = 10, .new_series_per_hour = 0});
   ClientSocket client(edge.server.port());
   std::string lines;
@@ -59,7 +59,7 @@ TEST_CASE("lines of a client that writes too fast wait, and none is lost") {
   CHECK(edge.client_limits.refused_points() > 0);
 }
 
-TEST_CASE("lines of InfluxDB's over the rate get 429, in its form, on both ways") {
+TEST_CASE("InfluxDB lines over the rate get 429 in InfluxDB's form, on both paths") {
   LimitedServer edge({.points_per_s = 2, .new_series_per_hour = 0});
   ClientSocket client(edge.server.port());
   const auto write = [&client](std::string_view lines) {
@@ -78,7 +78,7 @@ TEST_CASE("lines of InfluxDB's over the rate get 429, in its form, on both ways"
   CHECK(write("m,host=a v=1 1700000001\n").status() == 204);
 }
 
-TEST_CASE("users are told apart, wherever they come from") {
+TEST_CASE("limits apply to users, whatever address they connect from") {
   LimitedServer edge({.points_per_s = 1, .new_series_per_hour = 0});
   Access access;
   REQUIRE(
@@ -99,7 +99,7 @@ TEST_CASE("users are told apart, wherever they come from") {
   edge.server.Stop();
 }
 
-TEST_CASE("a stranger where users are asked for is no client") {
+TEST_CASE("with authentication an unauthenticated client has no limits of its own") {
   LimitedServer edge({.points_per_s = 1, .new_series_per_hour = 0});
   Access access;
   REQUIRE(access.Load("a:write:token$" + TokenDigest("1") + "\n").ok());
@@ -117,7 +117,8 @@ TEST_CASE("a stranger where users are asked for is no client") {
   edge.server.Stop();
 }
 
-TEST_CASE("new series beyond an hour's are refused, points of old ones are stored") {
+TEST_CASE(
+    "new series beyond the hourly limit are refused, and points of existing ones are stored") {
   LimitedServer edge({.points_per_s = 0, .new_series_per_hour = 3});
   ClientSocket client(edge.server.port());
   const auto put = [&client](const std::string& body) {
@@ -138,7 +139,7 @@ TEST_CASE("new series beyond an hour's are refused, points of old ones are store
   CHECK(put(PointAt(1700000001, "d")).status() == 200);
 }
 
-TEST_CASE("two requests at once do not share the last series that a client may make") {
+TEST_CASE("two concurrent requests cannot both create the last series that a client may create") {
   LimitedServer edge({.points_per_s = 0, .new_series_per_hour = 1});
   std::atomic<int> made{0};
   int other = 0;
@@ -156,7 +157,7 @@ TEST_CASE("two requests at once do not share the last series that a client may m
   CHECK(made.load() == 1);
 }
 
-TEST_CASE("a series that does not come about leaves room for another one") {
+TEST_CASE("a series that is not created does not count") {
   LimitedServer edge({.points_per_s = 0, .new_series_per_hour = 1});
   edge.points.before_register = [] { return Status::Unavailable("not now"); };
   ClientSocket client(edge.server.port());

@@ -1,4 +1,4 @@
-// The line protocol over a socket.
+// The telnet protocol over a socket.
 
 #include <doctest/doctest.h>
 
@@ -12,7 +12,7 @@ namespace {
 const Status kCannotWrite =
     Status::Unavailable("the log cannot be written to for now: no space left on device");
 
-TEST_CASE("a client that writes lines and closes at once has its points stored") {
+TEST_CASE("points of a client that writes lines and closes at once are stored") {
   RunningServer edge;
   {
     ClientSocket client(edge.server.port());
@@ -22,7 +22,7 @@ TEST_CASE("a client that writes lines and closes at once has its points stored")
   while (edge.Cells().size() < 2) std::this_thread::yield();
 }
 
-TEST_CASE("telnet lines may come in pieces, with CRLF, and good ones are silent") {
+TEST_CASE("telnet lines may arrive in pieces and with CRLF, and valid ones get no reply") {
   RunningServer edge;
   ClientSocket client(edge.server.port());
   for (const char* piece : {"put m 17000", "00000 1 host=a\r", "\nput m 1700000001 2 ho",
@@ -33,7 +33,7 @@ TEST_CASE("telnet lines may come in pieces, with CRLF, and good ones are silent"
   CHECK(edge.Cells().size() == 2);
 }
 
-TEST_CASE("many telnet lines of known series go the fast way, with one append for a whole read") {
+TEST_CASE("many telnet lines of known series take the fast path, with one append per read") {
   RunningServer edge;
   ClientSocket client(edge.server.port());
   client.Send("put m 1700000000 1 host=a\nversion\n");
@@ -47,17 +47,17 @@ TEST_CASE("many telnet lines of known series go the fast way, with one append fo
   CHECK(edge.points.appends.load() < 100);
 }
 
-TEST_CASE("a line that never ends closes the connection") {
+TEST_CASE("a line without an end closes the connection") {
   RunningServer edge;
   ClientSocket client(edge.server.port());
   client.Send("put " + std::string(2000, 'x'));
   CHECK(client.ReadAll().empty());
 }
 
-TEST_CASE("lines wait for a busy store without a thread, however long it takes, and none is lost") {
+TEST_CASE("lines wait for a busy store without a thread, however long, and none is lost") {
   RunningServer edge;
   edge.points.RefuseAppends(1 << 30);
-  // More than there are threads for the exact way of put.
+  // More than the number of threads of the write pool.
   ClientSocket lines[3] = {ClientSocket(edge.server.port()), ClientSocket(edge.server.port()),
                            ClientSocket(edge.server.port())};
   int64_t time = 1700000000;
@@ -73,7 +73,7 @@ TEST_CASE("lines wait for a busy store without a thread, however long it takes, 
   CHECK(edge.Cells().size() == 3);
 }
 
-TEST_CASE("lines wait for a log that cannot be written to, and none is lost") {
+TEST_CASE("lines wait while the log cannot be written, and none is lost") {
   RunningServer edge;
   edge.points.RefuseAppends(1 << 30, kCannotWrite);
   ClientSocket listens(edge.server.port());
@@ -90,7 +90,9 @@ TEST_CASE("lines wait for a log that cannot be written to, and none is lost") {
   while (edge.Cells().size() < 2) std::this_thread::yield();
 }
 
-TEST_CASE("who has closed while the log cannot be written to keeps his place for a minute only") {
+TEST_CASE(
+    "a client that has closed while the log cannot be written keeps its place for one minute "
+    "only") {
   RunningServer edge;
   edge.points.RefuseAppends(1 << 30, kCannotWrite);
   ClientSocket listens(edge.server.port());
@@ -111,7 +113,7 @@ TEST_CASE("who has closed while the log cannot be written to keeps his place for
   CHECK(edge.Cells().size() == 1);
 }
 
-TEST_CASE("lines whose commit fails are stored and committed once more, without a word") {
+TEST_CASE("lines whose commit fails are stored and committed again without a reply") {
   RunningServer edge;
   ClientSocket client(edge.server.port());
   client.Send("put m 1700000000 1 host=a\nversion\n");
@@ -143,7 +145,7 @@ TEST_CASE("lines of new series whose commit fails are counted once") {
   CHECK(edge.counters.rpc_put.load() == 2);
 }
 
-TEST_CASE("lines that wait for the store do not keep the server from stopping") {
+TEST_CASE("waiting lines do not prevent the server from stopping") {
   RunningServer edge;
   edge.points.RefuseAppends(1 << 30, kCannotWrite);
   ClientSocket client(edge.server.port());
@@ -153,7 +155,7 @@ TEST_CASE("lines that wait for the store do not keep the server from stopping") 
   CHECK(client.ReadAll().empty());
 }
 
-TEST_CASE("lines that the log refuses are said to be, unless the settings keep it back") {
+TEST_CASE("errors of the log are reported to telnet clients, unless the setting suppresses it") {
   for (const bool said : {true, false}) {
     RunningServer edge([&](Options& options) { options.telnet_return_errors = said; });
     ClientSocket client(edge.server.port());

@@ -1,4 +1,4 @@
-// Requests over a socket: how they come, and how they are answered.
+// HTTP requests over a socket: how they arrive and how they are answered.
 
 #include <doctest/doctest.h>
 
@@ -16,20 +16,20 @@
 namespace hg::http {
 namespace {
 
-TEST_CASE("a put is answered with 204, the first time and when its series is known") {
+TEST_CASE("a put gets 204, the first time and when its series is known") {
   RunningServer edge;
   ClientSocket client(edge.server.port());
   for (int i = 0; i < 3; ++i) {
     client.Send(Post("/api/put", PointAt(1700000000 + i)));
     const auto response = client.ReadResponse();
     CHECK(response.head ==
-          "HTTP/1.1 204 No Content\r\nContent-Type: application/json; "
-          "charset=UTF-8\r\nContent-Length: 0\r\n\r\n");
+          "HTTP/1.1 204 No Content\r\nContent-Type: application/json; charset=UTF-8\r\n"
+          "X-Content-Type-Options: nosniff\r\nContent-Length: 0\r\n\r\n");
   }
   CHECK(edge.Cells().size() == 3);
 }
 
-TEST_CASE("flags of a put are answered alike on both ways") {
+TEST_CASE("flags of a put have the same effect on both paths") {
   RunningServer edge;
   ClientSocket client(edge.server.port());
   for (int i = 0; i < 2; ++i) {
@@ -40,7 +40,7 @@ TEST_CASE("flags of a put are answered alike on both ways") {
   }
 }
 
-TEST_CASE("requests that come together are answered in their order") {
+TEST_CASE("pipelined requests are answered in order") {
   RunningServer edge;
   ClientSocket client(edge.server.port());
   std::string all;
@@ -59,27 +59,59 @@ TEST_CASE("requests that come together are answered in their order") {
   }
 }
 
-TEST_CASE("a request may come byte by byte") {
+TEST_CASE("a request may arrive byte by byte") {
   RunningServer edge;
   ClientSocket client(edge.server.port());
   for (const char c : Post("/api/put", PointAt(1700000000))) client.Send({&c, 1});
   CHECK(client.ReadResponse().status() == 204);
 }
 
-TEST_CASE("what is no HTTP closes the connection without a word") {
+TEST_CASE("data that is not HTTP closes the connection without a reply") {
   RunningServer edge;
-  for (const std::string& bytes : {std::string("VERSION\n\n"), "GET /" + std::string(5000, 'x'),
+  for (const std::string& bytes : {std::string("VERSION\n"), "GET /" + std::string(5000, 'x'),
                                    "GET / HTTP/1.1\r\nA: " + std::string(9000, 'x')}) {
     ClientSocket client(edge.server.port());
     client.Send(bytes);
     CHECK(client.ReadAll().empty());
   }
+  // A browser that was made to use TLS on the plain port: its bytes must not be read as telnet
+  // lines.
   ClientSocket client(edge.server.port());
-  client.Send("GET http://x/api/version HTTP/1.1\r\n\r\n");
-  CHECK(client.ReadAll() == "HTTP/1.1 400 Bad Request\r\n\r\n");
+  client.Send("\x16\x03\x01\x02\nput m 1700000000 1 a=b\nversion\n");
+  CHECK(client.ReadAll().empty());
+  CHECK(edge.Ids().empty());
 }
 
-TEST_CASE("without keep-alive there is no length, and the connection ends with the body") {
+TEST_CASE("malformed HTTP gets 400 with a reason, and the connection ends") {
+  RunningServer edge;
+  constexpr std::string_view kPut = "POST /api/put HTTP/1.1\r\nHost: localhost\r\n";
+  const std::string hidden = Post("/api/put", PointAt(1700000000));
+  for (const std::string& bytes :
+       {std::string("GET http://x/api/version HTTP/1.1\r\n\r\n"),
+        std::string("OPTIONS * HTTP/1.1\r\n\r\n"),
+        std::string("GET /api/version HTTP/1.1\r\nX-A: one\r\n two\r\n\r\n"),
+        std::string("GET /api/version HTTP/1.1\nHost: localhost\n\n"),
+        std::string("GET /api/version HTTP/1.1\r\nX-A: a\x01\r\n\r\n"),
+        std::string(kPut) + "Content-Length: 2\r\nContent-Length: 3\r\n\r\n[]",
+        std::string(kPut) + "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        std::string(kPut) + "Transfer-Encoding: chunked\r\n\r\n2;\x01\r\n[]\r\n0\r\n\r\n",
+        std::string(kPut) + "Transfer-Encoding: chunked\r\n\r\nx\r\n",
+        std::string(kPut) + "Host: localhost\r\nContent-Length: 2\r\n\r\n[]"}) {
+    CAPTURE(bytes);
+    ClientSocket client(edge.server.port());
+    client.Send(std::string(kGetVersion) + bytes + hidden);
+    CHECK(client.ReadResponse().status() == 200);
+    const auto refused = client.ReadResponse();
+    CHECK(refused.status() == 400);
+    CHECK(refused.head.find("Connection: close\r\n") != std::string::npos);
+    CHECK(refused.body.starts_with(R"({"error":{"code":400,"message":")"));
+    CHECK(client.ReadAll().empty());
+  }
+  CHECK(edge.Ids().empty());
+}
+
+TEST_CASE(
+    "without keep-alive there is no Content-Length, and the end of the connection ends the body") {
   RunningServer edge;
   for (const char* request : {"GET /api/version HTTP/1.0\r\n\r\n",
                               "GET /api/version HTTP/1.1\r\nConnection: close\r\n\r\n"}) {
@@ -97,7 +129,7 @@ TEST_CASE("without keep-alive there is no length, and the connection ends with t
   CHECK(client.ReadResponse().status() == 200);
 }
 
-TEST_CASE("HEAD has the head alone") {
+TEST_CASE("HEAD returns the head only") {
   RunningServer edge;
   ClientSocket client(edge.server.port());
   client.Send("HEAD /api/put HTTP/1.1\r\nConnection: close\r\n\r\n");
@@ -106,7 +138,7 @@ TEST_CASE("HEAD has the head alone") {
   CHECK(bytes.ends_with("\r\n\r\n"));
 }
 
-TEST_CASE("replies are compressed where the client takes it") {
+TEST_CASE("responses are compressed if the client accepts it") {
   RunningServer edge;
   ClientSocket client(edge.server.port());
   client.Send("GET /api/version HTTP/1.1\r\nAccept-Encoding: deflate, gzip\r\n\r\n");
@@ -123,7 +155,7 @@ TEST_CASE(
   ClientSocket client(edge.server.port());
   client.Send(Post("/api/put", Points(3)));
   CHECK(client.ReadResponse().status() == 204);
-  // The first is counted by its thread, which may be after its answer.
+  // The thread counts the first one, possibly after its response.
   for (int i = 0; i < 5000 && edge.counters.all_requests.Count() == 0; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   const uint64_t before = edge.counters.all_requests.Count();
@@ -141,7 +173,7 @@ TEST_CASE(
   CHECK(edge.counters.points_added == 9);
 }
 
-TEST_CASE("requests for plug-ins are counted apart") {
+TEST_CASE("requests for plug-ins are counted separately") {
   RunningServer edge;
   for (const char* target : {"/api/version", "/plugin", "/plugins/x", "/plugin/x?y", "/PLUGIN/"}) {
     ClientSocket client(edge.server.port());
@@ -152,7 +184,7 @@ TEST_CASE("requests for plug-ins are counted apart") {
   CHECK(edge.counters.rpc_http_plugin == 2);
 }
 
-TEST_CASE("a path and headers that are no UTF-8 spoil no JSON") {
+TEST_CASE("paths and headers that are not UTF-8 do not make JSON invalid") {
   RunningServer edge([](Options& options) { options.cors_domains = {"http://a"}; });
   ClientSocket client(edge.server.port());
   for (const char* request :
@@ -168,7 +200,7 @@ TEST_CASE("a path and headers that are no UTF-8 spoil no JSON") {
   }
 }
 
-TEST_CASE("a small query is answered on the loop, one that has to wait on the pool, each once") {
+TEST_CASE("a small query is answered on the loop, and one that must wait on the pool, each once") {
   const std::string query = "/api/query?start=1699999999&end=1700060000&m=sum:m";
   RunningServer edge;
   ClientSocket client(edge.server.port());
@@ -197,7 +229,7 @@ TEST_CASE("a small query is answered on the loop, one that has to wait on the po
   CHECK(edge.counters.query_exceptions == 0);
   CHECK(edge.counters.query_invalid == 0);
 
-  // A pattern may take long to match, and so may many literals.
+  // Matching a pattern may take long, and so may many literals.
   edge.points.scans_wait = false;
   std::string literals = "a";
   for (int i = 0; i < 100; ++i) literals += "%7Ca" + std::to_string(i);
@@ -208,7 +240,7 @@ TEST_CASE("a small query is answered on the loop, one that has to wait on the po
   CHECK(edge.points.scans_without_waiting == 2);
   CHECK(edge.counters.query_invalid == 0);
 
-  // What changes the store is not tried on a loop.
+  // Requests that change the store are not tried on a loop.
   client.Send(Post("/api/query", R"({"start":1,"delete":true,"queries":[{"aggregator":"sum",)"
                                  R"("metric":"m"}]})"));
   CHECK(client.ReadResponse().status() == 200);
@@ -216,7 +248,7 @@ TEST_CASE("a small query is answered on the loop, one that has to wait on the po
   CHECK(ask().find("1700000002") == std::string::npos);
 }
 
-TEST_CASE("a query that was given up on a loop is not read and checked again") {
+TEST_CASE("a query that the loop gave up is not parsed and validated again") {
   EdgeFixture edge;
   REQUIRE(edge.Post("/api/put", Points(3)).status == 204);
   const std::string_view asked =
@@ -226,7 +258,7 @@ TEST_CASE("a query that was given up on a loop is not read and checked again") {
 
   edge.points.heeds_no_wait = edge.points.scans_wait = true;
   std::string body(asked);
-  const Request request = MakeRequest("POST", "/api/query", body);
+  Request request = MakeRequest("POST", "/api/query", body);
   std::unique_ptr<LeftWork::Work> left;
   LeftWork again(&left);
   {
@@ -245,9 +277,10 @@ TEST_CASE("a query that was given up on a loop is not read and checked again") {
   REQUIRE(edge.queries.running().Completed().size() == 1);
   CHECK(edge.queries.running().Completed()[0]->executed == 2);
 
-  // What is checked of a large one takes more room than its text, and would wait with it.
+  // The validated form of a large query takes more memory than its text, and would be held while it
+  // waits.
   const std::string padded = std::string(asked) + std::string(4096, ' ');
-  const Request large = MakeRequest("POST", "/api/query", padded);
+  Request large = MakeRequest("POST", "/api/query", padded);
   {
     BufferResponse nowhere;
     NoWait no_wait;
@@ -260,7 +293,7 @@ TEST_CASE("a query that was given up on a loop is not read and checked again") {
   CHECK(whole.body == expected.body);
 }
 
-TEST_CASE("small queries of PromQL are answered on the loop, others on the pool, each once") {
+TEST_CASE("small PromQL queries are answered on the loop and others on the pool, each once") {
   RunningServer edge;
   ClientSocket client(edge.server.port());
   client.Send(Post("/api/put", Points(3)));
@@ -291,7 +324,7 @@ TEST_CASE("small queries of PromQL are answered on the loop, others on the pool,
   CHECK(edge.points.scans_without_waiting == 4);
   CHECK(edge.points.scans == 6);
 
-  // A pattern takes time before anything is scanned.
+  // Compiling a pattern takes time before anything is scanned.
   CHECK(ask("query?query=m%7Bhost=~%22.%2B%22%7D&time=1700000003") == of_now);
   CHECK(edge.points.scans_without_waiting == 4);
   CHECK(edge.counters.query_success == 7);
@@ -299,7 +332,7 @@ TEST_CASE("small queries of PromQL are answered on the loop, others on the pool,
   CHECK(edge.counters.query_invalid == 0);
 }
 
-TEST_CASE("a query of PromQL that reads little and answers much is answered on the pool") {
+TEST_CASE("a PromQL query with little input and a large result is answered on the pool") {
   RunningServer edge;
   ClientSocket client(edge.server.port());
   for (const char* host : {"a", "b", "c", "d", "e"}) {
@@ -312,7 +345,7 @@ TEST_CASE("a query of PromQL that reads little and answers much is answered on t
     CHECK(answer.status() == 200);
     return answer.body;
   };
-  // Each sample is seen at some ten thousand steps.
+  // Each sample is used at some ten thousand steps.
   const std::string all =
       "query_range?query=m&start=1700000000&end=1700010000&step=1&lookback_delta=1d";
   const std::string on_pool = ask(all);
@@ -321,14 +354,14 @@ TEST_CASE("a query of PromQL that reads little and answers much is answered on t
   CHECK(ask(all) == on_pool);
   CHECK(edge.points.scans_without_waiting == 1);
   CHECK(edge.points.scans == 2);
-  // The same steps, but few of them have a sample.
+  // The same number of steps, but few of them have a sample.
   ask("query_range?query=m&start=1700000000&end=1700010000&step=1&lookback_delta=10");
   CHECK(edge.points.scans_without_waiting == 2);
   CHECK(edge.points.scans == 3);
   CHECK(edge.counters.query_success == 3);
 }
 
-TEST_CASE("a query of PromQL that reads little very often leaves the loop") {
+TEST_CASE("a PromQL query that reads the same points very often leaves the loop") {
   RunningServer edge;
   ClientSocket client(edge.server.port());
   client.Send(Post("/api/put", Points(1)));
@@ -344,7 +377,7 @@ TEST_CASE("a query of PromQL that reads little very often leaves the loop") {
   CHECK(edge.points.scans == edge.points.scans_without_waiting + kSelectors);
 }
 
-TEST_CASE("queries that come together are answered in order, others between them") {
+TEST_CASE("pipelined queries are answered in order, and other connections are served in between") {
   RunningServer edge;
   edge.points.heeds_no_wait = true;
   ClientSocket client(edge.server.port());

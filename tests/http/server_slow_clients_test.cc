@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "http/wire/body_coding.h"
-#include "query/running.h"
+#include "query/running_requests.h"
 #include "tests/http/running_server.h"
 
 namespace hg::http {
 namespace {
 
-TEST_CASE("a reply that outgrows the buffer is streamed, also to a slow reader and packed") {
+TEST_CASE("a response larger than the buffer is streamed, also compressed and to a slow client") {
   RunningServer edge;
   const std::string body = RefusedPoints(20000);
   ClientSocket client(edge.server.port());
@@ -29,9 +29,9 @@ TEST_CASE("a reply that outgrows the buffer is streamed, also to a slow reader a
   CHECK(unpacked == response.body);
 }
 
-TEST_CASE("clients that stop reading are cut off, and with them no other request that takes long") {
+TEST_CASE("clients that stop reading are disconnected, and other long requests are not") {
   RunningServer edge([](Options& options) { options.loop_threads = 1; });
-  // As many as there are threads for the exact way of put.
+  // As many as the threads of the write pool.
   ClientSocket deaf[2] = {ClientSocket(edge.server.port(), 4096),
                           ClientSocket(edge.server.port(), 4096)};
   for (ClientSocket& client : deaf) client.Send(Post("/api/put?details", RefusedPoints(80000)));
@@ -53,7 +53,8 @@ TEST_CASE("clients that stop reading are cut off, and with them no other request
   CHECK(idle.ReadResponse().status() == 200);
 }
 
-TEST_CASE("a client that reads a little now and then is cut off, one that reads slowly is not") {
+TEST_CASE(
+    "a client that reads a little now and then is disconnected, one that reads slowly is not") {
   RunningServer edge([](Options& options) { options.loop_threads = 1; });
   const std::string request =
       Post("/api/put?details", RefusedPoints(80000), "Connection: close\r\n");
@@ -62,14 +63,15 @@ TEST_CASE("a client that reads a little now and then is cut off, one that reads 
   CHECK(AgeUntil(edge, 5'000, [&] {
     return !trickle.Skip(8192) || edge.counters.exceptions_timeout.load() == 1;
   }));
-  // Some kilobytes a second, as long as the trickle took.
+  // Some kilobytes per second, as long as the slow request took.
   ClientSocket slow(edge.server.port());
   slow.Send(request);
   std::string reply;
   for (int i = 0; i < 6; ++i) {
     reply += slow.Read(256 * 1024);
     edge.clock.AdvanceMs(30'000);
-    std::this_thread::sleep_for(std::chrono::milliseconds(1100));  // the server looks once a second
+    // The server checks once per second.
+    std::this_thread::sleep_for(std::chrono::milliseconds(1100));
   }
   reply += slow.ReadAll();
   CHECK(reply.ends_with("to a number\"}]}"));
@@ -99,7 +101,7 @@ TEST_CASE(
   CHECK(edge.counters.exceptions_timeout.load() == 3);
 }
 
-TEST_CASE("a body that comes slowly, but comes, is taken; one that trickles is not") {
+TEST_CASE("a body that arrives slowly is accepted, and one that hardly arrives is not") {
   RunningServer edge([](Options& options) { options.loop_threads = 1; });
   const std::string request = Post("/api/put", Points(8000) + std::string(20000, ' '));
   const size_t piece = request.size() / 6;
@@ -110,14 +112,15 @@ TEST_CASE("a body that comes slowly, but comes, is taken; one that trickles is n
     if (i < 2) trickle.Send(request.substr(i * 1000, 1000));
     if (i == 5) break;
     edge.clock.AdvanceMs(40'000);
-    std::this_thread::sleep_for(std::chrono::milliseconds(1100));  // the server looks once a second
+    // The server checks once per second.
+    std::this_thread::sleep_for(std::chrono::milliseconds(1100));
   }
   CHECK(slow.ReadResponse().status() == 204);
   CHECK(trickle.ReadAll().empty());
   CHECK(edge.counters.exceptions_timeout.load() == 1);
 }
 
-TEST_CASE("clients that do not read keep no thread from others") {
+TEST_CASE("clients that do not read do not block handler threads of others") {
   RunningServer edge;
   ClientSocket deaf[4] = {
       ClientSocket(edge.server.port(), 4096), ClientSocket(edge.server.port(), 4096),
@@ -128,7 +131,7 @@ TEST_CASE("clients that do not read keep no thread from others") {
   CHECK(other.ReadResponse().status() == 400);
 }
 
-TEST_CASE("an answer that its client does not read is ended by call, and cut") {
+TEST_CASE("a response that its client does not read can be ended by its id") {
   RunningServer edge;
   ClientSocket other(edge.server.port());
   other.Send(Post("/api/put", Points(50000)));
@@ -140,13 +143,13 @@ TEST_CASE("an answer that its client does not read is ended by call, and cut") {
   }
   ClientSocket deaf(edge.server.port(), 4096);
   deaf.Send("GET " + target + " HTTP/1.1\r\n\r\n");
-  query::RunningQueries& queries = edge.queries.running();
-  std::vector<query::RunningQueryInfo> running;
+  query::RunningRequests& queries = edge.queries.running();
+  std::vector<query::RunningRequestInfo> running;
   while ((running = queries.Running()).empty() ||
-         running[0].phase != query::QueryPhase::kAnswering) {
+         running[0].phase != query::RequestPhase::kAnswering) {
     std::this_thread::yield();
   }
-  // The head is out, and with it the status: from here on the answer can only be cut.
+  // The head with the status was sent, so from now on the response can only be cut.
   std::string answer = deaf.Read(1);
   other.Send("DELETE /api/stats/query?id=" + std::to_string(running[0].id) + " HTTP/1.1\r\n\r\n");
   CHECK(other.ReadResponse().status() == 204);
@@ -157,14 +160,15 @@ TEST_CASE("an answer that its client does not read is ended by call, and cut") {
   CHECK_FALSE(answer.ends_with("0\r\n\r\n"));
 }
 
-TEST_CASE("commands whose replies are not read wait, and none is lost") {
+TEST_CASE("telnet commands wait while their replies are not read, and none is lost") {
   RunningServer edge;
   std::atomic<int> asked{0};
   edge.services.collect_stats = [&](const auto& visit) {
     asked.fetch_add(1);
     for (int i = 0; i < 1000; ++i) visit("a.number.among.many", "", i);
   };
-  constexpr int kAsked = 400;  // some 50 KB each, far more than the system keeps for a socket
+  // Responses of 50 KB each, far more than the system buffers for a socket.
+  constexpr int kAsked = 400;
   ClientSocket client(edge.server.port(), 4096);
   std::string lines;
   for (int i = 0; i < kAsked; ++i) lines += "stats\n";
@@ -181,7 +185,7 @@ TEST_CASE("commands whose replies are not read wait, and none is lost") {
   CHECK(numbers == kAsked * 1000);
 }
 
-TEST_CASE("a writer that never reads what is said about its lines is not held up for long") {
+TEST_CASE("a telnet writer that never reads its replies is delayed only briefly") {
   RunningServer edge([](Options& options) { options.loop_threads = 1; });
   ClientSocket client(edge.server.port(), 4096);
   std::thread writer([&] {

@@ -1,5 +1,5 @@
-// The server as a whole: its start and stop, how many connections it keeps and how long, what it
-// does where the store is busy, the log full or memory short.
+// The server as a whole: start and stop, number and lifetime of connections, and its behaviour if
+// the store is busy, the log cannot be written or memory is short.
 
 #include <doctest/doctest.h>
 
@@ -11,7 +11,7 @@
 namespace hg::http {
 namespace {
 
-TEST_CASE("a client that sends and half-closes is answered, over HTTP and over telnet") {
+TEST_CASE("a client that sends and half-closes gets its response, over HTTP and telnet") {
   RunningServer edge;
   for (const std::string& request :
        {std::string(kGetVersion), std::string("version\n"), Post("/api/put?summary", Points(5))}) {
@@ -62,7 +62,7 @@ TEST_CASE(
   CHECK(first.ReadResponse().status() == 500);
 }
 
-TEST_CASE("idle connections of both dialects are closed after the timeout, busy ones are not") {
+TEST_CASE("idle HTTP and telnet connections are closed after the timeout, and busy ones are not") {
   RunningServer edge([](Options& options) {
     options.loop_threads = 1;
     options.idle_timeout_s = 30;
@@ -82,7 +82,7 @@ TEST_CASE("idle connections of both dialects are closed after the timeout, busy 
   CHECK(busy.ReadResponse().status() == 204);
 }
 
-TEST_CASE("a request that finds no memory is answered with 500, and the daemon goes on") {
+TEST_CASE("a request without memory gets 500, and the daemon continues") {
   RunningServer edge;
   ClientSocket web(edge.server.port());
   edge.points.ThrowOnAppends(1);
@@ -94,21 +94,21 @@ TEST_CASE("a request that finds no memory is answered with 500, and the daemon g
   CHECK(web.ReadResponse().status() == 204);
   CHECK(edge.counters.rpc_exceptions.load() == 1);
 
-  SUBCASE("of lines on the exact way: their connection is closed") {
+  SUBCASE("telnet lines on the exact path: their connection is closed") {
     edge.points.ThrowOnAppends(1);
     ClientSocket lines(edge.server.port());
     lines.Send("put new 1700000000 1 host=a\n");
     CHECK(lines.ReadAll().empty());
     CHECK(edge.counters.rpc_exceptions.load() == 2);
   }
-  SUBCASE("on a loop: the connection is closed") {
+  SUBCASE("a request on a loop: the connection is closed") {
     edge.points.ThrowOnAppends(1);
     ClientSocket other(edge.server.port());
     other.Send(Post("/api/put", PointAt(1700000001)));
     CHECK(other.ReadAll().empty());
     while (edge.counters.exceptions_unknown.load() == 0) std::this_thread::yield();
   }
-  SUBCASE("of another endpoint") {
+  SUBCASE("a request of another endpoint") {
     edge.services.collect_stats = [](const auto&) { throw std::bad_alloc(); };
     web.Send("GET /api/stats HTTP/1.1\r\n\r\n");
     CHECK(web.ReadResponse().status() == 500);
@@ -117,7 +117,7 @@ TEST_CASE("a request that finds no memory is answered with 500, and the daemon g
   CHECK(web.ReadResponse().status() == 204);
 }
 
-TEST_CASE("connections above the limit are closed without a word") {
+TEST_CASE("connections above the limit are closed without a reply") {
   RunningServer edge([](Options& options) { options.connections_max = 1; });
   ClientSocket first(edge.server.port());
   first.Send(kGetVersion);
@@ -129,7 +129,7 @@ TEST_CASE("connections above the limit are closed without a word") {
   CHECK(first.ReadResponse().status() == 200);
 }
 
-TEST_CASE("Stop closes idle connections and answers what was being handled") {
+TEST_CASE("Stop closes idle connections and completes running requests") {
   RunningServer edge;
   ClientSocket idle(edge.server.port()), lines(edge.server.port()), busy(edge.server.port());
   lines.Send("version\n");
@@ -147,7 +147,7 @@ TEST_CASE("Stop closes idle connections and answers what was being handled") {
   CHECK(edge.Cells().size() == 1);
 }
 
-TEST_CASE("a host's name will do for the address, what is neither is named") {
+TEST_CASE("a host name is accepted as address, and an invalid one is named in the error") {
   RunningServer edge([](Options& options) { options.bind = "localhost"; });
   ClientSocket client(edge.server.port());
   client.Send(kGetVersion);
@@ -160,7 +160,7 @@ TEST_CASE("a host's name will do for the address, what is neither is named") {
   CHECK(status.message().find("\"not a host\"") != std::string_view::npos);
 }
 
-TEST_CASE("a port that is taken is said to be") {
+TEST_CASE("a port in use is reported") {
   RunningServer edge;
   EdgeFixture other;
   other.options.port = edge.server.port();

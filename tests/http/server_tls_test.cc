@@ -1,4 +1,4 @@
-// TLS over sockets: the same answers as without, and nobody who should not get one.
+// TLS over sockets: the same responses as without TLS, and none for clients that must not get one.
 
 #include <doctest/doctest.h>
 #include <openssl/conf.h>
@@ -16,7 +16,7 @@
 namespace hg::http {
 namespace {
 
-/// An authority, a server's certificate of it, and a server that has both.
+/// An authority, a server certificate that it signed, and a server that uses both.
 struct TlsFiles {
   TlsFiles() {
     folder.Write("server.pem", own.certificate);
@@ -47,8 +47,8 @@ struct TlsServer : TlsFiles, RunningServer {
   }
 };
 
-/// While it lives, and for contexts that are made then, the system's configuration of OpenSSL
-/// forbids no version of TLS.
+/// While it exists, new TLS contexts ignore the system's OpenSSL configuration, which may forbid
+/// TLS versions.
 class LaxSystem {
  public:
   LaxSystem() {
@@ -71,14 +71,14 @@ class LaxSystem {
   const TestFolder folder_;
 };
 
-TEST_CASE("both dialects are spoken over TLS, and each way of answering") {
+TEST_CASE("HTTP and telnet work over TLS, on every path") {
   TlsServer edge;
   TlsClient web(edge.port(), edge.trusting());
   REQUIRE(web.established());
   CHECK(web.Version() == "TLSv1.3");
-  web.Send(Post("/api/put", PointAt(1700000000)));  // the exact way
+  web.Send(Post("/api/put", PointAt(1700000000)));  // the exact path
   CHECK(web.ReadResponse().status() == 204);
-  web.Send(Post("/api/put", PointAt(1700000001)) + std::string(kGetVersion));  // the fast one
+  web.Send(Post("/api/put", PointAt(1700000001)) + std::string(kGetVersion));  // the fast path
   CHECK(web.ReadResponse().status() == 204);
   CHECK(web.ReadResponse().status() == 200);
   TlsClient lines(edge.port(), edge.trusting());
@@ -105,14 +105,14 @@ TEST_CASE("large bodies and large replies go through TLS whole, for slow readers
   CHECK(client.ReadResponse().status() == 200);
 }
 
-TEST_CASE("a request that comes byte by byte is one request") {
+TEST_CASE("a request that arrives byte by byte over TLS is one request") {
   TlsServer edge;
   TlsClient client(edge.port(), edge.trusting());
   for (const char byte : Post("/api/put", PointAt(1700000000))) client.Send({&byte, 1});
   CHECK(client.ReadResponse().status() == 204);
 }
 
-TEST_CASE("a client that says farewell behind its request is answered") {
+TEST_CASE("a client that sends a TLS close message after its request gets its response") {
   TlsServer edge;
   for (const std::string& request :
        {std::string(kGetVersion), std::string("version\n"), Post("/api/put?summary", Points(5))}) {
@@ -123,8 +123,8 @@ TEST_CASE("a client that says farewell behind its request is answered") {
   }
 }
 
-TEST_CASE("who speaks plainly to TLS, or an old TLS, gets no answer") {
-  const LaxSystem lax;  // the server itself is what refuses
+TEST_CASE("clients without TLS, or with an old version, get no response on a TLS port") {
+  const LaxSystem lax;  // the server itself refuses it
   TlsServer edge;
   ClientSocket plain(edge.port());
   plain.Send(kGetVersion);
@@ -142,7 +142,7 @@ TEST_CASE("who speaks plainly to TLS, or an old TLS, gets no answer") {
   CHECK(good_enough.ReadResponse().status() == 200);
 }
 
-TEST_CASE("with a port of its own TLS stands beside the plain one") {
+TEST_CASE("with a separate port, TLS and plain connections work at the same time") {
   TlsServer edge(ClientCertificates::kNone, [](Options& options) { options.tls.port = 0; });
   CHECK(edge.port() != edge.server.port());
   ClientSocket plain(edge.server.port());
@@ -153,7 +153,7 @@ TEST_CASE("with a port of its own TLS stands beside the plain one") {
   CHECK(client.ReadResponse().status() == 200);
 }
 
-TEST_CASE("where certificates are required nobody without a good one is listened to") {
+TEST_CASE("if client certificates are required, clients without a valid one are refused") {
   TlsServer edge(ClientCertificates::kRequired);
   const Certificate good = MakeCertificate({.common_name = "agent"}, &edge.authority);
   TlsClient welcome(edge.port(), edge.trusting(&good));
@@ -171,7 +171,8 @@ TEST_CASE("where certificates are required nobody without a good one is listened
   }
 }
 
-TEST_CASE("who was asked for a certificate is asked again: no session of his is resumed") {
+TEST_CASE(
+    "a client that needs a certificate must send it on each connection: sessions are not resumed") {
   for (const ClientCertificates clients :
        {ClientCertificates::kNone, ClientCertificates::kOptional, ClientCertificates::kRequired}) {
     TlsServer edge(clients);
@@ -192,7 +193,7 @@ TEST_CASE("who was asked for a certificate is asked again: no session of his is 
   }
 }
 
-TEST_CASE("a certificate's name is the user, by its common name or another") {
+TEST_CASE("the name in a certificate is the user, by its common name or an alternative name") {
   TlsServer edge(ClientCertificates::kOptional);
   Access access;
   REQUIRE(access
@@ -216,7 +217,7 @@ TEST_CASE("a certificate's name is the user, by its common name or another") {
   CHECK(status(&reader, put) == 403);
   CHECK(status(&reader, std::string(kGetVersion)) == 200);
   CHECK(status(&writer, put) == 204);
-  // What a request says goes before it ("other:secret").
+  // Credentials in a request take precedence ("other:secret").
   CHECK(status(&reader, Post("/api/put", PointAt(1700000001),
                              "Authorization: Basic b3RoZXI6c2VjcmV0\r\n")) == 204);
   TlsClient lines(edge.port(), edge.trusting(&writer));
@@ -226,7 +227,7 @@ TEST_CASE("a certificate's name is the user, by its common name or another") {
   edge.server.Stop();
 }
 
-TEST_CASE("a certificate that its authority took back is not listened to") {
+TEST_CASE("a revoked certificate is refused") {
   for (const ClientCertificates clients :
        {ClientCertificates::kOptional, ClientCertificates::kRequired}) {
     TlsServer edge(clients, [](Options& options) {
@@ -252,7 +253,7 @@ TEST_CASE("a certificate that its authority took back is not listened to") {
     CHECK(heard(&good));
     CHECK_FALSE(heard(&taken));
     CHECK(heard(nullptr) == (clients == ClientCertificates::kOptional));
-    before.Send(kGetVersion);  // it began before
+    before.Send(kGetVersion);  // it began before the reload
     CHECK(before.ReadResponse().status() == 200);
 
     const Status broken = reload("no list\n");
@@ -260,7 +261,7 @@ TEST_CASE("a certificate that its authority took back is not listened to") {
     CHECK(broken.message().find("revoked.pem") != std::string_view::npos);
     CHECK(heard(&good));
     CHECK_FALSE(heard(&taken));
-    // Of what they took back since nobody knows.
+    // Certificates that were revoked after the list was created are not known.
     REQUIRE(reload(MakeRevocations(edge.authority, {}, -1)).ok());
     CHECK_FALSE(heard(&good));
     const Certificate other = MakeCertificate({.common_name = "other", .authority = true});
@@ -271,13 +272,13 @@ TEST_CASE("a certificate that its authority took back is not listened to") {
   }
 }
 
-TEST_CASE("new certificates are for new connections, old ones go on") {
+TEST_CASE("new certificates apply to new connections, and existing connections continue") {
   TlsServer edge;
   TlsClient before(edge.port(), edge.trusting());
   CHECK(before.ServerName() == "first");
   const Certificate second = MakeCertificate({.common_name = "second"}, &edge.authority);
   edge.folder.Write("server.pem", second.certificate);
-  const Status mixed = edge.server.ReloadTls();  // with the key of the first
+  const Status mixed = edge.server.ReloadTls();  // with the key of the first certificate
   CHECK(mixed.code() == StatusCode::kInvalidArgument);
   CHECK(mixed.message().find("server.key") != std::string_view::npos);
   CHECK(TlsClient(edge.port(), edge.trusting()).ServerName() == "first");
@@ -288,7 +289,7 @@ TEST_CASE("new certificates are for new connections, old ones go on") {
   CHECK(before.ReadResponse().status() == 200);
 }
 
-TEST_CASE("a file that cannot be read keeps the server from its start, by its name") {
+TEST_CASE("the server does not start with an unreadable file, and the error names the file") {
   TlsFiles files;
   EdgeFixture edge;
   edge.options.port = 0;
@@ -310,7 +311,7 @@ TEST_CASE("a file that cannot be read keeps the server from its start, by its na
         std::string_view::npos);
 }
 
-TEST_CASE("who does not come to the end of his handshake is closed") {
+TEST_CASE("a client that does not complete the TLS handshake in time is disconnected") {
   TlsServer edge(ClientCertificates::kNone, [](Options& options) { options.loop_threads = 1; });
   ClientSocket silent(edge.port());
   ClientSocket slow(edge.port());

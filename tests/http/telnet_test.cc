@@ -18,7 +18,7 @@ std::string Say(EdgeFixture& edge, std::string_view lines) {
 
 }  // namespace
 
-TEST_CASE("a line with very many tags is refused for their number, not compared for hours") {
+TEST_CASE("a line with very many tags is refused quickly because of their number") {
   EdgeFixture edge;
   std::string line = "put m 1700000000 1";
   for (int i = 0; i < 300000; ++i) line += " " + std::to_string(i) + "=v";
@@ -26,7 +26,7 @@ TEST_CASE("a line with very many tags is refused for their number, not compared 
         std::string::npos);
 }
 
-TEST_CASE("each fault of a put line has its text, and good lines none") {
+TEST_CASE("each error of a put line has its text, and valid lines get no reply") {
   struct Case {
     const char* line;
     const char* reply;
@@ -67,7 +67,7 @@ TEST_CASE("each fault of a put line has its text, and good lines none") {
   }
 }
 
-TEST_CASE("replies come in the order of the lines, and nothing behind exit is done") {
+TEST_CASE("replies have the order of the lines, and nothing after exit is run") {
   EdgeFixture edge;
   const LinesResult result = RunTelnetLines(
       "put m 1 1 a=b\nput m x 1 a=b\nfoo\nput m 2 y a=b\nexit\nput m 3 1 a=b\n", edge.services);
@@ -79,7 +79,7 @@ TEST_CASE("replies come in the order of the lines, and nothing behind exit is do
   CHECK(edge.Cells().size() == 1);
 }
 
-TEST_CASE("lines with long replies are run a part at a time") {
+TEST_CASE("lines with long replies are run in parts") {
   EdgeFixture edge;
   for (const std::string line : {"stats\n", "help\n", "foo\n", "put\n", "put m 1 1 a!=b\n"}) {
     CAPTURE(line);
@@ -95,7 +95,7 @@ TEST_CASE("lines with long replies are run a part at a time") {
   }
 }
 
-TEST_CASE("where nobody reads, lines are run and nothing is said") {
+TEST_CASE("if the client does not read, lines are run without replies") {
   EdgeFixture edge;
   const std::string lines = "put m x 1 a=b\nstats\nput m 1 1 a=b\nfoo\nput m 2 1 a!=b\n";
   const LinesResult result = RunTelnetLines(lines, edge.services, {.muted = true});
@@ -104,14 +104,14 @@ TEST_CASE("where nobody reads, lines are run and nothing is said") {
   CHECK(edge.Cells().size() == 1);
 }
 
-TEST_CASE("a read-only daemon knows no put") {
+TEST_CASE("a read-only daemon does not know put") {
   EdgeFixture edge;
   edge.options.mode = Mode::kReadOnly;
   CHECK(Say(edge, "put m 1 1 a=b\n") == "unknown command: put.  Try `help'.\n");
   CHECK(edge.Cells().empty());
 }
 
-TEST_CASE("a busy store is not waited for: the lines that it refuses are handed in again") {
+TEST_CASE("a busy store is not waited for: refused lines must be passed again") {
   EdgeFixture edge;
   const std::string lines = "put m x 1 a=b\nfoo\nput m 1 1 a=b\nput m y 1 a=b\nput m 2 1 a=b\n";
   edge.points.RefuseAppends(2);
@@ -134,7 +134,7 @@ TEST_CASE("a busy store is not waited for: the lines that it refuses are handed 
   CHECK(edge.counters.points_added.load() == 2);
 }
 
-TEST_CASE("a store that is away is waited for as a busy one is") {
+TEST_CASE("an unreachable store is treated like a busy one") {
   EdgeFixture edge;
   const std::string lines = "put m 1 1 a=b\nput m x 1 a=b\n";
   edge.points.RefuseAppends(1, Status::Unavailable("older writes wait for HBase"));
@@ -146,7 +146,7 @@ TEST_CASE("a store that is away is waited for as a busy one is") {
   CHECK(edge.Cells().size() == 1);
 }
 
-TEST_CASE("lines whose commit fails are as if never run, and say what they say when it does not") {
+TEST_CASE("lines whose commit fails count as not run") {
   EdgeFixture edge;
   const std::string lines = "put m 1 1 a=b\nput m x 1 a=b\nfoo\nexit\n";
   edge.points.Hold();
@@ -168,7 +168,7 @@ TEST_CASE("lines whose commit fails are as if never run, and say what they say w
   CHECK(edge.Cells().size() == 1);
 }
 
-TEST_CASE("where no rollups are configured, the checks that come first are told first") {
+TEST_CASE("without rollups, the earlier checks still report their errors first") {
   EdgeFixture edge;
   const auto say = [&](const std::string& line) { return Say(edge, "rollup " + line + "\n"); };
   CHECK(say("1h-sum m 1700000000 1 a=b") ==
@@ -183,7 +183,7 @@ TEST_CASE("where no rollups are configured, the checks that come first are told 
         "rollup: illegal argument: Invalid tag name with value [SUM]: null\n");
 }
 
-TEST_CASE("a histogram's id is an integer of 32 bits; anything else is its value") {
+TEST_CASE("the id of a histogram is a 32-bit integer, and anything else is its value") {
   EdgeFixture edge;
   GatedAggregates aggregates;
   edge.options.histogram_codec_id = 0;
@@ -199,7 +199,7 @@ TEST_CASE("a histogram's id is an integer of 32 bits; anything else is its value
   CHECK(aggregates.taken.empty());
 }
 
-TEST_CASE("histograms and rollups wait for a busy store as points do") {
+TEST_CASE("histograms and rollups wait for a busy store, like points") {
   EdgeFixture edge;
   GatedAggregates aggregates;
   edge.options.histogram_codec_id = 0;
@@ -225,7 +225,7 @@ TEST_CASE("histograms and rollups wait for a busy store as points do") {
   CHECK(edge.counters.rpc_telnet.load() == 4);
 }
 
-TEST_CASE("what the store refuses is said unless the settings keep it back") {
+TEST_CASE("refusals of the store are reported unless the setting suppresses it") {
   EdgeFixture edge;
   for (const bool said : {true, false}) {
     edge.options.telnet_return_errors = said;
@@ -242,7 +242,7 @@ TEST_CASE("what the store refuses is said unless the settings keep it back") {
   }
 }
 
-TEST_CASE("the fast way and the exact way of put lines agree") {
+TEST_CASE("the fast path and the exact path of put lines agree") {
   const std::vector<std::string> words[] = {
       {"put", "put", "put", "put", "put", "Put"},
       {"m", "m", "n.x", "", "m!", "m\xE9"},
@@ -263,7 +263,7 @@ TEST_CASE("the fast way and the exact way of put lines agree") {
     CAPTURE(line);
     const std::string wanted = Say(exact, line + "\n");
     std::vector<SpelledPoint> points;
-    const std::string sent = line + "\n";  // the points borrow it
+    const std::string sent = line + "\n";  // the points borrow its bytes
     if (ParsePutLines(sent, &points)) {
       REQUIRE(points.size() == 1);
       const auto appended = fast.ingest.AppendSpelled(points);
@@ -281,7 +281,7 @@ TEST_CASE("the fast way and the exact way of put lines agree") {
   CHECK(taken > 1000);
 }
 
-TEST_CASE("put lines that come together are read as each of them alone") {
+TEST_CASE("put lines that are stored together are parsed like single ones") {
   const char* const starts[] = {"put m ", "put m ",  "put cpu.usage_user.of.the.host ",
                                 "put  ",  "put m\t", "PUT m "};
   const char* const times[] = {"1700000000", "1700000000",  "1700000001",
@@ -325,7 +325,7 @@ TEST_CASE("put lines that come together are read as each of them alone") {
   CHECK(taken > 10000);
 }
 
-TEST_CASE("a put line that is cut is none") {
+TEST_CASE("a truncated put line is not a put line") {
   const std::string line = "put m 1700000000 1 host=a\n";
   std::vector<SpelledPoint> points;
   for (size_t size = 1; size < line.size(); ++size)
@@ -333,6 +333,18 @@ TEST_CASE("a put line that is cut is none") {
   CHECK_FALSE(ParsePutLines(line + line.substr(0, line.size() - 1), &points));
   REQUIRE(ParsePutLines(line + line, &points));
   CHECK(points[0].series.tags.data() == points[1].series.tags.data());
+}
+
+TEST_CASE("a new series without memory is refused at once, and known series continue") {
+  EdgeFixture edge;
+  REQUIRE(Say(edge, "put m 1700000000 1 host=a\n").empty());
+  edge.points.new_series_refusal = Status::Exhausted("no memory for series");
+  CHECK(Say(edge,
+            "put m 1700000001 1 host=a\nput m 1700000001 1 host=new\n"
+            "put m 1700000002 1 host=a\n") ==
+        "put: Please throttle writes: no memory for series\n");
+  CHECK(edge.Cells().size() == 3);
+  CHECK(edge.counters.put_writes_blocked.load() == 1);
 }
 
 }  // namespace hg::http

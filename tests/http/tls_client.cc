@@ -46,7 +46,7 @@ TlsClient::TlsClient(uint16_t port, const TlsClientOptions& options)
   if (options.certificate != nullptr) Present(context.get(), *options.certificate);
   SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
   if (options.version_max != 0) {
-    // What the system forbids, so that the server alone can be what refuses it.
+    // Allows what the system's configuration forbids, so that only the server can refuse it.
     SSL_CTX_set_security_level(context.get(), 0);
     SSL_CTX_set_min_proto_version(context.get(), 0);
     SSL_CTX_set_max_proto_version(context.get(), options.version_max);

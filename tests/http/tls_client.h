@@ -1,5 +1,5 @@
 #pragma once
-// A blocking client that speaks TLS.
+// A blocking client that uses TLS.
 
 #include <memory>
 #include <string>
@@ -13,28 +13,30 @@ struct ssl_st;
 namespace hg::http {
 
 struct TlsClientOptions {
-  std::string authority;                     // PEM of whom it trusts
-  const Certificate* certificate = nullptr;  // its own; nullptr = none
-  int version_max = 0;                       // as of OpenSSL; 0 = the newest
-  int receive_bytes = 0;                     // ClientSocket's
-  ssl_session_st* session = nullptr;         // of a connection before, to be resumed
+  std::string authority;  // certificate of the authority that the client trusts, as PEM
+  const Certificate* certificate = nullptr;  // the client's certificate; nullptr = none
+  int version_max = 0;    // newest TLS version, as OpenSSL's constant; 0 = no limit
+  int receive_bytes = 0;  // as for ClientSocket
+  // Session of an earlier connection to resume; nullptr = a new session.
+  ssl_session_st* session = nullptr;
 };
 
 /// One thread at a time.
 class TlsClient : public ClientSocket {
  public:
-  /// Connects; the handshake is made by the constructor.
+  /// Connects and performs the handshake.
   TlsClient(uint16_t port, const TlsClientOptions& options);
   ~TlsClient() override;
 
-  /// The handshake came to its end, and the server's certificate is vouched for.
+  /// Whether the handshake is complete and the server's certificate was verified.
   [[nodiscard]] bool established() const { return established_; }
-  /// The common name of the server's certificate.
+  /// Returns the common name of the server's certificate.
   [[nodiscard]] std::string ServerName() const;
-  /// What a later connection may resume, once something was read; lives as long as the object.
+  /// Returns the session that a later connection may resume. Valid once something was read, and as
+  /// long as the object lives.
   [[nodiscard]] ssl_session_st* Session() const;
   [[nodiscard]] bool Resumed() const;
-  /// "TLSv1.3".
+  /// Returns the version in the form "TLSv1.3".
   [[nodiscard]] std::string Version() const;
 
   void HalfClose() override;

@@ -1,4 +1,4 @@
-// One session, on the thread of the test.
+// One TLS session on the thread of the test.
 
 #include "http/tls/tls_session.h"
 
@@ -18,7 +18,7 @@
 namespace hg::http {
 namespace {
 
-TEST_CASE("what others left in the thread's queue of errors is no failure of a session") {
+TEST_CASE("errors that other code left in the thread's OpenSSL queue do not fail a session") {
   const TestFolder folder;
   const Certificate authority = MakeCertificate({.common_name = "an authority", .authority = true});
   const Certificate own = MakeCertificate({.common_name = "first"}, &authority);

@@ -1,4 +1,5 @@
-// A want of memory behind the door: others are answered, and lines wait on.
+// Memory runs out while the waiting room is open: other clients are served, and telnet lines keep
+// waiting.
 #include <doctest/doctest.h>
 #include <unistd.h>
 
@@ -10,8 +11,8 @@
 #include "tests/http/client_socket.h"
 
 namespace {
-std::atomic<int> to_fail{0};       // allocations of other threads than the test's
-thread_local bool spared = false;  // the test's
+std::atomic<int> to_fail{0};       // number of allocations to fail on threads other than the test's
+thread_local bool spared = false;  // true on the test's thread
 }  // namespace
 
 void* operator new(size_t size) {
@@ -25,7 +26,9 @@ void operator delete(void* memory, size_t) noexcept { std::free(memory); }
 namespace hg::http {
 namespace {
 
-TEST_CASE("a want of memory costs whom it meets and not the process, and lines wait on") {
+TEST_CASE(
+    "running out of memory affects one connection and not the process, and telnet lines keep "
+    "waiting") {
   spared = true;
   Options options;
   options.port = 0;

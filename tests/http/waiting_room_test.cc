@@ -42,7 +42,7 @@ class LineSocket : public ClientSocket {
   }
 };
 
-TEST_CASE("while the store opens the process is healthy and not ready") {
+TEST_CASE("while the store opens, /healthz is 200 and /readyz is 503") {
   const ListeningSocket listener = AnySocket();
   WaitingRoom room(listener, 100);
   const uint16_t port = listener.port();
@@ -51,6 +51,7 @@ TEST_CASE("while the store opens the process is healthy and not ready") {
   const std::string head = AnswerTo(port, "HEAD /healthz HTTP/1.1\r\n\r\n");
   CHECK(head.starts_with("HTTP/1.1 200 OK\r\n"));
   CHECK(head.ends_with("\r\n\r\n"));
+  CHECK(head.find("X-Content-Type-Options: nosniff\r\n") != std::string::npos);
   for (const char* request :
        {"GET /readyz HTTP/1.1\r\n\r\n", "GET /healthzz HTTP/1.1\r\n\r\n",
         "POST /healthz HTTP/1.1\r\nContent-Length: 0\r\n\r\n", "GET /api/version HTTP/1.0\r\n\r\n",
@@ -61,23 +62,23 @@ TEST_CASE("while the store opens the process is healthy and not ready") {
   }
 }
 
-TEST_CASE("slow clients keep nobody up") {
+TEST_CASE("slow clients do not delay others") {
   const ListeningSocket listener = AnySocket();
   WaitingRoom room(listener, 100);
   ClientSocket slow(listener.port());
   slow.Send("GET /rea");
-  CHECK(AnswerTo(listener.port(), "GET /readyz HTTP/1.1\r\n\r\n").ends_with("is opened\n"));
+  CHECK(AnswerTo(listener.port(), "GET /readyz HTTP/1.1\r\n\r\n").ends_with("is being opened\n"));
   slow.Send("dyz HTTP/1.1\r\n\r\n");
   CHECK(slow.ReadAll().starts_with("HTTP/1.1 503 "));
 }
 
-TEST_CASE("lines wait until there is who stores them") {
+TEST_CASE("telnet lines wait until the server can store them") {
   ListeningSocket listener = AnySocket();
   const uint16_t port = listener.port();
   WaitingRoom room(listener, 100);
   ClientSocket lines(port);
   lines.Send("put m 1700000000 1 a=b\nversion\n");
-  // Behind an answer to another one the first has been looked at.
+  // Once a later request is answered, the first connection was examined.
   CHECK(AnswerTo(port, kGetVersion).starts_with("HTTP/1.1 503 "));
   const std::vector<int> waiting = room.Stop();
   REQUIRE(waiting.size() == 1);
@@ -86,25 +87,25 @@ TEST_CASE("lines wait until there is who stores them") {
   EdgeFixture edge;
   Server server(edge.options, edge.services);
   REQUIRE(server.Start({.plain = std::move(listener), .tls = {}, .connections = waiting}).ok());
-  CHECK(lines.Read(1).size() == 1);  // "version" is answered behind the point
+  CHECK(lines.Read(1).size() == 1);  // "version" is answered after the point
   CHECK(edge.Cells().size() == 1);
   server.Stop();
 }
 
-TEST_CASE("more lines than may wait keep nobody from asking whether the process lives") {
+TEST_CASE("too many telnet connections do not block health checks") {
   const ListeningSocket listener = AnySocket();
   WaitingRoom room(listener, 8);
   std::deque<ClientSocket> lines;
   for (int i = 0; i < 40; ++i) lines.emplace_back(listener.port()).Send("put m 1700000000 1 a=b\n");
   CHECK(AnswerTo(listener.port(), "GET /healthz HTTP/1.1\r\n\r\n").ends_with("\r\n\r\nok\n"));
-  // Those that came last are closed: they know that nothing was taken.
+  // The connections that came last are closed, so their clients know that no line was taken.
   for (size_t i = 6; i < lines.size(); ++i) CHECK(lines[i].ReadAll().empty());
   const std::vector<int> waiting = room.Stop();
   CHECK(waiting.size() == 6);
   for (const int fd : waiting) ::close(fd);
 }
 
-TEST_CASE("lines that broke off make room for others") {
+TEST_CASE("closed telnet connections free their places") {
   const ListeningSocket listener = AnySocket();
   WaitingRoom room(listener, 1);
   const auto waits = [&listener](LineSocket* lines) {
@@ -118,7 +119,7 @@ TEST_CASE("lines that broke off make room for others") {
   CHECK_FALSE(waits(&second));
   first.BreakOff();
   bool found_room = false;
-  for (int tries = 0; tries < 6000 && !found_room; ++tries) {  // seen soon, not at once
+  for (int tries = 0; tries < 6000 && !found_room; ++tries) {  // it is seen soon, but not at once
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
     LineSocket next(listener.port());
     found_room = waits(&next);
@@ -127,7 +128,7 @@ TEST_CASE("lines that broke off make room for others") {
   CHECK(found_room);
 }
 
-TEST_CASE("who comes when the waiting room is closed is answered by the server") {
+TEST_CASE("clients that connect while the waiting room closes are served by the server") {
   ListeningSocket listener = AnySocket();
   const uint16_t port = listener.port();
   WaitingRoom room(listener, 100);
@@ -144,7 +145,7 @@ TEST_CASE("who comes when the waiting room is closed is answered by the server")
   server.Stop();
 }
 
-TEST_CASE("an address that cannot be is named") {
+TEST_CASE("an invalid address is named in the error") {
   Options options;
   options.bind = "no such host.invalid";
   CHECK(ListeningSocket::Open(options).status().code() == StatusCode::kInvalidArgument);

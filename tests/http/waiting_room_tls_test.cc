@@ -1,4 +1,4 @@
-// The waiting room of the port that speaks TLS, by itself and beside the plain one.
+// The waiting room of the TLS port, alone and together with the plain port.
 
 #include <doctest/doctest.h>
 
@@ -20,7 +20,9 @@ size_t OpenDescriptors() {
   return static_cast<size_t>(std::distance(all, end));
 }
 
-TEST_CASE("over TLS the process answers the same way until the server does, and closes lines") {
+TEST_CASE(
+    "over TLS health checks are answered until the server starts, and telnet connections are "
+    "closed") {
   const TestFolder folder;
   const Certificate authority = MakeCertificate({.common_name = "an authority", .authority = true});
   const Certificate own = MakeCertificate({.common_name = "first"}, &authority);
@@ -50,7 +52,8 @@ TEST_CASE("over TLS the process answers the same way until the server does, and 
     CHECK(said(request, &agent)
               .starts_with("HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\n"));
   CHECK(said("put m 1700000000 1 a=b\n", &agent).empty());
-  CHECK(said(std::string(kGetVersion), nullptr).empty());  // nobody without a certificate
+  // A client without a certificate gets nothing.
+  CHECK(said(std::string(kGetVersion), nullptr).empty());
   ClientSocket plain(port);
   plain.Send(kGetVersion);
   CHECK(plain.ReadAll().find("HTTP/1.1 ") == std::string::npos);
@@ -65,7 +68,7 @@ TEST_CASE("over TLS the process answers the same way until the server does, and 
   server.Stop();
 }
 
-TEST_CASE("while the store opens both ports together hold no more than the server may") {
+TEST_CASE("while the store opens, both ports together hold at most the connections of the server") {
   const TestFolder folder;
   const Certificate authority = MakeCertificate({.common_name = "an authority", .authority = true});
   const Certificate own = MakeCertificate({.common_name = "first"}, &authority);
@@ -79,7 +82,7 @@ TEST_CASE("while the store opens both ports together hold no more than the serve
   REQUIRE(waiting.Open(options, kMax).ok());
   const uint16_t plain = waiting.ports().plain->port(), tls = waiting.ports().tls->port();
   const size_t before = OpenDescriptors();
-  // Behind an answer to another one those before it have been looked at.
+  // Once a later request is answered, the earlier connections were examined.
   const auto answered = [](ClientSocket&& client) {
     client.Send("GET /healthz HTTP/1.1\r\n\r\n");
     return client.ReadAll().ends_with("ok\n");
@@ -87,7 +90,7 @@ TEST_CASE("while the store opens both ports together hold no more than the serve
   std::deque<ClientSocket> clients;
   for (size_t i = 0; i < kMax; ++i) clients.emplace_back(plain).Send("put m 1700000000 1 a=b\n");
   CHECK(answered(ClientSocket(plain)));
-  // Silent ones, and a place for one more at each port.
+  // Silent connections, and one free place at each port.
   for (int i = 0; i < 23; ++i) clients.emplace_back(plain);
   CHECK(answered(ClientSocket(plain)));
   for (int i = 0; i < 31; ++i) clients.emplace_back(tls);

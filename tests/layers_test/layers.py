@@ -20,7 +20,7 @@ MAY_INCLUDE = {
     "storage/base": [],
     "storage/model": ["storage/base"],
     "storage/codec": ["storage/base", "storage/model"],
-    "storage": ["storage/base", "storage/model"],  # the doors: storage/store.h, storage/series_matcher.h
+    "storage": ["storage/base", "storage/model"],  # storage/store.h and storage/series_matcher.h, the interfaces of storage
     "storage/lsm": ["storage/base", "storage/model", "storage/*"],
     "storage/region": ["storage/base", "storage/model", "storage/*", "storage/lsm"],
     "storage/points": ["storage/base", "storage/model", "storage/*", "storage/codec"],
@@ -36,14 +36,14 @@ MAY_INCLUDE = {
     "bench": ["**"],
     "cmake": [],
 }
-# "storage/*" = the doors, files directly in storage; "storage/**" = everything below it; "**" = everything.
+# "storage/*" = files directly in storage (its interfaces); "storage/**" = everything below it; "**" = everything.
 
 SOURCE = (".h", ".cc")
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 
 
 def room_of(path):
-    """The folder of the table that a file (relative, with /) lives in; None outside of it."""
+    """The folder of the table to which a file (relative path with /) belongs; None if it belongs to none."""
     parts = path.split("/")[:-1]
     while parts:
         if "/".join(parts) in MAY_INCLUDE:
@@ -64,7 +64,7 @@ def allowed(room, target):
 
 
 def sources(root):
-    """Sources that belong to the project: tracked by git or about to be, so build folders never count."""
+    """The project's sources: tracked by git or new and not ignored, so that build folders are left out."""
     listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=root, capture_output=True, text=True)
     if listed.returncode == 0:
         names = listed.stdout.split("\n")
@@ -99,7 +99,7 @@ def compiled(build):
 
 
 def forgotten_files(root, files, built):
-    """Sources that no target compiles, and headers that nothing includes."""
+    """Sources that no target compiles, and headers that no file includes."""
     wrong = [f"{name}: no target builds it" for name in files
              if name.endswith(".cc") and str((root / name).resolve()) not in built]
     included = set()
@@ -110,7 +110,7 @@ def forgotten_files(root, files, built):
 
 
 def unregistered_tests(build):
-    """Test programs that are built but that ctest does not know."""
+    """Test programs that are built but not known to ctest."""
     listed = subprocess.run(["ctest", "--test-dir", str(build), "--show-only=json-v1"], capture_output=True, text=True)
     known = {test["name"] for test in json.loads(listed.stdout)["tests"]}
     programs = {}
@@ -133,7 +133,7 @@ def report(rules):
 
 
 def self_test():
-    """Each tree breaks one rule once; the check must find just that, and nothing in the good tree."""
+    """Checks small trees that break one rule each: that rule must be reported and nothing else, and nothing for the good tree."""
     good = {
         "storage/base/status.h": "",
         "storage/store.h": '#include "storage/base/status.h"\n',

@@ -33,7 +33,7 @@ MIB = 1 << 20
 MEMORY = 512 * MIB            # tsd.memory.limit
 QUERIES = 128 * MIB           # tsd.query.memory.limit
 ONE_QUERY = 64 * MIB          # tsd.query.memory.per_query
-UNFLUSHED = MEMORY * 4 // 10  # what the store keeps unflushed before it refuses writes
+UNFLUSHED = MEMORY * 4 // 10  # the amount of unflushed data at which the store refuses writes
 ELSE = 128 * MIB              # program, names, connections, what the allocator keeps
 START = 1_700_000_000 - 1_700_000_000 % 3600
 HOUR = 3600
@@ -43,7 +43,7 @@ MEDIAN_MAX_MS = 100
 SETTINGS = {"tsd.memory.limit": MEMORY, "tsd.query.memory.limit": QUERIES, "tsd.query.memory.per_query": ONE_QUERY,
             "tsd.storage.log.max": 64 * MIB}
 
-# Everything, in the ways that cost most: memory for points, for buckets, for the answer; time to merge and to print.
+# Queries for everything, each the most expensive in its way: memory for points, for buckets, for the answer; time to merge and to print.
 LARGE = ("none:load.cpu", "sum:load.cpu", "none:1m-p99:load.cpu", "avg:1m-avg-zero:load.cpu{host=*}",
          "sum:rate:load.cpu{host=*}", "max:10s-max:load.cpu")
 
@@ -60,7 +60,7 @@ def query_path(expression, start=START, end=START + 24 * HOUR):
 
 
 def seed(daemon, hosts, hours):
-    """A point every 5 s for each host; the value is the number of its second."""
+    """Writes a point every 5 s for each host; its value is the number of that second."""
     connection = daemon.connection()
     for host in range(hosts):
         for hour in range(hours):
@@ -74,7 +74,7 @@ def seed(daemon, hosts, hours):
 
 
 class Worker(threading.Thread):
-    """Repeats a step until told to stop; what a step throws is kept."""
+    """Repeats a step until it is told to stop; stores the error that a step raises."""
 
     def __init__(self, daemon, stop):
         super().__init__()
@@ -99,7 +99,7 @@ class Worker(threading.Thread):
 
 
 class Writer(Worker):
-    """A point a second for each of its series, which no other writer has; the value is a running number."""
+    """Writes a point per second for each of its own series; the value is a running number."""
 
     def __init__(self, daemon, stop, number):
         super().__init__(daemon, stop)
@@ -143,7 +143,7 @@ def ask_small(port, host, stop, results):
 
 
 class Large(Worker):
-    """Everything, again and again."""
+    """Runs a query for everything, again and again."""
 
     def __init__(self, daemon, stop, number):
         super().__init__(daemon, stop)
@@ -154,7 +154,7 @@ class Large(Worker):
         self.asked += 1
         self.connection.request("GET", query_path(expression))
         answer = self.connection.getresponse()
-        # Read as it comes: the client's own memory is not the matter here.
+        # Reads the answer in pieces, so that the client itself needs little memory.
         head, tail = answer.read(1 << 10), b""
         while piece := answer.read(1 << 20):
             tail = (tail + piece)[-1024:]
@@ -172,7 +172,7 @@ class Large(Worker):
 
 
 class Memory(threading.Thread):
-    """What the process holds for itself, at most."""
+    """Records the largest memory that the process has used by itself."""
 
     def __init__(self, pid, stop):
         super().__init__()
@@ -208,10 +208,10 @@ def wait_until(condition, patience_s=60):
 
 
 def ask_and_leave(daemon, expression, read_bytes=0):
-    """A socket that has asked; the caller closes it."""
+    """Sends a query and returns the socket; the caller closes it."""
     client = socket.create_connection(("127.0.0.1", daemon.port))
     client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 12)
-    client.sendall(f"GET {query_path(expression)} HTTP/1.1\r\nHost: x\r\n\r\n".encode("ascii"))
+    client.sendall(f"GET {query_path(expression)} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode("ascii"))
     if read_bytes:
         client.recv(read_bytes)
     return client
@@ -277,7 +277,7 @@ def check_written(daemon, writers, checks):
         count = daemon.query(START, f"sum:0all-count:load.written{{writer=w{writer.number}}}",
                              end=START + writer.acknowledged + 1)
         total = sum(count[0]["dps"].values()) if count else 0
-        # A request whose answer never came may have been stored, too.
+        # A request without a response may have been stored all the same.
         checks.must(writer.acknowledged * 50 <= total <= (writer.acknowledged + 1) * 50,
                       f"writer {writer.number}: {writer.acknowledged * 50} acknowledged, {total} found")
 
@@ -286,14 +286,14 @@ def check_endings(daemon, options, checks):
     checks.must(wait_until(lambda: not running(daemon)), "queries run though nobody asks")
     checks.must(wait_until(lambda: taken(daemon) == 0), "memory is taken though no query runs")
 
-    # Clients that ask and go away, before the answer and in the middle of it.
+    # Clients that disconnect before the answer, and in the middle of it.
     clients = [ask_and_leave(daemon, "sum:rate:load.cpu{host=*}") for _ in range(10)]
     clients += [ask_and_leave(daemon, "sum:rate:load.cpu{host=*}", read_bytes=1 << 10) for _ in range(3)]
     for client in clients:
         client.close()
     checks.must(wait_until(lambda: not running(daemon)), "queries run on for clients that have gone")
 
-    # One that does not read: only a call ends it.
+    # A client that does not read its answer; only DELETE /api/stats/query ends its query.
     client = ask_and_leave(daemon, "none:load.cpu" if options.short else "none:load.cpu{dc=d1}", read_bytes=1)
     checks.must(wait_until(lambda: any(q["phase"] == "answering" for q in running(daemon))),
                   "no query stands in its answer")

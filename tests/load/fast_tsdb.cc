@@ -1,8 +1,9 @@
-// The whole program over the embedded engine, whose clock goes faster than the machine's: what
-// memory's age, merges and expiry make of hours is seen in minutes (pace.py).
+// The complete program with the embedded engine, whose clock runs faster than the machine's. So
+// hours of flushes, merges and expiry can be observed in minutes (pace.py).
 //
-// HOURGLASS_CLOCK="BEGIN AT FACTOR": the engine's clock says BEGIN (s) when the machine's says AT
-// (s), and goes FACTOR times as fast. Durations, such as the pace of merges, are the machine's.
+// HOURGLASS_CLOCK="BEGIN AT FACTOR": the engine's clock shows BEGIN (s) when the machine's shows AT
+// (s), and runs FACTOR times as fast. Durations, such as the pace of merges, are those of the
+// machine.
 
 #include <cstdlib>
 #include <iostream>

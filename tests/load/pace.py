@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Latency of writes, and the work on files beside it, through three hours around midnight, by a clock that goes 30 times as fast.
 
-    pace.py [--build build/release] [--out docs/compaction-pace.png] [--csv PATH] [--minutes 180]
+    pace.py [--build build/release] [--out docs/internals/compaction-pace.png] [--csv PATH] [--minutes 180]
 
 A daemon of its own (fast_tsdb: the whole program, its engine's clock 30 times as fast as the machine's) with twenty
 regions and little memory, so that a flush comes every few minutes of that clock, and merges with it. 2,000 series write a
@@ -31,7 +31,7 @@ FACTOR = 30
 REGIONS = 20
 HOSTS, METRICS, STEP_S, BATCH = 200, 10, 6, 50
 REQUESTS_A_MINUTE = HOSTS * METRICS * (60 // STEP_S) // BATCH
-TURN = 2   # minutes before and after an hour's turn that are of it
+TURN = 2   # minutes before and after the start of an hour that count as belonging to it
 MIB = 1 << 20
 SETTINGS = {"tsd.storage.salt.width": 1, "tsd.storage.salt.buckets": REGIONS, "tsd.memory.limit": 64 * MIB,
             "tsd.storage.memstore.percent": 4, "tsd.storage.merge.interval": 2}
@@ -40,7 +40,7 @@ LATENCIES = ("median_us", "p99_us", "max_us")
 
 
 class Work(threading.Thread):
-    """What flushes and merges have come to at the end of each minute of the clock."""
+    """Records the total work of flushes and merges at the end of each minute (of the clock that runs 30 times as fast)."""
 
     def __init__(self, daemon, at, minutes):
         super().__init__(daemon=True)
@@ -54,7 +54,7 @@ class Work(threading.Thread):
 
 
 def measure(build, minutes):
-    """A row for each minute: its number from midnight, work, latencies in microseconds."""
+    """Returns a row for each minute: its number since midnight, the work, and the latencies in microseconds."""
     begin = MIDNIGHT - minutes // 2 * 60
     with tempfile.TemporaryDirectory() as folder:
         daemon = Daemon(build / "fast_tsdb", folder, SETTINGS)
@@ -86,7 +86,7 @@ def measure(build, minutes):
 
 
 def summary(rows):
-    """The latencies of minutes at the turn of an hour, and of the others."""
+    """The latencies of the minutes around the start of an hour, and of the other minutes."""
     for name, chosen in (("at the turn of an hour", [row for row in rows if (row["minute"] + TURN) % 60 <= 2 * TURN]),
                          ("all others", [row for row in rows if (row["minute"] + TURN) % 60 > 2 * TURN])):
         if not chosen:
@@ -126,7 +126,7 @@ def draw(rows, out):
 def main():
     words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     words.add_argument("--build", type=Path, default=ROOT / "build/release")
-    words.add_argument("--out", type=Path, default=ROOT / "docs/compaction-pace.png")
+    words.add_argument("--out", type=Path, default=ROOT / "docs/internals/compaction-pace.png")
     words.add_argument("--csv", type=Path, help="file for the numbers by minute")
     words.add_argument("--redraw", action="store_true", help="draw the numbers of --csv instead of measuring")
     words.add_argument("--minutes", type=int, default=180)

@@ -36,16 +36,16 @@ from shaker import Shaker  # noqa: E402
 WRITERS = 4
 SERIES = 200
 HOURS = 6
-STEP_S = 10           # between two points of a series
+STEP_S = 10           # seconds between two points of a series
 BATCH = 500
 START = (int(time.time()) // 3600 - HOURS) * 3600
-EXPIRING = 100        # series of points that expire
-LEFT_S = 300          # before they do
-SHAKE_S = 3           # between two calls to /api/admin
+EXPIRING = 100        # number of series whose points expire
+LEFT_S = 300          # seconds that their points have left when they are written
+SHAKE_S = 3           # seconds between two calls to /api/admin
 SAMPLE_S = 5
 GROWTH = 1.15
 MIB = 1 << 20
-# What may be held beyond the growth: pieces in which each quantity comes.
+# The allowed growth of each quantity: the size of the steps in which it grows.
 SLACK = {"memory": 8 * MIB, "disk": 4 * MIB, "log": 128 * MIB, "files": 6, "descriptors": 8}
 SETTINGS = {"tsd.storage.log.max": 1 << 20, "tsd.memory.limit": 256 * MIB, "tsd.http.query.allow_delete": "true"}
 SPARE_S = 7200        # by which the time to live outlasts what is written again and again
@@ -54,7 +54,7 @@ COLUMNS = ("seconds", "memory", "disk", "log", "files", "descriptors", "points",
 
 
 class Times:
-    """Milliseconds since the last look. Thread-safe."""
+    """Collects durations in milliseconds until they are taken. Thread-safe."""
 
     def __init__(self):
         self.lock = threading.Lock()
@@ -67,7 +67,7 @@ class Times:
             self.total += 1
 
     def take(self):
-        """(median, 99th percentile)."""
+        """Returns (median, 99th percentile) since the last call."""
         with self.lock:
             taken, self.ms = sorted(self.ms), []
         if not taken:
@@ -76,7 +76,7 @@ class Times:
 
 
 class Load:
-    """What the clients do until they are told to stop."""
+    """The clients, which work until they are told to stop."""
 
     def __init__(self, daemon, rate, ttl_s):
         self.daemon, self.rate, self.ttl_s = daemon, rate, ttl_s
@@ -105,7 +105,7 @@ class Load:
             self.errors.append(text)
 
     def write(self, number):
-        """This writer's series, all hours, again and again. The value tells the point."""
+        """Writes all hours of this writer's series, again and again. The value identifies the point."""
         pause = BATCH * WRITERS / self.rate
         connection = self.daemon.connection()
         mine = range(number, SERIES, WRITERS)
@@ -138,7 +138,7 @@ class Load:
                     self.fail(f"a put was answered with {answer.status}")
 
     def ask(self):
-        """An hour of a series: each value must be the one of its instant."""
+        """Queries an hour of a series; each value must be the one that was written for its time."""
         chance = random.Random(1)
         while not self.stop.wait(0.1):
             series, hour = chance.randrange(SERIES), chance.randrange(HOURS)
@@ -160,7 +160,7 @@ class Load:
                         self.fail(f"wrong: series {series} at {instant} = {value}")
 
     def expire(self):
-        """Each second a point of each expiring series; then those still due of one series, and none before."""
+        """Writes a point for each expiring series every second; then queries one series, which must hold exactly the points not expired yet."""
         connection, written, chance = self.daemon.connection(), set(), random.Random(4)
         while not self.stop.wait(1):
             instant = int(time.time()) - self.ttl_s + LEFT_S
@@ -187,7 +187,7 @@ class Load:
                 self.fail(f"points that expire: {error}")
                 connection = self.daemon.connection()
                 continue
-            horizon = int(time.time()) - self.ttl_s  # at least what was seen by then; what the question found is older
+            horizon = int(time.time()) - self.ttl_s  # lower bound of the expiry time; it was computed after the query, which may have found older points
             seen = {int(second) for series in found for second in series["dps"]}
             missing = [second for second in written if second > horizon + 1 and second not in seen]
             over = [second for second in seen if second < instant - LEFT_S - 1]
@@ -219,7 +219,7 @@ class Load:
 
 
 def sizes(folder):
-    """(name, bytes on disk) of its files; some vanish meanwhile."""
+    """Returns (name, bytes on disk) of each file in the folder; files may vanish meanwhile."""
     found = []
     for path in folder.rglob("*"):
         try:
@@ -247,7 +247,7 @@ def sample(daemon, load, began):
 
 
 def steady(samples):
-    """(quantity, median of the middle third, of the last third, whether that is flat) of each quantity."""
+    """Returns (quantity, median of the middle third, median of the last third, whether it is flat) for each quantity."""
     third = len(samples) // 3
     for quantity, slack in SLACK.items():
         middle, last = (statistics.median(row[quantity] for row in part)
@@ -256,7 +256,7 @@ def steady(samples):
 
 
 def plot(out):
-    """OUT/soak.csv as OUT/soak.png; by the distribution's Python, whose package it needs."""
+    """Draws OUT/soak.csv as OUT/soak.png with the distribution's Python, which has the package for it."""
     import matplotlib
     matplotlib.use("Agg")
     from matplotlib import pyplot

@@ -27,7 +27,7 @@ TEST_CASE("35 functions are known by exact name") {
   CHECK(FindAggregator("movingAverage") == nullptr);
 }
 
-TEST_CASE("integers wrap and divisions cut toward zero") {
+TEST_CASE("integers wrap around, and divisions truncate toward zero") {
   CHECK(Int("sum", {INT64_MAX, 1}) == INT64_MIN);
   CHECK(Int("mult", {INT64_MAX, 2}) == -2);
   CHECK(Int("avg", {-3, -4}) == -3);
@@ -48,7 +48,7 @@ TEST_CASE("the deviation is that of the population") {
   CHECK(std::isnan(Double("dev", {kNan})));
 }
 
-TEST_CASE("percentiles estimate differently for integers only") {
+TEST_CASE("only percentiles of integers use the other estimations") {
   struct Case {
     const char* name;
     int64_t of_ints;
@@ -80,7 +80,7 @@ TEST_CASE("NaN is skipped by most functions") {
   CHECK(std::isnan(Double("last", {2, kNan})));
 }
 
-TEST_CASE("of equal numbers -0.0 comes before 0.0") {
+TEST_CASE("-0.0 comes before 0.0") {
   CHECK_FALSE(std::signbit(Double("median", {0.0, -0.0})));
   CHECK(std::signbit(Double("median", {-0.0, 0.0, -0.0})));
   CHECK_FALSE(std::signbit(Double("p75", {0.0, -0.0})));

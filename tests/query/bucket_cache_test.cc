@@ -1,4 +1,4 @@
-// Old hours are kept as buckets. Nobody can tell from the answer.
+// Old hours are cached as buckets. Results must not differ from those without the cache.
 
 #include "query/bucket_cache.h"
 
@@ -70,7 +70,7 @@ class Fixture {
     return codec::MakeTsuid(Id(UidKind::kMetric, metric), {dc, name});
   }
 
-  // Points of one host are of one kind and width: the same instant again overwrites.
+  // Points of one host have one type and width, so the same time overwrites.
   Status Put(int host, int64_t time_s, int value, const std::string& metric = "m") {
     const PointValue number =
         host % 2 == 0 ? PointValue::Double(value / 7.0) : PointValue::Int(value % 100);
@@ -129,11 +129,11 @@ class Fixture {
     request.start = std::to_string(start_s);
     request.end = std::to_string(end_s);
     request.queries.push_back(query);
-    ASSIGN_OR_RETURN(ValidQuery valid, engine.Validate(request));
+    ASSIGN_OR_RETURN(ValidQuery valid, engine.Validate(request, RequestContext::Unlimited()));
     return engine.Run(valid, {});
   }
 
-  /// Asks both, which must say the same.
+  /// Runs the query with and without the cache. The results must be equal.
   void Compare(const SubQuery& query, int64_t start_s = kStart, int64_t end_s = kNow) {
     const Result<Answer> a = Run(*cached, query, start_s, end_s);
     const Result<Answer> b = Run(*plain, query, start_s, end_s);
@@ -141,8 +141,8 @@ class Fixture {
     if (a.ok()) CheckSame(*a, *b);
   }
 
-  /// The first of these questions had to read most rows and leaves nothing, the second leaves all
-  /// old hours, and the third finds them.
+  /// The first of these queries had to read most rows and caches nothing, the second caches all old
+  /// hours, and the third finds them.
   void CheckGreatestKeptFromSecondOn() {
     const SubQuery query = Ask("max", "1m-max");
     Compare(query);
@@ -176,7 +176,7 @@ class History {
  public:
   explicit History(Fixture& on) : on_(on) {}
 
-  /// Points of now and late ones, deletes, new names, and whatever else changes old hours.
+  /// Current and late points, deletes, new names, and other changes of old hours.
   void Step() {
     const int host = on_.Random(kHosts);
     const int64_t now_s = on_.clock.NowMs() / 1000;
@@ -201,7 +201,7 @@ class History {
         if (on_.Random(3) == 0) REQUIRE(on_.store->cells().Flush().ok());
         if (on_.Random(3) == 0) REQUIRE(on_.store->cells().Compact().ok());
         return;
-      case 6:  // a series of its own, at least for now
+      case 6:  // its own series, at least for now
         REQUIRE(on_.Put(kHosts + on_.Random(10), some_time, on_.Random(1000)).ok());
         return;
       case 7: {
@@ -255,7 +255,7 @@ class History {
   }
 
  private:
-  /// A second row of the series in an hour: of another salt, or from the middle of the hour on.
+  /// A second row of the series in an hour: with another salt, or from the middle of the hour on.
   void PutStray(Bytes key) {
     const KeyLayout& layout = on_.store->points().layout();
     if (layout.salt_width > 0 && on_.Random(2) == 0) {
@@ -289,11 +289,12 @@ void CheckHistory(Fixture& on, int steps) {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Fixture, "whatever changes, answers are those without the cache, bit for bit") {
+TEST_CASE_FIXTURE(Fixture, "after any change, results equal those without the cache, bit for bit") {
   CheckHistory(*this, 600);
 }
 
-TEST_CASE_FIXTURE(SaltedFixture, "so they are where series are salted") {
+TEST_CASE_FIXTURE(SaltedFixture,
+                  "results also equal those without the cache if series are salted") {
   CheckHistory(*this, 300);
 }
 
@@ -307,15 +308,15 @@ TEST_CASE_FIXTURE(Fixture, "a second query reads the newest hours only") {
   Compare(query);
   CHECK(Stats().hits == kHours);
   CHECK(Stats().misses == kHours);
-  clock.AdvanceMs(kHour * 1000);  // the next hour is old, and was not kept yet
+  clock.AdvanceMs(kHour * 1000);  // the next hour is old now and is not cached yet
   Compare(query, kStart + 2 * kHour, kNow + kHour);
   CHECK(Stats().hits == 2 * kHours - 2);
   CHECK(Stats().misses == kHours + 1);
-  Compare(query, kStart + 3 * kHour, kStart + 5 * kHour - 120);  // nothing is left to be read
+  Compare(query, kStart + 3 * kHour, kStart + 5 * kHour - 120);  // nothing remains to be read
   CHECK(Stats().hits == 2 * kHours);
 }
 
-TEST_CASE_FIXTURE(Fixture, "filling, rates and groups come after what is kept") {
+TEST_CASE_FIXTURE(Fixture, "fill policies, rates and groups are applied after the cache") {
   Fill();
   Compare(Ask("sum", "5m-avg"));
   for (const char* downsample : {"5m-avg-nan", "5m-avg-zero", "5m-avg-null", "300s-avg"})
@@ -327,13 +328,14 @@ TEST_CASE_FIXTURE(Fixture, "filling, rates and groups come after what is kept") 
   CHECK(Stats().hits == 5 * kHours);
 }
 
-TEST_CASE_FIXTURE(Fixture, "of the greatest of all hours are kept once most rows had to be read") {
+TEST_CASE_FIXTURE(Fixture, "maxima of maxima are cached once most rows had to be read") {
   Fill();
   CheckGreatestKeptFromSecondOn();
   CHECK(Stats().misses == kHours);
 }
 
-TEST_CASE_FIXTURE(Fixture, "so they are where rows were spared first and had to be read later") {
+TEST_CASE_FIXTURE(Fixture,
+                  "maxima are also cached if rows were skipped first and had to be read later") {
   for (int host = 0; host < kHosts; ++host) {
     for (int64_t at = 0; at < kNow - kStart; at += 20) {
       const int64_t in_last = at - (kHours - 1) * kHour;  // of the old hours
@@ -346,7 +348,8 @@ TEST_CASE_FIXTURE(Fixture, "so they are where rows were spared first and had to 
   CheckGreatestKeptFromSecondOn();
 }
 
-TEST_CASE_FIXTURE(Fixture, "so they are where a zero of the other sign had all rows read again") {
+TEST_CASE_FIXTURE(
+    Fixture, "maxima are also cached if a zero of the other sign made all rows be read again") {
   Fill(3, 20);
   const PointEntry zero = MakePointEntry(*store->points().Register(TsuidOf("m", kHosts)),
                                          Timestamp{kStart + 5 * kHour}, PointValue::Double(-0.0));
@@ -354,7 +357,7 @@ TEST_CASE_FIXTURE(Fixture, "so they are where a zero of the other sign had all r
   CheckGreatestKeptFromSecondOn();
 }
 
-TEST_CASE_FIXTURE(Fixture, "a late point is in the next answer") {
+TEST_CASE_FIXTURE(Fixture, "a late point is in the next result") {
   Fill();
   const SubQuery query = Ask("zimsum", "1m-count");
   const auto count = [&] {
@@ -369,13 +372,13 @@ TEST_CASE_FIXTURE(Fixture, "a late point is in the next answer") {
   CHECK(Put(0, kStart + 3 * kHour + 1, 5).ok());
   CHECK(count() == before + 1);
   CHECK(Stats().stale == 1);
-  CHECK(Stats().hits == kHours + 3);   // those before it were good
+  CHECK(Stats().hits == kHours + 3);   // the earlier ones are still valid
   CHECK(Put(99, kStart + 1, 5).ok());  // of a new series
   CHECK(count() == before + 2);
   Compare(query);
 }
 
-TEST_CASE_FIXTURE(Fixture, "points of another metric cost nothing") {
+TEST_CASE_FIXTURE(Fixture, "points of another metric do not invalidate cached hours") {
   Fill();
   const SubQuery query = Ask("sum", "1m-avg");
   Compare(query);
@@ -384,7 +387,7 @@ TEST_CASE_FIXTURE(Fixture, "points of another metric cost nothing") {
   CHECK(Stats().hits == kHours);
 }
 
-TEST_CASE_FIXTURE(Fixture, "what buckets of hours cannot answer is not kept") {
+TEST_CASE_FIXTURE(Fixture, "queries that buckets of hours cannot answer are not cached") {
   Fill();
   for (const char* downsample : {"", "1h-sum", "2h-p95", "7m-avg", "0all-sum", "1dc-sum"})
     Compare(Ask("sum", downsample));
@@ -401,7 +404,7 @@ TEST_CASE_FIXTURE(Fixture, "what buckets of hours cannot answer is not kept") {
   CHECK(limited->cache()->Stats().misses == 0);
 }
 
-TEST_CASE_FIXTURE(Fixture, "where rows expire nothing is kept") {
+TEST_CASE_FIXTURE(Fixture, "nothing is cached if rows expire") {
   Fill();
   const SubQuery query = Ask("sum", "1m-avg");
   const auto set_ttl = [this](int64_t ttl_s) {
@@ -420,7 +423,8 @@ TEST_CASE_FIXTURE(Fixture, "where rows expire nothing is kept") {
   CHECK(Stats().hits == 0);
 }
 
-TEST_CASE_FIXTURE(Fixture, "a point behind the end of its hour is where it is without the cache") {
+TEST_CASE_FIXTURE(Fixture,
+                  "a point after the end of its hour has the same place as without the cache") {
   Fill();
   const Bytes qualifier("\xE7\x40", 2);  // 3700 s after the base, one byte
   const SubQuery query = Ask("none", "1m-sum");
@@ -431,11 +435,11 @@ TEST_CASE_FIXTURE(Fixture, "a point behind the end of its hour is where it is wi
   Compare(query, kStart + 3 * kHour, kNow);
 }
 
-TEST_CASE_FIXTURE(Fixture, "a row that cannot be read fails each query that meets it") {
+TEST_CASE_FIXTURE(Fixture, "a row that cannot be read fails each query that reads it") {
   Fill();
   const SubQuery query = Ask("sum", "1m-sum");
   Compare(query);
-  // The same instant by two widths.
+  // The same time with two widths.
   Change(Key(1, kStart + 4 * kHour), PutCell("t", Bytes("\0\x20", 2), Bytes("\5", 1)));
   Change(Key(1, kStart + 4 * kHour), PutCell("t", Bytes("\0\x21", 2), Bytes("\0\6", 2)));
   CHECK_FALSE(Run(*cached, query, kStart, kNow).ok());
@@ -443,13 +447,13 @@ TEST_CASE_FIXTURE(Fixture, "a row that cannot be read fails each query that meet
   DeleteHours(kStart + 4 * kHour, 1);
   CHECK(Run(*cached, query, kStart, kNow).ok());
   Compare(query);
-  // A key that is no series'.
+  // A key that does not belong to a series.
   Change(Key(1, kStart + 5 * kHour) + "x", PutCell("t", Bytes("\0\0", 2), Bytes("\5", 1)));
   CHECK_FALSE(Run(*cached, query, kStart, kNow).ok());
   Compare(query);
 }
 
-TEST_CASE_FIXTURE(Fixture, "the cache keeps to its bytes") {
+TEST_CASE_FIXTURE(Fixture, "the cache stays within its size") {
   Fill();
   constexpr int64_t kBytes = 200'000;
   cached = MakeEngine(kBytes);
@@ -464,14 +468,13 @@ TEST_CASE_FIXTURE(Fixture, "the cache keeps to its bytes") {
   CHECK(Stats().hours > 0);
   Compare(Ask("none", "5m-dev"));
   CHECK(Stats().hits > 0);
-  cached = MakeEngine(1);  // nothing has room
+  cached = MakeEngine(1);  // there is no memory for any entry
   Compare(Ask("none", "5m-dev"));
   CHECK(Stats().hours == 0);
   CHECK(Stats().bytes == 0);
 }
 
-TEST_CASE_FIXTURE(Fixture,
-                  "a series' rows that are not one for each hour are answered without it") {
+TEST_CASE_FIXTURE(Fixture, "rows of a series that are not one per hour bypass the cache") {
   Fill(3);
   const SubQuery query = Ask("none", "1m-sum");
   const Bytes key = codec::MakeRowKey(store->points().layout(), TsuidOf("m", 1), kStart + 1800);
@@ -479,12 +482,12 @@ TEST_CASE_FIXTURE(Fixture,
   Compare(query);
   Compare(query);
   CHECK(Stats().hours == 0);
-  Compare(query, kStart + 2 * kHour);  // which does not meet the row
+  Compare(query, kStart + 2 * kHour);  // a query that does not read the row
   CHECK(Stats().hours == kHours - 2);
 }
 
-TEST_CASE_FIXTURE(Fixture,
-                  "a sub-query that is too large keeps its first hours, and others theirs") {
+TEST_CASE_FIXTURE(
+    Fixture, "a sub-query that is too large caches its first hours and leaves those of others") {
   Fill();
   cached = MakeEngine(100'000);
   const SubQuery small = Ask("none", "5m-dev"), large = Ask("none", "1m-dev");
@@ -510,10 +513,10 @@ struct ManySeries : Fixture {
     }
   }
   Result<Answer> Ask3(const SubQuery& query) { return Run(*cached, query, kStart, kEnd); }
-  static constexpr int64_t kEnd = kStart + kFound * kHour - 120;  // nothing is left to be read
+  static constexpr int64_t kEnd = kStart + kFound * kHour - 120;  // nothing remains to be read
 };
 
-TEST_CASE_FIXTURE(ManySeries, "many rows that were found are not put together on a loop") {
+TEST_CASE_FIXTURE(ManySeries, "many cached rows are not joined on an event loop") {
   const SubQuery many = Ask("none", "1m-sum");
   const SubQuery few = Ask("none", "1m-sum", "literal_or", "host", "h1|h2");
   const auto refused = [&](const SubQuery& query) {
@@ -528,7 +531,7 @@ TEST_CASE_FIXTURE(ManySeries, "many rows that were found are not put together on
   CHECK(Stats().hits == 2 * kFound);
 }
 
-TEST_CASE_FIXTURE(ManySeries, "the watch is asked before the series of found hours are joined") {
+TEST_CASE_FIXTURE(ManySeries, "the request is checked before cached series are joined") {
   Options options;
   options.timezone = "UTC";
   const auto cache = BucketCache::Make(8 << 20, store->watched(), clock);
@@ -538,15 +541,15 @@ TEST_CASE_FIXTURE(ManySeries, "the watch is asked before the series of found hou
   request.start = std::to_string(kStart);
   request.end = std::to_string(kEnd);
   request.queries.push_back(Ask("none", "1m-sum"));
-  const Result<ValidQuery> valid = cached->Validate(request);
+  const Result<ValidQuery> valid = cached->Validate(request, RequestContext::Unlimited());
   REQUIRE(valid.ok());
   LimitsFile limits("", 0, clock);
   FakeWatch watch;
   WorkerPool pool(1, 10);
   ResolvedFilters filters;
-  const RunContext context{*valid, options, store->points(),  *names,     clock,
-                           limits, true,    OnFailure::kFail, watch,      store->cells(),
-                           pool,   1,       filters,          cache.get()};
+  const RunContext context{*valid, options, store->points(),  *names,      clock,
+                           limits, true,    OnFailure::kFail, watch,       store->cells(),
+                           pool,   1,       filters,          cache.get(), nullptr};
   SubQueryRun run(context, 0);
   REQUIRE(run.Open().ok());
   CHECK(cache->Stats().hits == kFound);
@@ -556,7 +559,7 @@ TEST_CASE_FIXTURE(ManySeries, "the watch is asked before the series of found hou
   CHECK(watch.steps == kSeries);
 }
 
-TEST_CASE_FIXTURE(Fixture, "an hour that there is no memory for leaves the cache as it was") {
+TEST_CASE_FIXTURE(Fixture, "an hour without memory leaves the cache unchanged") {
   constexpr int64_t kBytes = 8000;
   const auto cache = BucketCache::Make(kBytes, store->watched(), clock);
   const auto keep = [&](const Bytes& shape, int64_t base_s) {
@@ -593,14 +596,13 @@ TEST_CASE_FIXTURE(Fixture, "an hour that there is no memory for leaves the cache
   CHECK(found(first, kStart) == 0);
 }
 
-TEST_CASE_FIXTURE(Fixture,
-                  "a query that has its answer does not fail for want of room in the cache") {
+TEST_CASE_FIXTURE(Fixture, "a query does not fail because the cache has no memory") {
   Fill(3);
   const SubQuery query = Ask("none", "1m-sum");
   int without = 0;
   bool failed = true;
   for (int64_t n = 0; failed; ++n) {
-    REQUIRE(Put(0, kStart + 1, static_cast<int>(n % 1000)).ok());  // all is to be read again
+    REQUIRE(Put(0, kStart + 1, static_cast<int>(n % 1000)).ok());  // everything must be read again
     const bool ok = Starve(n, &failed, [&] { return Run(*cached, query, kStart, kNow).status(); });
     without += ok && failed ? 1 : 0;
   }
@@ -608,8 +610,9 @@ TEST_CASE_FIXTURE(Fixture,
   Compare(query);
 }
 
-// Each reader sees what was acknowledged before it asked, while others are late in the same hours.
-TEST_CASE_FIXTURE(Fixture, "who asks behind an acknowledgement finds the point, beside writers") {
+// Each reader sees the writes acknowledged before its query, while other writers add late points to
+// the same hours.
+TEST_CASE_FIXTURE(Fixture, "a query after an acknowledgement finds the point, while others write") {
   constexpr int kWriters = 2, kReaders = 2, kPoints = 300;
   std::atomic<int> acknowledged[kWriters] = {};
   std::atomic<int> writing{kWriters}, asked{0};
@@ -617,7 +620,8 @@ TEST_CASE_FIXTURE(Fixture, "who asks behind an acknowledgement finds the point, 
   for (int w = 0; w < kWriters; ++w) {
     const SeriesNumber series = *store->points().Register(TsuidOf("m", w));
     threads.emplace_back([&, w, series] {
-      while (asked == 0) std::this_thread::yield();  // there is something to become stale
+      while (asked == 0)
+        std::this_thread::yield();  // so that a cached result exists that could become stale
       for (int i = 0; i < kPoints; ++i) {
         const int64_t time_s = kStart + (i % kHours) * kHour + i;
         const PointEntry entry = MakePointEntry(series, Timestamp{time_s}, PointValue::Int(1));

@@ -22,7 +22,7 @@ double OneByOne(double sum, const std::vector<int64_t>& values) {
   return sum;
 }
 
-TEST_CASE("sums of integers are those of adding doubles one by one, whatever their size") {
+TEST_CASE("sums of integers equal those of adding doubles one by one, whatever their size") {
   std::mt19937_64 random(7);
   for (int bits : {8, 39, 40, 41, 52, 60, 63}) {
     for (double start : {0.0, 0.5, -3.0, 9007199254740992.0}) {
@@ -40,7 +40,7 @@ TEST_CASE("sums of integers are those of adding doubles one by one, whatever the
   }
 }
 
-TEST_CASE("long runs of integers do not overflow unnoticed") {
+TEST_CASE("overflows of long runs of integers are detected") {
   std::vector<int64_t> values(5000, (int64_t{1} << 40) - 1);
   RunningSum running;
   AddRun(std::span<const int64_t>(values), &running);
@@ -56,7 +56,7 @@ TEST_CASE("NaNs are neither added nor counted") {
   CHECK(CountNumbers(values) == 3);
 }
 
-TEST_CASE("the least and the greatest of any number of values") {
+TEST_CASE("the minimum and maximum of any number of values are found") {
   std::mt19937_64 random(11);
   for (size_t n : {1, 3, 8, 9, 31, 100}) {
     std::vector<double> doubles;
@@ -78,7 +78,7 @@ TEST_CASE("the least and the greatest of any number of values") {
   }
 }
 
-TEST_CASE("NaN never wins, and of the two zeros the first stays") {
+TEST_CASE("NaN is never the result, and of two zeros the first one is kept") {
   std::vector<double> values(20, kNan);
   CHECK(LeastOf(kInfinity, std::span<const double>(values)) == kInfinity);
   values[13] = 4;
@@ -91,7 +91,7 @@ TEST_CASE("NaN never wins, and of the two zeros the first stays") {
   CHECK(std::signbit(GreatestOf(-kInfinity, std::span<const double>(zeros))));
 }
 
-TEST_CASE("integers are folded the same on every kind of processor") {
+TEST_CASE("integers give the same results on every processor") {
   std::mt19937_64 random(4);
   const std::vector<IntKernels> kernels = UsableIntKernels();
   for (size_t count = 1; count < 400; ++count) {

@@ -8,12 +8,12 @@
 namespace hg::query {
 namespace {
 
-/// Milliseconds of a local date and hour.
+/// Returns the milliseconds of a local date and hour.
 int64_t At(const TimeZone& zone, int64_t year, int64_t month, int64_t day, int64_t hour = 0) {
   return zone.FromLocal(DaysFromCivil(year, month, day) * 86'400'000 + hour * 3'600'000);
 }
 
-/// Local "dd hh" of n boundaries from the one before t.
+/// Returns "dd hh" in local time for n boundaries, starting with the one before t.
 std::string Boundaries(const Calendar& calendar, const TimeZone& zone, int64_t t, int n) {
   std::string out;
   int64_t at = calendar.PreviousBoundary(t);
@@ -26,7 +26,7 @@ std::string Boundaries(const Calendar& calendar, const TimeZone& zone, int64_t t
   return out;
 }
 
-TEST_CASE("days keep local midnight when the clock is changed") {
+TEST_CASE("days keep local midnight when clocks change") {
   TimeZone zone = *TimeZone::Find("America/Los_Angeles");
   Calendar days({1, TimeUnit::kDay}, zone);
   int64_t t = At(zone, 2017, 3, 11, 15);
@@ -41,7 +41,7 @@ TEST_CASE("hours add elapsed time") {
   CHECK(Boundaries(hours, zone, At(zone, 2017, 3, 12, 1), 4) == "3/12-0 3/12-7 3/12-13 3/12-19 ");
 }
 
-TEST_CASE("in the first pass of an hour that comes twice the boundary before is in the second") {
+TEST_CASE("in the first pass of a repeated hour the previous boundary is in the second pass") {
   TimeZone zone = *TimeZone::Find("Europe/Berlin");
   const Calendar seconds({10, TimeUnit::kSecond}, zone);
   constexpr int64_t kBack = 1'635'642'000'000;  // from 3 to 2 o'clock
@@ -81,6 +81,40 @@ TEST_CASE("civil dates roll over") {
   CHECK(DaysFromCivil(2000, 14, 1) == DaysFromCivil(2001, 2, 1));
   CHECK(DaysFromCivil(2000, 0, 1) == DaysFromCivil(1999, 12, 1));
   CHECK(DaysFromCivil(2000, 3, 0) == DaysFromCivil(2000, 2, 29));
+}
+
+TEST_CASE("skipping boundaries gives the same as stepping over them") {
+  for (const char* name : {"UTC", "America/Los_Angeles", "Europe/Berlin", "Africa/Casablanca",
+                           "Pacific/Apia", "America/Sao_Paulo", "Australia/Lord_Howe"}) {
+    CAPTURE(std::string(name));
+    const TimeZone zone = *TimeZone::Find(name);
+    for (const Duration interval : {Duration{7, TimeUnit::kMillis},
+                                    {11, TimeUnit::kSecond},
+                                    {90, TimeUnit::kMinute},
+                                    {5, TimeUnit::kHour},
+                                    {1, TimeUnit::kDay},
+                                    {5, TimeUnit::kDay},
+                                    {1, TimeUnit::kWeek},
+                                    {3, TimeUnit::kWeek},
+                                    {1, TimeUnit::kMonth},
+                                    {5, TimeUnit::kMonth},
+                                    {1, TimeUnit::kYear}}) {
+      const Calendar calendar(interval, zone);
+      const int64_t begin =
+          calendar.PreviousBoundary(At(zone, 1995, 3, 26, 2)) + 17 * interval.millis() / 16;
+      int64_t at = begin;
+      for (int n = 0; n < 3000; ++n) {
+        const int64_t next = calendar.Next(at);
+        uint64_t steps = 0;
+        REQUIRE(calendar.LastUpTo(begin, next - 1, &steps) == at);
+        REQUIRE(calendar.LastUpTo(begin, next, &steps) == next);
+        if (interval.unit < TimeUnit::kMonth) REQUIRE(steps < 2000);
+        at = next;
+        if (n > 50 && interval.unit >= TimeUnit::kMonth) n += 9;
+        if (at > 4'000'000'000'000) break;
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 #pragma once
-// Points of tests, written shortly.
+// Short notation for points in tests.
 
 #include <bit>
 #include <cstdint>
@@ -35,7 +35,8 @@ inline PointColumns OfDoubles(const Doubles& points) {
   return out;
 }
 
-/// "0:1 10:2.5": seconds and values as the wire shows them, so that ints and doubles differ.
+/// Returns "0:1 10:2.5": times in seconds, and values as responses print them, so that integers and
+/// doubles differ.
 inline std::string Text(const PointColumns& points) {
   std::string out;
   for (size_t i = 0; i < points.size(); ++i) {

@@ -2,10 +2,12 @@
 
 #include <doctest/doctest.h>
 
+#include <ctime>
 #include <limits>
 #include <random>
 
 #include "tests/query/columns.h"
+#include "tests/support/fake_watch.h"
 
 namespace hg::query {
 namespace {
@@ -19,6 +21,8 @@ Result<PointColumns> Run(const char* spec_text, const Doubles& points, int64_t s
   if (zone != nullptr) spec.zone = *TimeZone::Find(zone);
   ScanWindow window = PlanScan(start * 1000, end * 1000, spec.interval_ms());
   BucketGrid grid(spec, window, start * 1000, end * 1000);
+  MemoryTally memory(nullptr);
+  RETURN_IF_ERROR(grid.BuildFillGrid(window, &memory));
   Downsampler downsampler(&grid);
   for (const auto& [t, v] : points) {
     if (t < window.begin_s || t >= window.end_s) continue;
@@ -32,7 +36,7 @@ Result<PointColumns> Run(const char* spec_text, const Doubles& points, int64_t s
   return out;
 }
 
-TEST_CASE("specifications") {
+TEST_CASE("downsampling specifications are parsed") {
   DownsampleSpec spec = *ParseDownsample("1dc-avg-NULL");
   CHECK(spec.calendar);
   CHECK(spec.interval_ms() == 86'400'000);
@@ -46,7 +50,7 @@ TEST_CASE("specifications") {
   }
 }
 
-TEST_CASE("buckets stand on the epoch and carry their start") {
+TEST_CASE("buckets are aligned to the epoch and have the time of their start") {
   int64_t noon = kDay + 12 * 3600;
   Doubles points = {{noon + 300, 2}, {noon + 1200, 4}, {noon + 2400, 6}, {noon + 3900, 9}};
   std::string t0 = std::to_string(noon), t30 = std::to_string(noon + 1800),
@@ -60,21 +64,21 @@ TEST_CASE("buckets stand on the epoch and carry their start") {
 }
 
 TEST_CASE("a bucket that begins before the scan does not exist") {
-  // 2 h buckets at even hours; the scan of a query at 13:30 begins at its bucket, 12:00, so both
-  // points count.
+  // 2 h buckets start at even hours. The scan of a query at 13:30 begins at 12:00, so both points
+  // count.
   int64_t one = kDay + 13 * 3600;
   Result<PointColumns> two_hours =
       Run("2h-sum", {{one - 3000, 1}, {one + 60, 2}}, one + 1800, one + 3000);
   CHECK(Text(*two_hours) == std::to_string(kDay + 12 * 3600) + ":3.0");
 }
 
-TEST_CASE("run-all takes the query's range without its end") {
+TEST_CASE("run-all uses the range of the query without its end") {
   Doubles points = {{kDay + 1, 1}, {kDay + 10, 2}, {kDay + 20, 4}, {kDay + 30, 8}};
   CHECK(Text(*Run("0all-sum", points, kDay + 10, kDay + 30)) == std::to_string(kDay + 10) + ":6.0");
   CHECK(Text(*Run("0all-sum-nan", {{kDay + 1, 1}}, kDay + 10, kDay + 30)) == "");
 }
 
-TEST_CASE("fill policies give every bucket of the scan") {
+TEST_CASE("fill policies emit every bucket of the scan") {
   Doubles points = {{kDay, 10}, {kDay + 1200, 20}};
   std::string t[] = {std::to_string(kDay), std::to_string(kDay + 1200),
                      std::to_string(kDay + 2400)};
@@ -86,31 +90,71 @@ TEST_CASE("fill policies give every bucket of the scan") {
   CHECK_FALSE(Run("20m-sum-scalar", points, kDay, kDay + 2400).ok());
 }
 
-TEST_CASE("an interval of any length is one bucket since the epoch, but no calendar's") {
+TEST_CASE("any fixed interval is one bucket since the epoch, but a calendar interval is not") {
   CHECK(Text(*Run("9223372036854775807ms-sum", {{kDay, 1}, {kDay + 5000, 2}}, kDay, kDay + 10)) ==
         "0:3.0");
   CHECK_FALSE(ParseDownsample("9223372036854775807msc-sum").ok());
 }
 
-TEST_CASE("a fill that would give too many buckets is refused") {
+TEST_CASE("a fill policy with too many buckets is refused") {
   ScanWindow year = PlanScan(kDay * 1000, (kDay + 365 * 86'400) * 1000, 1);
-  CHECK(CheckFill(*ParseDownsample("1ms-sum-nan"), year).code() == StatusCode::kLimitExceeded);
-  CHECK(CheckFill(*ParseDownsample("1ms-sum"), year).ok());
-  CHECK(CheckFill(*ParseDownsample("1s-sum-nan"), year).ok());
+  const auto fill = [&year](const char* text) {
+    FakeWatch watch;
+    MemoryTally memory(&watch);
+    return BucketGrid(*ParseDownsample(text), year, 0, 1).BuildFillGrid(year, &memory).code();
+  };
+  CHECK(fill("1ms-sum-nan") == StatusCode::kLimitExceeded);
+  CHECK(fill("1msc-sum-nan") == StatusCode::kLimitExceeded);
+  CHECK(fill("1ms-sum") == StatusCode::kOk);
+  CHECK(fill("1s-sum-nan") == StatusCode::kOk);
 }
 
-TEST_CASE("the last month of a calendar is cut where the scan ends") {
+TEST_CASE("the buckets of a fill policy are charged and counted before they are made") {
+  const ScanWindow year = PlanScan(kDay * 1000, (kDay + 365 * 86'400) * 1000, 1000);
+  for (const char* text : {"1s-sum-nan", "1sc-sum-zero"}) {
+    FakeWatch poor;
+    poor.bytes_max = 100'000'000;
+    MemoryTally memory(&poor);
+    BucketGrid grid(*ParseDownsample(text), year, 0, 1);
+    CHECK(grid.BuildFillGrid(year, &memory).code() == StatusCode::kLimitExceeded);
+    CHECK(grid.fill_grid().empty());
+    FakeWatch hasty;
+    hasty.steps_max = 100'000;
+    MemoryTally other(&hasty);
+    CHECK(grid.BuildFillGrid(year, &other).code() == StatusCode::kDeadlineExceeded);
+    CHECK(grid.fill_grid().size() < 200'000);
+  }
+}
+
+TEST_CASE("calendar buckets between two distant points are skipped, not visited") {
+  constexpr int64_t kFirst = 1'400'000'000, kLast = 1'700'000'000;
+  const Doubles points = {{kFirst, 1}, {kLast, 2}};
+  timespec before{}, after{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &before);
+  for (const char* text : {"1msc-sum", "7msc-sum", "1sc-avg", "1mc-count", "1hc-max", "1dc-sum",
+                           "3dc-sum", "2wc-sum", "1nc-sum", "1yc-sum"}) {
+    for (const char* zone : {"UTC", "America/Los_Angeles", "Pacific/Apia"}) {
+      CAPTURE(std::string(text));
+      CAPTURE(std::string(zone));
+      CHECK(Run(text, points, kFirst, kLast + 1, zone)->size() >= 1);
+    }
+  }
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &after);
+  CHECK(after.tv_sec - before.tv_sec <= 1);
+}
+
+TEST_CASE("the last calendar month is cut at the end of the scan") {
   int64_t start = 1'483'228'800, end = 1'489'536'000;  // 2017-01-01 … 2017-03-15
   Doubles hourly;
   for (int64_t t = start; t < start + 120 * 86'400; t += 3600) hourly.emplace_back(t, 1);
   CHECK(Text(*Run("1nc-sum", hourly, start, end)) ==
         "1483228800:744.0 1485907200:672.0 1488326400:576.0");
-  // With a fill policy the bucket that holds the scan's end is lost.
+  // With a fill policy the bucket that contains the end of the scan is missing.
   CHECK(Text(*Run("1nc-sum-zero", hourly, start, end)) ==
         "1480550400:0.0 1483228800:744.0 1485907200:672.0");
 }
 
-TEST_CASE("days of a zone have 23 hours when the clock is set forward") {
+TEST_CASE("days have 23 hours when the clock is set forward") {
   TimeZone zone = *TimeZone::Find("America/Los_Angeles");
   int64_t start = zone.FromLocal(DaysFromCivil(2017, 3, 10) * 86'400'000) / 1000;
   int64_t end = zone.FromLocal(DaysFromCivil(2017, 3, 14) * 86'400'000 + 12 * 3'600'000) / 1000;
@@ -123,8 +167,8 @@ TEST_CASE("days of a zone have 23 hours when the clock is set forward") {
   CHECK(values == "24 24 23 24 17 ");
 }
 
-TEST_CASE("a bucket is the same however its points arrive") {
-  // One call per point above; here one call for a whole row-hour.
+TEST_CASE("a bucket has the same value however its points arrive") {
+  // Above there is one call per point; here there is one call per row-hour.
   DownsampleSpec spec = *ParseDownsample("10m-avg");
   ScanWindow window = PlanScan(kDay * 1000, (kDay + 3000) * 1000, spec.interval_ms());
   BucketGrid grid(spec, window, kDay * 1000, (kDay + 3000) * 1000);
@@ -146,7 +190,7 @@ TEST_CASE("a bucket is the same however its points arrive") {
 
 using Offsets = std::vector<uint32_t>;
 
-// Two hours with points at offsets_of(hour), of doubles and of integers.
+// Two hours with points at offsets_of(hour), as doubles and as integers.
 template <typename OffsetsOf>
 void CheckAtOnce(const char* text, std::mt19937_64& random, OffsetsOf offsets_of) {
   CAPTURE(std::string(text));
@@ -180,7 +224,7 @@ void CheckAtOnce(const char* text, std::mt19937_64& random, OffsetsOf offsets_of
   CHECK(out.bits == expected.bits);
 }
 
-TEST_CASE("short runs of a row give what its points give one by one") {
+TEST_CASE("short runs of a row give the same as single points") {
   std::mt19937_64 random(7);
   for (const char* text : {"1m-sum", "1m-avg", "1m-min", "1m-max", "1m-count", "1m-last"}) {
     CheckAtOnce(text, random, [&](int64_t) {
@@ -191,13 +235,14 @@ TEST_CASE("short runs of a row give what its points give one by one") {
   }
 }
 
-TEST_CASE("hours of points on a grid give what the points give one by one") {
+TEST_CASE("hours of points at regular times give the same as single points") {
   std::mt19937_64 random(8);
   for (const char* text : {"1m-sum", "1m-avg", "1m-min", "1m-max", "1m-count", "5m-max", "90s-sum",
                            "1mc-max", "1500ms-sum"}) {
     for (const uint32_t step_ms : {500, 1000, 7000, 10'000, 15'000, 30'000, 60'000, 90'000}) {
       CAPTURE(step_ms);
-      // Whole hours, such that begin anywhere, and such that miss some points after the first ones.
+      // Whole hours, hours that begin anywhere, and hours that lack some points after the first
+      // ones.
       for (const int kind : {0, 1, 2}) {
         CheckAtOnce(text, random, [&](int64_t) {
           Offsets offsets;

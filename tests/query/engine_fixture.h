@@ -1,5 +1,5 @@
 #pragma once
-// An engine over points in memory.
+// A query engine over points in memory.
 
 #include <doctest/doctest.h>
 
@@ -50,7 +50,7 @@ class EngineFixture {
     return codec::MakeTsuid(metric_id, std::move(pairs));
   }
 
-  /// Stores one point; ids are assigned in the order of use.
+  /// Stores one point. Ids are assigned in the order in which names are used.
   void Put(const std::string& metric, const Tags& tags, int64_t seconds, PointValue value) {
     PointEntry entry =
         MakePointEntry(*points.Register(TsuidOf(metric, tags)), Timestamp{seconds}, value);
@@ -60,7 +60,7 @@ class EngineFixture {
     Put(metric, tags, seconds, PointValue::Int(value));
   }
 
-  /// Stores one histogram, whose only bucket [0, 1) has `count`.
+  /// Stores one histogram. Its only bucket [0, 1) has `count`.
   void PutHistogram(const std::string& metric, const Tags& tags, int64_t seconds, uint64_t count) {
     const auto value = codec::EncodeSimpleHistogram({0, {{0, 1, count}}, 0, 0});
     REQUIRE(value.ok());
@@ -85,13 +85,14 @@ class EngineFixture {
     request.end = std::to_string(end);
     request.queries = {query};
     request.delete_rows = delete_rows;
-    ASSIGN_OR_RETURN(ValidQuery valid, engine.Validate(request));
+    ASSIGN_OR_RETURN(ValidQuery valid, engine.Validate(request, RequestContext::Unlimited()));
     RunOptions options;
     options.trim = trim;
     return engine.Run(valid, options);
   }
 
-  /// "host=a,dc=x/owner 10:1 20:2" per group: tags, aggregated tags, points; or the error.
+  /// Runs a query. Returns "host=a,dc=x/owner 10:1 20:2" for each group (tags, aggregated tags,
+  /// points), or the error.
   std::string Text(const SubQuery& query, int64_t start, int64_t end, bool trim = true) {
     Result<Answer> answer = Run(query, start, end, trim);
     if (!answer.ok()) return answer.status().ToString();

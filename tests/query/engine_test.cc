@@ -13,8 +13,9 @@ FilterSpec Filter(const char* type, const char* key, const char* text, bool grou
   return {type, key, text, group_by, false};
 }
 
-TEST_CASE_FIXTURE(EngineFixture,
-                  "series of the scanned hours take part even without a point in range") {
+TEST_CASE_FIXTURE(
+    EngineFixture,
+    "series take part if they have points in the scanned hours, even outside the range") {
   Put("m", {{"host", "a"}}, kHour + 900, 1);
   Put("m", {{"host", "b"}}, kHour + 3000, 2);
   Put("m", {{"host", "c"}}, kHour + 3900, 3);
@@ -26,7 +27,7 @@ TEST_CASE_FIXTURE(EngineFixture,
   CHECK(Text(query, kHour + 600, kHour + 1200) == "");
 }
 
-TEST_CASE_FIXTURE(EngineFixture, "without trimming every point of the scanned hours is given") {
+TEST_CASE_FIXTURE(EngineFixture, "without trimming every point of the scanned hours is returned") {
   Put("m", {{"host", "a"}}, kHour, 1);
   Put("m", {{"host", "a"}}, kHour + 900, 2);
   Put("m", {{"host", "a"}}, kHour + 3000, 3);
@@ -34,7 +35,7 @@ TEST_CASE_FIXTURE(EngineFixture, "without trimming every point of the scanned ho
   CHECK(Run(Ask("sum", "m"), kHour + 600, kHour + 1200, false)->groups[0].points.size() == 3);
 }
 
-TEST_CASE_FIXTURE(EngineFixture, "a key that some series lack stays a tag") {
+TEST_CASE_FIXTURE(EngineFixture, "a tag key that some series lack remains a tag") {
   Put("m", {{"dc", "dal"}, {"host", "w1"}}, kHour, 1);
   Put("m", {{"host", "w1"}}, kHour, 1);
   Put("m", {{"host", "w1"}, {"owner", "j"}}, kHour, 1);
@@ -43,7 +44,7 @@ TEST_CASE_FIXTURE(EngineFixture, "a key that some series lack stays a tag") {
         "host=w1,owner=j/dc " + std::to_string(kHour) + ":4");
 }
 
-TEST_CASE_FIXTURE(EngineFixture, "series are told apart in whichever order their hours come") {
+TEST_CASE_FIXTURE(EngineFixture, "series are distinguished in whatever order their hours arrive") {
   for (const char* host : {"a", "b", "c", "d", "e"}) Id(UidKind::kTagv, host);
   const std::vector<std::vector<const char*>> hours = {
       {"b", "d"}, {"a", "c", "d"}, {"d"}, {"a", "e"}, {"b", "c", "e"}, {"a", "b", "c", "d", "e"}};
@@ -70,7 +71,7 @@ TEST_CASE_FIXTURE(EngineFixture, "series are told apart in whichever order their
   }
 }
 
-TEST_CASE_FIXTURE(EngineFixture, "groups ascend by the ids of their values") {
+TEST_CASE_FIXTURE(EngineFixture, "groups are ordered by the ids of their values") {
   for (const char* host : {"z", "a", "m"}) Put("m", {{"host", host}}, kHour, 1);
   SubQuery query = Ask("sum", "m");
   query.filters = {Filter("wildcard", "host", "*", true)};
@@ -82,7 +83,7 @@ TEST_CASE_FIXTURE(EngineFixture, "groups ascend by the ids of their values") {
         "host=z" + point + " | host=a" + point + " | host=m" + point);
 }
 
-TEST_CASE_FIXTURE(EngineFixture, "a negative filter needs the key") {
+TEST_CASE_FIXTURE(EngineFixture, "a negative filter requires the tag key") {
   Put("m", {{"host", "a"}}, kHour, 1);
   Put("m", {{"host", "a"}, {"dc", "x"}}, kHour, 2);
   SubQuery query = Ask("none", "m");
@@ -90,8 +91,9 @@ TEST_CASE_FIXTURE(EngineFixture, "a negative filter needs the key") {
   CHECK(Text(query, kHour, kHour + 10) == "host=a,dc=x " + std::to_string(kHour) + ":2");
 }
 
-TEST_CASE_FIXTURE(EngineFixture,
-                  "literals of the lowest key are united, of others the last counts") {
+TEST_CASE_FIXTURE(
+    EngineFixture,
+    "literals of the lowest key are united, and of other keys the last filter counts") {
   for (const char* dc : {"a", "b"}) {
     for (const char* host : {"x", "y"}) Put("m", {{"dc", dc}, {"host", host}}, kHour, 1);
   }
@@ -103,7 +105,7 @@ TEST_CASE_FIXTURE(EngineFixture,
   CHECK(Text(query, kHour, kHour + 10) == "host=y/dc " + std::to_string(kHour) + ":2");
 }
 
-TEST_CASE("explicit tags with two multi-literals lose combinations where the fuzzy filter is on") {
+TEST_CASE("with the fuzzy filter, explicit tags with two lists of literals lose combinations") {
   for (bool fuzzy : {true, false}) {
     CAPTURE(fuzzy);
     Options options = EngineFixture::UtcOptions();
@@ -120,7 +122,7 @@ TEST_CASE("explicit tags with two multi-literals lose combinations where the fuz
   }
 }
 
-TEST_CASE_FIXTURE(EngineFixture, "names that are not known fail, known ones without data do not") {
+TEST_CASE_FIXTURE(EngineFixture, "unknown names fail, and known names without data do not") {
   Put("m", {{"host", "a"}}, kHour, 1);
   Id(UidKind::kMetric, "empty");
   CHECK(Text(Ask("sum", "empty"), kHour, kHour + 10) == "");
@@ -133,7 +135,7 @@ TEST_CASE_FIXTURE(EngineFixture, "names that are not known fail, known ones with
   CHECK(Run(query, kHour, kHour + 10).status().code() == StatusCode::kNotFound);
 }
 
-TEST_CASE("unknown values are passed over where the setting says so") {
+TEST_CASE("unknown values are ignored if the setting says so") {
   Options options = EngineFixture::UtcOptions();
   options.skip_unresolved_tagvs = true;
   EngineFixture f(options);
@@ -145,7 +147,7 @@ TEST_CASE("unknown values are passed over where the setting says so") {
   CHECK(f.Run(query, kHour, kHour + 10)->groups.empty());
 }
 
-TEST_CASE("cells are limited between batches") {
+TEST_CASE("the limit of cells is checked between batches") {
   Options options = EngineFixture::UtcOptions();
   options.cells_max = 3;
   options.cells_override_allowed = true;
@@ -153,12 +155,12 @@ TEST_CASE("cells are limited between batches") {
   EngineFixture f(options);
   for (int64_t t = 0; t < 5; ++t) f.Put("m", {{"host", "a"}}, kHour + t, t);
   SubQuery query = EngineFixture::Ask("sum", "m");
-  CHECK(f.Run(query, kHour, kHour + 10).ok());  // one batch is never refused
+  CHECK(f.Run(query, kHour, kHour + 10).ok());  // a single batch is never refused
   f.Put("m", {{"host", "a"}}, kHour + 3600, 5);
   CHECK(f.Run(query, kHour, kHour + 3700).status().code() == StatusCode::kLimitExceeded);
 }
 
-TEST_CASE_FIXTURE(EngineFixture, "deleting takes whole hours of the series that matched") {
+TEST_CASE_FIXTURE(EngineFixture, "deleting removes whole hours of the matching series") {
   Put("m", {{"host", "a"}}, kHour + 10, 1);
   Put("m", {{"host", "a"}}, kHour + 3000, 2);
   Put("m", {{"host", "a"}}, kHour + 3700, 3);
@@ -172,19 +174,21 @@ TEST_CASE_FIXTURE(EngineFixture, "deleting takes whole hours of the series that 
                                                            std::to_string(kHour + 10) + ":4");
 }
 
-TEST_CASE_FIXTURE(EngineFixture, "a client that has gone ends its query") {
+TEST_CASE_FIXTURE(EngineFixture, "a query ends if its client has gone") {
   Put("m", {{"host", "a"}}, kHour, 1);
   Request request;
   request.start = std::to_string(kHour);
   request.queries = {Ask("sum", "m")};
-  QueryClient client;
+  RequestClient client;
   client.gone = [] { return true; };
-  auto query = *engine.running().Begin(request, std::move(client));
-  CHECK(engine.Run(*engine.Validate(request), {.query = query.get()}).status().code() ==
-        StatusCode::kDeadlineExceeded);
+  auto running = engine.running().Begin("GET /api/query", std::move(client));
+  CHECK(
+      engine.Run(*engine.Validate(request, RequestContext::Unlimited()), {.request = running.get()})
+          .status()
+          .code() == StatusCode::kDeadlineExceeded);
 }
 
-TEST_CASE_FIXTURE(EngineFixture, "TSUIDs are one group and share a metric") {
+TEST_CASE_FIXTURE(EngineFixture, "TSUIDs form one group and must have the same metric") {
   Put("m", {{"host", "a"}}, kHour, 1);
   Put("m", {{"host", "b"}}, kHour, 2);
   Put("m", {{"host", "b"}, {"dc", "x"}}, kHour, 4);
@@ -200,7 +204,7 @@ TEST_CASE_FIXTURE(EngineFixture, "TSUIDs are one group and share a metric") {
   CHECK(Run(query, kHour, kHour + 10).status().code() == StatusCode::kInvalidArgument);
 }
 
-TEST_CASE_FIXTURE(EngineFixture, "filters beside TSUIDs compare names and resolve none") {
+TEST_CASE_FIXTURE(EngineFixture, "filters with TSUIDs compare names and resolve none") {
   Put("m", {{"host", "a"}}, kHour, 1);
   Put("m", {{"host", "b"}}, kHour, 2);
   SubQuery query;
@@ -220,15 +224,15 @@ TEST_CASE_FIXTURE(EngineFixture, "filters beside TSUIDs compare names and resolv
   CHECK(Run(query, kHour, kHour + 10)->queries[0].filter_keys.empty());
 }
 
-TEST_CASE_FIXTURE(EngineFixture, "repeated sub-queries are answered once") {
+TEST_CASE_FIXTURE(EngineFixture, "repeated sub-queries are evaluated once") {
   Put("m", {{"host", "a"}}, kHour, 1);
   Request request;
   request.start = std::to_string(kHour);
   request.queries = {Ask("sum", "m"), Ask("max", "m"), Ask("sum", "m")};
-  CHECK(engine.Run(*engine.Validate(request), {})->groups.size() == 2);
+  CHECK(engine.Run(*engine.Validate(request, RequestContext::Unlimited()), {})->groups.size() == 2);
 }
 
-/// Each question costs 3 ms, so that long work is seen where there is none.
+/// A clock on which each call takes 3 ms, so every step looks like long work.
 class LeapingClock : public Clock {
  public:
   [[nodiscard]] int64_t NowMs() const override { return 1'500'010'000'000; }
@@ -238,7 +242,8 @@ class LeapingClock : public Clock {
   mutable std::atomic<int64_t> now_ns_{0};
 };
 
-TEST_CASE_FIXTURE(EngineFixture, "sub-queries side by side answer in the order of the request") {
+TEST_CASE_FIXTURE(EngineFixture,
+                  "concurrent sub-queries return results in the order of the request") {
   Request request;
   request.start = std::to_string(kHour);
   for (int i = 0; i < 20; ++i) {
@@ -247,18 +252,19 @@ TEST_CASE_FIXTURE(EngineFixture, "sub-queries side by side answer in the order o
   }
   LeapingClock leaping;
   Engine busy(points, names, store, leaping, UtcOptions());
-  QueryClient client;
+  RequestClient client;
   client.gone = [] { return false; };
-  auto query = *busy.running().Begin(request, std::move(client));
-  const RunOptions run{.query = query.get()};
-  Answer answer = *busy.Run(*busy.Validate(request), run);
+  auto running = busy.running().Begin("GET /api/query", std::move(client));
+  const RunOptions run{.request = running.get()};
+  Answer answer = *busy.Run(*busy.Validate(request, RequestContext::Unlimited()), run);
   REQUIRE(answer.groups.size() == 20);
   for (size_t i = 0; i < 20; ++i) {
     CHECK(answer.groups[i].query_index == i);
     CHECK(answer.groups[i].points.bits[0] == i);
   }
   request.queries[13].metric = "nope";
-  CHECK(busy.Run(*busy.Validate(request), run).status().code() == StatusCode::kNotFound);
+  CHECK(busy.Run(*busy.Validate(request, RequestContext::Unlimited()), run).status().code() ==
+        StatusCode::kNotFound);
 }
 
 TEST_CASE_FIXTURE(EngineFixture, "a sub-query sees what another one of its request deletes") {
@@ -267,21 +273,21 @@ TEST_CASE_FIXTURE(EngineFixture, "a sub-query sees what another one of its reque
   request.start = std::to_string(kHour);
   request.queries = {Ask("sum", "m"), Ask("max", "m"), Ask("sum", "nope")};
   request.delete_rows = true;
-  CHECK_FALSE(engine.Run(*engine.Validate(request), {}).ok());
+  CHECK_FALSE(engine.Run(*engine.Validate(request, RequestContext::Unlimited()), {}).ok());
   request.queries.pop_back();
-  CHECK(engine.Run(*engine.Validate(request), {})->groups.size() == 2);
-  CHECK(engine.Run(*engine.Validate(request), {})->groups.empty());
+  CHECK(engine.Run(*engine.Validate(request, RequestContext::Unlimited()), {})->groups.size() == 2);
+  CHECK(engine.Run(*engine.Validate(request, RequestContext::Unlimited()), {})->groups.empty());
 }
 
-TEST_CASE_FIXTURE(EngineFixture, "requests that cannot be are refused") {
+TEST_CASE_FIXTURE(EngineFixture, "invalid requests are refused") {
   Request good;
   good.start = "1h-ago";
   good.queries = {Ask("sum", "m")};
-  REQUIRE(engine.Validate(good).ok());
+  REQUIRE(engine.Validate(good, RequestContext::Unlimited()).ok());
   auto code = [&](auto change) {
     Request request = good;
     change(&request);
-    return engine.Validate(request).status().code();
+    return engine.Validate(request, RequestContext::Unlimited()).status().code();
   };
   CHECK(code([](Request* r) { r->start = ""; }) == StatusCode::kInvalidArgument);
   CHECK(code([](Request* r) { r->end = "2h-ago"; }) == StatusCode::kInvalidArgument);
@@ -299,14 +305,13 @@ TEST_CASE_FIXTURE(EngineFixture, "requests that cannot be are refused") {
         }) == StatusCode::kInvalidArgument);
 }
 
-TEST_CASE_FIXTURE(EngineFixture,
-                  "a sub-query that cannot be evaluated may leave its failure behind") {
+TEST_CASE_FIXTURE(EngineFixture, "a failed sub-query can leave its failure in the result") {
   Put("m", {{"host", "a"}}, kHour, PointValue::Double(1.7e308));
   Put("m", {{"host", "b"}}, kHour, PointValue::Double(1.7e308));
   Request request;
   request.start = std::to_string(kHour);
   request.queries = {Ask("max", "m"), Ask("sum", "m")};
-  const ValidQuery query = *engine.Validate(request);
+  const ValidQuery query = *engine.Validate(request, RequestContext::Unlimited());
   CHECK_FALSE(engine.Run(query, {}).ok());
   RunOptions run;
   run.on_failure = OnFailure::kLeaveNothing;
@@ -323,7 +328,8 @@ TEST_CASE_FIXTURE(EngineFixture,
   CHECK_FALSE(partial->queries[1].failure.ok());
 }
 
-TEST_CASE_FIXTURE(EngineFixture, "histograms are summed by sum itself, not by what adds as well") {
+TEST_CASE_FIXTURE(EngineFixture,
+                  "histograms accept only the aggregator sum, not others that add values") {
   Request request;
   request.start = "1h-ago";
   request.queries = {Ask("sum", "m")};
@@ -331,7 +337,7 @@ TEST_CASE_FIXTURE(EngineFixture, "histograms are summed by sum itself, not by wh
   auto valid = [&](const char* aggregator, const char* downsample) {
     request.queries[0].aggregator = aggregator;
     request.queries[0].downsample = downsample;
-    return engine.Validate(request).ok();
+    return engine.Validate(request, RequestContext::Unlimited()).ok();
   };
   CHECK(valid("sum", "1m-sum"));
   CHECK(valid("none", "1m-sum"));
@@ -340,24 +346,26 @@ TEST_CASE_FIXTURE(EngineFixture, "histograms are summed by sum itself, not by wh
   CHECK_FALSE(valid("sum", "1m-zimsum"));
 }
 
-// Up to 2^32 milliseconds are seconds to OpenTSDB: as a query's times, and again where a group
-// takes its series in.
-TEST_CASE_FIXTURE(EngineFixture,
-                  "a window may end before a series of early 1970 by such a reading") {
+// OpenTSDB takes milliseconds below 2^32 for seconds: in the times of a query, and when a group
+// takes its series.
+TEST_CASE_FIXTURE(
+    EngineFixture,
+    "a window may end before the start of series of early 1970, because of misread times") {
   Put("m", {{"host", "a"}}, 4'000'000, 1);
   CHECK(Text(Ask("sum", "m"), 1000, 4200) == "host=a ");
   CHECK(Text(Ask("sum", "m"), 1000, 5000) == " ");
 }
 
-TEST_CASE_FIXTURE(EngineFixture, "a sub-query with no filters is another one than one without") {
+TEST_CASE_FIXTURE(EngineFixture,
+                  "a sub-query with an empty list of filters differs from one without a list") {
   Put("m", {{"host", "a"}}, kHour, 1);
   Request request;
   request.start = std::to_string(kHour);
   request.end = std::to_string(kHour + 60);
   request.queries = {Ask("sum", "m"), Ask("sum", "m")};
-  CHECK(engine.Run(*engine.Validate(request), {})->groups.size() == 1);
+  CHECK(engine.Run(*engine.Validate(request, RequestContext::Unlimited()), {})->groups.size() == 1);
   request.queries[1].filters_given = true;
-  CHECK(engine.Run(*engine.Validate(request), {})->groups.size() == 2);
+  CHECK(engine.Run(*engine.Validate(request, RequestContext::Unlimited()), {})->groups.size() == 2);
 }
 
 struct SaltedFixture : EngineFixture {
@@ -365,8 +373,9 @@ struct SaltedFixture : EngineFixture {
 };
 
 TEST_CASE_FIXTURE(SaltedFixture,
-                  "salted histograms of hours whose last bytes differ are series of their own") {
-  // 1500001200 ends in B0 and so does 57600 s later; 3600 s later it is C0.
+                  "salted histograms of hours with different last bytes are separate series") {
+  // 1500001200 ends in the byte B0, and so does the time 57600 s later. The time 3600 s later ends
+  // in C0.
   PutHistogram("h", {{"host", "a"}}, 1500001201, 1);
   PutHistogram("h", {{"host", "a"}}, 1500004801, 2);
   PutHistogram("h", {{"host", "a"}}, 1500058801, 3);
@@ -394,14 +403,15 @@ TEST_CASE_FIXTURE(EngineFixture, "histograms are not filled, however many bucket
   CHECK(Run(query, 1300000000, 1500100000).ok());
 }
 
-TEST_CASE_FIXTURE(EngineFixture, "histograms of the hour behind leave a group without a metric") {
+TEST_CASE_FIXTURE(EngineFixture,
+                  "histograms of the hour after the range leave a group without a metric") {
   PutHistogram("h", {{"host", "a"}}, 1500004801, 1);
   Put("h", {{"host", "a"}}, 1500001201, 1);
   SubQuery query = Ask("sum", "h");
   query.percentiles = {{50}};
   query.filters = {Filter("wildcard", "host", "*", true)};
   CHECK(Run(query, 1500001200, 1500002000)->groups.empty());
-  query.explicit_tags = true;  // the fuzzy row filter reads one hour more
+  query.explicit_tags = true;  // the fuzzy row filter reads one more hour
   const Result<Answer> answer = Run(query, 1500001200, 1500002000);
   REQUIRE(answer.ok());
   REQUIRE(answer->groups.size() == 1);

@@ -1,5 +1,4 @@
-// The greatest of many series is found without reading most of them. Nobody can tell from the
-// answer.
+// The maximum of many series is found without reading most of them. Results must not differ.
 #include "query/extreme_fold.h"
 
 #include <doctest/doctest.h>
@@ -23,7 +22,7 @@
 #include "query/validate.h"
 #include "storage/codec/row_key.h"
 #include "storage/engine/embedded.h"
-#include "storage/points/series_again.h"
+#include "storage/points/points.h"
 #include "tests/query/same_answers.h"
 #include "tests/storage/engine/temp_folder.h"
 #include "tests/support/fake_watch.h"
@@ -52,7 +51,8 @@ RowStatistics From(double least, double most) {
   return row;
 }
 
-/// The same points through scans that give every point, once; or through such as they are, counted.
+/// The same points through scans that return every point, and through normal scans that are
+/// counted.
 class Watched : public Points {
  public:
   Watched(Points& points, bool every) : points_(points), every_(every) {}
@@ -79,11 +79,11 @@ class Watched : public Points {
   [[nodiscard]] bool ListsFromIndex() const override { return points_.ListsFromIndex(); }
 
   size_t read = 0;                     // rows whose points were read
-  size_t again = 0;                    // series that were asked for again
+  size_t again = 0;                    // series that were requested again
   std::function<void()> before_again;  // may be empty
 
  private:
-  class Counted : public PointScan, public SeriesAgain {
+  class Counted : public PointScan {
    public:
     Counted(std::unique_ptr<PointScan> scan, Watched* of) : scan_(std::move(scan)), of_(*of) {}
     Result<bool> Next(RowHour* row) override {
@@ -96,19 +96,18 @@ class Watched : public Points {
       return scan_->Load(row);
     }
     [[nodiscard]] uint64_t RowsExpected() const override { return scan_->RowsExpected(); }
-    [[nodiscard]] bool GivesSeriesAgain() const override {
-      return !of_.every_ && again_ != nullptr;
+    [[nodiscard]] bool RepeatsSeries() const override {
+      return !of_.every_ && scan_->RepeatsSeries();
     }
-    void GiveSeriesAgain() override {
+    void RepeatSeries() override {
       ++of_.again;
       if (of_.before_again) of_.before_again();
-      again_->GiveSeriesAgain();
+      scan_->RepeatSeries();
     }
-    [[nodiscard]] uint32_t StepMs() const override { return again_->StepMs(); }
+    [[nodiscard]] uint32_t StepMs() const override { return scan_->StepMs(); }
 
    private:
     const std::unique_ptr<PointScan> scan_;
-    SeriesAgain* const again_ = SeriesAgainOf(*scan_);
     Watched& of_;
   };
   Points& points_;
@@ -155,7 +154,7 @@ class Fixture {
     Put(host, offset_s, PointValue::Int(value));
   }
 
-  /// A point each step, of values that come and go.
+  /// One point per step, with varying values.
   void Write(int host, int64_t from_s, int64_t until_s, int64_t step_s = kStep) {
     for (int64_t at = from_s; at < until_s; at += step_s) {
       const double wave = 50 * std::sin(static_cast<double>(at) / 2000 + host);
@@ -193,7 +192,7 @@ class Fixture {
     request.start = std::to_string(kStart + start_s);
     request.end = std::to_string(kStart + end_s);
     request.queries = {query};
-    ASSIGN_OR_RETURN(ValidQuery valid, engine.Validate(request));
+    ASSIGN_OR_RETURN(ValidQuery valid, engine.Validate(request, RequestContext::Unlimited()));
     return engine.Run(valid, {.trim = trim});
   }
 
@@ -207,28 +206,28 @@ class Fixture {
     }
   }
 
-  /// Gives `work` a sub-query by itself, which is charged to the watch and is not opened yet.
+  /// Passes `work` a single sub-query that is charged to the watch and not opened yet.
   template <typename Work>
   void Alone(const SubQuery& query, int64_t end_s, FakeWatch* watch, const Work& work) {
     Request request;
     request.start = std::to_string(kStart);
     request.end = std::to_string(kStart + end_s);
     request.queries = {query};
-    const Result<ValidQuery> valid = whole->Validate(request);
+    const Result<ValidQuery> valid = whole->Validate(request, RequestContext::Unlimited());
     REQUIRE(valid.ok());
     Options options;
     options.timezone = "UTC";
     LimitsFile limits("", 0, SystemClock());
     WorkerPool pool(1, 10);
     ResolvedFilters filters;
-    const RunContext context{*valid, options, store->points(),  *names, SystemClock(),
-                             limits, true,    OnFailure::kFail, *watch, store->cells(),
-                             pool,   0,       filters,          nullptr};
+    const RunContext context{*valid, options, store->points(),  *names,  SystemClock(),
+                             limits, true,    OnFailure::kFail, *watch,  store->cells(),
+                             pool,   0,       filters,          nullptr, nullptr};
     SubQueryRun run(context, 0);
     work(run);
   }
 
-  /// Rows that were read to answer.
+  /// The number of rows that were read for the result.
   size_t ReadFor(const SubQuery& query, int64_t start_s = 0, int64_t end_s = kHours * 3600 - 1) {
     const size_t before = folded_points->read;
     REQUIRE(Run(*folded, query, start_s, end_s).ok());
@@ -248,7 +247,7 @@ class Fixture {
 
 }  // namespace
 
-TEST_CASE("a row is needed while one of its hour's buckets has less than it has somewhere") {
+TEST_CASE("a row is needed while one of its hour's buckets is below the row's maximum") {
   constexpr int64_t kBase = kStart * 1000;
   ExtremeFold fold(Function::kMax, kMinuteMs, kBase, kBase + 3 * kMinuteMs - 1);
   CHECK(fold.Needs(kBase, From(1, 2)));
@@ -257,7 +256,7 @@ TEST_CASE("a row is needed while one of its hour's buckets has less than it has 
   fold.Take(Buckets(kBase + kMinuteMs, {3, 6}));
   CHECK_FALSE(fold.Needs(kBase, From(1, 5)));
   CHECK(fold.Needs(kBase, From(1, 5.5)));
-  CHECK_FALSE(fold.Needs(kBase + 3'600'000, From(1, 100)));  // it is not shown
+  CHECK_FALSE(fold.Needs(kBase + 3'600'000, From(1, 100)));  // it is not in the result
   CHECK_FALSE(fold.Needs(kBase - 3'600'000, From(1, 100)));
   const auto runs = fold.Runs();
   REQUIRE(runs.size() == 1);
@@ -265,7 +264,7 @@ TEST_CASE("a row is needed while one of its hour's buckets has less than it has 
   CHECK(runs[0].bits == Buckets(kBase, {5, 7, 6}).bits);
 }
 
-TEST_CASE("of the least it is the other way round, and gaps stay gaps") {
+TEST_CASE("minima are handled in reverse, and gaps stay gaps") {
   constexpr int64_t kBase = kStart * 1000;
   ExtremeFold fold(Function::kMin, kMinuteMs, kBase + 1, kBase + 7'200'000);
   fold.Take(Buckets(kBase, {-9, 4, 3}));
@@ -280,9 +279,10 @@ TEST_CASE("of the least it is the other way round, and gaps stay gaps") {
   CHECK(runs[1].bits[1] == 0);
 }
 
-TEST_CASE("whatever is taken, what an hour's buckets all have is the least of them") {
+TEST_CASE("after any rows, the floor of an hour is the minimum of its buckets") {
   constexpr int64_t kBase = kStart * 1000, kHourMs = 3'600'000;
-  constexpr int64_t kFirst = 50, kBuckets = 20;  // the last ones of an hour, the first of the next
+  // The last ones of an hour and the first ones of the next.
+  constexpr int64_t kFirst = 50, kBuckets = 20;
   std::mt19937 random{11};
   const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
   for (int round = 0; round < 200; ++round) {
@@ -312,7 +312,7 @@ TEST_CASE("whatever is taken, what an hour's buckets all have is the least of th
   }
 }
 
-TEST_CASE_FIXTURE(Fixture, "buckets are counted as work, and are not made for few rows") {
+TEST_CASE_FIXTURE(Fixture, "buckets are counted as work, and are not created for few rows") {
   for (int host = 0; host < kHosts; ++host) PutInt(host, host, host);
   constexpr int64_t kDay = 24 * 3600;
   const auto opened = [&](const char* downsample, int64_t end_s, FakeWatch* watch) {
@@ -333,14 +333,14 @@ TEST_CASE_FIXTURE(Fixture, "buckets are counted as work, and are not made for fe
   CheckAll(Ask("max", "1ms-max"), 0, 1000);
 }
 
-TEST_CASE_FIXTURE(Fixture, "a sub-query that has its groups holds none of what was folded") {
+TEST_CASE_FIXTURE(Fixture, "a sub-query with complete groups holds no memory of the fold") {
   for (int host = 0; host < kHosts; ++host) PutInt(host, host, host);
   const auto in_use = [] {
     const struct mallinfo2 info = mallinfo2();
     return static_cast<int64_t>(info.uordblks + info.hblkhd);
   };
   constexpr int64_t kDay = 24 * 3600;
-  for (int round = 0; round < 2; ++round) {  // the first one fills memos
+  for (int round = 0; round < 2; ++round) {  // the first round fills caches
     FakeWatch watch;
     Alone(Ask("max", "1s-max"), kDay - 1, &watch, [&](SubQueryRun& run) {
       const int64_t before = in_use();
@@ -355,7 +355,7 @@ TEST_CASE_FIXTURE(Fixture, "a sub-query that has its groups holds none of what w
 TEST_CASE_FIXTURE(Fixture, "most rows of many series need not be read") {
   for (int host = 0; host < kHosts; ++host) {
     for (int64_t at = 0; at < kHours * 3600; at += kStep) {
-      // The first host has most throughout, the last one least.
+      // The first host always has the maximum, the last one the minimum.
       PutInt(host, at, 1000 - host * 10 + static_cast<int64_t>(random() % 8));
     }
   }
@@ -378,7 +378,7 @@ TEST_CASE_FIXTURE(Fixture, "most rows of many series need not be read") {
   }
 }
 
-TEST_CASE_FIXTURE(Fixture, "gaps outside the time that is asked for do not have series read") {
+TEST_CASE_FIXTURE(Fixture, "gaps outside the requested time do not make a series be read") {
   constexpr int64_t kBegin = 3600, kEnd = 4 * 3600;
   for (int host = 0; host < kHosts; ++host) {
     PutInt(host, 100 + host, 5000);
@@ -400,18 +400,20 @@ TEST_CASE_FIXTURE(Fixture, "gaps outside the time that is asked for do not have 
       }
     }
     if (files) {
-      // Of each the row in front, whose one point has no step; of the greatest the others.
+      // Of each series the first row, whose single point has no step; of the maximum also the other
+      // rows.
       CHECK(ReadFor(Ask("max", "1m-max"), kBegin, kEnd - 1) == kHosts + 3);
       for (int host = 0; host < kHosts; ++host) PutInt(host, kEnd + 2000, 6000);
     }
   }
 }
 
-TEST_CASE_FIXTURE(Fixture, "series with gaps, of part of the time, of odd steps are as they were") {
+TEST_CASE_FIXTURE(
+    Fixture, "series with gaps, of part of the time, or with odd intervals give correct results") {
   for (int host = 0; host < kHosts; ++host) {
     const int64_t end = kHours * 3600;
     switch (host % 16) {
-      case 3:  // for a while it was away
+      case 3:  // missing for a while
         Write(host, 0, 4000 + host * 40);
         Write(host, 5000 + host * 40, end);
         break;
@@ -428,7 +430,7 @@ TEST_CASE_FIXTURE(Fixture, "series with gaps, of part of the time, of odd steps 
       case 11:
         Write(host, 0, end, 33);
         break;
-      case 13:  // a point in some buckets only
+      case 13:  // points in some buckets only
         Write(host, 0, 3600);
         Write(host, 3600, end, 150);
         break;
@@ -453,7 +455,7 @@ TEST_CASE_FIXTURE(Fixture, "series with gaps, of part of the time, of odd steps 
     SubQuery some = Ask("max", "1m-max");
     some.filters.push_back({"regexp", "host", "h[1-4].*", false});
     CheckAll(some);
-    some.filters[0].group_by = true;
+    some.filters.Edit()[0].group_by = true;
     CheckAll(some);
     SubQuery rate = Ask("max", "1m-max");
     rate.rate = true;
@@ -463,7 +465,8 @@ TEST_CASE_FIXTURE(Fixture, "series with gaps, of part of the time, of odd steps 
   CHECK(ReadFor(Ask("max", "1m-max")) < kHosts * kHours);
 }
 
-TEST_CASE_FIXTURE(Fixture, "rows that are deleted before they come again are in no answer") {
+TEST_CASE_FIXTURE(Fixture,
+                  "rows that are deleted before they are read again are not in the result") {
   for (int64_t at = 0; at < 3600; at += kStep) PutInt(0, at, 100);
   PutInt(0, 3600 + 1800, 100);  // a gap
   folded_points->before_again = [this] { DeleteHost(0); };
@@ -473,7 +476,7 @@ TEST_CASE_FIXTURE(Fixture, "rows that are deleted before they come again are in 
   for (const Group& group : answer->groups) CHECK(group.points.size() == 0);
 }
 
-TEST_CASE_FIXTURE(Fixture, "rows behind those that were deleted before they came again count") {
+TEST_CASE_FIXTURE(Fixture, "rows after deleted ones are still in the result") {
   for (int64_t at = 0; at < 2 * 3600; at += kStep) PutInt(0, at, 100);
   PutInt(0, 2 * 3600 + 1800, 100);  // a gap
   for (int64_t at = 0; at < kHours * 3600; at += kStep) PutInt(1, at, 7);
@@ -486,7 +489,7 @@ TEST_CASE_FIXTURE(Fixture, "rows behind those that were deleted before they came
   CHECK(answer->queries[0].stats.rows_after == 3 + kHours);
 }
 
-TEST_CASE_FIXTURE(Fixture, "newer points beside files, zeros of both signs and no numbers count") {
+TEST_CASE_FIXTURE(Fixture, "newer points in memory, zeros of both signs and NaN are handled") {
   for (int host = 0; host < kHosts; ++host) Write(host, 0, kHours * 3600);
   ToFiles();
   const auto check = [&] {

@@ -2,13 +2,22 @@
 
 #include <doctest/doctest.h>
 
+#include "query/filter_set.h"
+#include "tests/support/cpu_time.h"
+#include "tests/support/fake_watch.h"
+
 namespace hg::query {
 namespace {
 
+bool Matches(const TagFilter& filter, std::string_view value) {
+  const Result<bool> matches = filter.Matches(value, RequestContext::Unlimited());
+  REQUIRE(matches.ok());
+  return *matches;
+}
 bool Passes(const char* type, const char* text, const char* value) {
   auto filter = TagFilter::Compile({type, "k", text, false, false});
   REQUIRE(filter.ok());
-  return (*filter)->Matches(value);
+  return Matches(**filter, value);
 }
 bool Refused(const char* type, const char* text) {
   return !TagFilter::Compile({type, "k", text, false, false}).ok();
@@ -27,7 +36,7 @@ TEST_CASE("literals are alternatives") {
   CHECK(Refused("literal_or", ""));
 }
 
-TEST_CASE("wildcards match as oddly as ever") {
+TEST_CASE("wildcards match with OpenTSDB's peculiarities") {
   struct Case {
     const char* pattern;
     const char* value;
@@ -50,7 +59,7 @@ TEST_CASE("wildcards match as oddly as ever") {
   CHECK(Refused("wildcard", "web"));
 }
 
-TEST_CASE("regular expressions search in Java's dialect") {
+TEST_CASE("regular expressions are searched in Java's dialect") {
   CHECK(Passes("regexp", "eb0", "web01"));
   CHECK_FALSE(Passes("regexp", "^eb", "web01"));
   CHECK(Passes("regexp", "^web[0-9]{2}$", "web01"));
@@ -63,9 +72,13 @@ TEST_CASE("regular expressions search in Java's dialect") {
   CHECK(Refused("regexp", "("));
 }
 
-TEST_CASE("a pattern that explodes matches nothing and ends") {
-  CHECK_FALSE(
-      Passes("regexp", "^(a+)+$", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab"));
+TEST_CASE("a filter with an expensive pattern ends with an error that names the pattern") {
+  const auto filter = TagFilter::Compile({"regexp", "k", "^(a+)+$"});
+  REQUIRE(filter.ok());
+  FakeWatch watch;
+  const Status status = (*filter)->Matches(std::string(60, 'a') + "b", watch).status();
+  CHECK(status.code() == StatusCode::kLimitExceeded);
+  CHECK(status.message().find("'^(a+)+$'") != std::string_view::npos);
 }
 
 TEST_CASE("an unknown type is refused, not_key among them") {
@@ -87,7 +100,8 @@ TEST_CASE("legacy tag values become filters") {
   CHECK_FALSE(LegacyFilter("host", "", true).ok());
 }
 
-TEST_CASE("filters are one by their literals, the text between outer stars, or their pattern") {
+TEST_CASE(
+    "filters are equal by their literals, by the text between outer stars, or by their pattern") {
   auto same = [](FilterSpec a, FilterSpec b) { return SameFilter(a, b); };
   auto spec = [](const char* type, const char* text) { return FilterSpec{type, "host", text}; };
   FilterSpec grouping = spec("literal_or", "a|b");
@@ -106,7 +120,7 @@ TEST_CASE("filters are one by their literals, the text between outer stars, or t
   CHECK_FALSE(same(spec("regexp", "a"), FilterSpec{"regexp", "dc", "a"}));
 }
 
-TEST_CASE("very many literals are taken apart without comparing each with all") {
+TEST_CASE("very many literals are parsed without comparing all pairs") {
   constexpr int kLiterals = 300000;
   std::string text;
   for (int i = 0; i < kLiterals; ++i) text += std::to_string(i) + "|";
@@ -116,7 +130,7 @@ TEST_CASE("very many literals are taken apart without comparing each with all") 
   CHECK((*filter)->literals()[7] == "7");
 }
 
-TEST_CASE("very many values are looked up among very many literals, not compared with each") {
+TEST_CASE("very many values are looked up among very many literals quickly") {
   constexpr int kLiterals = 300000;
   std::string text;
   for (int i = 0; i < kLiterals; ++i) text += "H" + std::to_string(i) + "|";
@@ -127,14 +141,65 @@ TEST_CASE("very many values are looked up among very many literals, not compared
   int matched = 0;
   for (int i = 0; i < 2 * kLiterals; ++i) {
     const std::string name = "H" + std::to_string(i);
-    matched += (*one_of)->Matches(name) ? 1 : 0;
-    matched += (*none_of)->Matches(name) ? 1 : 0;
+    matched += Matches(**one_of, name) ? 1 : 0;
+    matched += Matches(**none_of, name) ? 1 : 0;
   }
   CHECK(matched == 2 * kLiterals);
-  CHECK_FALSE((*one_of)->Matches("h1"));
+  CHECK_FALSE(Matches(**one_of, "h1"));
 }
 
-TEST_CASE("filters that are to be refused are one only if they are written alike") {
+TEST_CASE("a filter of a request is compiled once, however often it is written") {
+  FakeWatch watch;
+  FilterSet filters(watch);
+  const FilterSpec spec{"regexp", "host", "web\\d+", true};
+  const auto first = filters.Get(spec);
+  REQUIRE(first.ok());
+  const int64_t bytes = watch.bytes;
+  CHECK(bytes > 0);
+  for (int i = 0; i < 10'000; ++i) CHECK(filters.Get(spec)->get() == first->get());
+  CHECK(watch.bytes == bytes);
+  const auto other = filters.Get({"regexp", "host", "web\\d+", false});
+  CHECK(other->get() != first->get());
+}
+
+TEST_CASE("the number of regular expressions of a request is limited, and all are charged") {
+  FakeWatch watch;
+  FilterSet filters(watch);
+  const auto get = [&](size_t i) {
+    return filters.Get({"regexp", "host", "web" + std::to_string(i)}).status();
+  };
+  for (size_t i = 0; i < FilterSet::kRegexpsMax; ++i) REQUIRE(get(i).ok());
+  CHECK(get(FilterSet::kRegexpsMax).code() == StatusCode::kInvalidArgument);
+  CHECK(watch.bytes > static_cast<int64_t>(FilterSet::kRegexpsMax * 200));
+  FakeWatch poor;
+  poor.bytes_max = 10'000;
+  FilterSet few(poor);
+  Status status;
+  for (size_t i = 0; i < 100 && status.ok(); ++i)
+    status = few.Get({"wildcard", "host", "a*" + std::to_string(i)}).status();
+  CHECK(status.code() == StatusCode::kLimitExceeded);
+}
+
+TEST_CASE("literals and parts of wildcards are charged before they are parsed") {
+  FakeWatch watch;
+  watch.bytes_max = 1 << 20;
+  const std::string bars(100'000, '|'), stars = "a" + std::string(100'000, '*') + "b";
+  for (const FilterSpec& spec :
+       {FilterSpec{"literal_or", "host", "a" + bars + "b"}, FilterSpec{"wildcard", "host", stars}})
+    CHECK(TagFilter::Compile(spec, watch).status().code() == StatusCode::kLimitExceeded);
+}
+
+TEST_CASE("a wildcard reports the work of searching for its parts") {
+  std::string text = "a";
+  for (int i = 0; i < 10'000; ++i) text += "*b";
+  const auto filter = TagFilter::Compile({"wildcard", "host", text});
+  REQUIRE(filter.ok());
+  FakeWatch watch;
+  REQUIRE((*filter)->Matches(std::string(1000, 'b'), watch).ok());
+  CHECK(watch.steps > 10'000);
+}
+
+TEST_CASE("invalid filters are equal only if their texts are equal") {
   const FilterSpec unknown{"no_such", "host", "a"};
   CHECK(SameFilter(unknown, unknown));
   CHECK_FALSE(SameFilter(unknown, {"no_such", "host", "b"}));

@@ -30,7 +30,7 @@ class Labelled : public EngineFixture {
     EngineFixture::Put(metric, tags, kHour, 1);
   }
 
-  /// Labels of the series that are selected; or the error.
+  /// Returns the labels of the selected series, or the error.
   Texts Find(const std::vector<Condition>& conditions) {
     promql::Matchers matchers;
     for (const Condition& c : conditions)
@@ -40,7 +40,7 @@ class Labelled : public EngineFixture {
     if (!status.ok()) found.push_back(status.ToString());
     return found;
   }
-  /// "metric:host " of each.
+  /// Returns "metric:host " for each series.
   std::string Hosts(const std::vector<Condition>& conditions) {
     std::string hosts;
     for (const std::string& text : Find(conditions)) {
@@ -80,8 +80,7 @@ class Labelled : public EngineFixture {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Labelled,
-                  "matchers select as those of Prometheus: a label that is absent is \"\"") {
+TEST_CASE_FIXTURE(Labelled, "matchers select like those of Prometheus: an absent label is \"\"") {
   Put("up", {{"host", "a"}, {"dc", "x"}});
   Put("up", {{"host", "b"}, {"dc", "y"}});
   Put("up", {{"host", "c"}});
@@ -102,13 +101,13 @@ TEST_CASE_FIXTURE(Labelled,
   CHECK(Hosts({up, {"dc", kMatchesNot, "x"}}) == "up:b up:c ");
   CHECK(Hosts({up, {"dc", kMatchesNot, ".*"}}).empty());
   CHECK(Hosts({up, {"dc", kMatchesNot, ".+"}}) == "up:c ");
-  CHECK(Hosts({up, {"rack", kEqual, "x"}}).empty());  // no series has it
+  CHECK(Hosts({up, {"rack", kEqual, "x"}}).empty());  // no series has this label
   CHECK(Hosts({up, {"rack", kNotEqual, "x"}}) == "up:a up:b up:c ");
   CHECK(Hosts({up, {"rack", kMatches, ".+"}}).empty());
   CHECK(Hosts({up, {"rack", kMatchesNot, ".+"}}) == "up:a up:b up:c ");
 }
 
-TEST_CASE_FIXTURE(Labelled, "the metric is a label as others, and need not be named") {
+TEST_CASE_FIXTURE(Labelled, "the metric name is a label like others and need not be given") {
   Put("up", {{"host", "a"}, {"dc", "x"}});
   Put("down", {{"host", "d"}, {"dc", "x"}});
   Put("down", {{"host", "e"}, {"dc", "y"}});
@@ -134,7 +133,7 @@ TEST_CASE_FIXTURE(Labelled, "escaped names are shown and found by their texts") 
   CHECK(Find({{"__name__", kEqual, "a_x003A_b"}}).empty());
 }
 
-TEST_CASE_FIXTURE(Labelled, "names that other settings allow are found under either spelling") {
+TEST_CASE_FIXTURE(Labelled, "names stored under other settings are found in either form") {
   Put("a:b", {{"host", "x"}, {"k:1", "v:1"}});
   Put("a_x003A_b", {{"host", "y"}, {"k_x003A_1", "v_x003A_1"}});
   CHECK(Hosts({{"__name__", kEqual, "a:b"}}) == "a:b:x a:b:y ");
@@ -142,25 +141,25 @@ TEST_CASE_FIXTURE(Labelled, "names that other settings allow are found under eit
   CHECK(Hosts({{"k:1", kNotEqual, "v:1"}}).empty());
 }
 
-TEST_CASE_FIXTURE(Labelled, "names that the settings allow in part are found by their texts") {
+TEST_CASE_FIXTURE(Labelled, "names that the settings allow partly are found by their texts") {
   naming.extra_name_characters = " ";
   Put("GET /a_x003A_b", {{"host", "GET /a_x003A_b"}});
   CHECK(Hosts({{"__name__", kEqual, "GET /a:b"}}) == "GET /a:b:GET /a:b ");
   CHECK(Hosts({{"host", kEqual, "GET /a:b"}}) == "GET /a:b:GET /a:b ");
 }
 
-TEST_CASE_FIXTURE(Labelled, "names that other settings allow in part are found in lists of texts") {
+TEST_CASE_FIXTURE(Labelled, "names that other settings allow partly are found in lists of texts") {
   Put("GET /a_x003A_b", {{"host", "GET /a_x003A_b"}});
   Put("m", {{"host", "_x043F_:"}});
   CHECK(Hosts({{"__name__", kMatches, "GET /a:b|x"}}) == "GET /a:b:GET /a:b ");
   CHECK(Hosts({{"host", kMatches, "GET /a:b|x"}}) == "GET /a:b:GET /a:b ");
   CHECK(Hosts({{"host", kMatches, "\u043f:|x"}}) == "m:\u043f: ");
-  // What looks like an escape is itself escaped.
+  // Text that looks like an escape is itself escaped.
   Put("m", {{"host", "a_x005F_x003A_b:"}});
   CHECK(Hosts({{"host", kMatches, "a_x003A_b:|x"}}) == "m:a_x003A_b: ");
 }
 
-TEST_CASE_FIXTURE(Labelled, "the tag that stands for none is no label") {
+TEST_CASE_FIXTURE(Labelled, "the default tag is not a label") {
   Put("m", {{"source", "unknown"}});
   Put("m", {{"_x0073_ource", "unknown"}});
   Put("m", {{"source", "unknown"}, {"host", "a"}});
@@ -175,8 +174,9 @@ TEST_CASE_FIXTURE(Labelled, "the tag that stands for none is no label") {
   CHECK(Find({of_m, {"source", kNotEqual, "unknown"}}) == Texts{none, other});
 }
 
-TEST_CASE_FIXTURE(Labelled,
-                  "another tag may stand for none; series of before have theirs as a label") {
+TEST_CASE_FIXTURE(
+    Labelled,
+    "the default tag can be configured; series with the previous one have it as a label") {
   naming.default_tag_key = "via";
   naming.default_tag_value = "lines";
   Put("m", {{"via", "lines"}});
@@ -193,12 +193,11 @@ TEST_CASE_FIXTURE(Labelled,
   CHECK(Find({of_m, {"source", kMatches, ""}}) == Texts{none, via});
 }
 
-TEST_CASE_FIXTURE(Labelled,
-                  "an id that has lost its name fails where the name decides or is shown") {
+TEST_CASE_FIXTURE(Labelled, "an id without a name fails where the name is needed") {
   Put("m", {{"host", "a"}});
   REQUIRE(names.Delete(UidKind::kTagv, "a").ok());
   names.DropCaches();
-  // Nobody asks for its name.
+  // Nothing needs its name.
   CHECK(Find({{"host", kEqual, "b"}}).empty());
   CHECK(Find({{"host", kMatches, "b|c"}}).empty());
   for (const Condition& c :
@@ -209,7 +208,7 @@ TEST_CASE_FIXTURE(Labelled,
   }
 }
 
-TEST_CASE_FIXTURE(Labelled, "looking through all series is watched") {
+TEST_CASE_FIXTURE(Labelled, "the work of examining all series is reported") {
   for (int i = 0; i < 100; ++i) Put("m", {{"host", std::to_string(i)}});
   CHECK(Find({{"host", kEqual, "5"}}).size() == 1);
   watch.steps = 0;
@@ -217,7 +216,39 @@ TEST_CASE_FIXTURE(Labelled, "looking through all series is watched") {
   CHECK(Find({}) == Texts{"deadline exceeded: too many steps"});
 }
 
-TEST_CASE_FIXTURE(Labelled, "looking up listed texts is watched") {
+TEST_CASE_FIXTURE(Labelled, "many matchers of one label cache one verdict per value") {
+  constexpr int kValues = 300, kMatchers = 200;
+  for (int i = 0; i < kValues; ++i) Put("m", {{"host", std::to_string(i)}});
+  std::vector<std::string> texts;
+  for (int i = 0; i < kMatchers; ++i) texts.push_back("a" + std::to_string(i));
+  std::vector<Condition> conditions = {{"__name__", kEqual, "m"}};
+  for (const std::string& text : texts) conditions.push_back({"host", kNotEqual, text.c_str()});
+  CHECK(Find(conditions).size() == kValues);
+  CHECK(watch.steps > kValues * kMatchers);
+  CHECK(watch.bytes_most < 512 << 10);
+  watch.steps = 0;
+  watch.steps_max = kValues * kMatchers / 2;
+  CHECK(Find(conditions).back() == "deadline exceeded: too many steps");
+  watch.steps = 0;
+  watch.steps_max = UINT64_MAX;
+  watch.bytes_max = watch.bytes + (64 << 10);
+  CHECK(Find(conditions).back() == "limit exceeded: too many bytes");
+}
+
+TEST_CASE_FIXTURE(Labelled, "contradicting matchers of one label select nothing") {
+  Put("m", {{"host", "a"}, {"dc", "x"}});
+  Put("m", {{"host", "b"}});
+  const Condition of_m = {"__name__", kEqual, "m"};
+  CHECK(Hosts({of_m, {"host", kEqual, "a"}, {"host", kEqual, "a"}}) == "m:a ");
+  CHECK(Hosts({of_m, {"host", kEqual, "a"}, {"host", kEqual, "b"}}).empty());
+  CHECK(Hosts({of_m, {"host", kMatches, "a|b"}, {"host", kMatches, "b|c"}}) == "m:b ");
+  CHECK(Hosts({of_m, {"dc", kEqual, ""}, {"dc", kNotEqual, ""}}).empty());
+  CHECK(Hosts({of_m, {"dc", kEqual, ""}, {"dc", kEqual, ""}}) == "m:b ");
+  CHECK(Hosts({of_m, {"dc", kNotEqual, ""}, {"dc", kEqual, "x"}}) == "m:a ");
+  CHECK(Hosts({of_m, {"dc", kEqual, ""}, {"dc", kEqual, "x"}}).empty());
+}
+
+TEST_CASE_FIXTURE(Labelled, "the work of looking up listed texts is reported") {
   Put("m", {{"host", "a"}});
   std::string pattern = "a";
   for (int i = 0; i < 200; ++i) pattern += "|b" + std::to_string(i);

@@ -19,7 +19,7 @@ struct Rig {
   LargeLane lane{{.width = 1}, memory, clock};
 };
 
-TEST_CASE_FIXTURE(Rig, "a query whose waiting throws gives up its place") {
+TEST_CASE_FIXTURE(Rig, "a query that throws while it waits gives up its place") {
   CHECK(lane.Enter(0, []() -> Status { throw std::bad_alloc(); }).code() ==
         StatusCode::kUnavailable);
   CHECK(lane.waiting() == 0);
@@ -28,7 +28,7 @@ TEST_CASE_FIXTURE(Rig, "a query whose waiting throws gives up its place") {
   CHECK(lane.Enter(0, [] { return Status(); }).ok());
 }
 
-TEST_CASE_FIXTURE(Rig, "a query that breaks off at any allocation gives up its place") {
+TEST_CASE_FIXTURE(Rig, "a query that fails at any allocation gives up its place") {
   const auto look = [this] {
     clock.AdvanceMs(61'000);
     return Status();

@@ -16,10 +16,10 @@ LastPointQuery OfTsuid(const char* tsuid, int64_t hours) {
   return query;
 }
 
-TEST_CASE_FIXTURE(EngineFixture, "the newest hour that has points decides, as far back as asked") {
+TEST_CASE_FIXTURE(EngineFixture, "the newest hour with points is used, as far back as requested") {
   Put("m", {{"host", "a"}}, kThisHour - 7200 + 5, 1);
   Put("m", {{"host", "a"}}, kThisHour - 7200 + 9, 2);
-  Put("m", {{"host", "a"}}, kThisHour + 3600, 3);  // a future hour is not looked at
+  Put("m", {{"host", "a"}}, kThisHour + 3600, 3);  // a future hour is not searched
   CHECK(engine.Last(OfTsuid("000001000001000001", 0), nullptr)->empty());
   CHECK(engine.Last(OfTsuid("000001000001000001", 1), nullptr)->empty());
   std::vector<LastPoint> found = *engine.Last(OfTsuid("000001000001000001", 2), nullptr);
@@ -29,7 +29,8 @@ TEST_CASE_FIXTURE(EngineFixture, "the newest hour that has points decides, as fa
   CHECK_FALSE(found[0].metric.has_value());
 }
 
-TEST_CASE_FIXTURE(EngineFixture, "by metric all tags must be given, and names come on demand") {
+TEST_CASE_FIXTURE(EngineFixture,
+                  "a query by metric must give all tags, and names are returned on request") {
   Put("m", {{"host", "a"}, {"dc", "x"}}, kThisHour, PointValue::Double(1.5));
   LastPointQuery query;
   query.queries.resize(1);
@@ -49,7 +50,7 @@ TEST_CASE_FIXTURE(EngineFixture, "by metric all tags must be given, and names co
   CHECK(engine.Last(query, nullptr).status().code() == StatusCode::kNotFound);
 }
 
-TEST_CASE_FIXTURE(EngineFixture, "a TSUID given twice is answered twice") {
+TEST_CASE_FIXTURE(EngineFixture, "a TSUID that is given twice gets two results") {
   Put("m", {{"host", "a"}}, kThisHour, 7);
   LastPointQuery query = OfTsuid("000001000001000001", 0);
   query.queries[0].tsuids.push_back("000001000001000001");
@@ -78,7 +79,7 @@ TEST_CASE_FIXTURE(EngineFixture,
   }
 }
 
-TEST_CASE("with tracking on the meta table tells the hour") {
+TEST_CASE("with tracking the meta table tells the hour") {
   Options options = EngineFixture::UtcOptions();
   options.tsuid_tracking = true;
   EngineFixture f(options);

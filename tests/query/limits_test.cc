@@ -20,7 +20,7 @@ RowHour RowOf(uint32_t cells) {
   return row;
 }
 
-/// A file that goes with the test.
+/// A file that is removed at the end of the test.
 class TemporaryFile {
  public:
   explicit TemporaryFile(const std::string& text) {
@@ -35,7 +35,7 @@ class TemporaryFile {
   std::string path_ = "/tmp/limits-test-XXXXXX";
 };
 
-TEST_CASE("limits are looked at before a batch, so one batch always passes") {
+TEST_CASE("limits are checked before a batch, so one batch always passes") {
   FakeWatch watch;
   Limits limits;
   limits.cells_max = 10;
@@ -46,7 +46,7 @@ TEST_CASE("limits are looked at before a batch, so one batch always passes") {
   CHECK(counter.Count(RowOf(1)).code() == StatusCode::kLimitExceeded);
 }
 
-TEST_CASE("cells up to the limit fail, bytes only beyond it") {
+TEST_CASE("reaching the limit of cells fails, and bytes fail only beyond their limit") {
   FakeWatch watch;
   Limits limits;
   limits.batch_rows = 1;
@@ -63,9 +63,9 @@ TEST_CASE("cells up to the limit fail, bytes only beyond it") {
   CHECK_FALSE(bytes.Count(RowOf(1)).ok());
 }
 
-TEST_CASE("a watch is told of rows some tens at a time, and can stop the counting") {
+TEST_CASE("rows are reported to the request in groups, and the request can stop the count") {
   FakeWatch watch;
-  watch.steps_max = 64 * 100;  // a row counts as 64, beside its points
+  watch.steps_max = 64 * 100;  // a row counts as 64 steps in addition to its points
   LimitCounter counter({}, watch);
   Status status;
   size_t rows = 0;
@@ -75,7 +75,7 @@ TEST_CASE("a watch is told of rows some tens at a time, and can stop the countin
   CHECK(rows < 140);
 }
 
-TEST_CASE("a file gives metrics limits of their own, and is read again") {
+TEST_CASE("a file sets limits for single metrics and is read again") {
   ManualClock clock(0);
   TemporaryFile file(
       R"([{"regex":"^cpu","byteLimit":7,"dataPointsLimit":3},{"regex":"u","dataPointsLimit":9}])");
@@ -87,7 +87,7 @@ TEST_CASE("a file gives metrics limits of their own, and is read again") {
   CHECK(LimitsFor(options, &limits, "cpu.user", false, false)->bytes_max == 7);
   CHECK(LimitsFor(options, &limits, "cpu.user", true, true)->cells_max == 0);
   CHECK(LimitsFor(options, &limits, "cpu.user", true, true)->bytes_max ==
-        7);  // lifting bytes is not allowed
+        7);  // lifting the limit of bytes is not allowed
   CHECK(LimitsFor(options, &limits, "bus", false, false)->cells_max == 9);
   CHECK(LimitsFor(options, &limits, "mem", false, false)->cells_max == 100);
   file.Write(R"([{"regex":"mem","dataPointsLimit":5}])");
@@ -99,7 +99,7 @@ TEST_CASE("a file gives metrics limits of their own, and is read again") {
   CHECK(LimitsFor(options, &limits, "mem", false, false)->cells_max == 5);
 }
 
-TEST_CASE("limits of metrics may stand in the setting itself") {
+TEST_CASE("limits of metrics may be in the setting itself") {
   ManualClock clock(0);
   LimitsFile limits(R"([{"regex":"cpu","dataPointsLimit":3}])", 60, clock);
   CHECK(LimitsFor({}, &limits, "cpu.user", false, false)->cells_max == 3);
@@ -107,7 +107,7 @@ TEST_CASE("limits of metrics may stand in the setting itself") {
   CHECK_FALSE(LimitsFor({}, &wrong, "cpu.user", false, false).ok());
 }
 
-TEST_CASE("a bad file of limits is told") {
+TEST_CASE("an invalid file of limits is reported") {
   for (const char* text :
        {"", "{}", "[1]", R"([{"regex":"("}])", R"([{"regex":"a","byteLimit":"x"}])"}) {
     CAPTURE(std::string(text));

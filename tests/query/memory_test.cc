@@ -1,9 +1,10 @@
-// What queries hold is charged before it is taken, and the work is told.
+// Memory of queries is charged before it is allocated, and work is reported.
 
 #include <doctest/doctest.h>
 
 #include <thread>
 
+#include "query/choose_series.h"
 #include "query/merge.h"
 #include "query/side_by_side.h"
 #include "storage/base/no_wait.h"
@@ -28,7 +29,7 @@ struct Limited : EngineFixture {
     return options;
   }
 
-  /// The most that a query held; or −1, and it must have been refused for it.
+  /// Returns the maximum memory of a query, or −1 if it was refused because of it.
   int64_t Most(const SubQuery& query) {
     Result<Answer> answer = Run(query, kHour, kHour + kSpan);
     if (answer.ok()) return engine.running().Completed()[0]->memory_most_bytes;
@@ -60,7 +61,7 @@ TEST_CASE_FIXTURE(Limited, "points and the merged result are charged") {
   CHECK(Most(Sum()) >= 2 * kColumnsBytes);
 }
 
-TEST_CASE_FIXTURE(Limited, "buckets cost what they hold, not what went into them") {
+TEST_CASE_FIXTURE(Limited, "buckets are charged by their own size, not by their input") {
   CHECK(Most(Downsampled("10m-sum")) < 2 * kColumnsBytes);
 }
 
@@ -69,15 +70,15 @@ TEST_CASE_FIXTURE(Limited, "memory is free after a query") {
   CHECK(engine.running().budget().taken() == 0);
 }
 
-TEST_CASE("each thing that grows is refused beyond the limit") {
+TEST_CASE("everything that grows is refused beyond the limit") {
   constexpr int64_t kLittle = 600'000;
   Limited limited(kLittle);
-  // Scanned points, or the merged ones.
+  // The scanned points, or the merged ones.
   CHECK(limited.Most(Sum()) == -1);
   // A bucket whose function needs all its values.
   CHECK(limited.Most(Downsampled("12h-p99")) == -1);
   CHECK(limited.Most(Downsampled("12h-avg")) > 0);
-  // Buckets that a fill policy invents.
+  // Buckets that a fill policy adds.
   CHECK(limited.Most(Downsampled("100ms-sum-zero")) == -1);
   CHECK(limited.engine.running().budget().taken() == 0);
 }
@@ -93,7 +94,39 @@ TEST_CASE("many series are charged though each is small") {
   CHECK(limited.Most(query) > 0);
 }
 
-TEST_CASE("merging tells its steps and charges the result") {
+TEST_CASE_FIXTURE(EngineFixture, "many filters of one key cache one verdict per value") {
+  constexpr int kValues = 300, kFilters = 200;
+  for (int i = 0; i < kValues; ++i) Put("wide", {{"host", "h" + std::to_string(i)}}, kHour, 1);
+  FakeWatch watch;
+  ValidSubQuery query;
+  query.text.metric = "wide";
+  std::vector<std::shared_ptr<const TagFilter>> filters;
+  for (int i = 0; i < kFilters; ++i) {
+    const std::string text = "h" + std::string(static_cast<size_t>(i) + 1, '*');
+    filters.push_back(*TagFilter::Compile({"wildcard", "host", text}));
+  }
+  query.filters = std::move(filters);
+  const auto choose = [&]() -> Result<size_t> {
+    NameMemo memo(names, &watch);
+    ASSIGN_OR_RETURN(SeriesFilter filter,
+                     SeriesFilter::Resolve(query, UtcOptions(), points.layout(), &memo));
+    MemoryTally tally(&watch);
+    ASSIGN_OR_RETURN(const SeriesMatcher chosen,
+                     ChooseSeries(points, Id(UidKind::kMetric, "wide"), &filter, &tally));
+    return chosen.tsuids.size();
+  };
+  CHECK(*choose() == kValues);
+  CHECK(watch.steps > kValues * kFilters);
+  CHECK(watch.bytes_most < 512 << 10);
+  watch.bytes_max = watch.bytes + (128 << 10);
+  CHECK(choose().status().code() == StatusCode::kLimitExceeded);
+  watch.bytes_max = INT64_MAX;
+  watch.steps = 0;
+  watch.steps_max = kValues * kFilters / 2;
+  CHECK(choose().status().code() == StatusCode::kDeadlineExceeded);
+}
+
+TEST_CASE("merging reports its steps and charges the result") {
   const PointColumns a = Ramp(1, 10'000), b = Ramp(6, 10'000), c = Ramp(1, 10'000);
   MergeOptions options;
   options.aggregator = FindAggregator("sum");
@@ -117,7 +150,7 @@ TEST_CASE("merging tells its steps and charges the result") {
   }
 }
 
-TEST_CASE("a tally charges in pieces and gives all back") {
+TEST_CASE("a tally charges in pieces and returns everything") {
   FakeWatch watch;
   {
     MemoryTally tally(&watch);
@@ -137,7 +170,7 @@ TEST_CASE("a tally charges in pieces and gives all back") {
   CHECK(watch.bytes == 0);
 }
 
-TEST_CASE("parts of a query run side by side, each once") {
+TEST_CASE("parts of a query run concurrently, each once") {
   WorkerPool pool(2, 100);
   for (size_t helpers : {0, 1, 5}) {
     std::vector<std::atomic<int>> calls(100);
@@ -149,7 +182,7 @@ TEST_CASE("parts of a query run side by side, each once") {
   CHECK(calls == 10);
 }
 
-TEST_CASE("what a part throws comes out once all parts have ended, on whatever thread it was") {
+TEST_CASE("an exception of a part is rethrown after all parts have ended, on any thread") {
   WorkerPool pool(3, 100);
   for (size_t thrower = 0; thrower < 40; ++thrower) {
     std::atomic<int> inside{0};
@@ -169,7 +202,7 @@ TEST_CASE("what a part throws comes out once all parts have ended, on whatever t
   }
 }
 
-TEST_CASE("where waiting is refused, it is refused to those who help, too") {
+TEST_CASE("if waiting is refused, it is refused to helper threads too") {
   WorkerPool pool(1, 100);
   NoWait no_wait;
   std::atomic<int> refused{0}, begun{0};
@@ -183,7 +216,7 @@ TEST_CASE("where waiting is refused, it is refused to those who help, too") {
   CHECK(no_wait.refused());
 }
 
-TEST_CASE("parts are done by their own thread while no other is free") {
+TEST_CASE("parts run on their own thread while no other one is free") {
   WorkerPool pool(1, 100);
   std::atomic<bool> go_on{false};
   REQUIRE(pool.Post([&](WorkerPool::Turn&) {
@@ -195,7 +228,7 @@ TEST_CASE("parts are done by their own thread while no other is free") {
   go_on = true;
 }
 
-TEST_CASE("without memory for a helper the parts are done without it, and nothing outlives them") {
+TEST_CASE("without memory for a helper the parts still run, and nothing outlives them") {
   const std::function<bool(size_t)>* alive = nullptr;
   std::atomic<int> calls{0}, late{0};
   const std::function<bool(size_t)> task = [&](size_t) {
@@ -208,7 +241,7 @@ TEST_CASE("without memory for a helper the parts are done without it, and nothin
     CAPTURE(n);
     WorkerPool pool(1, 100);
     std::atomic<bool> go_on{false};
-    REQUIRE(pool.Post([&](WorkerPool::Turn&) {  // helpers come when all is done
+    REQUIRE(pool.Post([&](WorkerPool::Turn&) {  // helpers come when everything is done
       while (!go_on) std::this_thread::yield();
     }));
     calls = late = 0;

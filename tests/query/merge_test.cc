@@ -36,7 +36,7 @@ PointColumns Mixed(const Doubles& points, const std::vector<int>& doubles) {
   return out;
 }
 
-TEST_CASE("missing points are filled in as the function says") {
+TEST_CASE("missing points are filled in as the function requires") {
   const std::vector<PointColumns> series = {OfInts({{0, 0}, {10, 10}, {20, 20}}),
                                             OfInts({{5, 7}, {12, 8}})};
   const std::pair<const char*, const char*> cases[] = {
@@ -61,7 +61,7 @@ TEST_CASE("interpolation multiplies first, then divides toward zero") {
   CHECK(Text(*Merge("sum", doubles)) == "0:0.1 1:0.13333333333333333 2:0.16666666666666669 3:0.2");
 }
 
-TEST_CASE("a value is an integer only if the next one is, too") {
+TEST_CASE("a value is an integer only if the next one is an integer too") {
   PointColumns series = Mixed({{0, 1}, {1, 2}, {2, 2.5}, {3, 4}, {4, 5}}, {2});
   CHECK(Text(*Merge("sum", {series})) == "0:1 1:2.0 2:2.5 3:4 4:5");
   // Another series' only point, a double at the third instant, makes the first three doubles.
@@ -69,11 +69,11 @@ TEST_CASE("a value is an integer only if the next one is, too") {
   CHECK(Text(*Merge("sum", {ints, OfDoubles({{2, 0.5}})})) == "0:1.0 1:2.0 2:3.5 3:4 4:5");
 }
 
-TEST_CASE("series of the same instants give what the general way gives") {
+TEST_CASE("series with equal instants give the same result as the general algorithm") {
   PointColumns a = OfDoubles({{0, 0.1}, {1, 0.2}, {2, 0.3}});
   PointColumns b = OfDoubles({{0, 0.7}, {1, 1e17}, {2, -0.3}});
   PointColumns c = OfDoubles({{0, 3}, {1, 1}, {2, std::numeric_limits<double>::quiet_NaN()}});
-  PointColumns early = OfDoubles({{-1, 5}});  // one more instant: not aligned any more
+  PointColumns early = OfDoubles({{-1, 5}});  // one more instant, so they are no longer aligned
   for (const char* name :
        {"sum", "avg", "min", "max", "dev", "p90", "count", "squareSum", "last"}) {
     CAPTURE(std::string(name));
@@ -83,7 +83,7 @@ TEST_CASE("series of the same instants give what the general way gives") {
   }
 }
 
-TEST_CASE("rates are held, not interpolated, and the first ones make no instant") {
+TEST_CASE("rates are not interpolated, and the first ones make no instant") {
   constexpr int64_t t = 1'500'000'000;
   std::vector<PointColumns> series = {
       OfInts({{t, 100}, {t + 10, 200}, {t + 20, 300}, {t + 40, 500}}),
@@ -96,7 +96,7 @@ TEST_CASE("rates are held, not interpolated, and the first ones make no instant"
   CHECK(Merge("count", series, true)->size() == 5);
 }
 
-TEST_CASE("only the asked range is evaluated, so only there infinity fails") {
+TEST_CASE("only the requested range is evaluated, so an infinity outside of it does not fail") {
   std::vector<PointColumns> series = {OfDoubles({{1, 1e308}, {5, 1}}),
                                       OfDoubles({{1, 1e308}, {5, 1}})};
   CHECK_FALSE(Merge("sum", series).ok());
@@ -109,7 +109,7 @@ TEST_CASE("only the asked range is evaluated, so only there infinity fails") {
   CHECK(MergeSeries(options, pointers)->size() == 0);
 }
 
-TEST_CASE("the instant of an infinity is told") {
+TEST_CASE("the instant of an infinity is reported") {
   const std::vector<std::vector<PointColumns>> groups = {
       {OfDoubles({{1, 1}, {2, 1e308}, {3, 1}}), OfDoubles({{1, 1}, {2, 1e308}, {3, 1}})},
       {OfDoubles({{1, 1}, {2, 1e308}}), OfDoubles({{2, 1e308}, {3, 1}})},
@@ -129,14 +129,14 @@ TEST_CASE("the instant of an infinity is told") {
   }
 }
 
-TEST_CASE("integers at the edge wrap when interpolated") {
+TEST_CASE("integers at the limits wrap around when interpolated") {
   std::vector<PointColumns> series = {OfInts({{0, INT64_MIN}, {2, INT64_MAX}}), OfInts({{1, 0}})};
   // (x - x0) · (y1 - y0) = 1000 · -1, divided by 2000: 0.
   CHECK(Text(*Merge("sum", series)) ==
         "0:-9223372036854775808 1:-9223372036854775808 2:9223372036854775807");
 }
 
-TEST_CASE("series of the same instants are merged as value by value, bit for bit") {
+TEST_CASE("series with equal instants are merged as value by value, bit for bit") {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const double special[] = {
       0.0, -0.0, std::numeric_limits<double>::quiet_NaN(), -kInfinity, kInfinity, 1e308, 5e-324};
@@ -151,7 +151,7 @@ TEST_CASE("series of the same instants are merged as value by value, bit for bit
         s.time_ms.push_back(static_cast<int64_t>(i) * 1000);
         const auto number = static_cast<int64_t>(random() % 2000) - 1000;
         double v = static_cast<double>(number) / 3;
-        // Infinities fail the merge: in a few rounds only.
+        // Infinities fail the merge, so they occur in few rounds only.
         if (random() % 5 == 0) v = special[random() % (round % 10 == 0 ? std::size(special) : 3)];
         s.bits.push_back(s.all_double ? std::bit_cast<uint64_t>(v) : static_cast<uint64_t>(number));
       }

@@ -1,4 +1,4 @@
-// A long scan is cut into parts that several threads read. Nobody can tell from the answer.
+// A long scan is divided into parts that several threads read. Results must not differ.
 
 #include <doctest/doctest.h>
 
@@ -19,7 +19,7 @@
 #include "storage/codec/annotation.h"
 #include "storage/codec/row_key.h"
 #include "storage/engine/embedded.h"
-#include "storage/points/hours_ahead.h"
+#include "storage/points/points.h"
 #include "tests/query/same_answers.h"
 #include "tests/storage/engine/temp_folder.h"
 
@@ -29,7 +29,7 @@ namespace {
 constexpr int64_t kStart = 1'700'006'400;
 constexpr int kHosts = 60, kHours = 6;
 
-/// The same points through scans that cannot be cut, and give every point.
+/// The same points through scans that cannot be divided and return every point.
 class WholeScans : public Points {
  public:
   explicit WholeScans(Points& points) : points_(points) {}
@@ -46,7 +46,7 @@ class WholeScans : public Points {
     PointScanSpec every = spec;
     every.statistics = false;
     ASSIGN_OR_RETURN(auto scan, points_.Scan(every, options));
-    CHECK(scan->RowsExpected() >= 256);  // enough to be cut
+    CHECK(scan->RowsExpected() >= 256);  // enough to be divided
     return std::unique_ptr<PointScan>(new Whole(std::move(scan)));
   }
   Status DeleteRows(const PointScanSpec& spec) override { return points_.DeleteRows(spec); }
@@ -93,7 +93,7 @@ class Fixture {
       name += Id(UidKind::kTagv, "h" + std::to_string(host));
       tsuids.push_back(codec::MakeTsuid(Id(UidKind::kMetric, "m"), {dc, name}));
     }
-    // Some in files, some in memory; rows of both.
+    // Some rows are in files, some in memory, and some in both.
     Write(0, kHours * 3600 / 2);
     REQUIRE(store->cells().Flush().ok());
     REQUIRE(store->cells().Compact().ok());  // with statistics of rows
@@ -116,7 +116,7 @@ class Fixture {
       const uint64_t step_max = host % 3 == 0 ? 40 : 400;  // enough in an hour for statistics
       for (int64_t at = from_s; at < until_s; at += 1 + static_cast<int64_t>(random() % step_max)) {
         const auto number = static_cast<int64_t>(random() % 10'000) - 3000;
-        // Doubles of some hosts only, and now and then of the others; late points of a few.
+        // Doubles for some hosts always and for the others sometimes, and late points for a few.
         const bool is_double = host % 2 == 0 || random() % 64 == 0;
         const int64_t late = host % 5 == 0 ? static_cast<int64_t>(random() % 300) : 0;
         const int64_t when = std::max(from_s, at - late);
@@ -158,11 +158,12 @@ class Fixture {
     request.start = std::to_string(kStart + start_s);
     request.end = std::to_string(kStart + kHours * 3600 - 1);
     for (size_t i = 1; i <= times; ++i) {
-      request.queries.push_back(query);  // as others of it: the same one would be asked once
-      const size_t minutes = query.downsample ? 60 + i : i;  // of an hour or more, if they were
+      // Different from the others: equal sub-queries are evaluated once.
+      request.queries.push_back(query);
+      const size_t minutes = query.downsample ? 60 + i : i;  // at least an hour, if it is used
       if (i > 1) request.queries.back().downsample = std::to_string(minutes) + "m-sum";
     }
-    ASSIGN_OR_RETURN(ValidQuery valid, engine.Validate(request));
+    ASSIGN_OR_RETURN(ValidQuery valid, engine.Validate(request, RequestContext::Unlimited()));
     return engine.Run(valid, {});
   }
 
@@ -185,7 +186,7 @@ class SaltedFixture : public Fixture {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Fixture, "a scan in parts answers as a whole one, bit for bit") {
+TEST_CASE_FIXTURE(Fixture, "a scan in parts gives the same result as one scan, bit for bit") {
   struct Filter {
     const char *type, *tagk, *text;
   };
@@ -220,7 +221,9 @@ TEST_CASE_FIXTURE(Fixture, "a scan in parts answers as a whole one, bit for bit"
   CHECK(notes > 100);
 }
 
-TEST_CASE_FIXTURE(SaltedFixture, "so it does where a series has a row with the salt of another") {
+TEST_CASE_FIXTURE(
+    SaltedFixture,
+    "a scan in parts also gives the same result if a row has the salt of another bucket") {
   Bytes key = codec::MakeRowKey(store->points().layout(), tsuids[2], kStart + 3600);
   key[0] = static_cast<char>((key[0] + 1) % 4);
   const CellChange put{CellChange::Kind::kPut, "t", Bytes("\0\0", 2), Bytes("\5", 1), {}};
@@ -237,10 +240,11 @@ TEST_CASE_FIXTURE(SaltedFixture, "so it does where a series has a row with the s
   }
 }
 
-TEST_CASE_FIXTURE(Fixture, "a query whose parts will read many rows does not begin on a loop") {
+TEST_CASE_FIXTURE(Fixture,
+                  "a query that will read many rows in parts does not start on an event loop") {
   const SubQuery few = Ask("sum", "", "literal_or", "host", "h1|h2|h3|h4", false);
   const SubQuery many = Ask("sum", "", "wildcard", "host", "*", false);
-  REQUIRE(Run(*in_parts, many).ok());  // what it reads of files is in memory from here on
+  REQUIRE(Run(*in_parts, many).ok());  // from here on the file blocks are in memory
   const auto refused = [&](const SubQuery& query, size_t times) {
     NoWait no_wait;
     const Result<Answer> answer = Run(*in_parts, query, 0, times);
@@ -252,7 +256,7 @@ TEST_CASE_FIXTURE(Fixture, "a query whose parts will read many rows does not beg
   CHECK(refused(few, 20));
   CHECK(refused(many, 1));
 
-  // By their statistics rows are read in no time.
+  // Rows are read quickly by their statistics.
   SubQuery by_hours = few;
   by_hours.downsample = "1h-sum";
   CHECK(refused(by_hours, 20));
@@ -263,7 +267,7 @@ TEST_CASE_FIXTURE(Fixture, "a query whose parts will read many rows does not beg
   CHECK(refused(by_hours, 40));
 }
 
-TEST_CASE_FIXTURE(Fixture, "statistics of rows answer as their points do, bit for bit") {
+TEST_CASE_FIXTURE(Fixture, "row statistics give the same results as the points, bit for bit") {
   REQUIRE(store->cells().Flush().ok());
   REQUIRE(store->cells().Compact().ok());
   PointScanSpec scanned;
@@ -294,10 +298,10 @@ TEST_CASE_FIXTURE(Fixture, "statistics of rows answer as their points do, bit fo
   }
 }
 
-TEST_CASE_FIXTURE(Fixture, "statistics that are given ahead are those that rows have one by one") {
+TEST_CASE_FIXTURE(Fixture, "statistics of several hours at once equal those of single rows") {
   REQUIRE(store->cells().Flush().ok());
   REQUIRE(store->cells().Compact().ok());
-  Put(11, 3 * 3600, PointValue::Int(1));  // one of its rows is in memory, too
+  Put(11, 3 * 3600, PointValue::Int(1));  // one of its rows is also in memory
   struct Row {
     Bytes tsuid;
     uint32_t base;
@@ -318,10 +322,10 @@ TEST_CASE_FIXTURE(Fixture, "statistics that are given ahead are those that rows 
       rows.back().statistics = *row.statistics;
       if (!at_once) continue;
       const Bytes tsuid(row.tsuid);
-      const auto hours = HoursAheadOf(**scan)->StatisticsAhead();
+      const auto hours = (*scan)->StatisticsAhead();
       const auto taken = hours.first(random() % (hours.size() + 1));
       for (const HourStatistics& hour : taken) rows.push_back({tsuid, hour.base, hour.statistics});
-      HoursAheadOf(**scan)->Pass(taken.size());
+      (*scan)->Pass(taken.size());
       ahead += taken.size();
     }
     return rows;
@@ -343,7 +347,8 @@ TEST_CASE_FIXTURE(Fixture, "statistics that are given ahead are those that rows 
   CHECK(ahead > 100);
 }
 
-TEST_CASE_FIXTURE(Fixture, "points filtered by value are the same with statistics of rows") {
+TEST_CASE_FIXTURE(Fixture,
+                  "filters by value give the same result with and without row statistics") {
   REQUIRE(store->cells().Flush().ok());
   REQUIRE(store->cells().Compact().ok());
   for (const char* values : {"> 100", "<= 100", "!= 5", "== 7", "> 6990", "<= -2999", "> 1e9"}) {
@@ -363,8 +368,7 @@ TEST_CASE_FIXTURE(Fixture, "points filtered by value are the same with statistic
   }
 }
 
-TEST_CASE_FIXTURE(Fixture,
-                  "hundreds of groups are those of their hosts asked alone, and fail in order") {
+TEST_CASE_FIXTURE(Fixture, "hundreds of groups equal those of single queries, and fail in order") {
   constexpr size_t kMany = 600;
   const Bytes tagk = Id(UidKind::kTagk, "host");
   for (size_t i = 0; i < kMany; ++i) {
@@ -403,8 +407,9 @@ TEST_CASE_FIXTURE(Fixture,
   CHECK(failed.status().message().ends_with(std::to_string((kStart + 5299) * 1000)));
 }
 
-TEST_CASE_FIXTURE(Fixture, "sub-queries of one request answer as each of them alone") {
-  // Filters shared by neighbours, filters of their own, what names decide, explicit tags, TSUIDs.
+TEST_CASE_FIXTURE(Fixture, "sub-queries of one request give the same results as single ones") {
+  // Filters shared by neighbours, separate filters, filters decided by names, explicit tags,
+  // TSUIDs.
   const FilterSpec few{"literal_or", "host", "h1|h2|h3|h4|h8|h9|h17", false};
   const FilterSpec grouped{"literal_or", "host", "h1|h2|h3|h4|h8|h9|h17", true};
   const FilterSpec by_name{"regexp", "host", "h[12].*", true};
@@ -424,7 +429,7 @@ TEST_CASE_FIXTURE(Fixture, "sub-queries of one request answer as each of them al
       if (random() % 8 == 0) query.tsuids = {ToHexUpper(tsuids[5]), ToHexUpper(tsuids[50])};
       request.queries.push_back(query);
     }
-    const auto valid = in_parts->Validate(request);
+    const auto valid = in_parts->Validate(request, RequestContext::Unlimited());
     REQUIRE(valid.ok());
     const auto together = in_parts->Run(*valid, {});
     REQUIRE(together.ok());
@@ -435,7 +440,7 @@ TEST_CASE_FIXTURE(Fixture, "sub-queries of one request answer as each of them al
       shared += i > 0 && valid->queries[i].filters == valid->queries[i - 1].filters ? 1 : 0;
       Request one = request;
       one.queries = {request.queries[i]};
-      auto alone = in_parts->Run(*in_parts->Validate(one), {});
+      auto alone = in_parts->Run(*in_parts->Validate(one, RequestContext::Unlimited()), {});
       REQUIRE(alone.ok());
       Answer of_it;
       for (const Group& group : together->groups) {
@@ -449,8 +454,8 @@ TEST_CASE_FIXTURE(Fixture, "sub-queries of one request answer as each of them al
   CHECK(shared > 100);
 }
 
-TEST_CASE_FIXTURE(Fixture, "the first row that cannot be read is the failure, in parts, too") {
-  // An instant twice, by two lengths of value, in series of several parts.
+TEST_CASE_FIXTURE(Fixture, "the first unreadable row is the failure, in parts too") {
+  // A time that occurs twice, with two widths of value, in series of several parts.
   for (const int host : {55, 31, 12}) {
     Put(host, 7777, PointValue::Int(1));
     Put(host, 7777, PointValue::Int(70'000));

@@ -25,20 +25,20 @@ Request Example() {
 
 }  // namespace
 
-TEST_CASE("a request is told as one would write it") {
+TEST_CASE("a request is shown as one would write it") {
   CHECK(QueryText(Example(), 1000) ==
         "start=1h-ago&end=now&m=sum:1m-avg:rate:value>90:sys.cpu{host=wildcard(*)}{dc=regexp(a.)}"
         "&tsuid=max:000001000001000001,000001000001000002");
 }
 
-TEST_CASE("a long request is cut, between characters") {
+TEST_CASE("a long request is cut between characters") {
   CHECK(QueryText(Example(), 12) == "start=1h-ago…");
   Request request;
   request.start = "ääää";
   CHECK(QueryText(request, 9) == "start=ä…");
 }
 
-TEST_CASE("a request cannot break the line that it stands in") {
+TEST_CASE("a request cannot break its line") {
   Request request;
   request.start = "1h\nago\x7F";
   CHECK(QueryText(request, 1000) == "start=1h?ago?");

@@ -36,7 +36,7 @@ class Levels {
   RolledHours rolled;
 };
 
-TEST_CASE_FIXTURE(Levels, "the longest interval that divides the buckets' is read") {
+TEST_CASE_FIXTURE(Levels, "the longest interval that divides the bucket interval is read") {
   CHECK(Text(0, 48, kDay) == "1d:0-48");
   CHECK(Text(0, 48, 7 * kDay) == "1d:0-48");
   CHECK(Text(0, 48, 2 * kHour) == "1h:0-48");
@@ -45,7 +45,7 @@ TEST_CASE_FIXTURE(Levels, "the longest interval that divides the buckets' is rea
   CHECK(Text(24, 24, kDay) == "");
 }
 
-TEST_CASE_FIXTURE(Levels, "what is kept is covered by the shortest intervals that there are") {
+TEST_CASE_FIXTURE(Levels, "kept rollups are read at the shortest available intervals") {
   const auto kept = [this](uint32_t begin_hour, uint32_t end_hour) {
     std::string out;
     for (const HoursPiece& piece :
@@ -66,14 +66,15 @@ TEST_CASE_FIXTURE(Levels, "what is kept is covered by the shortest intervals tha
   CHECK(kept(0, 48) == "1d:0-24 10m:24-48 ");
 }
 
-TEST_CASE_FIXTURE(Levels, "beyond what is whole shorter ones are, and then raw points") {
+TEST_CASE_FIXTURE(Levels, "after the complete rollups shorter ones are read, and then raw points") {
   CHECK(Text(0, 72, kDay) == "1d:0-48 1h:48-60 10m:60-61 raw:61-72");
   CHECK(Text(5, 30, kDay) == "1h:5-30");
   CHECK(Text(5, 50, kDay) == "1h:5-24 1d:24-48 1h:48-50");
   CHECK(Text(20, 26, 600) == "raw:20-24 10m:24-26");
 }
 
-TEST_CASE_FIXTURE(Levels, "hours that changed are raw points, the rest of their day is not") {
+TEST_CASE_FIXTURE(Levels,
+                  "changed hours are read from raw points, and the rest of their day is not") {
   rolled.changed = {3 * kHour, 4 * kHour, 30 * kHour, 59 * kHour};
   CHECK(Text(0, 60, kDay) == "1h:0-3 raw:3-5 1h:5-30 raw:30-31 1h:31-59 raw:59-60");
   CHECK(Text(0, 48, kHour) == "1h:0-3 raw:3-5 1h:5-30 raw:30-31 1h:31-48");

@@ -1,5 +1,5 @@
 // Rollup tables read by the engine: the older form of qualifiers, and queries that are split where
-// rollups may be missing (spec query.md §14.5).
+// rollups may be missing (opentsdb-queries.md §14.5).
 
 #include <doctest/doctest.h>
 
@@ -9,7 +9,7 @@
 namespace hg::query {
 namespace {
 
-constexpr int64_t kDay = 1499990400;  // midnight; the fixture's clock stands at 05:26:40
+constexpr int64_t kDay = 1499990400;  // midnight; the fixture's clock is at 05:26:40
 constexpr int64_t kHour = 3600;
 
 Options WithHourlyRollups(int64_t delay_s) {
@@ -38,7 +38,7 @@ class RollupFixture : public EngineFixture {
     REQUIRE(store.CreateTable({"hourly", {{"t"}}, false}).ok());
   }
 
-  /// A one-byte value under `aggregate` (an id's byte, or a name with its colon).
+  /// A one-byte value under `aggregate` (the byte of an id, or a name with its colon).
   void PutRollup(const std::string& host, const Bytes& aggregate, int hour, int value) {
     Bytes key = Id(UidKind::kMetric, "m");
     AppendBig(&key, kDay, 4);
@@ -60,12 +60,12 @@ class RollupFixture : public EngineFixture {
 const Bytes kSum(1, '\0');
 const Bytes kCount(1, '\1');
 
-TEST_CASE("cells of the older form, with a name for the id, are read among the others") {
+TEST_CASE("cells of the older form are read together with others") {
   RollupFixture f;
   f.PutRollup("a", "sum:", 1, 7);
   f.PutRollup("a", kSum, 2, 8);
   f.PutRollup("a", "count:", 1, 2);
-  f.PutRollup("a", "SUM:", 3, 9);  // no such form
+  f.PutRollup("a", "SUM:", 3, 9);  // there is no such form
   f.PutRollup("a", kCount, 2, 4);
   CHECK(f.Text(f.Downsampled("1h-sum"), kDay, kDay + 4 * kHour) ==
         "host=a 1499994000:7.0 1499997600:8.0");
@@ -73,7 +73,7 @@ TEST_CASE("cells of the older form, with a name for the id, are read among the o
         "host=a 1499994000:3.5 1499997600:2.0");
 }
 
-TEST_CASE("a series of other aggregates alone is no group, with explicit tags or without") {
+TEST_CASE("a series with other aggregates only is not a group, with or without explicit tags") {
   RollupFixture f;
   f.PutRollup("a", kSum, 1, 7);
   f.PutRollup("b", kCount, 1, 2);
@@ -83,7 +83,7 @@ TEST_CASE("a series of other aggregates alone is no group, with explicit tags or
   CHECK(f.Text(query, kDay, kDay + 4 * kHour) == "host=a 1499994000:7.0");
 }
 
-TEST_CASE("with explicit tags the row behind the window is read, and is an empty group") {
+TEST_CASE("with explicit tags the row after the window is read as an empty group") {
   RollupFixture f;
   f.PutRollup("a", kSum, 1, 7);
   SubQuery query = f.Downsampled("1h-sum", true);
@@ -93,7 +93,7 @@ TEST_CASE("with explicit tags the row behind the window is read, and is an empty
   CHECK(f.Text(query, kDayBefore, kDayBefore + kHour) == " ");
 }
 
-TEST_CASE("one interval in both forms is a duplicate") {
+TEST_CASE("an interval in both forms is a duplicate") {
   RollupFixture f;
   f.PutRollup("a", "sum:", 1, 7);
   f.PutRollup("a", kSum, 1, 8);
@@ -101,24 +101,24 @@ TEST_CASE("one interval in both forms is a duplicate") {
         std::string::npos);
 }
 
-TEST_CASE("a query that reaches into the delay reads raw data from there") {
+TEST_CASE("a query that reaches into delaySla reads raw points from there") {
   RollupFixture f(2 * kHour);
   for (int hour = 0; hour < 4; ++hour) f.PutRollup("a", kSum, hour, 100);
   for (int hour = 0; hour < 6; ++hour) f.Put("m", {{"host", "a"}}, kDay + hour * kHour, hour);
   f.Put("m", {{"host", "b"}}, kDay + 4 * kHour, 50);
 
-  SUBCASE("rollups before, raw behind, and the hour that both read twice") {
+  SUBCASE("rollups before, raw points after, and the hour that both read twice") {
     CHECK(f.Text(f.Downsampled("1h-sum", true), kDay, kDay + 5 * kHour) ==
           "host=a 1499990400:100.0 1499994000:100.0 1499997600:100.0 1500001200:100.0 "
           "1500001200:3.0 1500004800:4.0 1500008400:5.0 | host=b 1500004800:50.0");
   }
-  SUBCASE("points filtered by value are raw data's") {
+  SUBCASE("filters by value use raw points") {
     SubQuery query = f.Downsampled("1h-sum", true);
     query.value_filter = "> 2";
     CHECK(f.Text(query, kDay, kDay + 5 * kHour) ==
           "host=a 1500001200:3.0 1500004800:4.0 1500008400:5.0 | host=b 1500004800:50.0");
   }
-  SUBCASE("groups without a key are one") {
+  SUBCASE("groups without a tag key are one") {
     CHECK(f.Text(f.Downsampled("1h-sum"), kDay + 2 * kHour, kDay + 5 * kHour) ==
           "host=a/host 1499997600:100.0 1500001200:100.0 1500001200:3.0 1500004800:54.0 "
           "1500008400:5.0");
@@ -127,7 +127,7 @@ TEST_CASE("a query that reaches into the delay reads raw data from there") {
     CHECK(f.Text(f.Downsampled("1h-sum", true), kDay, kDay + 3 * kHour) ==
           "host=a 1499990400:100.0 1499994000:100.0 1499997600:100.0 1500001200:100.0");
   }
-  SUBCASE("a start within the delay reads raw data only") {
+  SUBCASE("a start within the delay reads raw points only") {
     CHECK(f.Text(f.Downsampled("1h-sum", true), kDay + 4 * kHour, kDay + 5 * kHour) ==
           "host=a 1500004800:4.0 1500008400:5.0 | host=b 1500004800:50.0");
   }

@@ -25,7 +25,7 @@ codec::RollupTables Tables() {
   return tables;
 }
 
-TEST_CASE("a rollup is chosen by the interval and the usage") {
+TEST_CASE("a rollup is selected by the interval and the usage") {
   const codec::RollupTables tables = Tables();
   struct Case {
     const char *downsample, *usage, *levels;
@@ -55,7 +55,7 @@ TEST_CASE("a rollup is chosen by the interval and the usage") {
   }
 }
 
-TEST_CASE("a function needs its stored aggregate, an average sum and count") {
+TEST_CASE("a function needs its stored aggregate, and an average sum and count") {
   codec::RollupTables tables = Tables();
   const auto plan = [&](const char* text) {
     const auto downsample = ParseDownsample(text);
@@ -73,7 +73,7 @@ TEST_CASE("a function needs its stored aggregate, an average sum and count") {
   CHECK(plan("1h-avg").status().message() == "No ID found mapping to aggregator: avg");
 }
 
-TEST_CASE("rows of rollups are read from the start's to one behind the end's") {
+TEST_CASE("rows of rollups are read from that of the start to one after the end") {
   const codec::RollupTables tables = Tables();
   const codec::RollupInterval& hourly = tables.levels[1].interval;
   constexpr int64_t kDay = 86400;
@@ -85,20 +85,20 @@ TEST_CASE("rows of rollups are read from the start's to one behind the end's") {
         kStart - kDay);
 }
 
-TEST_CASE("a usage is named as OpenTSDB spells it, an unknown one as the default") {
+TEST_CASE("a usage has OpenTSDB's name, and an unknown one is the default") {
   CHECK(RollupUsageName("rollup_raw") == "ROLLUP_RAW");
   CHECK(RollupUsageName("Rollup_Fallback_Raw") == "ROLLUP_FALLBACK_RAW");
   CHECK(RollupUsageName("x") == "ROLLUP_NOFALLBACK");
 }
 
-TEST_CASE("pre-aggregates are asked for by the flag or by a literal of the aggregate tag") {
+TEST_CASE("pre-aggregates are selected by the flag or by a literal of the aggregate tag") {
   SubQuery text;
   CHECK_FALSE(AsksForPreAggregates(text, "_aggregate", "RAW"));
   text.filters = {{"literal_or", "_aggregate", "RAW", false, false}};
   CHECK_FALSE(AsksForPreAggregates(text, "_aggregate", "RAW"));
-  text.filters[0].filter = "SUM|MAX";
+  text.filters.Edit()[0].filter = "SUM|MAX";
   CHECK(AsksForPreAggregates(text, "_aggregate", "RAW"));
-  text.filters[0].tagk = "host";
+  text.filters.Edit()[0].tagk = "host";
   CHECK_FALSE(AsksForPreAggregates(text, "_aggregate", "RAW"));
   text.pre_aggregate = true;
   CHECK(AsksForPreAggregates(text, "_aggregate", "RAW"));

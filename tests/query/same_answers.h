@@ -1,5 +1,5 @@
 #pragma once
-// Two answers to one request, which must not differ.
+// Checks that two results of one request are equal.
 
 #include <doctest/doctest.h>
 
@@ -7,7 +7,8 @@
 
 namespace hg::query {
 
-/// To the last bit; of the statistics, those that do not tell times. Of a request of one sub-query.
+/// Compares every bit of the results, and the statistics that are not durations. The request has
+/// one sub-query.
 inline void CheckSame(const Answer& a, const Answer& b) {
   REQUIRE(a.groups.size() == b.groups.size());
   for (size_t i = 0; i < a.groups.size(); ++i) {

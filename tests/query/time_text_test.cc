@@ -14,7 +14,7 @@ int64_t Time(std::string_view text) {
   return t.ok() ? *t : -1;
 }
 
-TEST_CASE("times of every form") {
+TEST_CASE("times of every form are parsed") {
   CHECK(Time("now") == kNow);
   CHECK(Time("NOW") == kNow);
   CHECK(Time("1h-ago") == kNow - 3'600'000);
@@ -29,19 +29,19 @@ TEST_CASE("times of every form") {
   CHECK(Time("2017/07/14 02:40:01") == 1'500'000'001'000);
 }
 
-TEST_CASE("one or two digits after the dot are taken as they stand") {
+TEST_CASE("one or two digits after the dot are used unchanged") {
   CHECK(Time("1500000000.1") == 15'000'000'001);
   CHECK(Time("1500000000.12") == 150'000'000'012);
 }
 
 TEST_CASE("a plus sign counts as a digit") { CHECK(Time("+1500000000") == 1'500'000'000); }
 
-TEST_CASE("a date beyond its month rolls over") {
+TEST_CASE("a date after the end of its month rolls over") {
   CHECK(Time("2016/13/01") == Time("2017/01/01"));
   CHECK(Time("2017/02/30") == Time("2017/03/02"));
 }
 
-TEST_CASE("what is no time is refused") {
+TEST_CASE("invalid times are refused") {
   for (const char* text :
        {"", "foo", "-5", "now-1h", "1e9", "1 500", "2017/07/1", "2017/07/14T02:40", "0h-ago",
         "h-ago", "1x-ago", "99999999999999999999", "999999999/1/1-1:1:1"}) {
@@ -50,12 +50,12 @@ TEST_CASE("what is no time is refused") {
   }
 }
 
-TEST_CASE("dates are read in the zone") {
+TEST_CASE("dates are in the time zone of the query") {
   TimeZone tokyo = *TimeZone::Find("Asia/Tokyo");
   CHECK(*ParseTime("2017/07/14-11:40", kNow, tokyo) == 1'500'000'000'000);
 }
 
-TEST_CASE("zones are those of the tz database") {
+TEST_CASE("time zones are those of the tz database") {
   CHECK(TimeZone::Find("EST").ok());
   CHECK(TimeZone::Find("Europe/Berlin").ok());
   CHECK_FALSE(TimeZone::Find("GMT+5").ok());
@@ -63,7 +63,7 @@ TEST_CASE("zones are those of the tz database") {
   CHECK_FALSE(TimeZone::Find("").ok());
 }
 
-TEST_CASE("Java's zones of three letters are known, what only the system knows is not") {
+TEST_CASE("Java's zones with three letters are known, and zones unknown to Java are not") {
   constexpr int64_t kJuly = 1'500'000'000'000;
   CHECK(TimeZone::Find("PST")->OffsetAt(kJuly) == -7 * 3'600'000);
   CHECK(TimeZone::Find("CST")->OffsetAt(kJuly) == -5 * 3'600'000);

@@ -1,4 +1,4 @@
-// Points of values that are not asked for are as if they were not there.
+// Points whose values are not admitted are treated as if they did not exist.
 #include "query/value_filter.h"
 
 #include <doctest/doctest.h>
@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "query/series_set.h"
+#include "query/special_points.h"
+#include "storage/model/special_double.h"
 #include "tests/query/engine_fixture.h"
 #include "tests/support/fake_watch.h"
 
@@ -41,7 +43,7 @@ SubQuery OfValues(const std::string& aggregator, const std::string& values,
   return query;
 }
 
-/// Rows of one series with these statistics; their points are 0 and 90.
+/// Rows of one series with these statistics. Their points have the values 0 and 90.
 class StatisticsScan : public PointScan {
  public:
   explicit StatisticsScan(std::vector<RowStatistics> rows) : rows_(std::move(rows)) {}
@@ -82,7 +84,33 @@ struct Stored : EngineFixture {
 
 }  // namespace
 
-TEST_CASE("each comparison admits what it says, integers and doubles alike") {
+TEST_CASE("queries skip the NaN of doubles, but not that of floats, infinities and integers") {
+  const auto bits = [](double value) { return std::bit_cast<uint64_t>(value); };
+  const double float_nan = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<uint32_t> offsets = {0, 10, 20, 30, 40, 50, 60};
+  const std::vector<uint64_t> values = {bits(1),        kStaleMarkerBits,
+                                        kNormalNanBits, bits(float_nan),
+                                        kInfinityBits,  kInfinityBits | uint64_t{1} << 63,
+                                        bits(-0.0)};
+  RowHour row;
+  row.offset_ms = offsets;
+  row.value = values;
+  KeptPoints kept;
+  CHECK_FALSE(PassOverSpecials(&row, &kept));  // as integers
+  CHECK(row.value.size() == 7);
+  SUBCASE("doubles") { row.all_double = true; }
+  const std::vector<uint8_t> kinds = {1, 1, 1, 1, 1, 1, 0};
+  SUBCASE("and integers") { row.is_double = kinds; }
+  if (!row.all_double && row.is_double.empty()) return;
+  CHECK(PassOverSpecials(&row, &kept));
+  CHECK(std::vector(row.offset_ms.begin(), row.offset_ms.end()) ==
+        std::vector<uint32_t>{0, 30, 40, 50, 60});
+  CHECK(row.value.size() == 5);
+  CHECK(row.double_at(4) == row.all_double);
+  CHECK_FALSE(PassOverSpecials(&row, &kept));
+}
+
+TEST_CASE("each comparison works for integers and doubles") {
   struct Case {
     const char* text;
     bool below, same, above;
@@ -101,7 +129,7 @@ TEST_CASE("each comparison admits what it says, integers and doubles alike") {
   }
 }
 
-TEST_CASE("integers are compared exactly, with numbers beyond them, too") {
+TEST_CASE("integers are compared exactly, even with numbers out of their range") {
   constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
   constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
   CHECK_FALSE(Of("> 9007199254740993").Admits(int64_t{9007199254740993}));
@@ -116,13 +144,13 @@ TEST_CASE("integers are compared exactly, with numbers beyond them, too") {
   CHECK_FALSE(Of("== 2.5").Admits(int64_t{2}));
 }
 
-TEST_CASE("NaN is unlike every number") {
+TEST_CASE("NaN differs from every number") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   CHECK(Of("!= 1").Admits(nan));
   for (const char* text : {"> 1", ">= 1", "< 1", "<= 1", "== 1"}) CHECK_FALSE(Of(text).Admits(nan));
 }
 
-TEST_CASE("text that is no value filter is refused by its name") {
+TEST_CASE("invalid value filters are refused by name") {
   for (const char* text : {"", "90", "=90", ">", "> ", "> x", ">> 1", "> 1 2", "> nan", "< inf",
                            "> 1e999", "=> 1", ">=90%"}) {
     CAPTURE(text);
@@ -133,7 +161,7 @@ TEST_CASE("text that is no value filter is refused by its name") {
   }
 }
 
-TEST_CASE("statistics tell whether some or all points of a row are admitted, as the points do") {
+TEST_CASE("statistics tell like the points whether some or all points of a row are admitted") {
   for (const char* sign : {">", ">=", "<", "<=", "==", "!="}) {
     for (const char* number : {"0", "2", "2.5", "5", "7", "-1"}) {
       const ValueFilter filter = Of(std::string(sign) + number);
@@ -169,7 +197,7 @@ TEST_CASE("statistics tell whether some or all points of a row are admitted, as 
   CHECK(Of("== 5").AdmitsAll(From(5, 5)));
 }
 
-TEST_CASE("a row keeps its admitted points, of whichever kinds") {
+TEST_CASE("a row keeps its admitted points, of any type") {
   const std::vector<uint32_t> offsets{0, 1, 2, 3};
   const std::vector<uint64_t> bits{7, std::bit_cast<uint64_t>(1.5), 1,
                                    std::bit_cast<uint64_t>(9.5)};
@@ -212,7 +240,7 @@ TEST_CASE("a row keeps its admitted points, of whichever kinds") {
   }
 }
 
-TEST_CASE("rows are loaded only if their statistics leave open which points are admitted") {
+TEST_CASE("rows are loaded only if their statistics do not decide") {
   FakeWatch watch;
   const KeyLayout layout;
   const ValueFilter filter = Of("> 80");
@@ -245,7 +273,7 @@ TEST_CASE_FIXTURE(Stored, "values are filtered before downsampling, rate and agg
   CHECK(Text(rate) == "host=a 1500008440:1.0 1500008450:1.0");
 }
 
-TEST_CASE_FIXTURE(Stored, "a series without such values is no output") {
+TEST_CASE_FIXTURE(Stored, "a series without admitted values is not in the result") {
   SubQuery query = OfValues("none", "> 4.4");
   query.filters.push_back({"literal_or", "host", "b", true});
   CHECK(Text(query) == "host=b 1500008400:4.5 1500008410:5");
@@ -253,7 +281,7 @@ TEST_CASE_FIXTURE(Stored, "a series without such values is no output") {
   CHECK(Text(query).empty());
 }
 
-TEST_CASE_FIXTURE(Stored, "what cannot be filtered by value is refused by its name") {
+TEST_CASE_FIXTURE(Stored, "sub-queries that cannot be filtered by value are refused by name") {
   CHECK(Text(OfValues("sum", "about 5")).find("'about 5'") != std::string::npos);
   SubQuery histograms = OfValues("sum", "> 7");
   histograms.percentiles = {{50}};

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Two collectd agents as they come from Debian write to the daemon; it is killed midway; then an operator asks.
+"""Two collectd agents as they come from Debian write to the daemon; it is killed midway; at the end the data is queried.
 
     collectd.py --tsdb build/release/tsdb [--seconds 600]
 
@@ -21,8 +21,8 @@ from pathlib import Path
 import trial
 
 HOSTS = ("web1", "web2")
-DOWN_S = 1.5     # between the kill and the restart
-BUFFERED_S = 3   # what an agent, or a socket nobody read any more, may hold when the daemon dies; and a reconnect
+DOWN_S = 1.5     # seconds between the kill and the restart
+BUFFERED_S = 3   # seconds of data that can be lost in an agent's or a socket's buffer when the daemon dies, reconnecting included
 
 CONFIGURATION = """
 Hostname "{host}"
@@ -55,17 +55,17 @@ LoadPlugin write_tsdb
 
 
 def whole_seconds(epoch):
-    """"1700000000.193" -> {1700000000}; half a second, as the files round it, may be either."""
+    """"1700000000.193" -> {1700000000}; for half a second both neighbours are returned, because the files round either way."""
     seconds, fraction = epoch.split(".")
     return {int(seconds) + half for half in (0, 1) if (fraction <= "500", fraction >= "500")[half]}
 
 
 class Agent:
-    """One collectd process with files of its own."""
+    """One collectd process with its own files."""
 
     def __init__(self, t, program, host):
         self.host, self.folder = host, Path(t.folder, host)
-        self.unsure = set()  # (metric, second)
+        self.unsure = set()  # (metric, second) pairs whose value is not known for certain
         self.folder.mkdir()
         self.relay = t.relay()
         settings = self.folder / "collectd.conf"
@@ -102,7 +102,7 @@ class Agent:
 
 
 def near(answer, written):
-    """Equal but for the digits that the files cut off."""
+    """Whether the numbers are equal, except for digits that the files cut off."""
     return abs(answer - written) <= 1e-6 * max(1.0, abs(written))
 
 
@@ -111,12 +111,12 @@ def near_any(answer, written):
 
 
 def points(answer):
-    """{second: value} of an answer with one series; {} of an empty one."""
+    """Returns {second: value} for an answer with one series; {} for an empty answer."""
     return {int(second): value for second, value in answer[0]["dps"].items()} if answer else {}
 
 
 def compare_everything(daemon, agent, span, gap):
-    """Every number of the files is there, and no other. Error texts, count of numbers."""
+    """Checks that every number of the files is stored, and no other. Returns error texts and the count of numbers."""
     errors, count = [], 0
     for metric, written in agent.numbers().items():
         got = points(daemon.query(span[0], f"none:{metric}{{fqdn={agent.host}}}", end=span[1]))
@@ -134,7 +134,7 @@ def compare_everything(daemon, agent, span, gap):
 
 
 def expected_rate(written, seconds):
-    """Differences of successive points over whole seconds, as OpenTSDB forms them, for the seconds that were stored."""
+    """The rate as OpenTSDB computes it from successive points in whole seconds, for the seconds that were stored."""
     known = sorted(seconds)
     return {after: [(b - a) / (after - before) for b in written[after] for a in written[before]]
             for before, after in zip(known, known[1:])}
@@ -228,7 +228,7 @@ def ask_memory(daemon, agents, span, check):
 
 
 def compare_sent(sent, kept, gap):
-    """What is stored was sent, and is missing only where the daemon was away."""
+    """Checks that what is stored was sent, and that points are missing only for the time when the daemon was down."""
     away = range(int(gap[0] * 1000), int(gap[1] * 1000) + 1)
     yield from trial.differences({key: value for key, value in sent.items() if key in kept or key[2] not in away}, kept)
 
@@ -268,6 +268,6 @@ def run(t):
 
 
 if __name__ == "__main__":
-    # Times are whole seconds, so that two rounds may end in one.
+    # Times are in whole seconds, so two rounds may have the same time.
     sys.exit(trial.main(run, __doc__, needs=["setup/install", "test"], seconds=20,
                         settings={"tsd.storage.fix_duplicates": "true"}))

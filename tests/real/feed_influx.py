@@ -1,5 +1,5 @@
-"""Runs where InfluxDB's clients are installed: gives known numbers to that of version 1 (influxdb) or 2 (influxdb-client), and
-tells them, a JSON array each; last how many batches failed.
+"""Runs in an environment with InfluxDB's clients: gives known numbers to the client of version 1 (influxdb) or 2 (influxdb-client),
+prints each as a JSON array, and finally prints how many batches failed.
 
     feed_influx.py v1|v2 PORT SECONDS
 """
@@ -12,7 +12,7 @@ HOSTS = 10
 
 
 def numbers(n, host):
-    """What one host measured the n-th time, by field; the text is left out by rule, as is its name."""
+    """The n-th measurement of one host, by field; text fields are not stored, and neither are their names."""
     return {"value": n * HOSTS + host, "part": n / 3 + host, "whole": float(n), "up": n % 2 == 0, "state": 'in "order", now'}
 
 
@@ -41,7 +41,7 @@ class Version1:
 
 
 class Version2:
-    """Batches are written by threads of the client's own."""
+    """The client of version 2, which writes its batches in threads of its own."""
 
     def __init__(self, port):
         from influxdb_client import InfluxDBClient, WriteOptions

@@ -1,5 +1,5 @@
-"""Runs where opentsdb-py is installed: gives it known numbers by one of its protocols (telnet, http), and tells them, a JSON
-array each; last what the client counted.
+"""Runs in an environment with opentsdb-py: gives it known numbers for one of its protocols (telnet, http), prints each as a JSON
+array, and finally prints the client's own counts.
 
     feed_opentsdb.py PROTOCOL PORT SECONDS
 """

@@ -1,5 +1,5 @@
-"""Runs where OpenTelemetry's SDK is installed: measures known numbers, which it exports twice a second, cumulative and packed,
-or as deltas; last tells what all of them come to.
+"""Runs in an environment with OpenTelemetry's SDK: measures known numbers and exports them twice a second, either cumulative and
+compressed or as deltas; finally prints the totals.
 
     feed_otlp.py cumulative|delta PORT SECONDS
 """
@@ -31,7 +31,7 @@ def main(way, port, seconds):
     seen = {"load": 0.0}
     meter.create_observable_gauge("load", [lambda _: [Observation(seen["load"], {"cpu": 7, "on": True})]])
     took = meter.create_histogram("request.duration", unit="s")
-    totals = {route: [0, 0, 0.0] for route in ROUTES}  # requests, measurements, their sum
+    totals = {route: [0, 0, 0.0] for route in ROUTES}  # per route: number of requests, of measurements, and their sum
     for n in range(int(float(seconds) / INTERVAL_S)):
         for i, route in enumerate(ROUTES):
             of_route = {"http.route": route}

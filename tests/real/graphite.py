@@ -81,7 +81,7 @@ CARBON_METRIC_INTERVAL = 5
 
 
 def start_carbon(t, destination):
-    """The running carbon-relay, and the port of its lines."""
+    """Starts carbon-relay; returns the process and the port for its lines."""
     folder, port = t.folder / "carbon", free_port()
     folder.mkdir()
     (folder / "storage-schemas.conf").touch()
@@ -92,13 +92,13 @@ def start_carbon(t, destination):
 
 
 def read(relay, reader):
-    """({key: value} of all that was sent, how many NaN)."""
+    """Returns ({key: value} of all that was sent, the number of NaN values)."""
     relay.drain()
     return graphite_wire.numbers(pair for connection in relay.connections for pair in reader(connection.sent))
 
 
 def handed_on(relay):
-    """How many points carbon-relay has handed on of those that it was given, up to now."""
+    """The number of points that carbon-relay has passed on so far."""
     kept, _ = graphite_wire.numbers(pair for connection in relay.connections
                                     for pair in graphite_wire.points_of_pickles(bytes(connection.sent)))
     return {key: value for key, value in kept.items() if not key[0].startswith("carbon.")}
@@ -151,6 +151,6 @@ def run(t):
 
 
 if __name__ == "__main__":
-    # Times are whole seconds, so that two rounds may end in one.
+    # Times are in whole seconds, so two rounds may have the same time.
     sys.exit(trial.main(run, __doc__, needs=["setup/install", "test", "carbon"], seconds=15,
                         settings={**PORTS, "tsd.storage.fix_duplicates": "true"}))

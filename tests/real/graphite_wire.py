@@ -1,5 +1,5 @@
-"""Reads what a client sent to one of Graphite's ports, by the rules of docs/languages.md. Strict: what it cannot read is an
-error of the trial."""
+"""Reads what a client sent to one of Graphite's ports, by the rules of docs/ingestion.md. Strict: text that it cannot read
+fails the trial."""
 import io
 import math
 import pickle
@@ -9,14 +9,14 @@ import names
 
 
 def points_of_lines(sent):
-    """(key, value) of each line that has its end, in their order; NaN is refused."""
+    """Returns (key, value) of each complete line, in order; NaN is left out, because the daemon refuses it."""
     for line in bytes(sent).split(b"\n")[:-1]:
         path, value, at = line.decode().split()
         yield key(path, float(at)), int(value) if value.lstrip("-").isdigit() else float(value)
 
 
 def points_of_pickles(sent):
-    """The same of whole frames."""
+    """Returns (key, value) of each complete frame of pickles, in order."""
     sent, at = bytes(sent), 0
     while at + 4 <= len(sent):
         size, = struct.unpack(">L", sent[at:at + 4])
@@ -34,12 +34,12 @@ class Plain(pickle.Unpickler):
 
 def key(path, seconds):
     metric, *tags = path.split(";")
-    # Thousandths are not exact in a double: what is a hair below one is meant as it.
+    # A double does not represent thousandths exactly: a time just below a millisecond is rounded to it.
     return names.key(metric, dict(tag.split("=", 1) for tag in tags), math.floor(seconds * 1000 + 0.001))
 
 
 def numbers(pairs):
-    """{key: value} without NaN, of several for one key the last; and how many NaN there were."""
+    """Returns {key: value} without NaN (the last value of each key), and the number of NaN values."""
     pairs = list(pairs)
     kept = {key: value for key, value in pairs if not math.isnan(value)}
     return kept, sum(math.isnan(value) for _, value in pairs)

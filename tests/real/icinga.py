@@ -53,7 +53,7 @@ HOST = 'object Host "{name}" {{\n  import "counted"\n}}\n'
 
 
 def as_told(t, sent):
-    """Each value that a check told was sent, in its order; the last one may be on its way."""
+    """Checks that each value that a check reported was sent, in order; the last one may still be on its way."""
     for host in HOSTS:
         for service in LABELS:
             lines = Path(notes(t.folder, host, service)).read_text().splitlines()
@@ -63,7 +63,7 @@ def as_told(t, sent):
                        if name == metric and tags == frozenset({"host": host}.items())}
                 told = [float(json.loads(line)[label]) for line in lines]
                 values = [float(got[at]) for at in sorted(got)]
-                # Of two checks that end in one second the writer's time is the same: the later one stays.
+                # If two checks end in the same second, the writer gives both the same time, and the later one is kept.
                 if not values or not in_order(values, told) or values[0] not in told[:3] or values[-1] not in told[-3:]:
                     yield f"{host} {service} {label}: told {told[:5]} to {told[-3:]}, sent {values[:5]} to {values[-3:]}"
 
@@ -107,6 +107,6 @@ def run(t):
 
 
 if __name__ == "__main__":
-    # Bounds and states repeat in a second where two checks end in it.
+    # Bounds and states are repeated when two checks end in the same second.
     sys.exit(trial.main(run, __doc__, needs=["setup/install", "icinga"], seconds=15,
                         settings={"tsd.storage.fix_duplicates": "true"}))

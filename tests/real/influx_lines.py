@@ -1,4 +1,4 @@
-"""Reads a body of InfluxDB's line protocol by the rules of docs/languages.md. Strict: what it cannot read is an error of the
+"""Reads a body of InfluxDB's line protocol by the rules of docs/ingestion.md. Strict: text that it cannot read fails the
 trial."""
 import re
 
@@ -9,7 +9,7 @@ FLAGS = {**dict.fromkeys(("t", "T", "true", "True", "TRUE"), 1), **dict.fromkeys
 
 
 def points(body, precision):
-    """(key, value) of each number, in their order; texts are left out. Every line has a time."""
+    """Returns (key, value) of each number, in order; text fields are left out. Every line must have a time."""
     for line in body.decode().split("\n"):
         if line.strip() and not line.startswith("#"):
             yield from points_of_line(line, UNITS_NS[precision])
@@ -44,7 +44,7 @@ def plain_name(text):
 
 
 def cut(text, at, quotes=False, once=False):
-    """The pieces between those characters that no backslash stands before and, where quotes count, that are in none."""
+    """Splits the text at characters that are not escaped by a backslash and, if `quotes` is set, not inside quotes."""
     pieces, quoted, i = [""], False, 0
     while i < len(text):
         c = text[i]

@@ -86,7 +86,7 @@ EXPORTING = """
 
 
 def looks_right(sent, prefix, whole):
-    """That connector's numbers are of their kind, and the machine's processor time is among them."""
+    """Checks that the connector's numbers have the expected form, and that they include the machine's processor time."""
     of_connector = {key: value for key, value in sent.items() if key[0].startswith(prefix + ".")}
     errors = [f"{metric} at {at} is {value!r}" for (metric, _, at), value in of_connector.items()
               if isinstance(value, int) != whole]

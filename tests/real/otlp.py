@@ -17,7 +17,7 @@ FOLDER = trial.ROOT / "build/agents/python"
 
 
 def total(points, metric, way, route, of):
-    """What the points of a series come to: all cumulative ones stand in the last, deltas are added up."""
+    """The total of a series: the last point if points are cumulative, the sum of all points if they are deltas."""
     tags = {"service.name": "shop", "service.instance.id": way, "http.route": route}
     name, wanted, _ = names.key(metric, tags, 0)
     values = [value for _, value in sorted((key[2], value) for key, value in points.items() if key[:2] == (name, wanted))]
@@ -57,5 +57,4 @@ def run(t):
 
 
 if __name__ == "__main__":
-    sys.exit(trial.main(run, __doc__, needs=["setup/python_client", str(FOLDER)], seconds=10,
-                        settings={"tsd.storage.max_tags": 16}))
+    sys.exit(trial.main(run, __doc__, needs=["setup/python_client", str(FOLDER)], seconds=10))

@@ -1,5 +1,5 @@
-"""Reads a body of OTLP metrics in protobuf by the rules of docs/languages.md, without any library of it: sums, gauges, and
-histograms with explicit bounds. Strict: what else comes is an error of the trial."""
+"""Reads a body of OTLP metrics in protobuf by the rules of docs/ingestion.md, without any library of it: sums, gauges, and
+histograms with explicit bounds. Strict: anything else fails the trial."""
 import collections
 import struct
 
@@ -11,7 +11,7 @@ GAUGE, SUM, HISTOGRAM, EXPONENTIAL, SUMMARY = 5, 7, 9, 10, 11  # fields of a met
 
 
 def points(body):
-    """(key, value) of each point, in their order."""
+    """Returns (key, value) of each point, in order."""
     for of_resource in message(body)[1]:
         of_resource = message(of_resource)
         resource = attributes(entries(of_resource[1], 1))
@@ -39,7 +39,7 @@ def points_of_metric(metric, shared):
 
 
 def parts_of_histogram(point):
-    """(suffix, tags, value) as Prometheus has them."""
+    """Returns (suffix, tags, value) of each part of a histogram, as Prometheus names them."""
     count, = struct.unpack("<Q", point[4][0])
     below = 0
     for bound, of_bucket in zip(numbers("d", point[7]), numbers("Q", point[6])):
@@ -56,7 +56,7 @@ def milliseconds(point):
 
 
 def numbers(letter, fields):
-    """Those of eight bytes each, packed or not."""
+    """The values of repeated fields with eight bytes each, packed or not."""
     data = b"".join(fields)
     return struct.unpack(f"<{len(data) // 8}{letter}", data)
 
@@ -66,7 +66,7 @@ def entries(messages, number):
 
 
 def attributes(pairs):
-    """{name: text}"""
+    """Returns {name: text} of the attributes."""
     out = {}
     for pair in map(message, pairs):
         out[pair[1][0].decode()] = text(message(pair[2][0])) if pair[2] else ""
@@ -86,7 +86,7 @@ def text(value):
 
 
 def message(data):
-    """{number: [value of each such field]}; varints as they are, others as bytes."""
+    """Returns {field number: [value of each such field]}; varints as numbers, other fields as bytes."""
     out, at = collections.defaultdict(list), 0
     while at < len(data):
         tag, at = varint(data, at)

@@ -5,7 +5,7 @@ Then another Prometheus, which has no samples of its own, reads from the daemon.
     prometheus.py --tsdb build/release/tsdb [--seconds 60]
 
 Every sample that the first one holds is stored, and nothing else: Prometheus sends again what was not answered. Both answer
-the same to the same questions. NaN is not stored, by rule (docs/languages.md); a zero's sign Prometheus itself does not send. The last line reads "N passed, N failed".
+the same to the same questions. NaN is not stored, by rule (docs/ingestion.md); a zero's sign Prometheus itself does not send. The last line reads "N passed, N failed".
 """
 import http.server
 import json
@@ -28,8 +28,6 @@ from daemon import free_port
 DOWN_S = 2
 START_S = 20
 EVERYTHING = '{__name__=~".+"}'
-# Prometheus describes its build in nine labels.
-SETTINGS = {"tsd.storage.max_tags": 16}
 
 CONFIGURATION = """
 global:
@@ -132,7 +130,7 @@ class Prometheus:
         self.process.send_signal(signal.SIGHUP)
 
     def query(self, expression, at):
-        """What it finds at that second."""
+        """The result of a query at that second."""
         words = urllib.parse.urlencode({"query": expression, "time": f"{at:.3f}"}).encode()
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/api/v1/query", words, timeout=60) as answer:
@@ -144,13 +142,13 @@ class Prometheus:
         return said["data"]["result"]
 
     def counter(self, name):
-        """Of its own, all labels together, as of now."""
+        """The current value of one of its own counters, summed over all labels."""
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics", timeout=30) as answer:
             found = re.findall(rf"^{name}(?:{{.*}})? (\S+)$", answer.read().decode(), re.MULTILINE)
         return sum(map(float, found))
 
     def samples(self, selector, at, seconds):
-        """{(labels as a frozenset, milliseconds): number} of that many seconds before; without NaN."""
+        """Returns {(labels as a frozenset, milliseconds): number} for the given number of seconds before `at`; without NaN."""
         found = {}
         for series in self.query(f"{selector}[{seconds}s]", at):
             labels = frozenset(series["metric"].items())
@@ -161,7 +159,7 @@ class Prometheus:
 
 
 def as_stored(samples):
-    """Those samples as trial.stored shows them."""
+    """Converts the samples to the form of trial.stored."""
     out = {}
     for (labels, at), value in samples.items():
         tags = {name: text for name, text in labels if name != "__name__"}
@@ -181,7 +179,7 @@ def differences(first, second):
 
 
 def same(one, other):
-    """Two numbers, added up in some order."""
+    """Whether two sums are equal, except for the rounding that depends on the order of adding."""
     if one is None or other is None:
         return False
     return math.isclose(one, other, rel_tol=1e-9) or (math.isnan(one) and math.isnan(other))
@@ -258,7 +256,7 @@ def run(t):
     t.daemon.start()
     print(f"daemon killed (SIGKILL), up again after {DOWN_S} s on the same data", flush=True)
     t.writing(0.5)
-    source.reload(write)  # nothing is scraped any more: what it holds is all there will be
+    source.reload(write)  # scraping has stopped, so no more samples will be added
     time.sleep(1.5)
 
     at, seconds = time.time(), math.ceil(time.time() - began) + 5
@@ -278,4 +276,4 @@ def run(t):
 
 
 if __name__ == "__main__":
-    sys.exit(trial.main(run, __doc__, needs=["setup/install", "test"], seconds=16, settings=SETTINGS))
+    sys.exit(trial.main(run, __doc__, needs=["setup/install", "test"], seconds=16))

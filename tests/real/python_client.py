@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Clients from the Python package index (requirements.txt) write, two side by side.
+"""Clients from the Python package index (requirements.txt) write, two at the same time.
 
     python_client.py opentsdb --tsdb build/release/tsdb [--seconds 60]    opentsdb-py, by lines and by HTTP
     python_client.py influx                                               influxdb and influxdb-client, both packed

@@ -1,4 +1,4 @@
-"""A port in front of the daemon that passes everything on and keeps it."""
+"""A port in front of the daemon that passes everything on and records it."""
 import socket
 import threading
 import time
@@ -10,7 +10,7 @@ DRAIN_S = 20
 
 
 class Connection:
-    """One client's connection: all that it sent, all that it was answered. Each list grows in one thread."""
+    """One client's connection: everything that it sent and was answered. Each list is written by one thread only."""
 
     def __init__(self):
         self.sent, self.answered = bytearray(), bytearray()
@@ -21,7 +21,7 @@ class Connection:
 
 
 class Relay:
-    """Where the daemon is down, a client's connection is closed at once: it is refused, as far as the client can tell."""
+    """Passes connections on to the daemon. While the daemon is down, connections are closed at once, like refused ones."""
 
     def __init__(self, port):
         self.target = port
@@ -52,7 +52,7 @@ class Relay:
                 thread.start()
 
     def drain(self):
-        """Returns once every client has closed and the daemon has read to the end of what it sent."""
+        """Waits until every client has closed its connection and the daemon has read everything."""
         until = time.monotonic() + DRAIN_S
         for connection in self.connections:
             for thread in connection.threads:
@@ -61,7 +61,7 @@ class Relay:
             raise RuntimeError("a connection stays open although its client was ended")
 
     def points(self):
-        """{key: value} of all that was sent, once every client has closed."""
+        """Returns {key: value} of all that was sent; call it when every client has closed its connection."""
         self.drain()
         sent = {}
         for connection in self.connections:
@@ -76,7 +76,7 @@ class Relay:
 
 
 def carry(source, target, kept):
-    """Until the source has ended. What the target does not take any more is not kept: it did not arrive."""
+    """Copies from the source until it ends. What the target no longer accepts is not recorded, because it did not arrive."""
     try:
         while data := source.recv(READ_BYTES):
             target.sendall(data)

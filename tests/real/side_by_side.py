@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Every agent and client of this folder writes for a minute, all side by side, each to a daemon of its own.
+"""Every agent and client of this folder writes for a minute, all at the same time, each to its own daemon.
 
     side_by_side.py --tsdb build/release/tsdb [--seconds 60] [--only TEXT]
 
-They are idle most of the time, so that all of them take little longer than one. What each said is shown as it ends; those that
-cannot be had say "skipped:" and why. The last line reads "N passed, N failed".
+They are idle most of the time, so that all of them take little longer than one. The output of each is printed when it ends; those that
+cannot be installed print "skipped:" and the reason. The last line reads "N passed, N failed".
 """
 import argparse
 import re
@@ -19,7 +19,7 @@ import trial
 TRIALS = ("collectd", "graphite", "icinga", "netdata", "prometheus", "tcollector", "telegraf opentsdb-lines",
           "telegraf opentsdb-http", "telegraf influxdb", "telegraf influxdb_v2", "python_client opentsdb",
           "python_client influx", "otlp")
-INSTALLING_S = 1200  # packages and modules that this machine has not yet
+INSTALLING_S = 1200  # packages and modules that are missing on this machine have to be installed
 COUNTS = re.compile(r"^(\d+) passed, (\d+) failed$", re.MULTILINE)
 
 
@@ -34,7 +34,7 @@ def start(words, args, folder):
 
 
 def result(process, deadline):
-    """(passed, failed) of a trial, waited for; (0, 0) of one that was skipped."""
+    """Waits for a trial and returns (passed, failed); (0, 0) if it was skipped."""
     try:
         status = process.wait(max(0.0, deadline - time.monotonic()))
     except subprocess.TimeoutExpired:

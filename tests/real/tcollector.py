@@ -15,11 +15,11 @@ from tcollector_client import HttpSender, LineSender
 
 DOWN_S = 1.0
 BATCH_S = 0.5
-METRICS = 40  # of a collector; with its tags a batch is some 10 KB
+METRICS = 40  # metrics of each collector; with their tags a batch is about 10 KB
 
 
 def collect(n, kind):
-    """What a collector tells the n-th time, in seconds that do not repeat: n is two to a second."""
+    """The n-th values of a collector; n grows by two per second, so that no time occurs twice."""
     at = int(time.time()) - 3600 + n
     for i in range(METRICS):
         yield f"{kind}.proc.{i:02}", at, n * 1000 + i if kind == "lines" else n + i / 8, {"cpu": str(i % 4), "type": "user"}
@@ -30,7 +30,7 @@ def keys(points, host):
 
 
 def compare_lines(sender, kept):
-    """Nothing certain is missing, and nothing is there that was not sent."""
+    """Checks that no point known to be stored is missing, and that nothing is stored that was not sent."""
     certain, sent = keys(sender.certain, sender.host_tag), keys(sender.sent, sender.host_tag)
     errors = [f"{trial.told(key)} is {kept.get(key)}, {value} was sent" for key, value in certain.items()
               if kept.get(key) != value]
@@ -39,7 +39,7 @@ def compare_lines(sender, kept):
 
 
 def refused_batches(t, sender):
-    """400 for a batch with a name that cannot be: it is dropped, its good points are stored, later batches go on."""
+    """A batch with an invalid name is answered 400 and dropped; its valid points are stored, and later batches work."""
     good = [("http.after", int(time.time()) - 10, 1.0, {"cpu": "0"})]
     sender.send([("http.no good", int(time.time()) - 10, 1.0, {"cpu": "0"})] + good)
     errors = [] if not sender.queue and len(sender.refused) == 2 else [f"{len(sender.queue)} points wait"]

@@ -1,5 +1,5 @@
 """A client that sends as tcollector does, in both of its ways. Written after its documented behaviour and the
-survey of clients (http-api.md §23); it is our own.
+survey of clients (opentsdb-http-api.md §23); it is our own.
 
 Lines: one long connection; batches of `put` lines that nobody acknowledges; `version` now and then, and where its answer
 does not come within 15 s the connection is given up and another one made; `stats` asked once.
@@ -50,7 +50,7 @@ class LineSender:
                 time.sleep(RECONNECT_S)
 
     def ask(self, command, last):
-        """The answer, read until a line of it begins so; None: the connection is of no use."""
+        """Sends a command and reads until a line begins with `last`; returns None if the connection is broken."""
         if self.socket is None:
             return None
         try:
@@ -67,7 +67,7 @@ class LineSender:
             return None
 
     def verify(self):
-        """Whether the daemon is alive: it answers, and so it has handled what came before."""
+        """Whether the daemon is alive. If it answers, it has processed everything that was sent before."""
         answer = self.ask(b"version", b"Built on")
         if answer is None:
             return False
@@ -77,12 +77,12 @@ class LineSender:
         return True
 
     def self_check(self):
-        """What the check script of tcollector looks at; `version` behind it tells where it ends."""
+        """Asks for what tcollector's check script reads; the answer to `version`, sent after it, marks the end."""
         self.connect()
         self.stats = self.ask(b"stats\nversion", b"Built on") or ""
 
     def send(self, points):
-        """Queues points and sends the queue; what fails to be written stays for the next time."""
+        """Adds points to the queue and sends it; points that could not be sent stay in the queue."""
         self.queue = (self.queue + list(points))[-QUEUE_MAX:]
         self.connect()
         text = "".join(f"put {line(metric, at, value, {**tags, 'host': self.host_tag})}\n"
@@ -96,7 +96,7 @@ class LineSender:
 
 
 class HttpSender:
-    """`certain` has what was answered with success, `refused` what was dropped for a 400."""
+    """Sends by HTTP. `certain` holds points that were answered with success, `refused` points dropped because of a 400."""
 
     def __init__(self, port, host_tag, details=False, user="", password=""):
         self.url = f"http://127.0.0.1:{port}/api/put" + ("?details" if details else "")
@@ -106,7 +106,7 @@ class HttpSender:
         self.failures = 0
 
     def send(self, points=()):
-        """Whether the queue is empty afterwards."""
+        """Sends the queue; returns whether it is empty afterwards."""
         self.queue = (self.queue + list(points))[-QUEUE_MAX:]
         if not self.queue:
             return True

@@ -26,7 +26,7 @@ WAYS = ("opentsdb-lines", "opentsdb-http", "influxdb", "influxdb_v2")
 
 
 def fed(told, way):
-    """{key: value} as the output must send what the program was fed."""
+    """Returns {key: value} that the output must send for the metrics that the program was fed."""
     out = {}
     for line in told.read_text().splitlines():
         each = json.loads(line)
@@ -60,7 +60,7 @@ def run(t):
     time.sleep(DOWN_S)
     t.daemon.start()
     t.to_its_end(process)
-    # Batches that were cut off stand in the relay, too, and once more behind that.
+    # The relay also recorded batches that were cut off; they follow once more, complete.
     known, sent = fed(told, t.way), relay.points()
     t.check.that("it sent what it was fed", list(trial.differences(known, sent)))
     t.settled(known, f"all {len(known)} numbers that it was fed are stored, though the daemon was killed meanwhile")

@@ -31,17 +31,17 @@ import relay as relays  # noqa: E402
 import wire  # noqa: E402
 
 SKIPPED = 77
-SETTLE_S = 20        # in which a daemon that is left alone has stored what it was sent
-SUB_QUERIES_MAX = 50  # of one request
+SETTLE_S = 20        # seconds within which an undisturbed daemon has stored what it was sent
+SUB_QUERIES_MAX = 50  # sub-queries of one request
 METRICS_MAX = 1000000
 
 
 class Missing(Exception):
-    """An agent that this machine cannot have."""
+    """An agent that cannot be installed or run on this machine."""
 
 
 class Check:
-    """Facts, and how many of them hold."""
+    """Checks statements and counts how many hold."""
 
     def __init__(self):
         self.passed = self.failed = 0
@@ -56,13 +56,13 @@ class Check:
             print(f"     and {len(errors) - 5} more")
 
     def result(self):
-        """Prints the last line; the exit status."""
+        """Prints the last line of the output; returns the exit status."""
         print(f"{self.passed} passed, {self.failed} failed")
         return 1 if self.failed else 0
 
 
 def stop(process, patience_s=20):
-    """SIGTERM, and SIGKILL where that does not help."""
+    """Sends SIGTERM, and SIGKILL if the process does not end."""
     if process.poll() is None:
         process.send_signal(signal.SIGTERM)
         try:
@@ -73,7 +73,7 @@ def stop(process, patience_s=20):
 
 
 def stored(daemon, start, end):
-    """{(metric, tags as a frozenset, milliseconds): value} of everything in those seconds."""
+    """Returns {(metric, tags as a frozenset, milliseconds): value} for everything stored in those seconds."""
     out = {}
     metrics = daemon.get(f"/api/suggest?type=metrics&max={METRICS_MAX}")
     for first in range(0, len(metrics), SUB_QUERIES_MAX):
@@ -111,12 +111,12 @@ class Trial:
         self.processes, self.relays = [], []
 
     def relay(self, port=None):
-        """Before the daemon's port, or another one."""
+        """Starts a relay in front of the daemon's port, or of another port."""
         self.relays.append(relays.Relay(port or self.daemon.port))
         return self.relays[-1]
 
     def start(self, command, **options):
-        """A process that is ended with the trial; what it says goes to a file of its own."""
+        """Starts a process that is ended with the trial; its output goes to a separate file."""
         out = self.folder / f"agent{len(self.processes)}.out"
         options.setdefault("stdin", subprocess.DEVNULL)
         with open(out, "ab") as file:
@@ -127,7 +127,7 @@ class Trial:
         return process
 
     def writing(self, share=1.0):
-        """Lets the agents write for that share of the time."""
+        """Waits for that share of the trial's time while the agents write."""
         print(f"agents write for {self.seconds * share:.0f} s", flush=True)
         until = time.monotonic() + self.seconds * share
         while time.monotonic() < until:
@@ -146,11 +146,11 @@ class Trial:
             self.daemon.kill()
 
     def span(self):
-        """Seconds that hold all that agents wrote as of now, or as of a while ago."""
+        """The range of seconds that holds everything that agents have written."""
         return self.began - 2 * 3600, int(time.time()) + 60
 
     def to_its_end(self, process):
-        """Waits for a process that ends by itself once its time is over."""
+        """Waits for a process that ends by itself when its time is over."""
         patience_s = 3 * self.seconds + 60
         try:
             if process.wait(patience_s) == 0:
@@ -160,7 +160,7 @@ class Trial:
         raise RuntimeError(f"{process.args[0]} does not end well: " + process.said.read_text()[-1500:])
 
     def settled(self, expected, fact):
-        """A fact: what is stored becomes that, and nothing else."""
+        """Checks that the stored data becomes equal to `expected`."""
         errors = ["nothing is expected"] if not expected else []
         until = time.monotonic() + SETTLE_S
         while expected:
@@ -186,10 +186,10 @@ class Trial:
 
 
 def provide(needs):
-    """Installs what a trial needs; Missing where this machine cannot have it."""
+    """Installs what a trial needs; raises Missing if this machine cannot have it."""
     if not needs:
         return
-    # One at a time: package managers do not share.
+    # One at a time, because package managers cannot run in parallel.
     turn = ROOT / "build/agents/.provide"
     turn.parent.mkdir(parents=True, exist_ok=True)
     with open(turn, "w") as file:
@@ -202,21 +202,21 @@ def provide(needs):
 
 
 def main(trial, description, needs=(), ways=(), seconds=15, settings=None):
-    """Runs a trial as its command line says, in one of its ways where it has several; the exit status."""
+    """Runs a trial according to its command line, in one of its ways if it has several; returns the exit status."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tsdb", default="build/release/tsdb")
     parser.add_argument("--seconds", type=float, default=seconds)
     if ways:
         parser.add_argument("way", choices=ways)
     args = parser.parse_args()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # what was started is ended, too
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that the processes that were started are ended, too
     check = Check()
     try:
         provide(needs)
     except Missing as missing:
         print(f"skipped: {Path(sys.argv[0]).stem}: {missing}")
         return SKIPPED
-    with tempfile.TemporaryDirectory(prefix=Path(sys.argv[0]).stem + "-") as folder:
+    with tempfile.TemporaryDirectory(prefix=Path(sys.argv[0]).stem + "-", ignore_cleanup_errors=True) as folder:
         daemon = Daemon(args.tsdb, folder, settings)
         daemon.start()
         t = Trial(daemon, folder, args.seconds, check, args.way if ways else None)

@@ -1,4 +1,4 @@
-"""Reads what a client sent over one connection, lines or HTTP in any of its languages, and what it was answered. Strict: what
+"""Reads what a client sent over one connection (lines, or HTTP with any format of body) and how it was answered. Strict: what
 it cannot read is an error of the trial, since a number that nobody understood could not be missed."""
 import gzip
 import json
@@ -8,7 +8,7 @@ import influx_lines
 import otlp_body
 
 LINE_COMMANDS = (b"version", b"stats")
-MILLIS_FROM = 1 << 32  # a time as large as this is in milliseconds
+MILLIS_FROM = 1 << 32  # times from this value on are in milliseconds
 LAST_WORDS = 200
 
 
@@ -26,12 +26,12 @@ def key(metric, at, tags):
 
 
 def is_http(sent):
-    """As the daemon tells: by the first byte."""
+    """Whether the stream is HTTP; decided by its first byte, as the daemon does."""
     return b"A" <= bytes(sent[:1]) <= b"Z"
 
 
 def points(sent):
-    """{key: value}, of several writes to one key the last. A line or request without its end does not count."""
+    """Returns {key: value}; the last write of a key counts. An incomplete line or request is ignored."""
     return dict(points_of_requests(sent) if is_http(sent) else points_of_lines(sent))
 
 
@@ -47,7 +47,7 @@ def points_of_lines(sent):
 
 
 def messages(stream):
-    """(first line, fields by their names in small letters, body unpacked) of each whole request or answer."""
+    """Returns (first line, fields by lower-case name, unpacked body) of each complete request or response."""
     stream = bytes(stream)
     at = 0
     while (end := stream.find(b"\r\n\r\n", at)) >= 0:
@@ -67,7 +67,7 @@ def messages(stream):
 
 
 def chunks(stream, at):
-    """The body, and where it ends; -1: it has no end yet."""
+    """Returns the body and the position of its end; -1 if it is incomplete."""
     body = b""
     while (end := stream.find(b"\r\n", at)) >= 0:
         size = int(stream[at:end].split(b";")[0], 16)
@@ -102,7 +102,7 @@ def points_of_json(body):
 
 
 def complaints(sent, answered):
-    """What the daemon had against it: answers to lines but those that were asked for, statuses other than 2xx."""
+    """The daemon's complaints: answers to lines that asked for none, and statuses other than 2xx."""
     if is_http(sent):
         return [f"{first}: {body[:LAST_WORDS]!r}" for first, _, body in messages(answered)
                 if not first.split()[1].startswith("2")]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The Debian package of a build: what is in it, that its program runs, what its maintainer scripts do (with the system's
-commands replaced by ones that take notes), and what systemd says of its unit.
+"""The Debian package of a build: its contents, whether its program runs, what its maintainer scripts do (with the system's
+commands replaced by ones that record their calls), and whether systemd accepts its unit.
     package_check.py build/release
 The last line reads "N passed, N failed"."""
 import os

@@ -1,11 +1,11 @@
 #pragma once
-// The examples of a FORMAT.md, read by the tests of the room it describes: lines of its blocks
-// "```example",
+// Reads the examples of a FORMAT.md file, so that tests can compare them with the code. Examples
+// are the lines of blocks that begin with "```example". A line has the form
 //
-//   kind words… : what they say
+//   kind words… : meaning
 //
-// Of words that are hexadecimal digits the blanks between are for the eye. A line that ends in "\"
-// goes on in the next one.
+// Blanks between hexadecimal words are only for readability. A line that ends in "\" continues on
+// the next line.
 
 #include <doctest/doctest.h>
 
@@ -65,10 +65,10 @@ inline std::vector<FormatExample> ReadFormatExamples(const std::string& path) {
   return examples;
 }
 
-/// What the code makes of an example: it is to be the example's meaning.
+/// Returns what the code makes of an example. It must equal the example's meaning.
 using ExplainExample = std::function<std::string(const FormatExample&)>;
 
-/// Checks each example of a document, and that it has one of every kind at least.
+/// Checks each example of a document, and that the document has at least one example of each kind.
 inline void CheckFormatExamples(const std::string& path,
                                 const std::map<std::string, ExplainExample>& kinds) {
   std::map<std::string, int> seen;

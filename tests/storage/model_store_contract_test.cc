@@ -16,11 +16,11 @@ class ModelSubject : public StoreSubject {
   ModelStore store_{clock_};
 };
 
-TEST_CASE("the model keeps the contract of the cells door") {
+TEST_CASE("the model fulfils the contract of the cell store") {
   CheckStoreContract([] { return std::make_unique<ModelSubject>(); });
 }
 
-TEST_CASE("the model gives readers what they may ask for") {
+TEST_CASE("the model fulfils the contract for reading") {
   CheckReadContract([] { return std::make_unique<ModelSubject>(); });
 }
 

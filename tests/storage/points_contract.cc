@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "storage/codec/row_key.h"
-#include "storage/points/register_all.h"
+#include "storage/points/points.h"
 #include "tests/support/fake_watch.h"
 
 namespace hg {
@@ -25,7 +25,7 @@ Bytes Hex(ByteView hex) {
   return bytes;
 }
 
-// Series "1=1" has tag key 000001 with value 000001; more pairs after a blank.
+// Series "1=1" has tag key 000001 with value 000001. Further pairs follow after a blank.
 Bytes Tsuid(const std::string& tags, int metric = 1) {
   Bytes name;
   AppendBig(&name, static_cast<uint64_t>(metric), 3);
@@ -59,7 +59,7 @@ class Driver {
     return *number;
   }
 
-  // One batch, committed. Times of later batches are later.
+  // Writes one batch and commits it. Later batches have later times.
   void Write(const std::vector<PointEntry>& batch) {
     subject_->clock().AdvanceMs(10);
     auto position = points().Append(batch);
@@ -75,7 +75,7 @@ class Driver {
     Write({MakePointEntry(Series(tsuid), Timestamp{time}, value)});
   }
 
-  // Cells of one row in one mutation.
+  // Writes cells of one row in one mutation.
   void Put(const Bytes& key, const std::vector<std::pair<const char*, const char*>>& cells) {
     subject_->clock().AdvanceMs(10);
     RowMutation row{key, {}};
@@ -100,7 +100,7 @@ PointScanSpec Everything() {
 }
 
 struct Answer {
-  std::string text;  // rows sorted: TSUID@base time=value …
+  std::string text;  // rows sorted as TSUID@base time=value …
   Status status;
   size_t objects = 0;
 };
@@ -172,7 +172,7 @@ void ValuesKeepTheirBits(Driver& d) {
       PointValue::Int(INT64_MIN), PointValue::Int(INT64_MAX),
       PointValue::Int(-1),        PointValue::Double(-0.0),
       PointValue::Float(-0.0F),   PointValue{0x7FF8000000000123, kFloat64},  // a NaN with a payload
-      PointValue{5, kInt64}};  // wider than it need be
+      PointValue{5, kInt64}};                                                // wider than necessary
   for (size_t i = 0; i < values.size(); ++i)
     d.Write(series, kBase + static_cast<int64_t>(i), values[i]);
   d.Disturb();
@@ -214,7 +214,7 @@ void TheSamePointAgainOverwritesAndAnotherFormOfItsInstantStandsBesideIt(Driver&
   CHECK(Read(d, Everything(), fix).text == Row("1=1", "0=4"));
   d.Disturb();
   CHECK(Read(d, Everything(), fix).text == Row("1=1", "0=4"));
-  // By number, not by age.
+  // By series number, not by age.
   CHECK(Read(d, Everything(), {.use_otsdb_timestamp = true}).text == Row("1=1", "0=300"));
   CHECK(Read(d, Everything(), {.use_otsdb_timestamp = true, .use_max_value = false}).text ==
         Row("1=1", "0=4"));
@@ -349,8 +349,8 @@ void CellsOfOtherWritersAreReadAsPoints(Driver& d) {
   CHECK(Read(d, first).text == Row("1=1", "63=300 1000=24 2000=42f 3000=1"));
 }
 
-// Instants 1, 2 and 3 s of a few rows are written again and again, as points of both resolutions
-// and inside of compacted cells.
+// The times 1, 2 and 3 s of a few rows are written again and again, as points of both resolutions
+// and in compacted cells.
 void UnderFixDuplicatesTheLaterOfPointsAndCellsStays(Driver& d) {
   std::mt19937 random(11);
   const std::vector<std::string> series = {"1=1", "1=2", "1=3"};
@@ -410,7 +410,7 @@ void UnderFixDuplicatesTheLaterOfPointsAndCellsStays(Driver& d) {
     ReconcileOptions later_wins;
     later_wins.fix_duplicates = true;
     REQUIRE(Read(d, Everything(), later_wins).text == text);
-    // Now and then a row starts anew, so that short histories come too.
+    // Sometimes a row is started again, so that short histories occur too.
     if (random() % 10 == 0) {
       REQUIRE(d.cells().DeleteRow("tsdb", d.Key(tsuid)).ok());
       expected.erase(tags);
@@ -543,14 +543,14 @@ void NumbersAreStableAndBadOnesRefused(Driver& d) {
   const Bytes known = Tsuid("1=2"), a = Tsuid("1=3"), b = Tsuid("1=4");
   const std::vector<ByteView> several = {a, known, b, a, b, known};
   std::vector<SeriesNumber> numbers(several.size());
-  REQUIRE(RegisterAll(d.points(), several, numbers.data()).ok());
+  REQUIRE(d.points().RegisterAll(several, numbers.data()).ok());
   const std::set<SeriesNumber> different(numbers.begin(), numbers.end());
   CHECK(different.size() == 3);
   for (size_t i = 0; i < several.size(); ++i) CHECK(d.Series(Bytes(several[i])) == numbers[i]);
   CHECK(numbers[1] == two);
-  CHECK(RegisterAll(d.points(), {}, nullptr).ok());
+  CHECK(d.points().RegisterAll({}, nullptr).ok());
   const std::vector<ByteView> with_a_bad_one = {known, kMetric};
-  CHECK(RegisterAll(d.points(), with_a_bad_one, numbers.data()).code() ==
+  CHECK(d.points().RegisterAll(with_a_bad_one, numbers.data()).code() ==
         StatusCode::kInvalidArgument);
   CHECK(d.points().Register(kMetric).status().code() == StatusCode::kInvalidArgument);
   CHECK(d.points().Register(Tsuid("1=1") + "x").status().code() == StatusCode::kInvalidArgument);
@@ -563,7 +563,7 @@ void NumbersAreStableAndBadOnesRefused(Driver& d) {
 
 void PointsAreCellsOfTheDataTable(Driver& d) {
   const Bytes series = Tsuid("1=1");
-  // A future hour: neither engine may join its cells.
+  // A future hour: neither engine may compact its cells.
   const uint32_t base = 4102444800;
   d.Write(series, base + 1, PointValue::Int(24));
   d.Write(series, base, PointValue::Double(0.5));
@@ -592,7 +592,7 @@ void TimesBeyond32BitsWrapAsStored(Driver& d) {
   CHECK(d.cells().Get("tsdb", d.Key(series, 0))->cells.size() == 1);
 }
 
-// Random points of few series and instants against a map of what must be read.
+// Random points of few series and times, compared with a map of the expected points.
 void RandomPointsEqualAMap(const PointsFactory& make, const KeyLayout& layout) {
   for (uint32_t seed = 1; seed <= 10; ++seed) {
     CAPTURE(seed);
@@ -606,11 +606,11 @@ void RandomPointsEqualAMap(const PointsFactory& make, const KeyLayout& layout) {
         const Bytes& tsuid = series[random() % series.size()];
         const uint32_t base = kBase + 3600 * (random() % 3);
         const bool millis = random() % 4 == 0;
-        // Whole seconds have even values only, so that the two resolutions never meet in one
-        // instant.
+        // Whole seconds have even values only, so that the two resolutions never have the same
+        // time.
         const uint32_t offset_ms = millis ? 1 + 2 * (random() % 1000) : 10000 * (random() % 360);
         const int64_t ms = int64_t{base} * 1000 + offset_ms;
-        // One width for each instant: the point is the same one again.
+        // One width per time, so that a repeated point is the same one.
         const PointValue value = offset_ms % 3 == 0 ? PointValue::Int(static_cast<int8_t>(random()))
                                  : offset_ms % 3 == 1
                                      ? PointValue::Double((random() % 10000) / 100.0)

@@ -1,5 +1,6 @@
 #pragma once
-// What every points door must do (storage/points/points.h), as checks that run on any of them.
+// The requirements for every point store (storage/points/points.h), as checks for any
+// implementation.
 
 #include <functional>
 #include <memory>
@@ -9,22 +10,22 @@
 
 namespace hg {
 
-/// An empty database behind both doors: data table "tsdb" with family "t". Created per check.
+/// A cell store and a point store over an empty database: data table "tsdb" with family "t".
+/// Created for each check.
 class PointsSubject {
  public:
   virtual ~PointsSubject() = default;
   virtual Points& points() = 0;
   virtual Store& cells() = 0;
   virtual ManualClock& clock() = 0;
-  /// Does whatever may change the form of what is stored, never its meaning: flush, merge, close
-  /// and open again.
+  /// May change how the content is stored, but not the content: flush, merge, close and reopen.
   virtual void Disturb() {}
 };
 
 using PointsFactory = std::function<std::unique_ptr<PointsSubject>(const KeyLayout&)>;
 
-/// Runs all checks as assertions of the running doctest case, without and with salt. Seeds of
-/// random checks are printed on failure.
+/// Runs all checks as assertions of the running doctest case, without and with salt. A failure
+/// prints the seed of a random check.
 void CheckPointsContract(const PointsFactory& make);
 
 }  // namespace hg

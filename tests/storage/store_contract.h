@@ -1,6 +1,6 @@
 #pragma once
-// What every cells door must do (storage/store.h, spec region-store.md §11), as checks that run on
-// any of them.
+// The requirements for every cell store (storage/store.h, region-store.md §11), as checks for any
+// implementation.
 
 #include <functional>
 #include <memory>
@@ -10,32 +10,31 @@
 
 namespace hg {
 
-/// A store with nothing in it. Created per check.
+/// An empty store. Created for each check.
 class StoreSubject {
  public:
   virtual ~StoreSubject() = default;
   virtual Store& store() = 0;
   virtual ManualClock& clock() = 0;
-  /// False: its times come from elsewhere, so that nothing can be said of them.
+  /// False: its timestamps come from another clock, so they cannot be checked.
   [[nodiscard]] virtual bool obeys_clock() const { return true; }
-  /// Does whatever may change the form of what is stored, never its meaning: flush, merge, close
-  /// and open again.
+  /// May change how the content is stored, but not the content: flush, merge, close and reopen.
   virtual void Disturb() {}
   [[nodiscard]] virtual size_t key_bytes_max() const { return 32767; }
-  /// False: a delete and a later put of one column in one mutation leave older versions of a family
-  /// that keeps several (storage/hbase/row_changes.h).
+  /// False: if one mutation deletes and then puts a column, older versions remain in a family that
+  /// keeps several (storage/hbase/row_changes.h).
   [[nodiscard]] virtual bool mutations_in_order() const { return true; }
 };
 
-/// All rows of the scan, whose batches are as small as was asked.
+/// Returns all rows of the scan, and checks that its batches are as small as requested.
 std::vector<Row> ScanAll(Store& store, const ScanSpec& spec);
 
 using StoreFactory = std::function<std::unique_ptr<StoreSubject>()>;
 
-/// Runs all checks as assertions of the running doctest case. Seeds of random checks are printed on
-/// failure.
+/// Runs all checks as assertions of the running doctest case. A failure prints the seed of a random
+/// check.
 void CheckStoreContract(const StoreFactory& make);
-/// The same for what readers may ask: selections, budgets, directions, filters.
+/// The same for the options of readers: selections, budgets, directions and filters.
 void CheckReadContract(const StoreFactory& make);
 
 }  // namespace hg

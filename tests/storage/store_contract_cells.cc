@@ -1,4 +1,4 @@
-// Cells: written, deleted, counted, appended to and compared, and how scans give them.
+// Cells: writes, deletes, counters, appends, comparisons, and scans of them.
 
 #include <doctest/doctest.h>
 
@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "tests/storage/store_contract_parts.h"
+#include "tests/support/fake_watch.h"
 
 namespace hg {
 namespace {
@@ -54,7 +55,7 @@ void EachRowOfABatchStandsForItself(StoreSubject& s) {
   CHECK(ScanAll(s.store(), Spec()).size() == 8);
   CHECK(GetText(s.store(), "row7").empty());
   CHECK(GetText(s.store(), "row10") == "a:q=v ");
-  // Of one row the later mutation comes after the earlier, whatever stands between them.
+  // The later mutation of one row comes after the earlier one, whatever is between them.
   const auto twice = s.store().MutateRows("g", {{"k", {PutCell("a", "q", "1")}},
                                                 {"", {PutCell("a", "q", "v")}},
                                                 {"k", {PutCell("a", "q", "2")}}});
@@ -143,7 +144,7 @@ void DeletesHideWhatIsNotNewer(StoreSubject& s) {
   CHECK(GetText(s.store(), "family") == "b:q=3 ");
   CHECK(GetText(s.store(), "row").empty());
   CHECK(Keys(ScanAll(s.store(), Spec())) == ToHex("column") + " " + ToHex("family") + " ");
-  // A put afterwards is seen at once, in the same tick too.
+  // A later put is visible at once, even in the same tick of the clock.
   put("column");
   put("family");
   put("row");
@@ -222,6 +223,80 @@ void CompareAndMutateChangesTheRowOnlyIfItIsAsExpected(StoreSubject& s) {
         StatusCode::kNotFound);
 }
 
+// The work and memory of single columns, as reported to a context.
+void AColumnOfAWideRowIsReadAndChangedByItself(StoreSubject& s) {
+  constexpr int kColumns = 600;
+  const auto name = [](int i) { return "q" + std::to_string(i); };
+  for (int i = 0; i < kColumns; ++i) {
+    if (i % 200 == 100) s.Disturb();
+    const Bytes family = i % 2 == 0 ? "a" : "b";
+    REQUIRE(*s.store().CompareAndMutate(family, name(i), std::nullopt, "g",
+                                        {"wide", {PutCell(family, name(i), "1")}}));
+    REQUIRE_FALSE(*s.store().CompareAndMutate(family, name(i), std::nullopt, "g",
+                                              {"wide", {PutCell(family, name(i), "2")}}));
+  }
+  CHECK(s.store().Get("g", "wide")->cells.size() == kColumns);
+  CHECK(Text(*s.store().Get("g", "wide", "", {name(5), name(4), "none"})) == "a:q4=1 b:q5=1 ");
+  REQUIRE(s.store().Mutate("g", {{"wide", {DeleteColumn("a", name(4))}}}).ok());
+  CHECK(Text(*s.store().Get("g", "wide", "", {name(5), name(4)})) == "b:q5=1 ");
+  CHECK(*s.store().Increment("g", "wide", "a", "n", 5) == 5);
+  REQUIRE(s.store().Append("g", "wide", "b", name(5), "2").ok());
+  CHECK(Text(*s.store().Get("g", "wide", "b", {name(5)})) == "b:q5=12 ");
+  REQUIRE(s.store().Mutate("g", {{"wide", {DeleteFamily("a")}}}).ok());
+  CHECK(s.store().Get("g", "wide", "", {name(6)})->empty());
+  CHECK(*s.store().CompareAndMutate("a", name(6), std::nullopt, "g",
+                                    {"wide", {PutCell("a", name(6), "3")}}));
+  s.Disturb();
+  CHECK(Text(*s.store().Get("g", "wide", "", {name(6), name(8)})) == "a:q6=3 ");
+  CHECK(s.store().Get("g", "wide")->cells.size() == kColumns / 2 + 1);
+  ScanSpec scan = Spec();
+  scan.qualifiers = {name(5), name(6)};
+  const std::vector<Row> rows = ScanAll(s.store(), scan);
+  REQUIRE(rows.size() == 1);
+  CHECK(Text(rows[0]) == "a:q6=3 b:q5=12 ");
+}
+
+void ReadsChargeTheirWatchAndEndWhereItRefuses(StoreSubject& s) {
+  for (int i = 0; i < 200; ++i) {
+    const Bytes column = "q" + std::to_string(i);
+    REQUIRE(s.store()
+                .Mutate("g", {{"wide", {PutCell("a", column, Bytes(1000, 'v'))}},
+                              {"row" + std::to_string(i), {PutCell("a", "q", "v")}}})
+                .ok());
+  }
+  s.Disturb();
+  CellSelection wanted;
+  FakeWatch watch;
+  wanted.context = &watch;
+  REQUIRE(s.store().GetCells("g", "wide", wanted).ok());
+  CHECK(watch.bytes_most >= 200 * 1000);
+  CHECK(watch.steps >= 200);
+  CHECK(watch.bytes == 0);
+  FakeWatch of_column;
+  wanted.context = &of_column;
+  wanted.qualifiers = {"q7"};
+  REQUIRE(s.store().GetCells("g", "wide", wanted)->cells.size() == 1);
+  CHECK(of_column.bytes_most < 100'000);
+  ScanSpec scan = Spec();
+  scan.batch_rows = 16;
+  FakeWatch refuses;
+  refuses.bytes_max = 100'000;
+  scan.context = &refuses;
+  const auto end = [&] {
+    const auto cursor = s.store().Scan(scan);
+    REQUIRE(cursor.ok());
+    std::vector<Row> rows;
+    for (Status status = (*cursor)->Next(&rows);; status = (*cursor)->Next(&rows))
+      if (!status.ok() || rows.empty()) return status.code();
+  };
+  CHECK(end() == StatusCode::kLimitExceeded);
+  CHECK(refuses.bytes == 0);
+  FakeWatch stops;
+  stops.steps_max = 5000;
+  scan.context = &stops;
+  CHECK(end() == StatusCode::kDeadlineExceeded);
+}
+
 void MutateIfUnchangedComparesTheWholeFamilyOfTheRow(StoreSubject& s) {
   auto read = [&] { return s.store().Get("g", "k", "a")->cells; };
   const RowMutation set{"k", {PutCell("a", "q", "1"), PutCell("a", "r", "1")}};
@@ -231,7 +306,8 @@ void MutateIfUnchangedComparesTheWholeFamilyOfTheRow(StoreSubject& s) {
   CHECK_FALSE(*s.store().MutateIfUnchanged("a", {}, "g", set));
   const std::vector<Cell> two = read();
   const RowMutation change{"k", {PutCell("a", "q", "2"), DeleteColumn("a", "r")}};
-  // A cell more, another value, a cell less: each is a change; another family is none.
+  // One cell more, another value and one cell less are changes of the family. Changes of another
+  // family are not.
   REQUIRE(s.store().Mutate("g", {{"k", {PutCell("a", "s", "3"), PutCell("b", "q", "x")}}}).ok());
   s.Disturb();
   CHECK_FALSE(*s.store().MutateIfUnchanged("a", two, "g", change));
@@ -327,6 +403,8 @@ std::vector<StoreCheck> CellChecks() {
           CountersAddAndRefuseOtherWidths,
           AppendsJoinInOrder,
           CompareAndMutateChangesTheRowOnlyIfItIsAsExpected,
+          AColumnOfAWideRowIsReadAndChangedByItself,
+          ReadsChargeTheirWatchAndEndWhereItRefuses,
           MutateIfUnchangedComparesTheWholeFamilyOfTheRow,
           ScansGiveWholeRowsInOrderOfUnsignedBytes,
           KeysHaveOneTo32767Bytes,

@@ -1,5 +1,5 @@
 #pragma once
-// The parts of CheckStoreContract, one idea a file, and the words they share.
+// The parts of CheckStoreContract, one topic per file, and their shared helpers.
 
 #include <string>
 #include <vector>
@@ -8,22 +8,22 @@
 
 namespace hg {
 
-/// Gets a store that holds kContractTable, empty.
+/// Gets a store that contains kContractTable, without rows.
 using StoreCheck = void (*)(StoreSubject&);
 
 extern const TableDescriptor kContractTable;  // "g", families a and b
 
 std::vector<StoreCheck> TableChecks();
 std::vector<StoreCheck> CellChecks();
-/// Makes its own stores and tables.
+/// Creates its own stores and tables.
 void CheckRandomSteps(const StoreFactory& make);
 
 FamilyDescriptor Family(Bytes name, int32_t versions);
 CellChange PutAt(Bytes family, Bytes qualifier, Bytes value, int64_t timestamp_ms);
 CellChange DeleteFamily(Bytes family);
-/// "family:qualifier=value " of each cell.
+/// Formats each cell as "family:qualifier=value ".
 std::string Text(const Row& row);
-/// Of table "g".
+/// A scan of table "g".
 ScanSpec Spec(Bytes start = "", Bytes stop = "", size_t batch_rows = 128);
 
 }  // namespace hg

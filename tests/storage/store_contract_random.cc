@@ -1,4 +1,4 @@
-// Random steps on a store and on the model: both must show the same after every few of them.
+// Random steps on a store and on the model. After every few steps both must show the same.
 
 #include <doctest/doctest.h>
 
@@ -12,7 +12,8 @@
 namespace hg {
 namespace {
 
-// Few keys and columns, so that everything collides. Explicit times lie before and after the clock.
+// Few keys and columns, so that most steps affect the same cells. Explicit times are before and
+// after the clock.
 class RandomSteps {
  public:
   RandomSteps(uint32_t seed, StoreSubject* subject, ModelStore* model)
@@ -56,7 +57,7 @@ class RandomSteps {
 
   void Compare() {
     ScanSpec spec = Spec("", "", 2);
-    // Puts of one moment are one version to a store whose clock goes on by itself.
+    // Puts of one moment are one version for a store whose clock advances by itself.
     if (subject_->obeys_clock() && Below(2) == 0) {
       spec.max_versions = static_cast<int32_t>(1 + Below(5));
       spec.min_ms = subject_->clock().NowMs() - static_cast<int64_t>(Below(30)) * 1000 - 300;
@@ -92,7 +93,8 @@ class RandomSteps {
   CellChange RandomChange() {
     const Bytes family = RandomFamily();
     const Bytes qualifier(Below(3), 'q');
-    // Which old version a delete of one uncovers depends on what was merged, unless all are kept.
+    // After a delete of one version, the older version that reappears depends on merges, unless all
+    // versions are kept.
     const bool all_kept = family == "k" || family == "n";
     const size_t kind = Below(8);
     const bool timed = kind == 2 || kind == 3 || kind == 6 || kind == 7;
@@ -121,7 +123,7 @@ class RandomSteps {
     }
   }
 
-  // Never within a second of the clock: server times may run ahead of it by a few ms.
+  // Never within a second of the clock, because server times may be a few ms ahead of it.
   int64_t RandomTime() {
     const int64_t apart = static_cast<int64_t>(1 + Below(4)) * 1000 + 500;
     return subject_->clock().NowMs() + (Below(2) == 0 ? apart : -apart);
@@ -141,7 +143,8 @@ class RandomSteps {
 
 }  // namespace
 
-// Plain families, one of three versions, one that keeps what was deleted, one by order of writing.
+// Plain families, one with three versions, one that keeps deleted cells, and one ordered by
+// writing.
 void CheckRandomSteps(const StoreFactory& make) {
   TableDescriptor table{
       "g", {{"a"}, {"b"}, Family("c", 3), Family("k", 1000), Family("n", 1000)}, false};
@@ -152,7 +155,7 @@ void CheckRandomSteps(const StoreFactory& make) {
   for (uint32_t seed = 1; seed <= 20; ++seed) {
     CAPTURE(seed);
     auto subject = make();
-    // HBase 2.6 shows what was deleted of such a family, where times are its own.
+    // HBase 2.6 shows deleted cells of such a family if the times are explicit.
     table.families[4].new_version_behavior = subject->obeys_clock();
     subject->clock().SetMs(1'000'000);
     ModelStore model(subject->clock());

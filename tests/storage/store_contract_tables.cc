@@ -1,4 +1,4 @@
-// Tables: made, described, altered, dropped; what their families keep.
+// Tables: created, described, altered and dropped; and what their families keep.
 
 #include <doctest/doctest.h>
 
@@ -36,7 +36,7 @@ void TablesAreDescribedAlteredAndDropped(StoreSubject& s) {
   CHECK(*s.store().DescribeTable("default:x") == table);
   CHECK(s.store().DescribeTable("none").status().code() == StatusCode::kNotFound);
   CHECK(s.store().AlterTable({"none", {{"a"}}, false}).code() == StatusCode::kNotFound);
-  // A family goes with its cells, another one comes.
+  // A family is removed with its cells, and another one is added.
   TableDescriptor altered{"x", {{"new"}, odd}, false};
   altered.families[1].versions = 5;
   REQUIRE(s.store().AlterTable(altered).ok());
@@ -100,7 +100,7 @@ void TheNewestVersionsAreKeptAndReadByNumberAndTime(StoreSubject& s) {
   if (!s.obeys_clock()) return;
   REQUIRE(s.store().CreateTable({"v", {Family("f", 3)}, false}).ok());
   s.clock().SetMs(1000);
-  // The clock stands: each write is a version of its own.
+  // The clock does not advance, yet each write is a version of its own.
   for (int i = 1; i <= 5; ++i) {
     REQUIRE(s.store().Mutate("v", {{"k", {PutCell("f", "q", std::to_string(i))}}}).ok());
     if (i == 2) s.Disturb();
@@ -119,7 +119,7 @@ void TheNewestVersionsAreKeptAndReadByNumberAndTime(StoreSubject& s) {
   CHECK(Text(GetVersions(s, "k", 3, middle, middle + 1)) == "f:q=4 ");
   CHECK(Text(GetVersions(s, "k", 3, 0, middle)) == "f:q=3 ");
   CHECK(Text(GetVersions(s, "k", 3, middle)) == "f:q=5 f:q=4 ");
-  // Deletes of one version, by its time and of the newest.
+  // Deletes of one version: by its time, and of the newest one.
   CellChange one{CellChange::Kind::kDeleteVersion, "f", "q", {}, middle};
   REQUIRE(s.store().Mutate("v", {{"k", {one}}}).ok());
   CHECK(Text(GetVersions(s, "k", 1)) == "f:q=5 ");

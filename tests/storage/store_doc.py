@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""docs/store.md has a row for each mechanism of the region store, and every test that it names exists.
+"""docs/internals/store.md has a row for each mechanism of the region store, and every test that it names exists.
 
     store_doc.py               checks the document
     store_doc.py --self-test   checks the check
@@ -17,12 +17,12 @@ sys.dont_write_bytecode = True
 import proofs as proofs_of  # noqa: E402
 from checks import judged  # noqa: E402
 
-DOCUMENT = "docs/store.md"
-# Letters and last numbers of ../shared/spec/region-store.md, sections 2 to 10.
+DOCUMENT = "docs/internals/store.md"
+# The letters and last numbers of the rows in region-store.md §2 to §10.
 SECTIONS = {"D": 24, "W": 19, "F": 8, "R": 22, "C": 9, "Q": 24, "A": 9, "X": 10, "O": 9, "S": 8}
 IDS = [f"{letter}{number}" for letter, last in SECTIONS.items() for number in range(1, last + 1)]
-BUILT = {"built", "part"}           # need a proof
-UNBUILT = {"not built", "rule", "skipped"}   # need a reason
+BUILT = {"built", "part"}           # rows with these states need a proof
+UNBUILT = {"not built", "rule", "skipped"}   # rows with these states need a reason
 ROW = re.compile(r"^\| ([A-Z]\d+) · ([^|]+)\|([^|]*)\|([^|]*)\|([^|]*)\|$")
 
 

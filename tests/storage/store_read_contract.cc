@@ -1,5 +1,5 @@
-// What a reader may ask of a cells door (spec region-store.md §7, §11.3): selections, budgets,
-// directions, filters.
+// Features for readers of a cell store (region-store.md §7, §11.3): selections, limits, directions,
+// filters.
 
 #include <doctest/doctest.h>
 
@@ -27,7 +27,8 @@ void Put(StoreSubject& s, const Bytes& key, const Bytes& family, const Bytes& qu
   REQUIRE(s.store().Mutate("g", {{key, {PutCell(family, qualifier, value)}}}).ok());
 }
 
-// Random keys of a few bytes, so that prefixes and equal parts abound; disturbed on the way.
+// Random keys of a few bytes, so that prefixes and equal parts are frequent. The store is disturbed
+// meanwhile.
 std::vector<Bytes> FillRandom(StoreSubject& s, size_t count, uint32_t seed) {
   std::mt19937 random(seed);
   std::set<Bytes> keys;
@@ -99,7 +100,7 @@ void ManyRowsAreGotInTheOrderAsked(StoreSubject& s) {
   const auto nowhere = s.store().GetRows("none", {"a", "b"}, {});
   REQUIRE(nowhere.size() == 2);
   CHECK(nowhere[1].status().code() == StatusCode::kNotFound);
-  // One that cannot be had costs no other.
+  // A row that cannot be read does not affect the others.
   rows = s.store().GetRows("g", {"a", "", "b"}, {});
   REQUIRE(rows.size() == 3);
   CHECK(Text(*rows[0]) == "a:q=a ");
@@ -136,7 +137,7 @@ void AReversedScanIsTheScanTurnedRound(StoreSubject& s) {
   std::mt19937 random(4);
   for (int i = 0; i < 60; ++i) {
     ScanSpec forward = Spec();
-    // Both are given keys of the table, or none: the bounds differ in which end is left out.
+    // Both get keys of the table, or none. The bounds differ in which end is excluded.
     Bytes low = random() % 4 == 0 ? Bytes() : keys[random() % keys.size()];
     Bytes high = random() % 4 == 0 ? Bytes() : keys[random() % keys.size()];
     if (!low.empty() && !high.empty() && high < low) std::swap(low, high);
@@ -193,7 +194,7 @@ RowFilter CompareKey(RowFilter::Op op, RowFilter::Comparator comparator, Bytes o
   return filter;
 }
 
-// Each operation with each comparator, against what the words say.
+// Each operation with each comparator, compared with its definition.
 void RowsAreFilteredByTheirKeys(StoreSubject& s) {
   using Op = RowFilter::Op;
   using Comparator = RowFilter::Comparator;
@@ -250,7 +251,7 @@ void RowsAreFilteredByTheirKeys(StoreSubject& s) {
               }));
     }
   }
-  // Letters of either case.
+  // Letters in both cases.
   Put(s, "Letters", "a", "q", "v");
   CHECK(given(CompareKey(Op::kEqual, Comparator::kSubstring, "eTT")) ==
         std::vector<Bytes>{"Letters"});
@@ -329,10 +330,10 @@ void RowsAreFilteredByAColumnsValue(StoreSubject& s) {
   CHECK(Keys(s.store(), spec) == std::vector<Bytes>{"2", "3", "none"});
   spec.filter.pass_if_missing = false;
   CHECK(Keys(s.store(), spec) == std::vector<Bytes>{"2", "3"});
-  // Values decide, though they are not given.
+  // Values decide although they are not returned.
   spec.keys_only = true;
   CHECK(Keys(s.store(), spec) == std::vector<Bytes>{"2", "3"});
-  // What is not among the chosen columns is missing.
+  // A column that is not selected counts as missing.
   spec.keys_only = false;
   spec.family = "b";
   CHECK(Keys(s.store(), spec).empty());
@@ -375,7 +376,7 @@ void TemplatesFindWhatALookAtEveryRowFinds(StoreSubject& s) {
 
 void TemplatesJumpOverRows(StoreSubject& s) {
   if (!s.store().Capabilities().seek_filters) return;
-  // Four bytes of time between a metric and a tag, as in a data table.
+  // Four bytes of time between metric and tag, as in a data table.
   std::vector<RowMutation> rows;
   for (int metric = 0; metric < 2; ++metric) {
     for (int time = 0; time < 20; ++time) {
@@ -400,7 +401,7 @@ void TemplatesJumpOverRows(StoreSubject& s) {
     REQUIRE((*cursor)->Next(&found).ok());
     CHECK(found.size() == 20);
     CHECK((*cursor)->rows_examined() < 100);
-    cursor->reset();  // the store may be opened anew
+    cursor->reset();  // the store may be reopened
     s.Disturb();
   }
 }

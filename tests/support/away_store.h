@@ -1,5 +1,5 @@
 #pragma once
-// A store that cannot be reached, as HBase's when its gateways are away.
+// A store that cannot be reached, like HBase's when its gateways are down.
 
 #include <vector>
 
@@ -7,7 +7,7 @@
 
 namespace hg {
 
-/// Unavailable for each Get, which it counts.
+/// Returns Unavailable for each Get, and counts the calls.
 class AwayStore : public ModelStore {
  public:
   Result<Row> Get(const std::string& /*table*/, ByteView /*key*/, ByteView /*family*/,

@@ -1,5 +1,5 @@
 #pragma once
-// A ResponseWriter into strings, and requests without a socket: for tests of handlers.
+// A ResponseWriter that writes to strings, and requests without a socket, for tests of handlers.
 
 #include <string>
 #include <string_view>
@@ -11,7 +11,7 @@
 
 namespace hg::http {
 
-/// One reply. Nothing ever leaves, so Started stays false unless a test sets `started`.
+/// One response. Nothing is sent, so Started stays false unless a test sets `started`.
 class BufferResponse : public ResponseWriter {
  public:
   int status = 200;
@@ -32,12 +32,12 @@ class BufferResponse : public ResponseWriter {
   void TakesLong() override { takes_long = true; }
   void Cut() override { cut = true; }
 
-  /// The last header of that name; nullptr if none.
+  /// The last header with that name; nullptr if there is none.
   [[nodiscard]] const std::string* Header(std::string_view name) const;
 };
 
-/// A request as the server would build it: method text, target with query string
-/// ("/api/put?details"), body (which the caller keeps). A bad percent escape leaves the parameters
+/// Builds a request as the server would: method, target with query string ("/api/put?details") and
+/// body. The caller keeps the body alive. After an invalid percent escape, the parameters are
 /// incomplete.
 Request MakeRequest(std::string_view method, std::string_view target, std::string_view body = {});
 

@@ -1,11 +1,11 @@
-"""How the script suites count: a check may be what was got beside what was wanted, and the last line counts them."""
+"""Counting of checks for the test scripts: a check compares a result with the expected one; the last line prints the totals."""
 import time
 
 ERRORS_TOLD = 10
 
 
 class Checks:
-    """check(what, got, wanted), and the other ways; `return check.finish()` at the end of main prints "N passed, N failed"."""
+    """check(what, got, wanted) and the other methods count; `return check.finish()` at the end of main prints "N passed, N failed"."""
 
     def __init__(self):
         self.passed = self.failed = 0
@@ -18,28 +18,28 @@ class Checks:
             print(f"FAIL {what}: {str(got)[:300]}, not {str(wanted)[:300]}", flush=True)
 
     def demand(self, holds, what):
-        """What holds is told, too."""
+        """One check that is also printed when it passes."""
         self.passed, self.failed = self.passed + bool(holds), self.failed + (not holds)
         print(("" if holds else "FAIL ") + what, flush=True)
 
     def nothing(self, errors):
-        """One check: there are no errors, of which the first are told."""
+        """One check that there are no errors; prints the first ones."""
         for error in errors[:ERRORS_TOLD]:
             print(f"FAIL {error}", flush=True)
         self.passed, self.failed = self.passed + (not errors), self.failed + bool(errors)
 
     def must(self, holds, complaint):
-        """What holds is not told."""
+        """One check that is printed only when it fails."""
         self.nothing([] if holds else [complaint])
 
     def finish(self):
-        """The exit status."""
+        """Prints the last line; returns the exit status."""
         print(f"{self.passed} passed, {self.failed} failed")
         return 1 if self.failed else 0
 
 
 def judged(named):
-    """The exit status where {what: whether it holds} is all there is."""
+    """The exit status of a program whose only result is {what: whether it holds}."""
     check = Checks()
     for what, holds in named.items():
         check(what, bool(holds), True)
@@ -47,7 +47,7 @@ def judged(named):
 
 
 def waited(ask, wanted, patience_s=60):
-    """What ask() gives once it is what is wanted, or at the end of patience."""
+    """Calls ask() until it returns `wanted` or the time is over; returns the last result."""
     end = time.monotonic() + patience_s
     while ask() != wanted and time.monotonic() < end:
         time.sleep(0.2)

@@ -16,8 +16,14 @@ def free_port():
         return probe.getsockname()[1]
 
 
+def turn_cpu_ms_max(tsdb):
+    """HOURGLASS_TURN_CPU_MS_MAX: a daemon ends itself after a turn of an event loop of more CPU time; 0: it does not. Under a sanitizer
+    everything takes longer."""
+    return 2500 if {"asan", "tsan"} & set(Path(tsdb).parts) else 250
+
+
 class Refused(RuntimeError):
-    """An answer other than 200."""
+    """A response with a status other than 200."""
 
     def __init__(self, method, path, status, body):
         super().__init__(f"{method} {path}: {status} {body[:300]!r}")
@@ -25,29 +31,32 @@ class Refused(RuntimeError):
 
 
 class Daemon:
-    """`tsdb tsd` on folder/data; folder keeps its settings and its log, so a second Start finds the same data."""
+    """Runs `tsdb tsd` on folder/data; the folder keeps its settings and its log, so another start finds the same data."""
 
     def __init__(self, tsdb, folder, settings=None):
         self.tsdb = Path(tsdb).resolve()
         self.folder = Path(folder)
         self.settings = {"tsd.network.bind": "127.0.0.1", "tsd.storage.path": self.folder / "data",
                          "tsd.core.auto_create_metrics": "true", **(settings or {})}
+        self.turn_cpu_ms_max = turn_cpu_ms_max(self.tsdb)
         self.port = free_port()
         self.process = None
+        self.arguments = []  # further ones of `tsdb tsd`
         if not os.access(self.tsdb, os.X_OK):
             raise SystemExit(f"there is no program {tsdb}")
 
     def launch(self):
-        """Without waiting for it."""
+        """Starts the process without waiting for an answer."""
         config = self.folder / "tsd.conf"
         config.write_text("".join(f"{key} = {value}\n" for key, value in
                                   {**self.settings, "tsd.network.port": self.port}.items()))
         with open(self.folder / "tsd.log", "ab") as log:
-            self.process = subprocess.Popen([self.tsdb, "tsd", f"--config={config}"], stdin=subprocess.DEVNULL,
-                                            stdout=log, stderr=log, cwd=self.folder)
+            self.process = subprocess.Popen([self.tsdb, "tsd", f"--config={config}", *self.arguments], stdin=subprocess.DEVNULL,
+                                            stdout=log, stderr=log, cwd=self.folder,
+                                            env={**os.environ, "HOURGLASS_TURN_CPU_MS_MAX": str(self.turn_cpu_ms_max)})
 
     def start(self, patience_s=60):
-        """Seconds until it answered."""
+        """Starts the daemon; returns the seconds until it answered."""
         began = time.monotonic()
         self.launch()
         while time.monotonic() - began < patience_s and self.process.poll() is None:
@@ -55,9 +64,9 @@ class Daemon:
                 self.get("/api/version", timeout=5)
                 return time.monotonic() - began
             except Refused as refused:
-                if refused.status == 401:  # it is there, and has users
+                if refused.status == 401:  # the daemon answers, and it requires a password
                     return time.monotonic() - began
-                if refused.status != 503:  # it is starting
+                if refused.status != 503:  # the daemon is still starting
                     raise
                 time.sleep(0.02)
             except OSError:
@@ -71,7 +80,7 @@ class Daemon:
         self.process.wait()
 
     def stop(self):
-        """SIGTERM; its exit status."""
+        """Sends SIGTERM; returns the exit status."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
         try:
@@ -87,23 +96,23 @@ class Daemon:
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
 
     def raw(self, timeout=60):
-        """A connected socket."""
+        """A socket connected to the daemon."""
         return socket.create_connection(("127.0.0.1", self.port), timeout)
 
     def get(self, path, timeout=60):
-        """The JSON answer."""
+        """The JSON response to a GET request."""
         return json.loads(self.ask("GET", path, None, timeout))
 
     def text(self, path, timeout=60):
-        """The answer as text."""
+        """The response to a GET request as text."""
         return self.ask("GET", path, None, timeout).decode("utf-8", "replace")
 
     def post(self, path, document, timeout=60):
-        """The JSON answer to a JSON document."""
+        """The JSON response to a POST request with a JSON document."""
         return json.loads(self.ask("POST", path, json.dumps(document), timeout))
 
     def ask(self, method, path, body, timeout):
-        """The answer's bytes."""
+        """The bytes of a response."""
         connection = self.connection(timeout)
         try:
             connection.request(method, path, body)

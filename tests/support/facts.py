@@ -13,7 +13,7 @@ def equal(got, expected, of=None):
 
 
 def told(*given):
-    """Calls each fact with what is given, and counts. The exit status."""
+    """Calls each test with the arguments and counts; returns the exit status."""
     failed = 0
     for each in FACTS:
         try:

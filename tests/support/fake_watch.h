@@ -1,23 +1,27 @@
 #pragma once
-// A watch with limits of its own, that says what it was told.
+// A watch with its own limits, which records the calls that it gets.
 
 #include <atomic>
 #include <cstdint>
 
-#include "storage/base/work_watch.h"
+#include "storage/base/request_context.h"
 
 namespace hg {
 
-/// Thread-safe; the limits are set before it is used.
-class FakeWatch : public WorkWatch {
+/// Thread-safe. Set the limits before using it.
+class FakeWatch : public RequestContext {
  public:
   uint64_t steps_max = UINT64_MAX;
+  uint64_t checks_max = UINT64_MAX;
   int64_t bytes_max = INT64_MAX;
-  std::atomic<uint64_t> steps{0};
+  std::atomic<uint64_t> steps{0}, checks{0};
   std::atomic<int64_t> bytes{0}, bytes_most{0};
 
   Status Step(uint64_t more) override {
     return (steps += more) > steps_max ? Status::DeadlineExceeded("too many steps") : Status();
+  }
+  Status Check() override {
+    return ++checks > checks_max ? Status::DeadlineExceeded("too many looks") : Step(0);
   }
   Status Charge(int64_t more) override {
     if (more > 0 && bytes + more > bytes_max) return Status::LimitExceeded("too many bytes");

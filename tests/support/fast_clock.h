@@ -1,5 +1,5 @@
 #pragma once
-// A wall clock that goes faster than the machine's: hours of a store's life in minutes.
+// A wall clock that runs faster than the machine's, to test hours of a store's life in minutes.
 
 #include <cstdint>
 
@@ -7,10 +7,10 @@
 
 namespace hg {
 
-/// Thread-safe. Durations are the machine's.
+/// Thread-safe. Durations are not accelerated.
 class FastClock : public Clock {
  public:
-  /// Says `begin_ms` when the machine's clock says `at_ms`, and goes `factor` times as fast.
+  /// Shows `begin_ms` when the machine's clock shows `at_ms`, and runs `factor` times as fast.
   FastClock(int64_t begin_ms, int64_t at_ms, int64_t factor)
       : begin_ms_(begin_ms), at_ms_(at_ms), factor_(factor) {}
 

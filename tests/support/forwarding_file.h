@@ -1,5 +1,5 @@
 #pragma once
-// A file that does what another one does, for those that look in at some of it.
+// A file that forwards all calls to another file. Subclasses override some of them.
 
 #include <memory>
 #include <utility>

@@ -1,5 +1,5 @@
 #pragma once
-// Bytes as tests write them.
+// Converts hexadecimal strings in tests to bytes.
 
 #include <doctest/doctest.h>
 
@@ -9,7 +9,7 @@
 
 namespace hg {
 
-/// The bytes of hexadecimal digits; anything else fails the test.
+/// Decodes hexadecimal digits. Any other character fails the test.
 inline Bytes Hex(ByteView digits) {
   Bytes bytes;
   REQUIRE_MESSAGE(FromHex(digits, &bytes), std::string(digits));

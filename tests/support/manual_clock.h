@@ -1,5 +1,5 @@
 #pragma once
-// A clock that stands still until a test moves it.
+// A clock that changes only when a test sets it.
 
 #include <atomic>
 #include <cstdint>

@@ -16,7 +16,7 @@
 namespace hg::tsd {
 namespace {
 
-/// Remembers which rows were written, as OpenTSDB's compaction queue does (spec schema.md §9.1).
+/// Remembers written rows like OpenTSDB's compaction queue (opentsdb-schema.md §9.1).
 class QueueingPoints : public points::PointsOverCells {
  public:
   using PointsOverCells::PointsOverCells;
@@ -39,7 +39,7 @@ class QueueingPoints : public points::PointsOverCells {
     return PointsOverCells::Append(batch);
   }
 
-  /// Of rows written so far.
+  /// The rows written so far.
   std::set<Bytes> TakeWritten() {
     const std::lock_guard lock(mutex_);
     return std::exchange(written_, {});
@@ -65,8 +65,8 @@ class ModelBackend : public Backend {
   Store& cells() override { return *door_; }
   Points& points() override { return points_; }
   [[nodiscard]] bool remote() const override { return remote_; }
-  /// Written rows become one cell where they are old, so that what tools print of them is what
-  /// OpenTSDB's print. Rows that cannot be folded stay as they are.
+  /// Compacts written rows that are old, so that tools print them like OpenTSDB's tools. Rows that
+  /// cannot be compacted stay unchanged.
   Status Close() override {
     for (const Bytes& key : points_.TakeWritten()) (void)fold_.FoldRow(key);
     return model_->SaveTo(path_);

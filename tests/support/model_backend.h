@@ -1,20 +1,20 @@
 #pragma once
-// Both doors over the map of tests/support/model_store.h, kept in "model.txt" below
-// tsd.storage.path between two runs.
+// A cell store and a point store over the map of tests/support/model_store.h. The content is kept
+// in "model.txt" below tsd.storage.path between two starts.
 
 #include "tsd/backend.h"
 
 namespace hg::tsd {
 
-/// What stands between both doors and the model; it owns what it needs, and creates the tables.
+/// Wraps the model in another store. That store owns what it needs, and creates the tables.
 using DoorMaker = std::function<Result<std::shared_ptr<Store>>(Store& model)>;
 
-/// As OpenModelBackend, but everything goes through `door`.
+/// Like OpenModelBackend, but all calls go through the store that `door` returns.
 Result<std::unique_ptr<Backend>> OpenModelBackendThrough(const Config& config,
                                                          const DoorMaker& door);
 
-/// A BackendOpener. What is held is read here and written at Close: nothing survives a crash, and
-/// nothing is locked.
+/// A BackendOpener. It loads the content when it opens and saves it at Close. Nothing survives a
+/// crash, and the folder is not locked.
 Result<std::unique_ptr<Backend>> OpenModelBackend(const Config& config, const std::string& words,
                                                   StoreUse use);
 

@@ -13,7 +13,8 @@
 namespace hg {
 namespace {
 
-// Marks of a column and of its whole family, of all times up to theirs and of theirs alone.
+// The tombstones of a column and of its whole family, for all times up to theirs and for exactly
+// theirs.
 bool OfColumn(CellChange::Kind kind) {
   return kind == CellChange::Kind::kDeleteColumn || kind == CellChange::Kind::kDeleteVersion;
 }
@@ -27,13 +28,14 @@ bool InRange(const CellSelection& wanted, int64_t time_ms) {
 
 }  // namespace
 
-// Makes its list of rows anew for each fetch: what was written meanwhile is seen.
+// Builds its list of rows again for each fetch, so rows written meanwhile are visible.
 class ModelCursor : public ScanCursor {
  public:
   ModelCursor(ModelStore* store, ScanSpec spec) : store_(store), spec_(std::move(spec)) {}
 
   Status Next(std::vector<Row>* rows) override {
     rows->clear();
+    memory_.Remove(memory_.held());
     std::lock_guard lock(store_->mutex_);
     ASSIGN_OR_RETURN(auto* table, store_->FindTable(spec_.table));
     std::vector<const Bytes*> keys;
@@ -56,6 +58,7 @@ class ModelCursor : public ScanCursor {
       --left_;
       for (const Cell& cell : row.cells) bytes += cell.qualifier.size() + cell.value.size();
       bytes += key->size();
+      RETURN_IF_ERROR(CountRow(row, &memory_));
       rows->push_back(std::move(row));
     }
     return {};
@@ -71,6 +74,7 @@ class ModelCursor : public ScanCursor {
   Bytes last_;
   bool started_ = false;
   uint64_t left_ = spec_.limit_rows;
+  MemoryTally memory_{spec_.context};  // of the rows returned last
 };
 
 Result<ModelStore::Table*> ModelStore::FindTable(const std::string& name) {
@@ -183,7 +187,7 @@ std::vector<Status> ModelStore::MutateRows(const std::string& name,
 void ModelStore::Apply(Table* table, const RowMutation& mutation) {
   if (mutation.changes.empty()) return;
   StoredRow& row = table->rows[mutation.key];
-  // A delete of the newest version means the newest before the mutation.
+  // A delete of the newest version means the newest one before the mutation.
   const bool of_newest =
       std::any_of(mutation.changes.begin(), mutation.changes.end(), [](const CellChange& change) {
         return change.kind == CellChange::Kind::kDeleteVersion && !change.timestamp_ms;
@@ -204,7 +208,7 @@ void ModelStore::Apply(Table* table, const RowMutation& mutation) {
       if (newest == before.end()) continue;
       event.timestamp_ms = newest->timestamp_ms;
     } else if (change.kind != CellChange::Kind::kPut && !change.timestamp_ms) {
-      // A put after a delete in one mutation must be seen: it is given the next time.
+      // A put after a delete in one mutation must be visible, so it gets the next time.
       stamp = NextStamp();
     }
     Add(*table, &row, std::move(event));
@@ -220,7 +224,7 @@ void ModelStore::Add(const Table& table, StoredRow* row, Event event) {
     });
     if (event.kind != CellChange::Kind::kPut) return;
   }
-  // Counters of a plain family would pile up.
+  // Otherwise counters of a plain family would accumulate versions.
   const auto family =
       std::find_if(table.descriptor.families.begin(), table.descriptor.families.end(),
                    [&](const FamilyDescriptor& f) { return f.name == event.column.first; });
@@ -255,7 +259,7 @@ bool ModelStore::Hidden(const FamilyDescriptor& family, const std::vector<const 
                              : mark.timestamp_ms < put.timestamp_ms) {
       continue;
     }
-    // Both stand in the row in the order in which they were written.
+    // Both are stored in the row in the order in which they were written.
     if (family.new_version_behavior && event < &put) continue;
     if (range != nullptr && !InRange(*range, mark.timestamp_ms)) continue;
     return true;
@@ -269,7 +273,7 @@ std::vector<Cell> ModelStore::Visible(const Table& table, const StoredRow& row,
   std::vector<Cell> cells;
   for (const FamilyDescriptor& family : table.descriptor.families) {
     const int64_t oldest = family.ttl_s == kTtlForever ? INT64_MIN : now - family.ttl_s * 1000;
-    // Per column, newest first; of one time the last written.
+    // Per column, newest first; for equal times the one written last.
     std::map<Bytes, std::map<int64_t, const Event*, std::greater<>>> columns;
     const std::vector<const Event*> marks = MarksOf(row, family.name);
     for (const Event& event : row.events) {
@@ -351,7 +355,10 @@ Result<Row> ModelStore::GetCells(const std::string& name, ByteView key,
   ASSIGN_OR_RETURN(Table * table, FindTable(name));
   RETURN_IF_ERROR(CheckKey(key));
   if (!wanted.family.empty()) RETURN_IF_ERROR(CheckFamily(*table, wanted.family));
-  return Select(*table, Bytes(key), wanted);
+  Row row = Select(*table, Bytes(key), wanted);
+  MemoryTally memory(wanted.context);
+  RETURN_IF_ERROR(CountRow(row, &memory));
+  return row;
 }
 
 Result<int64_t> ModelStore::Increment(const std::string& name, ByteView key, ByteView family,
@@ -465,8 +472,8 @@ Result<std::vector<RegionInfo>> ModelStore::Regions(const std::string& name) {
   return std::vector<RegionInfo>{whole};
 }
 
-// One item a line: what it is, then its fields; byte strings as "x" and hexadecimal, so that none
-// is empty.
+// One item per line: its kind, then its fields. Byte strings are "x" and hexadecimal digits, so
+// that none is empty.
 Status ModelStore::SaveTo(const std::string& path) const {
   std::lock_guard lock(mutex_);
   auto hex = [](const Bytes& b) { return "x" + ToHex(b); };

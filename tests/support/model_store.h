@@ -1,11 +1,11 @@
 #pragma once
-// The cells door over a std::map: the oracle that every other Store is compared with (spec
-// region-store.md §11).
+// A cell store over a std::map: the reference that every other Store is compared with
+// (region-store.md §11).
 //
-// Generic tables keep every put and delete, and each read works out anew what HBase's rules and the
-// family's attributes leave of them (D12–D17). Points tables are plain cells ordered by arrival
-// (engine.md §3). Server times rise strictly over the whole store; the puts of one row mutation
-// share one, so that points written together are as old as each other (spec schema.md §9.4).
+// Generic tables keep every put and delete. Each read computes what HBase's rules and the family's
+// attributes leave visible (region-store.md D12–D17). Points tables are plain cells ordered by
+// arrival. Server times rise strictly over the whole store. The puts of one row mutation share a
+// server time, so that points written together are equally old (opentsdb-schema.md §9.4).
 //
 // Thread-safe: one mutex. The clock outlives the store.
 
@@ -51,41 +51,41 @@ class ModelStore : public Store {
   [[nodiscard]] StoreCapabilities Capabilities() const override {
     return {.cell_ttl = true, .reverse_scan = true};
   }
-  /// There are no files: these three have nothing to do.
+  /// The model has no files, so these three do nothing.
   Status Flush() override { return {}; }
   Status Compact() override { return {}; }
   Status Sync() override { return {}; }
 
-  /// Writes everything, delete marks too, as lines of text in hexadecimal.
+  /// Writes the whole content, including tombstones, as lines of hexadecimal text.
   Status SaveTo(const std::string& path) const;
-  /// Replaces the content by a file of SaveTo. NotFound if there is no such file; a bad line is
-  /// Corruption.
+  /// Replaces the content with a file written by SaveTo. NotFound: there is no such file.
+  /// Corruption: a line is invalid.
   Status LoadFrom(const std::string& path);
 
-  /// The most bytes of a row key and of a value (HBase's limits; D3, D10).
+  /// Limits for row keys and values, in bytes (HBase's limits; region-store.md D3, D10).
   static constexpr size_t kKeyBytesMax = 32767;
   static constexpr size_t kValueBytesMax = 10 << 20;
 
  private:
   friend class ModelCursor;
   using Column = std::pair<Bytes, Bytes>;  // family, qualifier
-  // Something that was done to a row; of a table by arrival only puts that still hold.
+  // A change of a row. A table ordered by arrival keeps only puts that are still visible.
   struct Event {
     CellChange::Kind kind = CellChange::Kind::kPut;
-    Column column;  // without qualifier where a family is meant
+    Column column;  // empty qualifier: the whole family
     int64_t timestamp_ms = 0;
-    int64_t expires_ms = INT64_MAX;  // last moment of a put
+    int64_t expires_ms = INT64_MAX;  // last moment at which a put is visible
     Bytes value;
   };
   struct StoredRow {
-    std::vector<Event> events;  // as they came
+    std::vector<Event> events;  // in order of arrival
   };
   struct Table {
     TableDescriptor descriptor;
     std::map<Bytes, StoredRow> rows;
   };
 
-  // All of these expect mutex_ to be held.
+  // All of these require mutex_ to be held.
   Result<Table*> FindTable(const std::string& name);
   static Status CheckKey(ByteView key);
   static Status CheckFamily(const Table& table, ByteView family);
@@ -93,15 +93,16 @@ class ModelStore : public Store {
   int64_t NextStamp();
   void Apply(Table* table, const RowMutation& mutation);
   static void Add(const Table& table, StoredRow* row, Event event);
-  /// The deletes of a family that stand in the row, as they came.
+  /// The deletes of a family in the row, in order of arrival.
   static std::vector<const Event*> MarksOf(const StoredRow& row, const Bytes& family);
-  /// By marks of the put's own family; with a range only by those within.
+  /// Whether a tombstone of its family hides the put. If `range` is set, only tombstones in its
+  /// time range count.
   static bool Hidden(const FamilyDescriptor& family, const std::vector<const Event*>& marks,
                      const Event& put, const CellSelection* range);
-  /// What a reader sees of the row now, in the order of its cells.
+  /// The cells of the row that a reader sees now, in order.
   std::vector<Cell> Visible(const Table& table, const StoredRow& row,
                             const CellSelection& wanted) const;
-  /// The newest version of a column; false if there is none.
+  /// Finds the newest version of a column. Returns false if there is none.
   bool Find(const Table& table, ByteView key, const Column& column, Cell* cell) const;
   Row Select(const Table& table, const Bytes& key, const CellSelection& wanted) const;
 

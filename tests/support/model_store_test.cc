@@ -33,7 +33,7 @@ TEST_CASE("a saved model loads with its cells, times and delete marks") {
   CHECK(loaded.ListTables()->size() == 2);
   CHECK(loaded.Get("g", odd)->cells == store.Get("g", odd)->cells);
   CHECK(loaded.Get("p", "k")->cells == std::vector<Cell>{{"t", "q", "v", 1003}});
-  // The mark of b:q survived: an older put stays hidden.
+  // The tombstone of b:q survived: an older put stays hidden.
   CellChange old = PutCell("b", "q", "old");
   old.timestamp_ms = 1000;
   REQUIRE(loaded.Mutate("g", {{odd, {old}}}).ok());

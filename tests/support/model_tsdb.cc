@@ -1,7 +1,7 @@
-// The whole program over a store in memory: the same commands as tsdb, the same answers, no engine.
-// What it holds is written to a file in tsd.storage.path at a clean stop and read again at the next
-// start; there is no log, so nothing survives a crash. An oracle: where tsdb and this differ on a
-// recorded suite, the engine is at fault; where both fail, what stands above it.
+// The complete program over a store in memory: the same commands and results as tsdb, without an
+// engine. Its data is written to a file in tsd.storage.path at a clean stop and read at the next
+// start. There is no log, so nothing survives a crash. If tsdb and this program differ on a
+// recorded suite, the engine is wrong. If both fail, the code above the store is wrong.
 
 #include <iostream>
 

@@ -6,24 +6,24 @@ PROOF = re.compile(r"`(tests/[^`:]+)(?:: ([^`]+))?`")
 
 
 def named(text):
-    """[(file, case or "")] of a text."""
+    """Returns [(file, name of the case or "")] for the proofs that a text names."""
     return PROOF.findall(text)
 
 
 def words_of(path):
-    """The file's text, with literals of several pieces joined."""
+    """The file's text, in which string literals of several pieces are joined."""
     return re.sub(r'"\s*\n\s*"', "", path.read_text())
 
 
 def has_case(text, case):
-    """Whether the text of a file has that TEST_CASE or function; that it has the words somewhere is not enough."""
+    """Whether the file has a TEST_CASE or function of that name; the words in another place do not count."""
     name = re.sub(r"\W+", "_", case)
     return re.search(r"\bTEST_CASE\w*\(\s*(?:\w+,\s*)?\"" + re.escape(case), text) is not None or re.search(
         r"^(?:def|[\w:<>]+[&*]?) " + name + r"\(", text, re.MULTILINE) is not None
 
 
 def missing(text, root):
-    """What the text names and the tree does not have, a sentence each."""
+    """The files and cases that the text names but the tree does not have, one sentence each."""
     for file, case in named(text):
         path = root / file
         if not path.is_file():

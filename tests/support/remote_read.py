@@ -1,9 +1,9 @@
-"""Prometheus' remote read without its libraries: requests, and what they are answered."""
+"""Requests and answers of Prometheus' remote read, without its libraries."""
 import http.client
 import struct
 
 PATH = "/api/v1/read"
-EQUAL, MATCHES = 0, 2  # kinds of matchers
+EQUAL, MATCHES = 0, 2  # types of matchers
 HEADERS = {"Content-Type": "application/x-protobuf", "Content-Encoding": "snappy", "X-Prometheus-Remote-Read-Version": "0.1.0"}
 
 
@@ -23,8 +23,9 @@ def sized(field, content):
 
 
 def request(matchers, start_s, end_s, function=""):
-    """matchers: [(kind, label, value)]; function: a hint, for which function of the samples. A packed prometheus.ReadRequest of one
-    query; snappy may leave bytes as they are."""
+    """Returns a compressed prometheus.ReadRequest with one query (in snappy's format, which allows uncompressed bytes).
+
+    matchers: [(kind, label, value)]; function: a hint that names the function for which the samples are read."""
     told = b"".join(sized(3, number(1, kind) + sized(2, label.encode()) + sized(3, value.encode())) for kind, label, value in matchers)
     hints = sized(4, sized(2, function.encode())) if function else b""
     message = sized(1, number(1, start_s * 1000) + number(2, end_s * 1000) + told + hints)
@@ -32,7 +33,7 @@ def request(matchers, start_s, end_s, function=""):
 
 
 def answer(port, packed, timeout=60):
-    """The block of snappy that a server answers."""
+    """The server's answer, compressed by snappy."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
     connection.request("POST", PATH, packed, HEADERS)
     reply = connection.getresponse()
@@ -92,7 +93,7 @@ def fields(data):
 
 
 def read(port, metric, start_s, end_s, function=""):
-    """{host: [(milliseconds, value)]}, as for `function` of the samples."""
+    """Returns {host: [(milliseconds, value)]}; `function` is sent as a hint."""
     body = answer(port, request([(EQUAL, "__name__", metric)], start_s, end_s, function))
     found = {}
     for _, result in fields(unpacked(body)):

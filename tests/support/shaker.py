@@ -12,7 +12,7 @@ class Shaker(threading.Thread):
     """Until the daemon is gone or `ended` is set, with `pause_s` between two calls; the first metrics' rows of `hours`
     (their first seconds) are among the places where the data table is divided."""
 
-    REGIONS = 8  # about so many of a table
+    REGIONS = 8  # the approximate number of regions of a table to which splits and merges lead
 
     def __init__(self, daemon, seed, hours, pause_s=0.0):
         super().__init__()
@@ -24,7 +24,7 @@ class Shaker(threading.Thread):
         self.errors = []
 
     def key(self):
-        """Where the data table may be divided: at a metric, or at an hour of it."""
+        """A random key at which the data table may be split: the start of a metric, or an hour of one."""
         key = "\\x00\\x00" + f"\\x{self.random.randrange(1, 4):02X}"
         if self.random.random() < 0.6:
             key += "".join(f"\\x{byte:02X}" for byte in self.random.choice(self.hours).to_bytes(4, "big"))
@@ -60,5 +60,5 @@ class Shaker(threading.Thread):
                 return
             if answer.status == 200:
                 self.done[kind] += 1
-            elif answer.status not in (400, 503):  # there may be nothing to divide or to join
+            elif answer.status not in (400, 503):  # there may be no region to split or to merge
                 self.errors.append(f"{kind} {words}: {answer.status} {body[:200]!r}")

@@ -1,6 +1,6 @@
 #pragma once
-// The program from outside, for tests of its commands: words in, exit status and both streams out,
-// over a data directory of its own.
+// Runs the program's commands over a separate data directory. Tests pass arguments and input, and
+// get the exit status and both output streams.
 
 #include <doctest/doctest.h>
 #include <unistd.h>
@@ -21,7 +21,7 @@ struct Outcome {
   std::string err;
 };
 
-/// A data directory with settings, and the program over it. Gone with the object.
+/// A data directory with settings, and the program over it. The destructor removes the directory.
 class ToolProgram {
  public:
   ToolProgram(BackendOpener opener, const std::string& settings)
@@ -52,11 +52,12 @@ class ToolProgram {
     const int exit = RunProgram(arguments, opener_, in, out, err);
     return {exit, out.str(), err.str()};
   }
-  /// Imports lines and expects them all to be good.
+  /// Imports lines, all of which must be valid.
   void Import(const std::string& lines) const {
     REQUIRE(Run({"import", "--", "-"}, lines).exit == 0);
   }
-  /// Loads cells, "TABLE ROW FAMILY QUALIFIER VALUE" between tabs, into an empty database.
+  /// Loads cells into an empty database. Each line is "TABLE ROW FAMILY QUALIFIER VALUE", separated
+  /// by tabs.
   void Load(const std::string& lines) const { REQUIRE(Run({"load"}, lines).exit == 0); }
   [[nodiscard]] std::string Dump(const std::string& table) const {
     return Run({"dump", table}).out;

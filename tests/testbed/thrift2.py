@@ -1,7 +1,7 @@
 """A small client of HBase's Thrift2 gateway, for the test bed's own needs.
 
 Speaks the gateway's default wire form: no framing, binary protocol. Structs are dicts from field id to
-(type, value); the ids and types are those of ../shared/spec/hbase-backend.md §4 and §5.
+(type, value); the ids and types are those of hbase-backend.md §4 and §5.
 """
 
 import socket

@@ -19,7 +19,7 @@ TEST_CASE("an option's value follows an equals sign or is the next word") {
   CHECK(Parse({"--port", "--import"})->Value("--port") == "--import");
 }
 
-TEST_CASE("options and words mix") {
+TEST_CASE("options and words may be mixed") {
   const auto line = Parse({"a", "--import", "b", "--port", "1", "c=d"});
   REQUIRE(line.ok());
   CHECK(line->words() == std::vector<std::string>{"a", "b", "c=d"});
@@ -27,11 +27,11 @@ TEST_CASE("options and words mix") {
   CHECK_FALSE(line->Has("--verbose"));
 }
 
-TEST_CASE("two dashes end the options") {
+TEST_CASE("\"--\" ends the options") {
   CHECK(Parse({"--", "-", "--port"})->words() == std::vector<std::string>{"-", "--port"});
 }
 
-TEST_CASE("a word with a dash in front that nobody registered is refused by name") {
+TEST_CASE("an unknown word that begins with a dash is refused by name") {
   for (const char* word : {"-", "-x", "--nosuch", "--nosuch=1", "--ports"}) {
     const auto line = Parse({word});
     CHECK(line.status().code() == StatusCode::kInvalidArgument);
@@ -39,9 +39,11 @@ TEST_CASE("a word with a dash in front that nobody registered is refused by name
   }
 }
 
-TEST_CASE("an option at the end needs its value") { CHECK_FALSE(Parse({"--port"}).ok()); }
+TEST_CASE("an option at the end without its value is refused") {
+  CHECK_FALSE(Parse({"--port"}).ok());
+}
 
-TEST_CASE("an alias is the same option") { CHECK(Parse({"-v"})->Has("--verbose")); }
+TEST_CASE("an alias means the same option") { CHECK(Parse({"-v"})->Has("--verbose")); }
 
 TEST_CASE("of an option given twice the last value counts") {
   CHECK(Parse({"--port=1", "--port=2"})->Value("--port") == "2");

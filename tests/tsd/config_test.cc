@@ -9,7 +9,7 @@
 namespace hg::tsd {
 namespace {
 
-/// A file that is gone when the test ends.
+/// A file that is removed at the end of the test.
 class TemporaryFile {
  public:
   explicit TemporaryFile(const std::string& text)
@@ -31,7 +31,7 @@ Config Loaded(const std::string& text) {
   return *config;
 }
 
-TEST_CASE("defaults are OpenTSDB's but where this product is plainly better off") {
+TEST_CASE("defaults are OpenTSDB's, with a few intended exceptions") {
   const Config config;
   CHECK(config.String("tsd.network.port") == "4242");
   CHECK(config.String("tsd.network.bind") == "127.0.0.1");
@@ -42,7 +42,7 @@ TEST_CASE("defaults are OpenTSDB's but where this product is plainly better off"
   CHECK(config.String("tsd.storage.hbase.data_table") == "tsdb");
 }
 
-TEST_CASE("the file overrides the defaults, and a later setting the file") {
+TEST_CASE("the file overrides the defaults, and later settings override the file") {
   Config config = Loaded("tsd.network.port = 5000\ntsd.mode=ro\n");
   CHECK(config.String("tsd.network.port") == "5000");
   CHECK(config.String("tsd.mode") == "ro");
@@ -56,7 +56,7 @@ TEST_CASE("a file that was named must be readable") {
   CHECK(config.status().message().find("/nowhere/opentsdb.conf") != std::string::npos);
 }
 
-TEST_CASE("without a path the first readable default place is read") {
+TEST_CASE("without a path the first readable default file is read") {
   const std::filesystem::path before = std::filesystem::current_path();
   const std::filesystem::path folder =
       std::filesystem::temp_directory_path() / ("config_test." + std::to_string(getpid()));
@@ -71,25 +71,25 @@ TEST_CASE("without a path the first readable default place is read") {
   CHECK(config->String("tsd.mode") == "wo");
 }
 
-TEST_CASE("an empty file is a file") { CHECK_FALSE(Loaded("").file().empty()); }
+TEST_CASE("an empty file is accepted") { CHECK_FALSE(Loaded("").file().empty()); }
 
-TEST_CASE("what was set and has no effect is told with its reason, and kept") {
+TEST_CASE("settings without effect are listed with their reasons and kept") {
   Config config = Loaded(
       "tsd.no.such = 1\nhbase.rpcs.batch.size = 2\ntsd.mode = ro\ntsd.search.enable = false\n");
   config.Set("tsd.storage.hbase.zk_quorum", "a,b");
   CHECK(config.IneffectiveSettings() ==
         std::vector<Config::Ineffective>{
-            {"hbase.rpcs.batch.size", "it is for HBase's client library"},
-            {"tsd.no.such", "nothing here knows it"},
-            {"tsd.search.enable", "it is for plug-ins, which are Java classes"},
+            {"hbase.rpcs.batch.size", "it configures the client library of HBase"},
+            {"tsd.no.such", "Hourglass does not know this setting"},
+            {"tsd.search.enable", "it configures Java plug-ins, which Hourglass cannot load"},
             {"tsd.storage.hbase.zk_quorum",
-             "HBase is reached through its Thrift2 gateway, `tsd.storage.hbase.thrift`"}});
+             "the daemon reaches HBase through its Thrift2 gateway, `tsd.storage.hbase.thrift`"}});
   CHECK(Config().IneffectiveSettings().empty());
   CHECK(config.String("tsd.no.such") == "1");
   CHECK(config.Shown().at("hbase.rpcs.batch.size") == "2");
 }
 
-TEST_CASE("true is 1, true or yes in any case and between blanks; all else is false") {
+TEST_CASE("true is 1, true or yes in any case and with surrounding blanks") {
   Config config;
   for (const char* yes : {"1", "true", "YES", " True "}) {
     config.Set("k", yes);
@@ -101,7 +101,7 @@ TEST_CASE("true is 1, true or yes in any case and between blanks; all else is fa
   }
 }
 
-TEST_CASE("a number that cannot be is refused by key and value") {
+TEST_CASE("an invalid number is refused with its key and value") {
   Config config;
   config.Set("k", " 42 ");
   CHECK(*config.Int("k", 7, 0) == 42);
@@ -117,16 +117,23 @@ TEST_CASE("a number that cannot be is refused by key and value") {
   CHECK_FALSE(config.Int("k", 7, 0, 100).ok());
 }
 
-TEST_CASE("lists are split at commas and trimmed") {
+TEST_CASE("lists are separated by commas and trimmed") {
   Config config;
   config.Set("k", " a, b ,,c");
   CHECK(config.List("k") == std::vector<std::string>{"a", "b", "c"});
 }
 
-TEST_CASE("passwords are not shown") {
+TEST_CASE("values of credentials are not shown") {
   Config config;
   config.Set("tsd.my.PassWord", "secret");
   CHECK(config.Shown().at("tsd.my.PassWord") == "********");
+  for (const char* key : {"tsd.my.SecretKey", "tsd.my.access_token", "tsd.my.credentials",
+                          "tsd.search.api_key", "tsd.search.ApiKey"}) {
+    config.Set(key, "secret");
+    CHECK(config.Shown().at(key) == "********");
+  }
+  config.Set("tsd.network.tls.key", "/etc/key.pem");
+  CHECK(config.Shown().at("tsd.network.tls.key") == "/etc/key.pem");
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ std::map<std::string, int64_t> Shown(const CountedStore& store) {
   return shown;
 }
 
-TEST_CASE("what is asked of the cells door is counted by OpenTSDB's kinds") {
+TEST_CASE("calls of the cell store are counted by OpenTSDB's kinds") {
   ManualClock clock{1};
   ModelStore model(clock);
   CountedStore counted(model);

@@ -16,12 +16,12 @@ import daemon  # noqa: E402
 
 NAME = re.compile(r"\b(?:hourglass|process)_[a-z0-9_]+")
 LABEL_OF = re.compile(r"\b(hourglass_[a-z_]+)\{[^}]*?\b([a-z]+)=\"([^\"$]+)\"")
-# A daemon shows these over HBase alone; http/api/metric_names.cc has them.
+# A daemon shows these only if it uses HBase; they are in http/api/metric_names.cc.
 ELSEWHERE = re.compile(r"hourglass_hbase_")
 
 
 def shown(tsdb):
-    """{name of a sample} and the lines."""
+    """Returns {names of samples} and the lines of /metrics."""
     with tempfile.TemporaryDirectory() as folder:
         server = daemon.Daemon(tsdb, folder)
         server.start()
@@ -69,7 +69,7 @@ def main():
                           check=False)
     if said.returncode != 0:
         wrong.append(f"promtool: {said.stdout}{said.stderr}")
-    # The test itself: a name and a label that nobody shows, and panels that lie over each other with one id.
+    # A test of this check: a name and a label that the daemon does not show, and overlapping panels with the same id.
     box = {"id": 1, "gridPos": {"h": 1, "w": 1, "x": 0, "y": 0}}
     canary = list(faults({"panels": [{**box, "targets": [{"expr": "hourglass_nothing"}]}, box],
                           "templating": {"list": []}}, 'hourglass_ready{a="b"} hourglass_hbase_nothing', names, lines, table))

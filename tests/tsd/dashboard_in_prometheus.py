@@ -31,10 +31,10 @@ scrape_configs:
     static_configs:
       - targets: ["127.0.0.1:{port}"]
 """
-# As Grafana fills them in, where all instances are chosen.
+# The values that Grafana fills in when all instances are chosen.
 VARIABLES = {"$instance": ".+", "$__rate_interval": "20s"}
 LABELS_OF = re.compile(r"label_values\((.+), (\w+)\)")
-# What work() makes grow: a rate of nothing would say that the wrong thing is counted.
+# The values that work() increases: a rate of zero would mean that the panel counts the wrong thing.
 MOVES = ("hourglass_points_added_total", "hourglass_put_errors_total", "hourglass_rpc_received_total", "hourglass_queries_total",
          "hourglass_http_request_duration", "hourglass_query_scan_duration", "hourglass_storage_flushes_total",
          "hourglass_storage_flushed_bytes_total", "process_cpu_seconds_total", "hourglass_storage_series", "hourglass_storage_files{",
@@ -42,7 +42,7 @@ MOVES = ("hourglass_points_added_total", "hourglass_put_errors_total", "hourglas
 
 
 def asked(dashboard):
-    """(where, expression, labels that a result has) of panels and variables."""
+    """Returns (place, expression, labels that a result must have) of all panels and variables."""
     for panel in dashboard["panels"]:
         for target in panel.get("targets", []):
             yield panel["title"], target["expr"], re.findall(r"{{(\w+)}}", target.get("legendFormat", ""))
@@ -53,7 +53,7 @@ def asked(dashboard):
 
 
 def work(server, number):
-    """Points, one of them refused; a query; a flush."""
+    """Writes points, one of them invalid, runs a query, and flushes."""
     point = {"metric": "m", "timestamp": 1700000000 + number, "value": number, "tags": {"host": f"h{number}"}}
     for value, status in ((number, 204), ("no number", 400)):
         connection = server.connection()
@@ -103,7 +103,7 @@ def rule_faults(prometheus):
 
 
 def settled(server, prometheus, dashboard):
-    """What is wrong after some work; right away there are no two scrapes to make a rate of."""
+    """Returns what is wrong after some work; at first there are not yet two scrapes from which to compute a rate."""
     until, number = time.monotonic() + PATIENCE_S, 0
     while True:
         work(server, number)
@@ -120,7 +120,7 @@ def panel(expression, legend=""):
 
 def main():
     dashboard = json.loads((ROOT / "docs/dashboard.json").read_text())
-    # The test itself: no PromQL, no data, no label, no variable; 0 where something moves.
+    # A test of this check: no PromQL, no data, no label, no variable; 0 where a value should change.
     canaries = [panel("sum by hourglass_ready"), panel("hourglass_nothing"), panel("hourglass_ready", "{{none}}"), panel("hourglass_ready{a='$b'}"),
                 panel("0 * hourglass_ready")]
     with tempfile.TemporaryDirectory() as name:

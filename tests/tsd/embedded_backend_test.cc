@@ -51,7 +51,7 @@ std::vector<Cell> OnlyRow(Backend& backend) {
   return rows[0].cells;
 }
 
-TEST_CASE("the directory of a running process is busy, and the message tells its words") {
+TEST_CASE("the directory of a running process is busy, and the error has its description") {
   const Folder folder;
   const auto first = OpenEmbeddedBackend(folder.Settings(), "the first one");
   REQUIRE(first.ok());
@@ -62,7 +62,7 @@ TEST_CASE("the directory of a running process is busy, and the message tells its
   CHECK(OpenEmbeddedBackend(folder.Settings(), "the third one").ok());
 }
 
-TEST_CASE("a batch of nothing is refused as long as any other would be: readiness rests on that") {
+TEST_CASE("an empty batch is refused as long as any other one would be, for /readyz") {
   const Folder folder;
   const auto backend = OpenEmbeddedBackend(folder.Settings(), "", StoreUse::kLook);
   REQUIRE(backend.ok());
@@ -84,7 +84,7 @@ TEST_CASE("a batch of nothing is refused as long as any other would be: readines
   CHECK(points.Append({}).ok());
 }
 
-TEST_CASE("a setting that no engine has is refused by key and value") {
+TEST_CASE("an unknown value of a setting is refused with its key and value") {
   const Folder folder;
   for (const auto& [key, value] :
        {std::pair{"tsd.storage.durability", "safe"}, std::pair{"tsd.memory.limit", "1"},
@@ -98,7 +98,7 @@ TEST_CASE("a setting that no engine has is refused by key and value") {
   }
 }
 
-TEST_CASE("other widths than those of the directory are refused") {
+TEST_CASE("other id widths than those of the directory are refused") {
   const Folder folder;
   REQUIRE(OpenEmbeddedBackend(folder.Settings(), "").ok());
   Config config = folder.Settings();
@@ -106,7 +106,7 @@ TEST_CASE("other widths than those of the directory are refused") {
   CHECK(OpenEmbeddedBackend(config, "").status().code() == StatusCode::kInvalidArgument);
 }
 
-TEST_CASE("tsd.storage.ttl is the TTL of the data table; empty leaves it, 0 is for ever") {
+TEST_CASE("tsd.storage.ttl sets the TTL of the data table; empty keeps it, and 0 is for ever") {
   const Folder folder;
   const auto ttl_with = [&](const char* text) {
     Config config = folder.Settings();
@@ -126,7 +126,8 @@ TEST_CASE("tsd.storage.ttl is the TTL of the data table; empty leaves it, 0 is f
   CHECK(status.message().find("tsd.storage.ttl") != std::string_view::npos);
 }
 
-TEST_CASE("with appends on, points go to the append cell, and are read with those stored before") {
+TEST_CASE(
+    "with enable_appends points go to the append cell and are read together with earlier points") {
   const Folder folder;
   {
     const auto native = OpenEmbeddedBackend(folder.Settings(), "");
@@ -157,8 +158,8 @@ TEST_CASE("with appends on, points go to the append cell, and are read with thos
         std::vector<uint64_t>{1, 2, 3});
 }
 
-// A quarter of what may be unflushed, a mebibyte for each region.
-TEST_CASE("more regions than memory is good for are warned of, from the very first one too many") {
+// A quarter of the limit of unflushed memory, one mebibyte per region.
+TEST_CASE("too many regions for the memory give a warning, from the first one too many") {
   for (const bool many : {false, true}) {
     const Folder folder;
     Config config = folder.Settings();
@@ -172,7 +173,7 @@ TEST_CASE("more regions than memory is good for are warned of, from the very fir
   }
 }
 
-TEST_CASE("a table of more than three families is warned of as it is made, and at each start") {
+TEST_CASE("a table with more than three families gives a warning when created and at each start") {
   const Folder folder;
   const auto warned = [](size_t before) {
     const auto lines = RecentLogLines();
@@ -193,7 +194,7 @@ TEST_CASE("a table of more than three families is warned of as it is made, and a
   CHECK(warned(before));
 }
 
-TEST_CASE("settings of regions and merges that cannot be are refused by key and value") {
+TEST_CASE("invalid settings of regions and merges are refused with key and value") {
   const Folder folder;
   const std::pair<const char*, const char*> bad[] = {
       {"tsd.storage.region.split_policy", "sometimes"}, {"tsd.storage.region.max_size", "0"},

@@ -53,7 +53,7 @@ def openssl(folder, *words):
 
 
 def make_certificate(folder, name, authority=None, alternative="DNS:localhost,IP:127.0.0.1"):
-    """folder/NAME.pem and NAME.key, vouched for by itself or an authority made before."""
+    """Writes folder/NAME.pem and NAME.key, signed by itself or by an authority that was created before."""
     openssl(folder, "ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", f"{name}.key")
     if authority is None:
         openssl(folder, "req", "-x509", "-new", "-key", f"{name}.key", "-subj", f"/CN={name}", "-days", "1", "-out", f"{name}.pem")
@@ -75,7 +75,7 @@ def basic(name, password):
 
 
 class Guarded(daemons.Daemon):
-    """With users ann (read), boss (admin) and agents (write, by token), and TLS on a second port."""
+    """A daemon with the users ann (read), boss (admin) and agents (write, by token), and TLS on a second port."""
 
     def __init__(self, tsdb, folder, settings=None):
         for name in ("authority", "stranger"):
@@ -93,7 +93,7 @@ class Guarded(daemons.Daemon):
             "tsd.network.tls.authorities": folder / "authority.pem", **(settings or {})})
 
     def get(self, path, timeout=60):
-        # What the support's start waits for: an answer, of whatever kind, but that it is starting.
+        # Waits until the daemon answers anything other than that it is starting.
         try:
             return super().get(path, timeout)
         except daemons.Refused as refused:
@@ -108,7 +108,7 @@ class Guarded(daemons.Daemon):
         return context
 
     def say(self, path, fields=None, body=None, tls=True, own=None):
-        """(status, body) over a connection of its own."""
+        """Sends a request over a new connection; returns (status, body)."""
         url = f"https://localhost:{self.tls_port}{path}" if tls else f"http://127.0.0.1:{self.port}{path}"
         request = urllib.request.Request(url, headers=fields or {}, data=None if body is None else json.dumps(body).encode())
         try:
@@ -118,7 +118,7 @@ class Guarded(daemons.Daemon):
             return refused.code, refused.read()
 
     def raw_tls(self):
-        """A socket connected to the port of TLS."""
+        """A socket connected to the TLS port, without a handshake."""
         return socket.create_connection(("127.0.0.1", self.tls_port), PATIENCE_S)
 
     def bearer(self, token=None):
@@ -128,10 +128,10 @@ class Guarded(daemons.Daemon):
         return (self.folder / "tsd.log").read_text()
 
     def hang_up(self):
-        """SIGHUP, and its end."""
-        before = self.log().count("cached names dropped")
+        """Sends SIGHUP and waits until the daemon has handled it."""
+        before = self.log().count("dropped the cached names")
         self.process.send_signal(signal.SIGHUP)
-        until(lambda: self.log().count("cached names dropped") > before, "SIGHUP was not heard")
+        until(lambda: self.log().count("dropped the cached names") > before, "SIGHUP was not heard")
 
 
 @case
@@ -146,7 +146,7 @@ def users_write_and_read_over_tls_and_plainly(server, tsdb, folder):
         check(server.say("/api/put", basic("ann", PASSWORD), POINT, tls=tls)[0] == 403, "a reader writes")
         check(server.say("/logs", basic("ann", PASSWORD + "!"), tls=tls)[0] == 401, "another's password")
     refused = lambda: server.say("/logs?secret", basic("ann", PASSWORD + "!"))[0]  # noqa: E731
-    until(lambda: refused() == 401 and "credentials are refused component=access remote=127.0.0.1:" in server.log(), "the log tells it")
+    until(lambda: refused() == 401 and "credentials were refused component=access remote=127.0.0.1:" in server.log(), "the log tells it")
     check("status=401 method=GET path=/logs" in server.log() and "?secret" not in server.log(), "and what was asked for")
 
 
@@ -182,7 +182,7 @@ def users_and_certificates_are_read_anew_at_SIGHUP(server, tsdb, folder):
     check(subject["commonName"] == "second", subject)
     (folder / "users").write_text("ann\n")
     server.hang_up()
-    until(lambda: "users stay as they were" in server.log(), server.log())
+    until(lambda: "the file of users cannot be read; the previous users stay valid" in server.log(), server.log())
     check(server.say("/api/put", server.bearer(token), POINT)[0] == 204, "a broken file ended what was")
 
 
@@ -210,7 +210,7 @@ def tools_ask_a_guarded_daemon_as_somebody_over_TLS(server, tsdb, folder):
     (folder / "boss").write_text(f"boss:{PASSWORD}!\n")
     (folder / "agents").write_text(server.token + "\n")
     url = f"https://localhost:{server.tls_port}"
-    admin = ("admin", "--url", url, "tables")
+    admin = ("table", "--url", url, "list")
     trusting = (*admin, "--ca-file", folder / "authority.pem")
     done = tool(tsdb, folder, *trusting, "--credentials-file", folder / "boss")
     check(done.returncode == 0 and '"table":"tsdb"' in done.stdout, done.stderr)
@@ -302,7 +302,7 @@ def main():
         try:
             run(tsdb, work)
             passed += 1
-        except Exception as error:  # of whatever kind: the case failed
+        except Exception as error:  # of any kind: the case has failed
             failed += 1
             print(f"FAIL {work.__name__}: {type(error).__name__}: {error}")
     print(f"{passed} passed, {failed} failed")

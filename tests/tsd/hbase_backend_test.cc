@@ -16,7 +16,7 @@
 namespace hg::tsd {
 namespace {
 
-/// A gateway over the model, and settings that name it.
+/// A gateway over the model, and settings with its address.
 struct Cluster {
   Cluster() : gateway([this]() -> Store& { return model; }, {}) {
     config.Set("tsd.storage.backend", "hbase");
@@ -34,7 +34,7 @@ const Bytes kTsuid = [] {
   return tsuid;
 }();
 
-TEST_CASE("tables that are missing are created with OpenTSDB's attributes, and points stored") {
+TEST_CASE("missing tables are created with OpenTSDB's attributes, and points are stored") {
   Cluster cluster;
   auto backend = OpenBackend(cluster.config, "", StoreUse::kWork);
   REQUIRE(backend.ok());
@@ -58,7 +58,7 @@ TEST_CASE("tables that are missing are created with OpenTSDB's attributes, and p
   CHECK((*backend)->Close().ok());
 }
 
-TEST_CASE("statistics tell of calls by method and of connections by gateway") {
+TEST_CASE("statistics have calls by method and connections by gateway") {
   Cluster cluster;
   auto backend = OpenBackend(cluster.config, "", StoreUse::kWork);
   REQUIRE(backend.ok());
@@ -82,7 +82,7 @@ TEST_CASE("statistics tell of calls by method and of connections by gateway") {
   CHECK(took.at("hbase.gateway.latency{method=createTable}").sum.count() > 0);
 }
 
-TEST_CASE("the daemon acknowledges points while HBase is away, and writes them when it is back") {
+TEST_CASE("the daemon acknowledges points while HBase is unreachable, and writes them later") {
   const auto folder =
       std::filesystem::temp_directory_path() / ("hg_hbase_backend_" + std::to_string(getpid()));
   Cluster cluster;
@@ -98,7 +98,7 @@ TEST_CASE("the daemon acknowledges points while HBase is away, and writes them w
   cluster.gateway.Stop();
   const PointEntry entry = MakePointEntry(*series, Timestamp{1356998405}, PointValue::Int(7));
   REQUIRE(points.Append({&entry, 1}).ok());
-  CHECK(points.Append({}).ok());  // there is room for more
+  CHECK(points.Append({}).ok());  // there is space for more
   const auto shown = [&](const std::string& wanted) {
     int64_t shown = -1;
     (*backend)->CollectStats([&](const std::string& name, const std::string&, int64_t value) {
@@ -109,7 +109,7 @@ TEST_CASE("the daemon acknowledges points while HBase is away, and writes them w
   CHECK(shown("hbase.spool.taken") == 1);
   CHECK(shown("hbase.spool.bytes") > 0);
   CHECK((*backend)->WritesWait());
-  // Who would not replay them does not start over them.
+  // A daemon that would not replay the points does not start.
   cluster.config.Set("tsd.storage.hbase.spool.size", "0");
   const Status without = ReadSpoolOptions(cluster.config).status();
   CHECK(without.code() == StatusCode::kInvalidArgument);
@@ -128,7 +128,7 @@ TEST_CASE("the daemon acknowledges points while HBase is away, and writes them w
   std::filesystem::remove_all(folder);
 }
 
-TEST_CASE("without a spool the daemon says, as nobody asks, that HBase is away") {
+TEST_CASE("without a spool the daemon reports that HBase is unreachable") {
   Cluster cluster;
   cluster.config.Set("tsd.storage.hbase.spool.size", "0");
   cluster.config.Set("tsd.storage.hbase.thrift.deadline", "50");
@@ -151,7 +151,7 @@ TEST_CASE("without a spool the daemon says, as nobody asks, that HBase is away")
   CHECK(points.Append({}).ok());
 }
 
-TEST_CASE("tables of others are taken as they are, unless a family is missing") {
+TEST_CASE("existing tables are used as they are, unless a family is missing") {
   Cluster cluster;
   TableDescriptor foreign{"tsdb", {{"t"}, {"more"}}, false};
   foreign.families[0].compression = "ZSTD";
@@ -165,14 +165,14 @@ TEST_CASE("tables of others are taken as they are, unless a family is missing") 
   CHECK(refused.message().find("tsdb-uid has no family name") != std::string_view::npos);
 }
 
-TEST_CASE("nothing is created where that is switched off") {
+TEST_CASE("no table is created if the setting is off") {
   Cluster cluster;
   cluster.config.Set("tsd.storage.hbase.create_tables", "false");
   CHECK(OpenBackend(cluster.config, "", StoreUse::kWork).status().code() == StatusCode::kNotFound);
   CHECK(cluster.model.ListTables()->empty());
 }
 
-TEST_CASE("who only looks creates nothing, and hears of the table that is missing") {
+TEST_CASE("a tool that only reads creates nothing, and gets an error for a missing table") {
   Cluster cluster;
   const auto backend = OpenBackend(cluster.config, "", StoreUse::kLook);
   REQUIRE(backend.ok());
@@ -181,7 +181,7 @@ TEST_CASE("who only looks creates nothing, and hears of the table that is missin
   CHECK(missing.code() == StatusCode::kNotFound);
 }
 
-TEST_CASE("points whose table is gone are to be kept by their sender") {
+TEST_CASE("points whose table is missing must be kept by their sender") {
   for (const char* appends : {"false", "true"}) {
     Cluster cluster;
     cluster.config.Set("tsd.storage.enable_appends", appends);
@@ -197,7 +197,7 @@ TEST_CASE("points whose table is gone are to be kept by their sender") {
   }
 }
 
-TEST_CASE("settings become options") {
+TEST_CASE("settings are translated to options") {
   Config config;
   config.Set("tsd.storage.hbase.thrift", "one:9090, two:9191");
   config.Set("tsd.storage.hbase.thrift.transport", "framed");
@@ -217,7 +217,7 @@ TEST_CASE("settings become options") {
   CHECK(options->layout.salt_width == 1);
 }
 
-TEST_CASE("a setting that cannot be is refused by key and value") {
+TEST_CASE("an invalid setting is refused with key and value") {
   for (const auto& [key, value] :
        {std::pair{"tsd.storage.hbase.thrift", "host"}, std::pair{"tsd.storage.hbase.thrift", ":1"},
         std::pair{"tsd.storage.hbase.thrift", "host:70000"},

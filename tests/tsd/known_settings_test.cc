@@ -21,7 +21,7 @@ std::string TextOf(const std::filesystem::path& path) {
   return std::move(text).str();
 }
 
-TEST_CASE("the manual's table is the program's: tsdb settings prints it") {
+TEST_CASE("the table in docs/settings.md equals the output of tsdb settings") {
   std::istringstream manual(TextOf(kSources / "docs/settings.md"));
   std::string table;
   for (std::string line; std::getline(manual, line);)
@@ -46,7 +46,7 @@ TEST_CASE("every setting has a meaning or a reason why it has no effect") {
   }
 }
 
-TEST_CASE("a setting that is obeyed is read somewhere, one without effect nowhere") {
+TEST_CASE("each setting with an effect is read in the sources, and each one without is not") {
   std::string sources;
   for (const auto& file : std::filesystem::recursive_directory_iterator(kSources / "tsd")) {
     if (file.path().extension() == ".cc" && file.path().filename() != "known_settings.cc")
@@ -64,7 +64,7 @@ TEST_CASE("a setting that is obeyed is read somewhere, one without effect nowher
   }
 }
 
-TEST_CASE("no setting is known twice") {
+TEST_CASE("no setting is listed twice") {
   std::set<std::string_view> keys;
   for (const KnownSetting& known : KnownSettings()) CHECK(keys.insert(known.key).second);
   CHECK(FindSetting("tsd.mode")->default_value == "rw");

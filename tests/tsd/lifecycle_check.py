@@ -17,7 +17,7 @@ sys.path.insert(0, str(ROOT / "tests/support"))
 sys.dont_write_bytecode = True
 import daemon  # noqa: E402
 
-# As /proc/net/tcp has them: the state, and 127.0.0.1 as a number of this machine's order of bytes.
+# In the form of /proc/net/tcp: the state, and 127.0.0.1 as a number in this machine's byte order.
 LISTENS = "0A"
 LOOPBACK = f"{int.from_bytes(socket.inet_aton('127.0.0.1'), sys.byteorder):08X}"
 
@@ -31,7 +31,7 @@ def check(good, what):
 
 
 class Manager:
-    """The end of NOTIFY_SOCKET."""
+    """The receiving end of NOTIFY_SOCKET (what systemd would read)."""
 
     def __init__(self, folder):
         path = str(folder / "notify")
@@ -65,7 +65,7 @@ def metric(server, name):
 
 
 def answers_while_it_starts(tsdb, folder):
-    """A store that cannot be opened yet: HBase's gateway is not there."""
+    """The store cannot be opened yet, because HBase's gateway is not there."""
     server = daemon.Daemon(tsdb, folder, {"tsd.storage.backend": "hbase", "tsd.storage.hbase.start_patience": 600_000,
                                           "tsd.storage.hbase.thrift": f"127.0.0.1:{daemon.free_port()}"})
     server.launch()
@@ -76,7 +76,7 @@ def answers_while_it_starts(tsdb, folder):
             break
         except OSError:
             time.sleep(0.02)
-    check(status_of(server, "/readyz") == (503, "starting: the store is opened\n"), "and not ready")
+    check(status_of(server, "/readyz") == (503, "starting: the store is being opened\n"), "and not ready")
     check(status_of(server, "/api/put", point(1))[0] == 503, "points are to be sent again")
     check(server.stop() == 0, "told to stop it ends")
 
@@ -101,7 +101,7 @@ def told_and_drained(tsdb, folder):
 
 
 def replayed(tsdb, folder, flush):
-    """Records that a start reads after a stop."""
+    """The number of log records that a start reads after a stop."""
     server = daemon.Daemon(tsdb, folder, {"tsd.core.stop.flush": flush})
     server.start()
     check(status_of(server, "/api/put", point(2))[0] == 204, "a point is taken")
@@ -121,7 +121,7 @@ def knows_spellings(server, count):
 
 
 def recalled(tsdb, folder):
-    """Spellings of series after a kill, by the shapes that the process before met."""
+    """The number of series found again after a kill in a table of series that the process before had written."""
     server = daemon.Daemon(tsdb, folder)
     server.start()
     points = [f'{{"metric":"m{number % 2}","timestamp":1700000001,"value":1,"tags":{{"host":"h{number}","dc":"x"}}}}' for number in range(300)]
@@ -153,12 +153,12 @@ def recalled(tsdb, folder):
 
 
 def listens_on(process):
-    """{(address as the kernel writes it, port)} of the sockets of a process that listen, by IPv4 and by IPv6."""
+    """Returns {(address in the kernel's form, port)} of the process's listening sockets, for IPv4 and IPv6."""
     own = set()
     for name in os.listdir(f"/proc/{process.pid}/fd"):
         try:
             own.add(os.readlink(f"/proc/{process.pid}/fd/{name}"))
-        except FileNotFoundError:  # closed meanwhile
+        except FileNotFoundError:  # it was closed meanwhile
             pass
     out = set()
     for table in ("tcp", "tcp6"):
@@ -171,7 +171,7 @@ def listens_on(process):
 
 
 def is_reached_from_here_alone(tsdb, folder):
-    """No address is set: all that the sockets of this process listen at is 127.0.0.1, Graphite's ports among it."""
+    """Without a configured address, all sockets of this process listen on 127.0.0.1 only, Graphite's ports included."""
     settings = {f"tsd.graphite.{name}": daemon.free_port() for name in ("port", "pickle.port")}
     for bind, address in ((None, LOOPBACK), ("0.0.0.0", "00000000")):
         server = daemon.Daemon(tsdb, folder, settings)

@@ -10,7 +10,7 @@ SETTING = re.compile(r"`(tsd\.[a-zA-Z_.]+)`")
 
 
 def rows(text):
-    """(limit, default, setting, kept in) of each row of each table."""
+    """Returns (limit, default, setting, "kept in") of each row of each table."""
     for line in text.splitlines():
         cells = [cell.strip() for cell in line.split("|")[1:-1]]
         if len(cells) == 5 and not set(cells[0]) <= set("-") and cells[0] != "limit":
@@ -23,7 +23,7 @@ def defaults():
 
 
 def constant(place):
-    """The number that `FILE NAME` names."""
+    """The value of the constant that `FILE NAME` refers to."""
     path, name = place.split()
     found = re.search(rf"\b{name} = ([^;]+);", (ROOT / path).read_text())
     if not found:
@@ -31,17 +31,17 @@ def constant(place):
     expression = re.sub(r"[a-z_0-9]+\{(\d+)\}", r"\1", found[1]).replace("'", "")
     if not re.fullmatch(r"[0-9 *<()+-]+", expression):
         raise ValueError(f"{name} is not a plain number: {expression}")
-    return eval(expression)  # digits and operators alone
+    return eval(expression)  # the expression contains only digits and operators
 
 
 def number(cell):
-    """The number that a cell begins with, or None."""
+    """The number with which a cell begins, or None."""
     found = re.match(r"\d+", cell)
     return int(found[0]) if found else None
 
 
 def fault(limit, default, setting, place, known):
-    """What is wrong with a row; empty if nothing."""
+    """What is wrong with a row; empty if nothing is."""
     key = SETTING.fullmatch(setting)
     if key:
         if key[1] not in known:
@@ -66,7 +66,7 @@ def main():
         if wrong:
             print(f"FAIL {row[0]}, {row[1]}: {wrong}")
         passed, failed = passed + (not wrong), failed + bool(wrong)
-    # The test itself: a wrong default and a missing setting are seen.
+    # A test of this check: a wrong default and a missing setting are noticed.
     canaries = [("x", "9", "`tsd.storage.max_tags`", ""), ("x", "1", "`tsd.no.such`", ""),
                 ("x", "4097", "fixed", "http/wire/request_head.h kRequestLineBytesMax")]
     for canary in canaries:

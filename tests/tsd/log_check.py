@@ -16,10 +16,10 @@ import daemon  # noqa: E402
 
 TEXT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} (debug|info|warning|error): .+")
 FIELD = r'[a-z_]+=(?:"(?:[^"\\]|\\.)*"|[^\s"=]+)'
-BEHIND = re.compile(rf"(?: {FIELD})+")  # a message of text
+BEHIND = re.compile(rf"(?: {FIELD})+")  # the fields that may follow a text message
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 ALWAYS = {"time", "level", "thread", "component", "message"}
-# What an event of each message has beside.
+# The fields that each message must have.
 FIELDS = {"a setting has no effect": {"setting", "why"},
           "starting": {"version", "pid", "connections_max", "open_files_max"},
           "Ready to serve": {"address", "duration_ms"},
@@ -29,9 +29,9 @@ FORGED = "sum:m{host=a\n2026-01-01 00:00:00.000 error: forged \" component=forge
 
 
 def log_of(tsdb, settings):
-    """Lines of a daemon that started, refused a query and stopped; it was given a setting that has no effect."""
+    """Log lines of a daemon that started, refused a query and stopped, with a setting that has no effect."""
     with tempfile.TemporaryDirectory() as folder:
-        server = daemon.Daemon(tsdb, folder, {"tsd.http.cachedir": "/tmp", "tsd.query.memory.per_query": 1, **settings})
+        server = daemon.Daemon(tsdb, folder, {"tsd.http.cachedir": "/tmp", "tsd.query.memory.per_query": 100000, **settings})
         server.start()
         connection = server.connection()
         connection.request("POST", "/api/put", json.dumps([{"metric": "m", "timestamp": 1700000000, "value": 1, "tags": {"host": "a"}}]))
@@ -45,7 +45,7 @@ def log_of(tsdb, settings):
 
 
 def refusal(tsdb, settings):
-    """What it says that does not start."""
+    """The message of a daemon that does not start because of these settings."""
     try:
         log_of(tsdb, settings)
         return "it started"

@@ -19,7 +19,7 @@ TEST_CASE("a text line has time, level and text, and stays one line") {
   CHECK(line.substr(4, 1) + line.substr(7, 1) + line.substr(13, 1) == "--:");
 }
 
-TEST_CASE("behind the message of a text line are the component and the fields") {
+TEST_CASE("the message of a text line is followed by the component and the fields") {
   const LogFields fields = {{"path", "/data"}, {"files", size_t{3}},
                             {"empty", ""},     {"said", "a \"b\"\n=c"},
                             {"back", "C:\\x"}, LogField(Status::Busy("now"))};
@@ -28,7 +28,7 @@ TEST_CASE("behind the message of a text line are the component and the fields") 
         R"(said="a \"b\"\n=c" back="C:\\x" error="busy: now")");
 }
 
-TEST_CASE("no value of a field can pass for another field or line") {
+TEST_CASE("no value can be mistaken for another field or line") {
   const std::string line =
       Line(LogFormat::kText, LogLevel::kInfo, "query", "slow",
            {{"query", "m user=root\n2026-01-01 00:00:00.000 error: forged \" user=root"}});
@@ -49,7 +49,7 @@ TEST_CASE("a JSON line is an object, whatever the text holds") {
   CHECK(broken.find('\x01') == std::string::npos);
 }
 
-TEST_CASE("levels have their words") {
+TEST_CASE("levels have names") {
   const auto word = [](LogLevel level) {
     return Line(LogFormat::kText, level, "", "x").substr(24);
   };

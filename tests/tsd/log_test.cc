@@ -7,7 +7,7 @@
 namespace hg::tsd {
 namespace {
 
-/// Behind seconds and level stands the thread, which no test knows.
+/// The thread follows seconds and level; its name is not known here.
 std::string Shown(const std::string& line) {
   const size_t level = line.find('\t') + 1;
   const size_t thread = line.find('\t', level);
@@ -15,7 +15,7 @@ std::string Shown(const std::string& line) {
   return line.substr(level, thread - level) + line.substr(logger);
 }
 
-TEST_CASE("the last lines of the log are kept, newest first, those below the level are not") {
+TEST_CASE("the last log lines are kept, newest first, and those below the level are not") {
   LogInfo("", "one");
   SetLogLevel(LogLevel::kError);
   LogWarning("", "dropped");
@@ -29,7 +29,7 @@ TEST_CASE("the last lines of the log are kept, newest first, those below the lev
   CHECK(lines[0].find_first_not_of("0123456789") == 10);
 }
 
-TEST_CASE("what steers a terminal is written out") {
+TEST_CASE("terminal control sequences are escaped") {
   CHECK(OneLine("a\x1B[2J\x07z\x7F\tb\r\n") == "a\\x1B[2J\\x07z\\x7F\tb\\r\\n");
 }
 

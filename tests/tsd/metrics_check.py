@@ -20,13 +20,13 @@ UNNAMED = re.compile(r"^# TYPE (\S+) untyped$", re.MULTILINE)
 
 
 def promtool_says(text):
-    """What `promtool check metrics` finds; "" = nothing."""
+    """The findings of `promtool check metrics`; "" if there are none."""
     found = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True, text=True, check=False)
     return (found.stdout + found.stderr).strip() or ("" if found.returncode == 0 else f"exit status {found.returncode}")
 
 
 def shown(tsdb):
-    """/metrics of a daemon that has written and answered something."""
+    """The /metrics page of a daemon that has written and answered something."""
     with tempfile.TemporaryDirectory() as folder:
         server = daemon.Daemon(tsdb, folder)
         server.start()
@@ -55,7 +55,7 @@ def faults(answers):
 
 
 def without_name(listed, table):
-    """What docs/statistics.md tells of and http/api/metric_names.cc does not know."""
+    """Names in docs/statistics.md that http/api/metric_names.cc does not know."""
     for name in listed:
         if f'{{"{name}", ' not in table:
             yield f"{name} of docs/statistics.md is not in http/api/metric_names.cc"
@@ -68,7 +68,7 @@ def main():
     answers = shown(sys.argv[1])
     listed = statistics_doc.told((ROOT / "docs/statistics.md").read_text())
     wrong = [*faults(answers), *without_name(listed, (ROOT / "http/api/metric_names.cc").read_text())]
-    # The test itself: a counter without _total, names that nobody gave, three lines that are missing, and no answer.
+    # A test of this check: a counter without _total, unknown names, three missing lines, and no answer.
     canary = list(without_name(["a.b"], '{"a.bc", "", '))
     canary += list(faults({"/metrics": "# HELP a b\n# TYPE a counter\na 1\n# HELP c d\n# TYPE c untyped\nc 1\n"
                                       "hourglass_ready 1\n", "/healthz": "", "/readyz": ""}))

@@ -12,12 +12,12 @@ TEST_CASE("a key ends at an equals sign, a colon or a blank") {
         Pairs{{"a", "1"}, {"b", "2"}, {"c", "3"}, {"d", "4"}, {"e", ""}});
 }
 
-TEST_CASE("only one separator is taken: the next one belongs to the value") {
+TEST_CASE("only one separator is skipped, and the next one belongs to the value") {
   CHECK(ParseProperties("a == 1\nb = :2\nc  =  x = y ") ==
         Pairs{{"a", "= 1"}, {"b", ":2"}, {"c", "x = y "}});
 }
 
-TEST_CASE("comments and empty lines say nothing, in whatever line ends") {
+TEST_CASE("comments and empty lines are ignored, with any line ends") {
   CHECK(ParseProperties("# a=1\r\n  ! b=2\r\r\n\n  \nc=3\rd=4") == Pairs{{"c", "3"}, {"d", "4"}});
 }
 
@@ -31,15 +31,15 @@ TEST_CASE("a comment is not continued") {
   CHECK(ParseProperties("# a \\\nb = 1") == Pairs{{"b", "1"}});
 }
 
-TEST_CASE("escapes in keys and values are Java's") {
+TEST_CASE("escapes in keys and values are those of Java") {
   CHECK(ParseProperties("a\\ b\\=c = \\t\\n\\u0041\\x\\:\\\\") == Pairs{{"a b=c", "\t\nAx:\\"}});
 }
 
-TEST_CASE("an escape beyond ISO-8859-1 becomes a question mark, one inside is its byte") {
+TEST_CASE("an escape beyond ISO-8859-1 becomes a question mark, and others become their byte") {
   CHECK(ParseProperties("a = \\u00e9\\u6e29") == Pairs{{"a", "\xe9?"}});
 }
 
-TEST_CASE("bytes stay as they are and a key may come twice") {
+TEST_CASE("other bytes are unchanged, and a key may occur twice") {
   CHECK(ParseProperties("a=\xc3\xa9\na=2") == Pairs{{"a", "\xc3\xa9"}, {"a", "2"}});
 }
 

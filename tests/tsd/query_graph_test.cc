@@ -38,7 +38,7 @@ TEST_CASE("words with a plus describe the plot") {
   CHECK(PlotWords({"+nokey"}).status().code() == StatusCode::kInvalidArgument);
 }
 
-TEST_CASE("a file of numbers per line, a script and the picture") {
+TEST_CASE("a plot consists of a data file per line, a script and an image") {
   const std::filesystem::path folder =
       std::filesystem::temp_directory_path() / ("query_graph_test." + std::to_string(getpid()));
   std::filesystem::create_directories(folder);
@@ -62,7 +62,7 @@ TEST_CASE("the script names the lines and their axis") {
   CHECK(script.find("set y2tics") != std::string::npos);
 }
 
-TEST_CASE("no text leaves its quotes, so that a script can only plot") {
+TEST_CASE("no text can end its quotes, so the script can only plot") {
   http::graph::Plot plot = TwoLines();
   const std::string hostile = "x' ; system \"reboot\"\n!reboot `reboot` $(reboot)\r";
   plot.style.title = plot.style.left.label = plot.style.right.label = hostile;

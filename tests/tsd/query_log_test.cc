@@ -14,7 +14,7 @@ query::CompletedQuery Ended(int64_t took_ms, Status failure = {}) {
   query::CompletedQuery out;
   auto request = std::make_shared<query::Request>();
   request->start = "1h-ago";
-  out.request = std::move(request);
+  out.query = std::move(request);
   out.remote = "10.0.0.9:51000";
   out.elapsed_ns = took_ms * 1'000'000;
   out.memory_most_bytes = 4 << 10;
@@ -22,7 +22,7 @@ query::CompletedQuery Ended(int64_t took_ms, Status failure = {}) {
   return out;
 }
 
-/// As a line of text has it; "": there is none.
+/// The event as a line of text; "" = no event.
 std::string Text(const query::CompletedQuery& query, int64_t slow_ms) {
   const auto entry = LogEntryOf(query, slow_ms);
   if (!entry) return "";
@@ -39,7 +39,7 @@ TEST_CASE("a slow query is logged with duration, client and text, a fast one is 
   CHECK_FALSE(LogEntryOf(Ended(1'000'000), 0));
 }
 
-TEST_CASE("a refused query is logged with what was exceeded, however fast it was") {
+TEST_CASE("a refused query is logged with the exceeded limit, however fast it was") {
   CHECK(Text(Ended(1, Status::LimitExceeded("more than 10 MB")), 0) ==
         "query ended early id=0 remote=10.0.0.9:51000 duration_ms=1 memory_kb=4 "
         "query=\"start=1h-ago\" error=\"limit exceeded: more than 10 MB\"");
@@ -48,7 +48,7 @@ TEST_CASE("a refused query is logged with what was exceeded, however fast it was
   CHECK_FALSE(LogEntryOf(Ended(1, Status::NotFound("No such name")), 0));
 }
 
-TEST_CASE("a client that has gone is no refusal") {
+TEST_CASE("a query whose client has gone is not logged as refused") {
   query::CompletedQuery query = Ended(1, Status::DeadlineExceeded("gone"));
   query.client_gone = true;
   CHECK_FALSE(LogEntryOf(query, 100));

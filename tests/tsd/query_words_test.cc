@@ -11,7 +11,7 @@ Result<WordQueries> Parse(const std::vector<std::string>& words) {
   return ParseQueryWords(words, kNowMs, query::TimeZone());
 }
 
-TEST_CASE("times are cut to seconds, an end may be missing") {
+TEST_CASE("times are truncated to seconds, and the end may be missing") {
   const auto queries = Parse({"1699999200500", "sum", "m"});
   REQUIRE(queries.ok());
   CHECK(queries->start_s == 1699999200);
@@ -34,7 +34,7 @@ TEST_CASE("an end must be after the start, in seconds") {
   CHECK(Parse({"1699999200", "1699999201000", "sum", "m"}).ok());
 }
 
-TEST_CASE("plot options behind the times are passed over") {
+TEST_CASE("plot options after the times are skipped") {
   const auto queries = Parse({"1", "+wxh=1x1", "+nokey", "sum", "m"});
   REQUIRE(queries.ok());
   CHECK(queries->queries.at(0).metric == "m");
@@ -58,7 +58,7 @@ TEST_CASE(
   CHECK(queries->queries[1].metric == "n");
 }
 
-TEST_CASE("what cannot be a query is refused") {
+TEST_CASE("invalid queries are refused") {
   for (const std::vector<std::string>& words :
        std::vector<std::vector<std::string>>{{"notadate", "sum", "m"},
                                              {"1", "nosuch", "m"},

@@ -19,7 +19,7 @@ std::string Interval(const std::string& interval, const std::string& span) {
          span + R"(","unknown":1},)";
 }
 
-TEST_CASE("rollup tables are read with their ids, intervals and spans") {
+TEST_CASE("rollup tables are parsed with their ids, intervals and spans") {
   const auto tables = ParseRollupConfig(Config(Interval("10m", "6h") + Interval("1d", "1y")));
   REQUIRE(tables.ok());
   CHECK(tables->aggregator_ids.at("sum") == 0);
@@ -35,7 +35,7 @@ TEST_CASE("rollup tables are read with their ids, intervals and spans") {
   CHECK(tables->Find("2h") == nullptr);
 }
 
-TEST_CASE("rollup tables that cannot work are refused") {
+TEST_CASE("invalid rollup tables are refused") {
   struct Case {
     const char* what;
     std::string config;

@@ -12,7 +12,7 @@
 namespace hg::tsd {
 namespace {
 
-/// The other end: an abstract socket, as containers have it.
+/// The other end: an abstract socket, as containers use it.
 class Listener {
  public:
   Listener() : name_("@service_manager_test." + std::to_string(getpid())) {
@@ -26,7 +26,7 @@ class Listener {
   ~Listener() { ::close(socket_); }
 
   [[nodiscard]] const std::string& name() const { return name_; }
-  /// "" = nothing came.
+  /// "" = nothing was received.
   [[nodiscard]] std::string Next() const {
     char text[256];
     const ssize_t length = ::recv(socket_, text, sizeof(text), MSG_DONTWAIT);
@@ -38,7 +38,7 @@ class Listener {
   int socket_ = -1;
 };
 
-TEST_CASE("the service manager hears of each state in its own words") {
+TEST_CASE("the service manager is informed of each state") {
   const Listener listener;
   const ServiceManager manager(listener.name());
   manager.Say("Opening the store");
@@ -51,7 +51,7 @@ TEST_CASE("the service manager hears of each state in its own words") {
   CHECK(listener.Next() == "STOPPING=1\nSTATUS=Stopping");
 }
 
-TEST_CASE("without a service manager, or with one that is gone, nothing happens") {
+TEST_CASE("without a service manager, or if it is gone, nothing happens") {
   const Listener listener;
   ServiceManager("").Ready();
   ServiceManager("/no/such/socket").Ready();

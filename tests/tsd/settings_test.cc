@@ -38,7 +38,7 @@ TEST_CASE("the default tag is a pair of legal names, and Graphite's ports are of
   CHECK_FALSE(ReadHttpOptions(With("tsd.graphite.port", "70000")).ok());
 }
 
-TEST_CASE("default settings are the rooms' own defaults") {
+TEST_CASE("default settings equal the defaults of the options") {
   const Config config;
   CHECK(*ReadKeyLayout(config) == KeyLayout());
   const auto http = ReadHttpOptions(config);
@@ -55,9 +55,10 @@ TEST_CASE("default settings are the rooms' own defaults") {
   CHECK(queries->batch_rows == query::Options().batch_rows);
   CHECK(queries->limits_file_interval_s == query::Options().limits_file_interval_s);
   CHECK(ReadIngestOptions(config)->max_tags == IngestOptions().max_tags);
+  CHECK(ReadIngestOptions(config)->foreign_max_tags == IngestOptions().foreign_max_tags);
 }
 
-TEST_CASE("what limits connections and telnet replies reaches the edge") {
+TEST_CASE("limits of connections and telnet replies reach the HTTP options") {
   CHECK(ReadHttpOptions(Config())->connections_max == 0);
   CHECK(ReadHttpOptions(Config())->idle_timeout_s == 0);
   CHECK(ReadHttpOptions(Config())->telnet_return_errors);
@@ -66,7 +67,7 @@ TEST_CASE("what limits connections and telnet replies reaches the edge") {
   CHECK_FALSE(ReadHttpOptions(With("tsd.rpc.telnet.return_errors", "false"))->telnet_return_errors);
 }
 
-TEST_CASE("remembered spellings may take an eighth of the memory limit") {
+TEST_CASE("known raw series keys may take an eighth of the memory limit") {
   CHECK(ReadIngestOptions(With("tsd.memory.limit", "1073741824"))->spelling_bytes_max == 134217728);
 }
 
@@ -91,7 +92,7 @@ TEST_CASE("queries may take a quarter of the memory limit, one query half of tha
   CHECK(ReadQueryOptions(config)->memory_bytes_max == 0);
 }
 
-TEST_CASE("limits of queries reach the read path") {
+TEST_CASE("limits of queries reach the query options") {
   CHECK(ReadQueryOptions(With("tsd.query.timeout", "50"))->timeout_ms == 50);
   CHECK(ReadQueryOptions(With("tsd.query.limits.bytes.default", "6"))->bytes_max == 6);
   CHECK(ReadQueryOptions(With("tsd.query.limits.bytes.allow_override", "true"))
@@ -111,7 +112,7 @@ TEST_CASE("limits of queries reach the read path") {
   CHECK(*ReadSlowQueryMs(With("tsd.query.slow_log", "3")) == 3);
 }
 
-TEST_CASE("a setting that cannot be is refused by its key") {
+TEST_CASE("an invalid setting is refused with its key") {
   const auto refused = [](const Status& status, std::string_view key) {
     CHECK(status.code() == StatusCode::kInvalidArgument);
     CHECK(status.message().find(key) != std::string_view::npos);
@@ -130,9 +131,10 @@ TEST_CASE("a setting that cannot be is refused by its key") {
     refused(ReadQueryOptions(With(key, "-1")).status(), key);
   refused(ReadSlowQueryMs(With("tsd.query.slow_log", "-1")).status(), "tsd.query.slow_log");
   refused(ReadIngestOptions(With("tsd.storage.max_tags", "-1")).status(), "tsd.storage.max_tags");
+  refused(ReadIngestOptions(With("tsd.ingest.max_tags", "0")).status(), "tsd.ingest.max_tags");
 }
 
-TEST_CASE("only the very text switches API, pages and the remote stop") {
+TEST_CASE("only the exact text switches the API, pages and the remote stop") {
   CHECK_FALSE(ReadHttpOptions(With("tsd.core.enable_api", "yes"))->api_enabled);
   CHECK_FALSE(ReadHttpOptions(With("tsd.core.enable_ui", "TRUE"))->ui_enabled);
   CHECK_FALSE(ReadHttpOptions(With("tsd.no_diediedie", "0"))->diediedie_enabled);
@@ -140,7 +142,7 @@ TEST_CASE("only the very text switches API, pages and the remote stop") {
   CHECK(ReadHttpOptions(Config())->diediedie_enabled);
 }
 
-TEST_CASE("an unknown mode is read and write") {
+TEST_CASE("an unknown mode means read and write") {
   CHECK(ReadHttpOptions(With("tsd.mode", "ro"))->mode == http::Mode::kReadOnly);
   CHECK(ReadHttpOptions(With("tsd.mode", "wo"))->mode == http::Mode::kWriteOnly);
   CHECK(ReadHttpOptions(With("tsd.mode", "x"))->mode == http::Mode::kReadWrite);
@@ -151,7 +153,7 @@ TEST_CASE("extra name characters are read as ISO-8859-1 and trimmed of blanks ou
             ->extra_name_characters == ": \xc3\xa9");
 }
 
-TEST_CASE("tables have the names of the settings, rollups bring theirs") {
+TEST_CASE("tables have the names from the settings, and rollups add theirs") {
   Config config = With("tsd.storage.hbase.data_table", "points");
   CHECK(DescribeTables(config)->size() == 4);
   config.Set("tsd.rollups.enable", "true");
@@ -170,20 +172,20 @@ TEST_CASE("tables have the names of the settings, rollups bring theirs") {
   CHECK(DescribeTables(config).status().code() == StatusCode::kInvalidArgument);
 }
 
-TEST_CASE("options of plots are listed between semicolons, the empty one among them") {
+TEST_CASE("plot options are separated by semicolons, including the empty one") {
   CHECK(ReadHttpOptions(Config())->graph_options == http::Options().graph_options);
   CHECK(ReadHttpOptions(With("tsd.gnuplot.options.allowlist", "a;b c"))->graph_options ==
         std::vector<std::string>{"a", "b c"});
 }
 
-TEST_CASE("sockets are as the settings want them") {
+TEST_CASE("socket options follow the settings") {
   CHECK(ReadHttpOptions(Config())->tcp_no_delay);
   CHECK_FALSE(ReadHttpOptions(With("tsd.network.tcp_no_delay", "false"))->tcp_no_delay);
   CHECK_FALSE(ReadHttpOptions(With("tsd.network.keep_alive", "false"))->keep_alive);
   CHECK_FALSE(ReadHttpOptions(With("tsd.network.reuse_address", "0"))->reuse_address);
 }
 
-TEST_CASE("foreign origins are listed, or all, and headers are names") {
+TEST_CASE("allowed origins are listed, or all, and headers must be names") {
   const auto refused = [](const char* key, const char* value) {
     return ReadHttpOptions(With(key, value)).status().code() == StatusCode::kInvalidArgument;
   };
@@ -192,10 +194,15 @@ TEST_CASE("foreign origins are listed, or all, and headers are names") {
   CHECK(ReadHttpOptions(With("tsd.http.request.cors_domains", "*")).ok());
   CHECK(refused("tsd.http.request.cors_domains", "*,http://a"));
   CHECK(refused("tsd.http.request.cors_headers", "X-A: 1"));
+  CHECK(ReadHttpOptions(With("tsd.http.request.hosts", "tsd.example.org, tsd"))->hosts ==
+        std::vector<std::string>{"tsd.example.org", "tsd"});
+  CHECK(ReadHttpOptions(With("tsd.http.request.hosts", "*")).ok());
+  CHECK(refused("tsd.http.request.hosts", "http://tsd.example.org"));
+  CHECK(refused("tsd.http.request.hosts", "tsd.example.org:4242"));
   CHECK(refused("tsd.http.request.cors_headers", "X-A, b c"));
 }
 
-TEST_CASE("a daemon that was told to check passwords does not start without users") {
+TEST_CASE("a daemon with authentication does not start without users") {
   CHECK(ReadUsersFile(Config())->empty());
   Config config = With("tsd.core.authentication.enable", "true");
   const Status refused = ReadUsersFile(config).status();
@@ -207,7 +214,7 @@ TEST_CASE("a daemon that was told to check passwords does not start without user
   CHECK(ReadUsersFile(config)->empty());
 }
 
-TEST_CASE("TLS is asked for whole, or not at all") {
+TEST_CASE("TLS settings must be complete") {
   CHECK(ReadHttpOptions(Config())->tls.certificate_file.empty());
   const auto refused = [](const Config& config, std::string_view word) {
     const Status status = ReadHttpOptions(config).status();
@@ -239,7 +246,7 @@ TEST_CASE("TLS is asked for whole, or not at all") {
   CHECK(ReadHttpOptions(config)->tls.revoked_file == "revoked.pem");
 }
 
-TEST_CASE("ports that cannot ask who writes are not open beside those that do, unless told") {
+TEST_CASE("ports without authentication are not opened with authentication, unless allowed") {
   for (const char* port : {"tsd.graphite.port", "tsd.graphite.pickle.port"}) {
     for (const auto& [guard, value] : {std::pair("tsd.core.authentication.enable", "true"),
                                        std::pair("tsd.network.tls.clients", "required")}) {
@@ -259,7 +266,7 @@ TEST_CASE("ports that cannot ask who writes are not open beside those that do, u
   CHECK(CheckAnonymousPorts(With("tsd.core.authentication.enable", "true")).ok());
 }
 
-TEST_CASE("limits of writing are off, and are numbers") {
+TEST_CASE("write limits are off by default, and must be numbers") {
   CHECK_FALSE(ReadWriteLimits(Config())->client.any());
   CHECK_FALSE(ReadWriteLimits(Config())->metric.any());
   CHECK(ReadWriteLimits(With("tsd.limits.client.points", "1"))->client.points_per_s == 1);
@@ -269,7 +276,7 @@ TEST_CASE("limits of writing are off, and are numbers") {
   CHECK_FALSE(ReadWriteLimits(With("tsd.limits.metric.series", "few")).ok());
 }
 
-TEST_CASE("caches of names are as large as wanted and hold what the mode needs") {
+TEST_CASE("caches of names have the configured size and content of the mode") {
   CHECK(ReadNamesOptions(Config())->cache.ids_max == 0);
   Config sized = With("tsd.uid.lru.id.size", "10");
   CHECK(ReadNamesOptions(sized)->cache.ids_max == 0);
@@ -286,7 +293,7 @@ TEST_CASE("caches of names are as large as wanted and hold what the mode needs")
   CHECK_FALSE(ReadNamesOptions(writer)->cache.names);
 }
 
-TEST_CASE("names are preloaded only if that is wanted") {
+TEST_CASE("names are preloaded only if the setting says so") {
   CHECK_FALSE(ReadPreloadedRows(Config())->has_value());
   Config config = With("tsd.core.preload_uid_cache", "true");
   CHECK(**ReadPreloadedRows(config) == 300000);
@@ -294,7 +301,7 @@ TEST_CASE("names are preloaded only if that is wanted") {
   CHECK(**ReadPreloadedRows(config) == 7);
 }
 
-TEST_CASE("new names pass the built-in filter, and no other can be had") {
+TEST_CASE("new names pass the built-in filter, and no other filter is possible") {
   CHECK(*ReadNameFilter(Config()) == nullptr);
   Config config = With("tsd.uidfilter.enable", "true");
   CHECK(ReadNameFilter(config).status().code() == StatusCode::kInvalidArgument);
@@ -308,7 +315,7 @@ TEST_CASE("new names pass the built-in filter, and no other can be had") {
   CHECK(ReadNameFilter(config).status().code() == StatusCode::kInvalidArgument);
 }
 
-TEST_CASE("the read path is told what its settings say") {
+TEST_CASE("the settings reach the query options") {
   const auto options = [](std::string_view key, std::string_view value) {
     return *ReadQueryOptions(With(key, value));
   };
@@ -327,7 +334,7 @@ TEST_CASE("the read path is told what its settings say") {
   CHECK(options("tsd.rollups.raw_agg_tag_value", "PLAIN").raw_aggregate == "PLAIN");
 }
 
-TEST_CASE("the write path is told what its settings say") {
+TEST_CASE("the settings reach the ingest options") {
   CHECK(ReadIngestOptions(With("tsd.core.auto_create_metrics", "true"))->auto_create_metrics);
   CHECK_FALSE(ReadIngestOptions(With("tsd.core.auto_create_tagks", "false"))->auto_create_tagks);
   CHECK_FALSE(ReadIngestOptions(With("tsd.core.auto_create_tagvs", "false"))->auto_create_tagvs);
@@ -337,7 +344,7 @@ TEST_CASE("the write path is told what its settings say") {
   CHECK(ReadHttpOptions(With("tsd.core.stats_with_port", "true"))->stats_with_port);
 }
 
-TEST_CASE("a zone or rollups that cannot be are refused at start") {
+TEST_CASE("an invalid time zone or rollup configuration is refused at the start") {
   const Status zone = ReadQueryOptions(With("tsd.core.timezone", "Nowhere/Else")).status();
   CHECK(zone.code() == StatusCode::kInvalidArgument);
   CHECK(zone.message().find("Nowhere/Else") != std::string_view::npos);
@@ -346,7 +353,7 @@ TEST_CASE("a zone or rollups that cannot be are refused at start") {
   CHECK_FALSE(ReadRollupOptions(With("tsd.rollups.config", "{}"))->has_value());
 }
 
-TEST_CASE("settings in JSON may stand in a file") {
+TEST_CASE("JSON settings may be in a file") {
   const std::filesystem::path path = std::filesystem::temp_directory_path() /
                                      ("settings_test." + std::to_string(getpid()) + ".json");
   std::ofstream(path) << R"({"net.opentsdb.core.SimpleHistogramDecoder": 42})";
@@ -373,7 +380,7 @@ std::string Interval(const std::string& interval, const std::string& span) {
          R"(","rowSpan":")" + span + R"("},)";
 }
 
-TEST_CASE("rollups are made where they can be, and a setting that cannot be says why") {
+TEST_CASE("automatic rollups are on where possible, and an invalid setting has a reason") {
   CHECK_FALSE(ReadAutomaticRollups(Config())->has_value());
   Config good = Automatic(Interval("10m", "6h") + Interval("1h", "1d") + Interval("1d", "1n"));
   good.Set("tsd.rollups.automatic.delay", "60");
@@ -404,7 +411,7 @@ TEST_CASE("rollups are made where they can be, and a setting that cannot be says
   has(refusal(Automatic(Interval("4h", "50h"))), "\"4h\"");
   has(refusal(Automatic(Interval("1h", "1d") + R"({"table":"t1h","preAggregationTable":"p",)" +
                         R"("interval":"1d","rowSpan":"1n"},)")),
-      "another's");
+      "used twice");
   Config without = good;
   without.Set("tsd.rollups.config",
               R"({"aggregationIds":{"sum":0,"count":1,"min":2},"intervals":[)"

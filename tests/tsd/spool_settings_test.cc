@@ -14,7 +14,7 @@
 namespace hg::tsd {
 namespace {
 
-TEST_CASE("points wait below the data directory, ids and metadata nowhere") {
+TEST_CASE("the spool is below the data directory, and tables of ids and metadata have none") {
   Config config;
   config.Set("tsd.storage.path", "/there");
   auto spool = ReadSpoolOptions(config);
@@ -38,7 +38,7 @@ TEST_CASE("points wait below the data directory, ids and metadata nowhere") {
   CHECK(ReadSpoolOptions(config).status().code() == StatusCode::kInvalidArgument);
 }
 
-/// A data directory, settings that name it, and a spool in which a point waits.
+/// A data directory with settings, and a spool in which a point waits.
 struct Left {
   Left() { config.Set("tsd.storage.path", folder.path() + "/data"); }
   void WaitIn(const std::string& spool_folder) {
@@ -67,7 +67,7 @@ bool Names(const Status& status, const std::string& part) {
   return status.message().find(part) != std::string_view::npos;
 }
 
-TEST_CASE("no daemon starts over points that wait where its settings do not look") {
+TEST_CASE("no daemon starts if points wait in a folder that its settings do not use") {
   Left left;
   left.WaitIn(left.Path("data/spool"));
   CHECK(left.Refusal().ok());
@@ -83,7 +83,7 @@ TEST_CASE("no daemon starts over points that wait where its settings do not look
   }
 }
 
-TEST_CASE("where a spool was elsewhere is noted, and looked at when the settings change") {
+TEST_CASE("the folder of a spool is recorded, and checked when the settings change") {
   Left left;
   const std::string elsewhere = left.Path("elsewhere");
   left.WaitIn(elsewhere);
@@ -101,7 +101,7 @@ TEST_CASE("where a spool was elsewhere is noted, and looked at when the settings
   CHECK(*ReadWholeFile(left.disk, left.Path("data/spool-folder")) == left.Path("third"));
 }
 
-TEST_CASE("a spool in its own place needs no note, and a note that cannot be made stops nothing") {
+TEST_CASE("the default spool folder needs no record, and a failed record stops nothing") {
   FaultyFileSystem disk(1);
   Config config;
   config.Set("tsd.storage.path", "/there");
@@ -112,7 +112,7 @@ TEST_CASE("a spool in its own place needs no note, and a note that cannot be mad
   CHECK(RecentLogLines().at(0).find("/elsewhere") != std::string::npos);
 }
 
-TEST_CASE("a daemon that only reads starts, and tells that points wait") {
+TEST_CASE("a read-only daemon starts and logs that points wait") {
   Left left;
   left.WaitIn(left.Path("data/spool"));
   left.config.Set("tsd.mode", "ro");

@@ -12,14 +12,14 @@ sys.dont_write_bytecode = True
 import daemon  # noqa: E402
 
 NAME = re.compile(r"`([a-z]+\.[a-z0-9_.-]+|stopping)`")
-# As readStats of stats.js spells them, which the page's view leaves out without a word where they are not known.
+# The names in the form that readStats of stats.js uses; the page silently leaves out names that it does not know.
 READ_BY_PAGE = re.compile(r"'([a-z]+(?:\.[a-z0-9_-]+)+(?: [a-z]+=[a-z0-9_]+)*)'")
 PAGE_READS_MIN = 35
 NOT_ITS_OWN = ("host", "fqdn", "port", "class")
 
 
 def told(text):
-    """{name: the last cell of its row}"""
+    """Returns {name: last cell of its row} of the documentation."""
     out = {}
     for line in text.splitlines():
         cells = [cell.strip() for cell in line.split("|")[1:-1]]
@@ -29,7 +29,7 @@ def told(text):
 
 
 def shown(tsdb):
-    """/api/stats of a daemon that has written and answered something."""
+    """The /api/stats answer of a daemon that has written and answered something."""
     with tempfile.TemporaryDirectory() as folder:
         server = daemon.Daemon(tsdb, folder)
         server.start()
@@ -44,7 +44,7 @@ def shown(tsdb):
 
 
 def greatest(points):
-    """{name: the greatest value it has}"""
+    """Returns {name: its greatest value}."""
     out = {}
     for point in points:
         name = point["metric"].removeprefix("tsd.")
@@ -53,7 +53,7 @@ def greatest(points):
 
 
 def spelled(points):
-    """The names with their own tags: "rpc.received type=http"."""
+    """The names with their own tags, for example "rpc.received type=http"."""
     return {" ".join([point["metric"].removeprefix("tsd."), *(f"{key}={value}" for key, value in point["tags"].items()
                                                             if key not in NOT_ITS_OWN)]) for point in points}
 
@@ -83,9 +83,9 @@ def main():
     seen, spellings = greatest(points), spelled(points)
     script = (ROOT / "http/page/stats.js").read_text()
     wrong = [*faults(listed, seen), *page_faults(script, spellings)]
-    # The test itself: a name too many on either side, and a zero that is none.
+    # A test of this check: a superfluous name on either side, and a zero that should not be zero.
     canary = list(faults({"a.b": "", "c.d": "always 0"}, {"c.d": 1, "e.f": 0}))
-    # And a name, a tag that changed; too few names.
+    # Also a name and a tag that changed, and too few names.
     canary += page_faults(script, spellings - {"storage.files", "rpc.received type=http"})
     canary += page_faults("const A = 'jvm.ramused';", spellings)
     if len(canary) != 6:

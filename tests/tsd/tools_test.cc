@@ -1,4 +1,4 @@
-// The commands from outside: words in, standard output and exit status out, over the model store.
+// The commands with words, standard output and exit status, over the model store.
 
 #include <doctest/doctest.h>
 
@@ -8,7 +8,7 @@
 namespace hg::tsd {
 namespace {
 
-TEST_CASE("an unknown command fails, an unknown option is misuse, help is neither") {
+TEST_CASE("an unknown command fails, an unknown option is wrong usage, and help is neither") {
   const ModelProgram program;
   CHECK(program.Run({}).exit == 1);
   CHECK(program.Run({"nosuch"}).exit == 1);
@@ -27,14 +27,14 @@ TEST_CASE("version prints two lines") {
   CHECK(std::count(outcome.out.begin(), outcome.out.end(), '\n') == 2);
 }
 
-TEST_CASE("settings prints the table of them and opens no store") {
+TEST_CASE("settings prints its table and opens no store") {
   const Outcome outcome = ModelProgram().Run({"settings"});
   CHECK(outcome.exit == 0);
   CHECK(outcome.out == SettingsTable());
   CHECK(outcome.out.find("\n| `tsd.network.port` | `4242` | ") != std::string::npos);
 }
 
-TEST_CASE("what was loaded is dumped as it was, in order of row, family, qualifier") {
+TEST_CASE("loaded cells are dumped unchanged, ordered by row, family and qualifier") {
   const ModelProgram program;
   const std::string point = "0000016553ede0000001000001\tt\t0010\t2a\n";
   const std::string note = "0000016553ede0000001000001\tt\t010000\t7b7d\n";
@@ -52,7 +52,7 @@ TEST_CASE("load refuses a database that is not empty") {
   CHECK(outcome.err.find("not empty") != std::string::npos);
 }
 
-TEST_CASE("load names the line that it cannot read") {
+TEST_CASE("load reports the line that it cannot parse") {
   for (const char* bad :
        {"tsdb\t00\tt\t0010\n", "tsdb\t00\tt\t0010\t2a\t00\n", "tsdb\t0g\tt\t0010\t2a\n"}) {
     const Outcome outcome =
@@ -62,7 +62,7 @@ TEST_CASE("load names the line that it cannot read") {
   }
 }
 
-TEST_CASE("dump of an unknown table fails, without a table it is misused") {
+TEST_CASE("dump of an unknown table fails, and without a table it is wrong usage") {
   CHECK(ModelProgram().Run({"dump", "nosuch"}).exit == 1);
   CHECK(ModelProgram().Run({"dump"}).exit == 2);
 }

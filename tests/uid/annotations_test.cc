@@ -6,20 +6,23 @@
 #include <vector>
 
 #include "storage/for_each_row.h"
+#include "tests/support/fake_watch.h"
 #include "tests/support/model_store.h"
 
 namespace hg::uid {
 namespace {
 
+RequestContext& unlimited = RequestContext::Unlimited();
+
 const std::string kSeries = "000001000001000001";
 
-/// A data table of the model, and annotations over it.
+/// A data table in the model, and annotations over it.
 struct Fixture {
   explicit Fixture(AnnotationsOptions options = {}) : annotations(store, options) {
     REQUIRE(store.CreateTable({options.table, {{"t"}}, true}).ok());
   }
 
-  /// "row qualifier value" of every cell, in hexadecimal but for the value.
+  /// Returns "row qualifier value" for every cell, in hexadecimal except for the value.
   std::vector<std::string> Cells() {
     ScanSpec spec;
     spec.table = "tsdb";
@@ -40,7 +43,7 @@ struct Fixture {
     request.start_time = start;
     request.end_time = end;
     request.description = description;
-    const auto written = annotations.Write(request, false);
+    const auto written = annotations.Write(request, false, unlimited);
     REQUIRE_MESSAGE(written.ok(), written.status().ToString());
     REQUIRE(written->has_value());
   }
@@ -49,7 +52,7 @@ struct Fixture {
   Annotations annotations;
 };
 
-TEST_CASE("annotations lie beside the points of their series, global ones in rows of their own") {
+TEST_CASE("annotations are next to the points of their series, and global ones in their own rows") {
   Fixture f;
   f.Write(kSeries, 1369141261, "local");
   f.Write("", 1369141261, "global");
@@ -59,7 +62,7 @@ TEST_CASE("annotations lie beside the points of their series, global ones in row
   CHECK(f.Cells() == expected);
 }
 
-TEST_CASE("a salted series has its bucket in front, a global annotation zero") {
+TEST_CASE("an annotation of a salted series has its bucket in front, and a global one zero") {
   AnnotationsOptions options;
   options.layout.salt_width = 1;
   Fixture f(options);
@@ -71,38 +74,38 @@ TEST_CASE("a salted series has its bucket in front, a global annotation zero") {
   CHECK(cells[1].starts_with("08000001519B6FD0000001000001 "));
 }
 
-TEST_CASE("a second and its milliseconds are one annotation, which keeps its earlier start") {
+TEST_CASE("times in seconds and milliseconds mean one annotation, which keeps its earlier start") {
   Fixture f;
   f.Write(kSeries, 1369141261, "first");
   f.Write(kSeries, 1369141261000, "second");
   REQUIRE(f.Cells().size() == 1);
-  const auto found = f.annotations.Find(kSeries, 1369141261000);
+  const auto found = f.annotations.Find(kSeries, 1369141261000, unlimited);
   REQUIRE(found.ok());
   CHECK(found->start_time == 1369141261);
   CHECK(found->description == "second");
 }
 
-TEST_CASE("a write keeps what it does not say, a replacement does not") {
+TEST_CASE("a write keeps omitted fields, and a replacement does not") {
   Fixture f;
   codec::Annotation request;
   request.tsuid = kSeries;
   request.start_time = 1700000101;
   request.description = "pump off";
   request.custom.emplace()["owner"] = "ops";
-  REQUIRE(f.annotations.Write(request, false).ok());
+  REQUIRE(f.annotations.Write(request, false, unlimited).ok());
 
   codec::Annotation more;
   more.tsuid = kSeries;
   more.start_time = 1700000101;
   more.notes = "more";
-  auto merged = f.annotations.Write(more, false);
+  auto merged = f.annotations.Write(more, false, unlimited);
   REQUIRE(merged.ok());
   REQUIRE(merged->has_value());
   CHECK((*merged)->description == "pump off");
   CHECK((*merged)->notes == "more");
   CHECK((*merged)->custom == request.custom);
 
-  auto replaced = f.annotations.Write(more, true);
+  auto replaced = f.annotations.Write(more, true, unlimited);
   REQUIRE(replaced.ok());
   CHECK((*replaced)->description.empty());
   CHECK_FALSE((*replaced)->custom.has_value());
@@ -112,45 +115,48 @@ TEST_CASE("a request without content changes nothing") {
   Fixture f;
   codec::Annotation request;
   request.start_time = 1700000101;
-  const auto written = f.annotations.Write(request, true);
+  const auto written = f.annotations.Write(request, true, unlimited);
   REQUIRE(written.ok());
   CHECK_FALSE(written->has_value());
   CHECK(f.Cells().empty());
 }
 
-TEST_CASE("what cannot be is refused") {
+TEST_CASE("invalid annotations are refused") {
   Fixture f;
   codec::Annotation request;
   request.description = "x";
-  CHECK(f.annotations.Write(request, false).status().message() ==
+  CHECK(f.annotations.Write(request, false, unlimited).status().message() ==
         "The start timestamp has not been set");
   request.start_time = 1700000149;
   request.tsuid = "xyz";
-  CHECK(f.annotations.Write(request, false).status().message() ==
+  CHECK(f.annotations.Write(request, false, unlimited).status().message() ==
         "contains illegal character for hexBinary: 0xyz");
   for (const char* tsuid : {"000001", "000001000001", "1000001000001000001"}) {
     request.tsuid = tsuid;
-    CHECK(f.annotations.Write(request, false).status().code() == StatusCode::kInvalidArgument);
+    CHECK(f.annotations.Write(request, false, unlimited).status().code() ==
+          StatusCode::kInvalidArgument);
   }
   request.tsuid = "0001";
-  CHECK(f.annotations.Write(request, false).status().code() == StatusCode::kUnsupported);
-  CHECK(f.annotations.Find(kSeries, 1700000149).status().code() == StatusCode::kNotFound);
+  CHECK(f.annotations.Write(request, false, unlimited).status().code() == StatusCode::kUnsupported);
+  CHECK(f.annotations.Find(kSeries, 1700000149, unlimited).status().code() ==
+        StatusCode::kNotFound);
 }
 
-TEST_CASE("TSUIDs of pairs that are not whole have no annotations") {
+TEST_CASE("TSUIDs with incomplete pairs have no annotations") {
   Fixture f;
   const std::string odd = "000001000001";
-  CHECK(f.annotations.Find(odd, 1700000149).status().code() == StatusCode::kNotFound);
-  CHECK(f.annotations.Delete(odd, 1700000149).ok());
-  CHECK(*f.annotations.DeleteRange(odd, 1, 1700000149000) == 0);
-  CHECK(f.annotations.DeleteRange("000001", 1, 2).status().code() == StatusCode::kInvalidArgument);
+  CHECK(f.annotations.Find(odd, 1700000149, unlimited).status().code() == StatusCode::kNotFound);
+  CHECK(f.annotations.Delete(odd, 1700000149, unlimited).ok());
+  CHECK(*f.annotations.DeleteRange({odd}, 1, 1700000149000, unlimited) == 0);
+  CHECK(f.annotations.DeleteRange({"000001"}, 1, 2, unlimited).status().code() ==
+        StatusCode::kInvalidArgument);
 }
 
-TEST_CASE("a deleted annotation is gone, and deleting it again is fine") {
+TEST_CASE("a deleted annotation is gone, and deleting it again succeeds") {
   Fixture f;
   f.Write(kSeries, 1700000101, "x");
-  CHECK(f.annotations.Delete(kSeries, 1700000101).ok());
-  CHECK(f.annotations.Delete(kSeries, 1700000101).ok());
+  CHECK(f.annotations.Delete(kSeries, 1700000101, unlimited).ok());
+  CHECK(f.annotations.Delete(kSeries, 1700000101, unlimited).ok());
   CHECK(f.Cells().empty());
 }
 
@@ -169,16 +175,17 @@ TEST_CASE("global annotations are listed by start and by their end, hour by hour
   f.Write("", 1700003700, "next hour");
   f.Write(kSeries, 1700000111, "of a series");
   using Names = std::vector<std::string>;
-  CHECK(Descriptions(f.annotations.Globals(1700000101, 1700000201)) ==
+  CHECK(Descriptions(f.annotations.Globals(1700000101, 1700000201, unlimited)) ==
         Names{"open", "span", "later, same hour"});
-  CHECK(Descriptions(f.annotations.Globals(1700000112, 1700000120)) == Names{"later, same hour"});
-  CHECK(Descriptions(f.annotations.Globals(1700000111, 1700003700)) ==
+  CHECK(Descriptions(f.annotations.Globals(1700000112, 1700000120, unlimited)) ==
+        Names{"later, same hour"});
+  CHECK(Descriptions(f.annotations.Globals(1700000111, 1700003700, unlimited)) ==
         Names{"open", "span", "later, same hour", "next hour"});
-  CHECK(Descriptions(f.annotations.Globals(1600000000, 1600000100)).empty());
-  CHECK(f.annotations.Globals(2, 1).status().code() == StatusCode::kInvalidArgument);
+  CHECK(Descriptions(f.annotations.Globals(1600000000, 1600000100, unlimited)).empty());
+  CHECK(f.annotations.Globals(2, 1, unlimited).status().code() == StatusCode::kInvalidArgument);
 }
 
-TEST_CASE("a range delete takes the series or the global ones inside, both ends included") {
+TEST_CASE("a range delete deletes those of series or the global ones, including both ends") {
   AnnotationsOptions options;
   SUBCASE("without salt") {}
   SUBCASE("salted") { options.layout.salt_width = 1; }
@@ -188,23 +195,78 @@ TEST_CASE("a range delete takes the series or the global ones inside, both ends 
     f.Write(owner, 1700000106, "b");
     f.Write(owner, 1700003606, "c");
   }
-  CHECK(*f.annotations.DeleteRange(kSeries, 1700000101000, 1700000106000) == 2);
-  CHECK(*f.annotations.DeleteRange(kSeries, 1700000101000, 1700000106000) == 0);
-  CHECK(*f.annotations.DeleteRange("", 1700000102000, 1700003606000) == 2);
+  CHECK(*f.annotations.DeleteRange({kSeries}, 1700000101000, 1700000106000, unlimited) == 2);
+  CHECK(*f.annotations.DeleteRange({kSeries}, 1700000101000, 1700000106000, unlimited) == 0);
+  CHECK(*f.annotations.DeleteRange({""}, 1700000102000, 1700003606000, unlimited) == 2);
   CHECK(f.Cells().size() == 5);
-  CHECK(f.annotations.Find(kSeries, 1700003606).ok());
-  CHECK(f.annotations.Find("000001000001000002", 1700000101).ok());
-  CHECK(f.annotations.Find("", 1700000101).ok());
+  CHECK(f.annotations.Find(kSeries, 1700003606, unlimited).ok());
+  CHECK(f.annotations.Find("000001000001000002", 1700000101, unlimited).ok());
+  CHECK(f.annotations.Find("", 1700000101, unlimited).ok());
+}
+
+std::string Tsuid(int host) {
+  Bytes tsuid("\0\0\1\0\0\1", 6);
+  AppendBig(&tsuid, static_cast<uint64_t>(host), 3);
+  return ToHexUpper(tsuid);
+}
+
+TEST_CASE("A range delete of many series reads each row of their metric once") {
+  Fixture f;
+  constexpr int kSeriesCount = 300;
+  for (int host = 1; host <= kSeriesCount; ++host) f.Write(Tsuid(host), 1700000101, "x");
+  std::vector<std::string> tsuids;
+  for (int host = 1; host <= kSeriesCount; ++host) tsuids.push_back(Tsuid(2 * host));
+  tsuids.push_back(Tsuid(2));  // counts twice
+  FakeWatch watch;
+  CHECK(*f.annotations.DeleteRange(tsuids, 1, 1800000000000, watch) == kSeriesCount / 2 + 1);
+  CHECK(f.Cells().size() == kSeriesCount / 2);
+  CHECK(watch.steps < kSeriesCount * 1000);
+  CHECK(watch.bytes == 0);
+}
+
+TEST_CASE("A range delete ends when its request is ended") {
+  Fixture f;
+  for (int host = 1; host <= 300; ++host) f.Write(Tsuid(host), 1700000101, "x");
+  std::vector<std::string> tsuids(1000, Tsuid(9999));
+  FakeWatch watch;
+  watch.steps_max = 2000;
+  CHECK(f.annotations.DeleteRange(tsuids, 1, 1800000000000, watch).status().code() ==
+        StatusCode::kDeadlineExceeded);
+  CHECK(f.Cells().size() == 300);
+}
+
+TEST_CASE("A range delete with an invalid TSUID deletes nothing") {
+  Fixture f;
+  f.Write(kSeries, 1700000101, "x");
+  CHECK(f.annotations.DeleteRange({kSeries, "zz"}, 1, 1800000000000, unlimited).status().code() ==
+        StatusCode::kInvalidArgument);
+  CHECK(f.Cells().size() == 1);
+}
+
+TEST_CASE("Global annotations are charged before they are listed") {
+  Fixture f;
+  for (int i = 1; i <= 500; ++i) f.Write("", 1700000000 + 7 * i, std::string(200, 'x'));
+  FakeWatch watch;
+  REQUIRE(f.annotations.Globals(1700000000, 1700010000, watch)->size() == 500);
+  CHECK(watch.bytes > 500 * 200);  // of the list
+  FakeWatch small;
+  small.bytes_max = 100'000;
+  CHECK(f.annotations.Globals(1700000000, 1700010000, small).status().code() ==
+        StatusCode::kLimitExceeded);
+  FakeWatch short_of_time;
+  short_of_time.steps_max = 10'000;
+  CHECK(f.annotations.Globals(1700000000, 1700010000, short_of_time).status().code() ==
+        StatusCode::kDeadlineExceeded);
 }
 
 TEST_CASE("a range delete does not find a start divisible by 1000") {
   Fixture f;
   f.Write("", 1700001000, "quirk");
-  CHECK(*f.annotations.DeleteRange("", 1700001000000, 1700001000000) == 0);
-  CHECK(f.annotations.Find("", 1700001000).ok());
+  CHECK(*f.annotations.DeleteRange({""}, 1700001000000, 1700001000000, unlimited) == 0);
+  CHECK(f.annotations.Find("", 1700001000, unlimited).ok());
 }
 
-TEST_CASE("cells carry the data's time if that is wished") {
+TEST_CASE("cells have the time of the annotation if the option says so") {
   AnnotationsOptions options;
   options.use_otsdb_timestamp = true;
   Fixture f(options);

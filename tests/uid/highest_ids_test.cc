@@ -13,7 +13,7 @@ namespace {
 
 const TableDescriptor kTable{"tsdb-uid", {{"id"}, {"name"}}, false};
 
-TEST_CASE("the highest ids are known once they were read, and read again behind the scenes") {
+TEST_CASE("the highest ids are known after the first read, and are read again in the background") {
   ModelStore store;
   REQUIRE(store.CreateTable(kTable).ok());
   Names names(store, {});
@@ -29,7 +29,7 @@ TEST_CASE("the highest ids are known once they were read, and read again behind 
   ids.Stop();
 }
 
-TEST_CASE("of a store that is away there are none, and nobody asks it for them") {
+TEST_CASE("an unreachable store has no highest ids, and requests do not wait for it") {
   AwayStore store;
   Names names(store, {});
   HighestIds ids(names, std::chrono::hours(1));
@@ -40,7 +40,7 @@ TEST_CASE("of a store that is away there are none, and nobody asks it for them")
   CHECK(store.gets == asked);
 }
 
-/// Memory is wanting for each Get, for as long as it says.
+/// A store that fails each Get with bad_alloc while a flag is set.
 class StarvedStore : public ModelStore {
  public:
   Result<Row> Get(const std::string& table, ByteView key, ByteView family,
@@ -53,7 +53,7 @@ class StarvedStore : public ModelStore {
   std::atomic<bool> starves{false};
 };
 
-TEST_CASE("what cannot be read for want of memory is read when there is some") {
+TEST_CASE("ids that cannot be read for lack of memory are read later") {
   StarvedStore store;
   REQUIRE(store.CreateTable(kTable).ok());
   Names names(store, {});

@@ -1,8 +1,11 @@
-// Each answer here is one that Java 17 gives.
+// Each result here is that of Java 17.
 
 #include "uid/java_pattern.h"
 
 #include <doctest/doctest.h>
+
+#include "tests/support/cpu_time.h"
+#include "tests/support/fake_watch.h"
 
 namespace hg::uid {
 namespace {
@@ -27,7 +30,7 @@ void CheckAll(std::initializer_list<Case> cases) {
   }
 }
 
-TEST_CASE("classes hold classes, and intersect") {
+TEST_CASE("classes may be nested and intersected") {
   CheckAll({
       {R"re([a-z&&[^b]])re", "b", false},
       {R"re([a-z&&[^b]])re", "c", true},
@@ -116,7 +119,7 @@ TEST_CASE("properties have Java's names") {
   });
 }
 
-TEST_CASE("escapes, groups and flags are Java's") {
+TEST_CASE("escapes, groups and flags work as in Java") {
   CheckAll({
       {R"re(\w)re", "é", false},
       {R"re((?U)\w)re", "é", true},
@@ -163,7 +166,7 @@ TEST_CASE("escapes, groups and flags are Java's") {
   });
 }
 
-TEST_CASE("what Java refuses is refused, PCRE2's own among it") {
+TEST_CASE("patterns that Java refuses are refused, and so is PCRE2's own syntax") {
   for (const char* pattern : {
            R"re(\p{lower})re", R"re(\p{Foo})re", R"re((?n)a)re",  R"re((?J)a)re",
            R"re((?R))re",      R"re((?1)(a))re", R"re((?#x)a)re", R"re((?P<n>a))re",
@@ -180,11 +183,123 @@ TEST_CASE("what Java refuses is refused, PCRE2's own among it") {
   }
 }
 
-TEST_CASE("a pattern that explodes matches nothing and ends") {
+TEST_CASE("an exponential pattern matches nothing and ends") {
   CHECK_FALSE(Found("^(a+)+$", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab"));
 }
 
-TEST_CASE("classes nested without end are refused") {
+// Each of these took seconds to minutes, or did not match after a million steps.
+constexpr const char* kHeavyPatterns[] = {
+    "(?:a|aa|aaa)+[bc]",  "(a*)(a*)(a*)(a*)\\1\\2\\3[bc]",
+    "(?:(a+)\\1*)+[bc]",  "(?i)(a+)(a+)\\1\\2[bc]",
+    "((a*)*)*[bc]",       "(?:(?=.*x)|(?=.*y)|a)*[bc]",
+    "(?:a*+[xy]|a)*[bc]", "(?:a?){100}a{100}[bc]",
+};
+
+TEST_CASE("a match that takes too many steps is an error that names the pattern") {
+  for (const size_t size : {200, 4'000, 30'000}) {
+    const std::string text(size, 'a');
+    for (const char* pattern : kHeavyPatterns) {
+      CAPTURE(std::string(pattern));
+      CAPTURE(size);
+      const auto compiled = JavaPattern::Compile(pattern);
+      REQUIRE(compiled.ok());
+      FakeWatch watch;
+      Status status;
+      CHECK(CpuSecondsOf([&] { status = (*compiled)->Search(text, watch).status(); }) < 1);
+      if (status.ok()) continue;
+      CHECK(status.code() == StatusCode::kLimitExceeded);
+      CHECK(status.message().find(pattern) != std::string_view::npos);
+      CHECK(watch.steps > 1'000'000);
+    }
+  }
+}
+
+TEST_CASE("a running match ends when its request ends") {
+  const std::string text(30'000, 'a');
+  for (const char* pattern : {"(?:a|aa|aaa)+[bc]", "(a*)(a*)(a*)(a*)\\1\\2\\3[bc]"}) {
+    CAPTURE(std::string(pattern));
+    const auto compiled = JavaPattern::Compile(pattern);
+    REQUIRE(compiled.ok());
+    FakeWatch watch;
+    watch.steps_max = 100'000;
+    CHECK((*compiled)->Search(text, watch).status().code() == StatusCode::kDeadlineExceeded);
+    CHECK(watch.steps < 300'000);
+  }
+}
+
+TEST_CASE("matching several values reports the true cost") {
+  const auto compiled = JavaPattern::Compile("(?:a|aa|aaa)+[bc]");
+  REQUIRE(compiled.ok());
+  FakeWatch watch;
+  watch.steps_max = 20'000'000;
+  int values = 0;
+  const double seconds = CpuSecondsOf([&] {
+    for (; values < 1000; ++values) {
+      const std::string text = std::string(200, 'a') + std::to_string(values);
+      const Result<bool> found = (*compiled)->Search(text, watch);
+      if (found.status().code() == StatusCode::kDeadlineExceeded) break;
+    }
+  });
+  CHECK(values < 1000);
+  CHECK(seconds < 1);
+}
+
+TEST_CASE("machine code and interpreter give the same results") {
+  const auto compiled = JavaPattern::Compile("^web(\\d+)\\.(lon|ams)");
+  REQUIRE(compiled.ok());
+  FakeWatch watch;
+  for (int i = 0; i < 1000; ++i) {
+    CAPTURE(i);
+    const std::string text = "web" + std::to_string(i) + (i % 2 == 0 ? ".ams" : ".fra");
+    const Result<bool> found = (*compiled)->Search(text, watch);
+    REQUIRE(found.ok());
+    CHECK(*found == (i % 2 == 0));
+  }
+  CHECK(watch.bytes > 0);
+}
+
+TEST_CASE("compiled patterns and the memory of matches are charged") {
+  FakeWatch watch;
+  REQUIRE(JavaPattern::Compile("(a|b)*c", watch).ok());
+  CHECK(watch.bytes > 100);
+  CHECK(watch.steps > 0);
+  FakeWatch poor;
+  poor.bytes_max = 100;
+  CHECK(JavaPattern::Compile("(a|b)*c", poor).status().code() == StatusCode::kLimitExceeded);
+  const auto compiled = JavaPattern::Compile("^(a|b)*$");
+  REQUIRE(compiled.ok());
+  FakeWatch little;
+  little.bytes_max = 1 << 20;
+  CHECK((*compiled)->Search(std::string(30'000, 'a'), little).status().code() ==
+        StatusCode::kLimitExceeded);
+  CHECK(little.bytes_most <= 1 << 20);
+}
+
+TEST_CASE("a pattern with too many bytes is refused") {
+  const std::string text(JavaPattern::kBytesMax + 1, 'a');
+  const Status refused = JavaPattern::Compile(text).status();
+  CHECK(refused.code() == StatusCode::kInvalidArgument);
+  CHECK(refused.message().find("at most 65536") != std::string_view::npos);
+}
+
+TEST_CASE("splitting a long text by an expensive pattern ends") {
+  for (const char* pattern : kHeavyPatterns) {
+    CAPTURE(std::string(pattern));
+    const auto compiled = JavaPattern::Compile(pattern);
+    REQUIRE(compiled.ok());
+    const std::string text = std::string(10'000, 'a') + "b" + std::string(20'000, 'a');
+    std::vector<std::string> pieces;
+    CHECK(CpuSecondsOf([&] { pieces = *(*compiled)->Split(text, RequestContext::Unlimited()); }) <
+          1);
+    CHECK(!pieces.empty());
+  }
+  const auto dot = JavaPattern::Compile("\\.");
+  std::string dots;
+  for (int i = 0; i < 10'000; ++i) dots += "a.";
+  CHECK((*dot)->Split(dots, RequestContext::Unlimited())->size() == 10'000);
+}
+
+TEST_CASE("classes that are nested too deeply are refused") {
   const std::string deep(100000, '[');
   CHECK(JavaPattern::Compile(deep).status().code() == StatusCode::kInvalidArgument);
 }
@@ -197,6 +312,16 @@ TEST_CASE("a long text is matched as a short one") {
     text += 'c';
     CHECK_FALSE(Found("^(a|b)*$", text.c_str()));
   }
+}
+
+TEST_CASE("a running split ends when its request ends") {
+  const auto dot = JavaPattern::Compile("\\.");
+  REQUIRE(dot.ok());
+  std::string text;
+  for (int i = 0; i < 30'000; ++i) text += "a.";
+  FakeWatch request;
+  request.steps_max = 100'000;
+  CHECK_FALSE((*dot)->Split(text, request).ok());
 }
 
 }  // namespace

@@ -14,6 +14,8 @@
 namespace hg::uid {
 namespace {
 
+RequestContext& unlimited = RequestContext::Unlimited();
+
 const Bytes kOne("\0\0\1", 3);
 const Bytes kSeries("\0\0\1\0\0\1\0\0\1", 9);
 
@@ -39,26 +41,27 @@ struct Fixture {
   Metadata metadata;
 };
 
-TEST_CASE("an id of which nothing was said has an object at its defaults") {
+TEST_CASE("an id without stored metadata has an object with default values") {
   Fixture f;
-  const Result<UidMeta> meta = f.metadata.FindUid(UidKind::kTagk, kOne);
+  const Result<UidMeta> meta = f.metadata.FindUid(UidKind::kTagk, kOne, unlimited);
   REQUIRE(meta.ok());
   CHECK(meta->name == "host");
   CHECK(meta->created == 0);
   CHECK(meta->notes == "");
   CHECK_FALSE(meta->custom.has_value());
-  CHECK(f.metadata.FindUid(UidKind::kTagk, Bytes("\0\0\2", 3)).status().code() ==
+  CHECK(f.metadata.FindUid(UidKind::kTagk, Bytes("\0\0\2", 3), unlimited).status().code() ==
         StatusCode::kNotFound);
-  CHECK(f.metadata.FindUid(UidKind::kTagk, "x").status().code() == StatusCode::kInvalidArgument);
+  CHECK(f.metadata.FindUid(UidKind::kTagk, "x", unlimited).status().code() ==
+        StatusCode::kInvalidArgument);
 }
 
-TEST_CASE("what is said of an id is stored in fixed order and merged") {
+TEST_CASE("given fields of an id are stored in fixed order and merged") {
   Fixture f;
   UidMeta request;
   request.id = kOne;
   request.display_name = "Room temperature";
   request.custom = MetaFields{{"owner", "ops"}, {"a", "1"}, {"b", "2"}};
-  REQUIRE(f.metadata.WriteUid(request, false).ok());
+  REQUIRE(f.metadata.WriteUid(request, false, unlimited).ok());
   CHECK(
       f.Cell("tsdb-uid", kOne, "metric_meta") ==
       R"({"type":"METRIC","displayName":"Room temperature","description":"","notes":"","created":0,)"
@@ -68,38 +71,64 @@ TEST_CASE("what is said of an id is stored in fixed order and merged") {
   more.id = kOne;
   more.notes = std::nullopt;
   more.created = 1600000000;
-  auto written = f.metadata.WriteUid(more, false);
+  auto written = f.metadata.WriteUid(more, false, unlimited);
   REQUIRE(written.ok());
   REQUIRE(written->has_value());
   CHECK((*written)->display_name == "Room temperature");
   CHECK((*written)->custom == request.custom);
-  CHECK(f.metadata.FindUid(UidKind::kMetric, kOne)->notes == std::nullopt);
+  CHECK(f.metadata.FindUid(UidKind::kMetric, kOne, unlimited)->notes == std::nullopt);
 
   UidMeta other;
   other.id = kOne;
   other.description = "only this";
-  REQUIRE(f.metadata.WriteUid(other, true).ok());
+  REQUIRE(f.metadata.WriteUid(other, true, unlimited).ok());
   CHECK(
       f.Cell("tsdb-uid", kOne, "metric_meta") ==
       R"({"type":"METRIC","displayName":"","description":"only this","notes":"","created":1600000000,"custom":null})");
 
-  REQUIRE(f.metadata.DeleteUid(UidKind::kMetric, kOne).ok());
+  REQUIRE(f.metadata.DeleteUid(UidKind::kMetric, kOne, unlimited).ok());
   CHECK(f.Cell("tsdb-uid", kOne, "metric_meta").empty());
   CHECK(f.names.NameOf(UidKind::kMetric, kOne).ok());
 }
 
-TEST_CASE("a request that says nothing writes nothing") {
+TEST_CASE("an object larger than the limit is refused, and the stored one stays") {
   Fixture f;
   UidMeta request;
   request.id = kOne;
-  CHECK_FALSE(f.metadata.WriteUid(request, true)->has_value());
+  request.notes = std::string(kObjectBytesMax / 2, 'n');
+  REQUIRE(f.metadata.WriteUid(request, false, unlimited).ok());
+  UidMeta more;
+  more.id = kOne;
+  more.description = request.notes;
+  const Status refused = f.metadata.WriteUid(more, false, unlimited).status();
+  CHECK(refused.code() == StatusCode::kLimitExceeded);
+  CHECK(refused.message().find(std::to_string(kObjectBytesMax)) != std::string::npos);
+  CHECK(f.metadata.FindUid(UidKind::kMetric, kOne, unlimited)->description == "");
+
+  TsMeta series;
+  series.tsuid = kSeries;
+  series.notes = std::string(kObjectBytesMax, 'n');
+  CHECK(f.metadata.CreateSeries(series, unlimited).status().code() == StatusCode::kLimitExceeded);
+  series.notes = "short";
+  REQUIRE(f.metadata.CreateSeries(series, unlimited).ok());
+  series.notes = std::string(kObjectBytesMax, 'n');
+  CHECK(f.metadata.WriteSeries(series, false, unlimited).status().code() ==
+        StatusCode::kLimitExceeded);
+  CHECK(f.metadata.FindSeries(kSeries, unlimited)->notes == "short");
+}
+
+TEST_CASE("a request without fields writes nothing") {
+  Fixture f;
+  UidMeta request;
+  request.id = kOne;
+  CHECK_FALSE(f.metadata.WriteUid(request, true, unlimited)->has_value());
   CHECK(f.Cell("tsdb-uid", kOne, "metric_meta").empty());
   TsMeta series;
   series.tsuid = kSeries;
-  CHECK_FALSE(f.metadata.WriteSeries(series, true)->has_value());
+  CHECK_FALSE(f.metadata.WriteSeries(series, true, unlimited)->has_value());
 }
 
-TEST_CASE("a series' object is made, found with its ids, merged and replaced") {
+TEST_CASE("the object of a series is created, found with its ids, merged and replaced") {
   Fixture f;
   TsMeta request;
   request.tsuid = kSeries;
@@ -108,10 +137,10 @@ TEST_CASE("a series' object is made, found with its ids, merged and replaced") {
   request.max_said = true;
   request.min = -0.5;
   request.min_said = true;
-  CHECK(f.metadata.WriteSeries(request, false).status().code() == StatusCode::kNotFound);
-  CHECK(f.metadata.FindSeries(kSeries).status().code() == StatusCode::kNotFound);
+  CHECK(f.metadata.WriteSeries(request, false, unlimited).status().code() == StatusCode::kNotFound);
+  CHECK(f.metadata.FindSeries(kSeries, unlimited).status().code() == StatusCode::kNotFound);
 
-  const Result<TsMeta> created = f.metadata.CreateSeries(request);
+  const Result<TsMeta> created = f.metadata.CreateSeries(request, unlimited);
   REQUIRE_MESSAGE(created.ok(), created.status().ToString());
   CHECK(created->metric.name == "room.temp");
   REQUIRE(created->tags.size() == 2);
@@ -128,7 +157,7 @@ TEST_CASE("a series' object is made, found with its ids, merged and replaced") {
   more.tsuid = kSeries;
   more.units = "%";
   more.max_said = true;  // to NaN
-  auto written = f.metadata.WriteSeries(more, false);
+  auto written = f.metadata.WriteSeries(more, false, unlimited);
   REQUIRE(written.ok());
   CHECK((*written)->display_name == "Cpu");
   CHECK((*written)->units == "%");
@@ -138,37 +167,44 @@ TEST_CASE("a series' object is made, found with its ids, merged and replaced") {
   TsMeta other;
   other.tsuid = kSeries;
   other.retention = 30;
-  REQUIRE(f.metadata.WriteSeries(other, true).ok());
-  const Result<TsMeta> replaced = f.metadata.FindSeries(kSeries);
+  REQUIRE(f.metadata.WriteSeries(other, true, unlimited).ok());
+  const Result<TsMeta> replaced = f.metadata.FindSeries(kSeries, unlimited);
   CHECK(replaced->display_name == "");
   CHECK(replaced->retention == 30);
   CHECK(std::isnan(replaced->min));
 
-  REQUIRE(f.metadata.DeleteSeries(kSeries).ok());
-  CHECK(f.metadata.FindSeries(kSeries).status().code() == StatusCode::kNotFound);
+  REQUIRE(f.metadata.DeleteSeries(kSeries, unlimited).ok());
+  CHECK(f.metadata.FindSeries(kSeries, unlimited).status().code() == StatusCode::kNotFound);
   CHECK(f.Cell("tsdb-meta", kSeries, "ts_ctr") == Bytes(8, '\0'));
 }
 
-TEST_CASE("series are listed by metric and by the tags they have, counters alone are no objects") {
+TEST_CASE("series are listed by metric and tags, and counters alone are not objects") {
   Fixture f;
   TsMeta request;
   request.tsuid = kSeries;
   request.notes = "x";
-  REQUIRE(f.metadata.CreateSeries(request).ok());
+  REQUIRE(f.metadata.CreateSeries(request, unlimited).ok());
   REQUIRE(f.store.Increment("tsdb-meta", Bytes("\0\0\1\0\0\1\0\0\2", 9), "name", "ts_ctr", 1).ok());
-  CHECK(f.metadata.ListSeries(kOne, {})->size() == 1);
-  CHECK(f.metadata.ListSeries(kOne, {kOne + kOne})->size() == 1);
-  CHECK(f.metadata.ListSeries(kOne, {kOne + Bytes("\0\0\2", 3)})->empty());
-  CHECK(f.metadata.ListSeries(Bytes("\0\0\2", 3), {})->empty());
+  const auto count = [&](const Bytes& metric, const std::vector<Bytes>& pairs) {
+    size_t visited = 0;
+    const auto visit = [&](const TsMeta&) { return ++visited, Status(); };
+    REQUIRE(f.metadata.VisitSeries(metric, pairs, visit, unlimited).ok());
+    return visited;
+  };
+  CHECK(count(kOne, {}) == 1);
+  CHECK(count(kOne, {kOne + kOne}) == 1);
+  CHECK(count(kOne, {kOne + Bytes("\0\0\2", 3)}) == 0);
+  CHECK(count(Bytes("\0\0\2", 3), {}) == 0);
 }
 
-TEST_CASE("an id without a name makes the series' object unreadable") {
+TEST_CASE("an id without a name makes the object of a series unreadable") {
   Fixture f;
   TsMeta request;
   request.tsuid = Bytes("\0\0\1\0\0\1\0\0\x09", 9);
   request.notes = "x";
-  CHECK(f.metadata.CreateSeries(request).status().code() == StatusCode::kCorruption);
-  CHECK(f.metadata.WriteSeries(request, false).status().code() == StatusCode::kCorruption);
+  CHECK(f.metadata.CreateSeries(request, unlimited).status().code() == StatusCode::kCorruption);
+  CHECK(f.metadata.WriteSeries(request, false, unlimited).status().code() ==
+        StatusCode::kCorruption);
 }
 
 TEST_CASE("texts of stored objects are UTF-8, whatever their escapes say") {
@@ -181,7 +217,7 @@ TEST_CASE("texts of stored objects are UTF-8, whatever their escapes say") {
   CHECK(IsUtf8(tree.name));
 }
 
-TEST_CASE("stored objects that are damaged are told from good ones") {
+TEST_CASE("damaged stored objects are distinguished from valid ones") {
   UidMeta meta;
   CHECK(DecodeUidMeta("{", &meta).code() == StatusCode::kCorruption);
   CHECK(DecodeUidMeta("[]", &meta).code() == StatusCode::kCorruption);

@@ -5,7 +5,7 @@
 namespace hg::uid {
 namespace {
 
-TEST_CASE("a name needs every pattern of its kind") {
+TEST_CASE("a name must match every pattern of its kind") {
   const auto filter = NameFilter::Compile({"^sys\\.;cpu", "", "^[a-z]+$"}, ";");
   REQUIRE(filter.ok());
   CHECK((*filter)->Allows(UidKind::kMetric, "sys.cpu.user"));
@@ -18,7 +18,7 @@ TEST_CASE("a name needs every pattern of its kind") {
   CHECK((*filter)->rejected(UidKind::kTagv) == 1);
 }
 
-TEST_CASE("a pattern that is none is refused") {
+TEST_CASE("an invalid pattern is refused") {
   CHECK(NameFilter::Compile({"(", "", ""}, ",").status().code() == StatusCode::kInvalidArgument);
   CHECK(NameFilter::Compile({"a", "", ""}, "(").status().code() == StatusCode::kInvalidArgument);
 }

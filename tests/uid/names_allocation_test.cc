@@ -1,5 +1,5 @@
-// A want of memory, wherever it comes, costs the call that it came to: nobody waits for that call
-// afterwards.
+// Memory runs out at each allocation in turn: only the call concerned fails, and no thread waits
+// for it afterwards.
 
 #include <doctest/doctest.h>
 
@@ -10,7 +10,7 @@
 namespace hg::uid {
 namespace {
 
-// Long enough to take memory.
+// Long enough to need heap memory.
 const std::string kOld = "a metric that has a long name", kNew = "the long name that it gets";
 const std::string kOther = "the long name that it gets after that";
 
@@ -23,7 +23,7 @@ struct Rig {
   Names names{store, {}};
 };
 
-TEST_CASE("an assignment that breaks off at any allocation keeps nobody waiting") {
+TEST_CASE("an assignment that fails at any allocation keeps no thread waiting") {
   bool failed = true;
   for (int64_t n = 0; failed; ++n) {
     CAPTURE(n);
@@ -37,7 +37,7 @@ TEST_CASE("an assignment that breaks off at any allocation keeps nobody waiting"
   }
 }
 
-TEST_CASE("a renaming that breaks off at any allocation does not go on for ever") {
+TEST_CASE("a rename that fails at any allocation ends") {
   bool failed = true;
   for (int64_t n = 0; failed; ++n) {
     CAPTURE(n);

@@ -9,14 +9,15 @@
 #include <thread>
 
 #include "storage/model/name_text.h"
+#include "tests/support/fake_watch.h"
 #include "tests/support/hex.h"
 #include "tests/support/model_store.h"
 
 namespace hg::uid {
 namespace {
 
-// Writes down what reaches storage, in the notation of spec schema.md §23.5, and fails calls on
-// demand.
+// Records the calls to storage, in the notation of opentsdb-schema.md §23.5, and fails calls on
+// request.
 class TracingStore final : public ModelStore {
  public:
   TracingStore() {
@@ -58,7 +59,7 @@ class TracingStore final : public ModelStore {
     return done;
   }
 
-  // What came in since the last call.
+  // The calls since the last one.
   std::vector<std::string> Trace() { return std::exchange(trace_, {}); }
   void FailIncrements(int n) { failures_ = n; }
 
@@ -85,12 +86,13 @@ class TracingStore final : public ModelStore {
   int failures_ = 0;
 };
 
-// Lets something happen between a read of the store and its use, or before a column is deleted.
+// Calls functions between a read of the store and its use, or before a column is deleted.
 class PausingStore final : public ModelStore {
  public:
   PausingStore() { REQUIRE(CreateTable({"tsdb-uid", {{"id"}, {"name"}}, false}).ok()); }
-  std::function<void()> after_read;     // once
-  std::function<void()> before_delete;  // once
+  std::function<void()> after_read;     // called once
+  std::function<void()> before_delete;  // called once
+  std::function<void()> after_put;      // called once, after a put without a condition
 
   Result<Row> Get(const std::string& table, ByteView key, ByteView family,
                   const std::vector<Bytes>& qualifiers) override {
@@ -103,13 +105,18 @@ class PausingStore final : public ModelStore {
     if (rows[0].changes[0].kind != CellChange::Kind::kPut) {
       if (const auto happens = std::exchange(before_delete, nullptr)) happens();
     }
-    return ModelStore::MutateRows(table, rows);
+    std::vector<Status> done = ModelStore::MutateRows(table, rows);
+    if (rows[0].changes[0].kind == CellChange::Kind::kPut) {
+      if (const auto happens = std::exchange(after_put, nullptr)) happens();
+    }
+    return done;
   }
 };
 
 using Lines = std::vector<std::string>;
 
-TEST_CASE("an assignment counts up, writes the reverse mapping, then the forward one") {
+TEST_CASE(
+    "an assignment increments the counter, writes the reverse mapping, then the forward one") {
   TracingStore store;
   Names names(store, {});
   bool assigned = false;
@@ -128,7 +135,8 @@ TEST_CASE("an assignment counts up, writes the reverse mapping, then the forward
   CHECK(store.Trace().empty());
 }
 
-TEST_CASE("metric, tag key and tag value number for themselves and share rows (§3.2)") {
+// opentsdb-schema.md §3.2.
+TEST_CASE("metrics, tag keys and tag values have their own counters and share rows") {
   TracingStore store;
   Names names(store, {});
   REQUIRE(names.FindOrAssign(UidKind::kMetric, "sys.cpu.user").ok());
@@ -145,7 +153,8 @@ TEST_CASE("metric, tag key and tag value number for themselves and share rows (�
   CHECK(*names.HighestId(UidKind::kTagv) == 1);
 }
 
-TEST_CASE("a counter behind its ids burns one id, and gives up after two") {
+TEST_CASE(
+    "a counter behind its ids loses one id per attempt, and the assignment gives up after two") {
   {
     TracingStore store;
     store.Put("000001", "name", "tagk", "78");
@@ -163,11 +172,11 @@ TEST_CASE("a counter behind its ids burns one id, and gives up after two") {
   CHECK(store.Trace().size() == 4);
   CHECK(store.Value("686F7374", "id", "tagk").empty());
   CHECK(*names.HighestId(UidKind::kTagk) == 2);
-  // The next call begins behind the burnt ids.
+  // The next call begins after the lost ids.
   CHECK(ToHexUpper(*names.FindOrAssign(UidKind::kTagk, "host")) == "000003");
 }
 
-TEST_CASE("failures of the store use up tries and are reported") {
+TEST_CASE("failures of the store use up attempts and are reported") {
   TracingStore store;
   Names names(store, {});
   store.FailIncrements(1);
@@ -176,8 +185,8 @@ TEST_CASE("failures of the store use up tries and are reported") {
   CHECK(names.FindOrAssign(UidKind::kTagk, "dc").status().code() == StatusCode::kUnavailable);
 }
 
-TEST_CASE("another writer of the same name wins, and our id stays an orphan") {
-  // The winner's forward mapping appears between our look-up and our compare-and-set.
+TEST_CASE("if another writer assigns the same name first, its id is used") {
+  // The winner's forward mapping appears between the lookup and the compare-and-set here.
   class RacedStore final : public ModelStore {
    public:
     Result<bool> CompareAndMutate(ByteView family, ByteView qualifier, const Expected& expected,
@@ -196,20 +205,23 @@ TEST_CASE("another writer of the same name wins, and our id stays an orphan") {
   CHECK(store.Get("tsdb-uid", Hex("000001"), "name", {"tagk"})->cells.at(0).value == "host");
 }
 
-TEST_CASE("when all ids are assigned the counter still rises, and nothing else is written") {
+TEST_CASE("when all ids are assigned, a refused name moves the counter and is reported") {
   TracingStore store;
   NamesOptions options;
   options.layout.tagv_width = 1;
+  size_t refused = 0;
+  options.ids_used_up = [&](UidKind kind, const Status&) { refused += kind == UidKind::kTagv; };
   Names names(store, options);
   store.Put("00", "id", "tagv", "00000000000000FE");
   CHECK(ToHexUpper(*names.FindOrAssign(UidKind::kTagv, "last")) == "FF");
   store.Trace();
   CHECK(names.FindOrAssign(UidKind::kTagv, "more").status().code() == StatusCode::kInvalidArgument);
-  CHECK(store.Trace() == Lines{"INC 00 id:tagv -> 256"});
+  CHECK(store.Trace() == Lines{"INC 00 id:tagv -> 256"});  // as in OpenTSDB
   CHECK(*names.HighestId(UidKind::kTagv) == 256);
+  CHECK(refused == 1);
 }
 
-TEST_CASE("random metric ids touch no counter and are retried nine times") {
+TEST_CASE("random metric ids do not use the counter and are retried nine times") {
   TracingStore store;
   std::deque<uint64_t> bits = {0xFF000000ABCDEF, 0xABCDEF, 0, 5};
   NamesOptions options;
@@ -232,7 +244,7 @@ TEST_CASE("random metric ids touch no counter and are retried nine times") {
         "000001");  // only metrics are random
 }
 
-TEST_CASE("unknown names and ids are not found, in OpenTSDB's words") {
+TEST_CASE("unknown names and ids give OpenTSDB's errors") {
   TracingStore store;
   Names names(store, {});
   Status status = names.Find(UidKind::kMetric, "room.tmp").status();
@@ -275,7 +287,7 @@ TEST_CASE(
   CHECK(names.Suggest(UidKind::kTagv, "?", 10).status().code() == StatusCode::kCorruption);
   CHECK(*names.HighestId(UidKind::kTagv) == 1);
 
-  // A process that has met neither reads the stored text.
+  // A process that knows neither name reads the stored text.
   Names fresh(store, {});
   CHECK(*fresh.Suggest(UidKind::kTagv, "?", 10) == Lines{"??"});
   CHECK(*fresh.NameOf(UidKind::kTagv, first) == "??");
@@ -305,7 +317,7 @@ TEST_CASE("suggestions come in byte order, of one kind, up to a number") {
   CHECK(names.Suggest(UidKind::kMetric, "ÿ", 25)->empty());  // the last byte: no end to the range
 }
 
-/// Counts scans and their fetches.
+/// Counts scans and fetches.
 class ScannedStore final : public ModelStore {
  public:
   ScannedStore() { REQUIRE(CreateTable({"tsdb-uid", {{"id"}, {"name"}}, false}).ok()); }
@@ -335,7 +347,7 @@ class ScannedStore final : public ModelStore {
   };
 };
 
-TEST_CASE("any number of names is visited by one scan, each once, until the visitor has enough") {
+TEST_CASE("any number of names is visited by one scan, each once, until the visitor stops") {
   constexpr size_t kNames = 10'000;
   ScannedStore store;
   Names names(store, {});
@@ -361,7 +373,8 @@ TEST_CASE("any number of names is visited by one scan, each once, until the visi
   CHECK(names.ForEach(UidKind::kMetric, "m", fail).code() == StatusCode::kBusy);
 }
 
-TEST_CASE("a rename puts both new mappings and then deletes the old one (§23.5)") {
+TEST_CASE(
+    "a rename puts both new mappings and then deletes the old one (opentsdb-schema.md §23.5)") {
   TracingStore store;
   Names names(store, {});
   const Bytes id = *names.FindOrAssign(UidKind::kMetric, "sys.cpu.user");
@@ -369,7 +382,7 @@ TEST_CASE("a rename puts both new mappings and then deletes the old one (§23.5)
   store.Trace();
   REQUIRE(names.Rename(UidKind::kMetric, "sys.cpu.user", "sys.cpu.usr").ok());
   CHECK(store.Trace() == Lines{"PUT 000001 name:metrics = 7379732E6370752E757372",
-                               "PUT 7379732E6370752E757372 id:metrics = 000001",
+                               "CAS 7379732E6370752E757372 id:metrics := 000001 true",
                                "DEL 7379732E6370752E75736572 id:metrics"});
   CHECK(*names.NameOf(UidKind::kMetric, id) == "sys.cpu.usr");
   CHECK(*names.Find(UidKind::kMetric, "sys.cpu.usr") == id);
@@ -406,7 +419,7 @@ TEST_CASE(
   CHECK(store.Trace().back() == "DEL 000001 name:metric_meta");
 }
 
-TEST_CASE("caches answer without the store until they are dropped") {
+TEST_CASE("caches are used without the store until they are dropped") {
   TracingStore store;
   Names names(store, {});
   const Bytes id = *names.FindOrAssign(UidKind::kTagk, "host");
@@ -425,7 +438,7 @@ TEST_CASE("caches answer without the store until they are dropped") {
   CHECK(names.Stats(UidKind::kTagk).rejected == 1);
 }
 
-TEST_CASE("many threads asking for the same new names share one assignment of each") {
+TEST_CASE("many threads that need the same new names share one assignment of each") {
   ModelStore store;
   REQUIRE(store.CreateTable({.name = "tsdb-uid", .families = {{"id"}, {"name"}}}).ok());
   Names names(store, {});
@@ -452,7 +465,7 @@ TEST_CASE("many threads asking for the same new names share one assignment of ea
   CHECK(*names.HighestId(UidKind::kTagv) == kNames);
 }
 
-TEST_CASE("two processes on one store agree on the ids") {
+TEST_CASE("two processes on one store assign the same ids") {
   ModelStore store;
   REQUIRE(store.CreateTable({.name = "tsdb-uid", .families = {{"id"}, {"name"}}}).ok());
   Names one(store, {});
@@ -475,7 +488,7 @@ TEST_CASE("two processes on one store agree on the ids") {
   CHECK(ids.size() == 200);
 }
 
-TEST_CASE("preloaded names are known without the store, as many rows as asked") {
+TEST_CASE("preloaded names are known without the store, up to the requested number of rows") {
   TracingStore store;
   Names writer(store, {});
   for (const char* name : {"a", "b", "c"}) REQUIRE(writer.FindOrAssign(UidKind::kTagk, name).ok());
@@ -490,7 +503,7 @@ TEST_CASE("preloaded names are known without the store, as many rows as asked") 
   CHECK(reader.Stats(UidKind::kTagk).misses == 1);
 }
 
-TEST_CASE("all names are visited with their ids, of every kind, and none is remembered") {
+TEST_CASE("all names of every kind are visited with their ids, and none is cached") {
   TracingStore store;
   Names writer(store, {});
   REQUIRE(writer.FindOrAssign(UidKind::kTagk, "host").ok());
@@ -518,7 +531,7 @@ TEST_CASE("all names are visited with their ids, of every kind, and none is reme
   CHECK(visited == 2);
 }
 
-TEST_CASE("a visit of all names leaves the store's cache to others") {
+TEST_CASE("a visit of all names does not fill the store's cache") {
   struct ScannedStore : ModelStore {
     Result<std::unique_ptr<ScanCursor>> Scan(const ScanSpec& spec) override {
       fills_cache = spec.fill_cache;
@@ -535,7 +548,7 @@ TEST_CASE("a visit of all names leaves the store's cache to others") {
   CHECK_FALSE(store.fills_cache);
 }
 
-TEST_CASE("a name that the filter refuses gets no id, known ones stay") {
+TEST_CASE("a name that the filter refuses gets no id, and known names stay") {
   TracingStore store;
   NamesOptions options;
   options.may_assign = [](UidKind kind, std::string_view name) {
@@ -550,7 +563,7 @@ TEST_CASE("a name that the filter refuses gets no id, known ones stay") {
   CHECK(names.FindOrAssign(UidKind::kTagk, "my.key").ok());
 }
 
-TEST_CASE("what was read before a rename or a delete is not remembered after it") {
+TEST_CASE("data read before a rename or delete is not cached after it") {
   for (const bool renames : {true, false}) {
     CAPTURE(renames);
     for (const bool by_id : {true, false}) {
@@ -563,7 +576,7 @@ TEST_CASE("what was read before a rename or a delete is not remembered after it"
                          : names.Delete(UidKind::kMetric, "old"))
                     .ok());
       };
-      // True when it was asked for.
+      // It was true at the time of the check.
       if (by_id) {
         CHECK(*names.NameOf(UidKind::kMetric, id) == "old");
       } else {
@@ -577,7 +590,7 @@ TEST_CASE("what was read before a rename or a delete is not remembered after it"
   }
 }
 
-TEST_CASE("who asks for a name while it is renamed or deleted keeps it from nobody afterwards") {
+TEST_CASE("a request for a name during its rename or delete does not cache the old state") {
   for (const bool renames : {true, false}) {
     CAPTURE(renames);
     PausingStore store;
@@ -591,6 +604,124 @@ TEST_CASE("who asks for a name while it is renamed or deleted keeps it from nobo
     CHECK(names.Find(UidKind::kMetric, "old").status().code() == StatusCode::kNotFound);
     CHECK(*names.FindOrAssign(UidKind::kMetric, "old") != id);
   }
+}
+
+TEST_CASE(
+    "a rename whose new name is assigned in the meantime is refused, and both ids keep their "
+    "names") {
+  PausingStore store;
+  Names names(store, {}), others(store, {});
+  const Bytes id = *names.FindOrAssign(UidKind::kMetric, "old");
+  Bytes new_id;
+  store.after_put = [&] { new_id = *others.FindOrAssign(UidKind::kMetric, "new"); };
+  const Status renamed = names.Rename(UidKind::kMetric, "old", "new");
+  CHECK(store.after_put == nullptr);
+  CHECK(renamed.code() == StatusCode::kConflict);
+  CHECK(renamed.message().find("new name already assigned ID=[0, 0, 2]") != std::string::npos);
+  CHECK(new_id != id);
+  Names fresh(store, {});
+  for (Names* each : {&names, &others, &fresh}) {
+    CHECK(*each->Find(UidKind::kMetric, "new") == new_id);
+    CHECK(*each->Find(UidKind::kMetric, "old") == id);
+    CHECK(*each->NameOf(UidKind::kMetric, new_id) == "new");
+    CHECK(*each->NameOf(UidKind::kMetric, id) == "old");
+  }
+  CHECK(names.Rename(UidKind::kMetric, "old", "newer").ok());
+}
+
+TEST_CASE("a name without memory uses no id, and known names are still found") {
+  TracingStore store;
+  bool full = false;
+  std::vector<uint64_t> asked;
+  NamesOptions options;
+  options.may_grow = [&](uint64_t bytes) {
+    asked.push_back(bytes);
+    return full ? Status::Exhausted("full") : Status();
+  };
+  Names names(store, options);
+  const Bytes known = *names.FindOrAssign(UidKind::kTagv, "known");
+  CHECK(asked == std::vector<uint64_t>{Names::MemoryOf(5)});
+  full = true;
+  store.Trace();
+  const std::string large(30000, 'x');
+  for (int i = 0; i < 3; ++i) {
+    const Status refused = names.FindOrAssign(UidKind::kTagv, large).status();
+    CHECK(refused.code() == StatusCode::kExhausted);
+    CHECK(names.FindOrAllow(UidKind::kTagv, large)->has_value() == false);
+  }
+  CHECK(asked.back() > 4 * large.size());
+  CHECK(store.Trace().empty());
+  CHECK(*names.FindOrAssign(UidKind::kTagv, "known") == known);
+  CHECK(*names.HighestId(UidKind::kTagv) == 1);
+  full = false;
+  CHECK(ToHexUpper(*names.FindOrAssign(UidKind::kTagv, large)) == "000002");
+}
+
+TEST_CASE("a name may be as long as a row key, and a longer one uses no id") {
+  TracingStore store;
+  Names names(store, {});
+  std::string longest;  // two bytes of UTF-8 are one of ISO-8859-1
+  for (size_t i = 0; i < kNameLengthMax; ++i) longest += "é";
+  CHECK(names.FindOrAssign(UidKind::kTagk, longest).ok());
+  CHECK(*names.NameOf(UidKind::kTagk, Hex("000001")) == longest);
+  store.Trace();
+  const Status refused = names.FindOrAssign(UidKind::kTagk, longest + "e").status();
+  CHECK(refused.code() == StatusCode::kInvalidArgument);
+  CHECK(refused.message() ==
+        "a name for 'tagk' has 32768 characters (at most 32767 can be stored)");
+  CHECK(names.FindOrAllow(UidKind::kTagk, longest + "e").status().code() ==
+        StatusCode::kInvalidArgument);
+  CHECK(names.Rename(UidKind::kTagk, longest, longest + "e").code() ==
+        StatusCode::kInvalidArgument);
+  CHECK(store.Trace().empty());
+}
+
+TEST_CASE("FindOrAllow says whether a name may get an id, without assigning it") {
+  TracingStore store;
+  NamesOptions options;
+  options.may_assign = [](UidKind, std::string_view name) { return name != "refused"; };
+  Names names(store, options);
+  const Bytes id = *names.FindOrAssign(UidKind::kMetric, "known");
+  store.Trace();
+  CHECK(*names.FindOrAllow(UidKind::kMetric, "known") == id);
+  CHECK_FALSE(names.FindOrAllow(UidKind::kMetric, "new")->has_value());
+  CHECK(names.FindOrAllow(UidKind::kMetric, "").status().code() == StatusCode::kInvalidArgument);
+  CHECK(names.FindOrAllow(UidKind::kMetric, "refused").status().code() ==
+        StatusCode::kInvalidArgument);
+  CHECK(names.Stats(UidKind::kMetric).rejected == 1);
+  CHECK(store.Trace().empty());
+  CHECK(ToHexUpper(*names.AssignAllowed(UidKind::kMetric, "new")) == "000002");
+  // Another process was faster.
+  Names other(store, options);
+  CHECK_FALSE(other.FindOrAllow(UidKind::kMetric, "both")->has_value());
+  const Bytes first = *names.FindOrAssign(UidKind::kMetric, "both");
+  CHECK(*other.AssignAllowed(UidKind::kMetric, "both") == first);
+}
+
+TEST_CASE("suggested names are charged, and reading them can be stopped") {
+  TracingStore store;
+  Names names(store, {});
+  for (int i = 0; i < 100; ++i)
+    REQUIRE(names.FindOrAssign(UidKind::kTagv, std::to_string(i) + std::string(1000, 'x')).ok());
+  FakeWatch watch;
+  {
+    MemoryTally tally(&watch);
+    CHECK(names.Suggest(UidKind::kTagv, "", 1000, &tally)->size() == 100);
+    CHECK(tally.held() > 100'000);
+    CHECK(watch.steps >= 100);
+  }
+  CHECK(watch.bytes == 0);
+  watch.bytes_max = 80'000;
+  {
+    MemoryTally tally(&watch);
+    CHECK(names.Suggest(UidKind::kTagv, "", 1000, &tally).status().code() ==
+          StatusCode::kLimitExceeded);
+    CHECK(names.Suggest(UidKind::kTagv, "1", 10, nullptr)->size() == 10);
+  }
+  watch.steps_max = watch.steps;
+  MemoryTally tally(&watch);
+  CHECK(names.Suggest(UidKind::kTagv, "", 1, &tally).status().code() ==
+        StatusCode::kDeadlineExceeded);
 }
 
 }  // namespace

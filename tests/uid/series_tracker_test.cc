@@ -20,7 +20,7 @@ struct Fixture {
     REQUIRE(store.CreateTable({"tsdb-uid", {{"id"}, {"name"}}, false}).ok());
   }
 
-  /// "qualifier=value …" of the series, counters as numbers.
+  /// Returns "qualifier=value …" of the series, with counters as numbers.
   std::string Cells() {
     const Result<Row> row = store.Get("tsdb-meta", kSeries);
     REQUIRE(row.ok());
@@ -43,7 +43,7 @@ const std::string kObject =
     R"(ts_meta={"tsuid":"000001000001000001","displayName":"","description":"","notes":"","created":1700000000,)"
     R"("custom":null,"units":"","dataType":"","retention":0,"max":"NaN","min":"NaN"})";
 
-TEST_CASE("what points leave behind depends on three switches") {
+TEST_CASE("three options determine what is stored for points") {
   struct {
     bool tracking, realtime_ts, incrementing;
     std::string once, twice;
@@ -69,7 +69,7 @@ TEST_CASE("what points leave behind depends on three switches") {
   }
 }
 
-TEST_CASE("an object that people wrote is not made again") {
+TEST_CASE("an object written by users is not created again") {
   Fixture f(true, true, false);
   Names names(f.store, {});
   for (UidKind kind : kUidKinds) REQUIRE(names.FindOrAssign(kind, "x").ok());
@@ -77,12 +77,12 @@ TEST_CASE("an object that people wrote is not made again") {
   TsMeta mine;
   mine.tsuid = kSeries;
   mine.notes = "mine";
-  REQUIRE(metadata.CreateSeries(mine).ok());
+  REQUIRE(metadata.CreateSeries(mine, RequestContext::Unlimited()).ok());
   REQUIRE(f.tracker.Note(kSeries).ok());
-  CHECK(metadata.FindSeries(kSeries)->notes == "mine");
+  CHECK(metadata.FindSeries(kSeries, RequestContext::Unlimited())->notes == "mine");
 }
 
-TEST_CASE("names tell of the ids they assign, once each, when both mappings are stored") {
+TEST_CASE("each assigned id is reported once, after both mappings are stored") {
   Fixture f(false, false, false);
   std::string told;
   NamesOptions options;

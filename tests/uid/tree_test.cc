@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "storage/for_each_row.h"
+#include "tests/support/fake_watch.h"
 #include "tests/support/manual_clock.h"
 #include "tests/support/model_store.h"
 #include "uid/java_pattern.h"
@@ -18,6 +19,8 @@
 
 namespace hg::uid {
 namespace {
+
+RequestContext& unlimited = RequestContext::Unlimited();
 
 TreeRule Rule(int32_t level, int32_t order, TreeRuleType type, const std::string& field = "") {
   TreeRule rule;
@@ -48,18 +51,20 @@ struct Trees {
     tree.enabled = true;
     tree.strict_match = strict;
     tree.store_failures = failures;
-    const Result<Tree> made = trees.Create(tree);
+    const Result<Tree> made = trees.Create(tree, unlimited);
     REQUIRE(made.ok());
     for (TreeRule rule : rules) {
       rule.tree_id = made->id;
       REQUIRE(trees
-                  .UpdateRule(rule,
-                              [&](const TreeRule*) -> Result<std::optional<TreeRule>> {
-                                return std::optional<TreeRule>(rule);
-                              })
+                  .UpdateRule(
+                      rule,
+                      [&](const TreeRule*) -> Result<std::optional<TreeRule>> {
+                        return std::optional<TreeRule>(rule);
+                      },
+                      unlimited)
                   .ok());
     }
-    return *trees.Find(made->id);
+    return *trees.Find(made->id, unlimited);
   }
 
   TsMeta Series(const std::string& metric, const std::string& host) {
@@ -67,11 +72,11 @@ struct Trees {
     meta.tsuid = *names.FindOrAssign(UidKind::kMetric, metric) +
                  *names.FindOrAssign(UidKind::kTagk, "host") +
                  *names.FindOrAssign(UidKind::kTagv, host);
-    REQUIRE(metadata.CreateSeries(meta).ok());
-    return *metadata.FindSeries(meta.tsuid);
+    REQUIRE(metadata.CreateSeries(meta, unlimited).ok());
+    return *metadata.FindSeries(meta.tsuid, unlimited);
   }
 
-  /// "row qualifier=value" of all rows but the definitions'.
+  /// Returns "row qualifier=value" for all rows except the definitions.
   std::vector<std::string> Cells() {
     ScanSpec spec;
     spec.table = "tsdb-tree";
@@ -96,7 +101,7 @@ struct Trees {
 
 const std::string kRoot = R"(0001 branch={"path":{"0":"ROOT"},"displayName":"ROOT"})";
 
-TEST_CASE("a pattern gives a group or cuts a text") {
+TEST_CASE("a pattern extracts a group or splits a text") {
   const auto pattern = JavaPattern::Compile("^(.*?)\\.(x)?");
   REQUIRE(pattern.ok());
   CHECK((*pattern)->Group("web01.lga", 0) == "web01");
@@ -104,48 +109,48 @@ TEST_CASE("a pattern gives a group or cuts a text") {
   CHECK(!(*pattern)->Group("web01.lga", 2));
   CHECK(!(*pattern)->Group("web01", 0));
   const auto dot = JavaPattern::Compile("\\.");
-  CHECK((*dot)->Split("a..b.") == std::vector<std::string>{"a", "", "b"});
-  CHECK((*dot)->Split("a") == std::vector<std::string>{"a"});
-  CHECK((*JavaPattern::Compile(""))->Split("aü") == std::vector<std::string>{"a", "ü"});
+  CHECK(*(*dot)->Split("a..b.", unlimited) == std::vector<std::string>{"a", "", "b"});
+  CHECK(*(*dot)->Split("a", unlimited) == std::vector<std::string>{"a"});
+  CHECK(*(*JavaPattern::Compile(""))->Split("aü", unlimited) == std::vector<std::string>{"a", "ü"});
   CHECK(JavaPattern::Compile("(").status().code() == StatusCode::kInvalidArgument);
 }
 
-TEST_CASE("a series becomes branches by its rules, and a leaf by the last one") {
+TEST_CASE("the rules turn a series into branches, and the last one into a leaf") {
   Trees t;
   const Tree tree = t.Make({Rule(0, 0, TreeRuleType::kTagk, "host"), Split(1)});
-  REQUIRE(t.trees.Sort(tree, t.Series("sys.cpu", "web01"), false).ok());
+  REQUIRE(t.trees.Sort(tree, t.Series("sys.cpu", "web01"), false, unlimited).ok());
   CHECK(t.Cells() ==
         std::vector<std::string>{
             kRoot, R"(000106BC4C55 branch={"path":{"0":"ROOT","1":"web01"},"displayName":"web01"})",
             R"(000106BC4C550001BECD branch={"path":{"0":"ROOT","1":"web01","2":"sys"},)"
             R"("displayName":"sys"})",
             R"(000106BC4C550001BECD leaf={"displayName":"cpu","tsuid":"000001000001000001"})"});
-  const auto branch = t.trees.FindBranch(TreeBranchKey(1, {"ROOT", "web01"}));
+  const auto branch = t.trees.FindBranch(TreeBranchKey(1, {"ROOT", "web01"}), unlimited);
   REQUIRE(branch.ok());
   REQUIRE(branch->has_value());
   CHECK((*branch)->leaves.empty());
   REQUIRE((*branch)->branches.size() == 1);
   CHECK((*branch)->branches[0].path == std::vector<std::string>{"ROOT", "web01", "sys"});
-  CHECK(!t.trees.FindBranch(TreeBranchKey(1, {"ROOT", "other"}))->has_value());
+  CHECK(!t.trees.FindBranch(TreeBranchKey(1, {"ROOT", "other"}), unlimited)->has_value());
 }
 
-TEST_CASE("a strict tree takes only what each level matches") {
+TEST_CASE("a strict tree accepts only series that match each level") {
   Trees t;
   const Tree tree = t.Make(
       {Rule(0, 0, TreeRuleType::kTagk, "host"), Rule(1, 0, TreeRuleType::kTagk, "dc"), Split(2)},
       true);
-  REQUIRE(t.trees.Sort(tree, t.Series("sys.cpu", "web01"), true).ok());
+  REQUIRE(t.trees.Sort(tree, t.Series("sys.cpu", "web01"), true, unlimited).ok());
   CHECK(t.Cells() == std::vector<std::string>{kRoot});
 }
 
 TEST_CASE("a leaf at the root is not stored") {
   Trees t;
   const Tree tree = t.Make({Rule(0, 0, TreeRuleType::kMetric)});
-  REQUIRE(t.trees.Sort(tree, t.Series("cpu", "web01"), true).ok());
+  REQUIRE(t.trees.Sort(tree, t.Series("cpu", "web01"), true, unlimited).ok());
   CHECK(t.Cells() == std::vector<std::string>{kRoot});
 }
 
-TEST_CASE("the first series keeps its place; a collision is noted on request") {
+TEST_CASE("the first series keeps its place, and a collision is recorded if configured") {
   Trees t;
   const Tree tree = t.Make({Rule(0, 0, TreeRuleType::kTagk, "host"), Split(1)}, false, true);
   TreeRule last = Rule(1, 0, TreeRuleType::kTagk, "host");
@@ -153,38 +158,38 @@ TEST_CASE("the first series keeps its place; a collision is noted on request") {
   same.rules[1] = {{0, last}};
   const TsMeta first = t.Series("cpu", "web01");
   const TsMeta second = t.Series("mem", "web01");
-  REQUIRE(t.trees.Sort(same, first, true).ok());
-  REQUIRE(t.trees.Sort(same, first, true).ok());
-  REQUIRE(t.trees.Sort(same, second, false).ok());
-  CHECK(t.trees.Failures(1, TreeFailure::kCollision, {})->empty());
-  REQUIRE(t.trees.Sort(same, second, true).ok());
-  CHECK(*t.trees.Failures(1, TreeFailure::kCollision, {}) ==
+  REQUIRE(t.trees.Sort(same, first, true, unlimited).ok());
+  REQUIRE(t.trees.Sort(same, first, true, unlimited).ok());
+  REQUIRE(t.trees.Sort(same, second, false, unlimited).ok());
+  CHECK(t.trees.Failures(1, TreeFailure::kCollision, {}, unlimited)->empty());
+  REQUIRE(t.trees.Sort(same, second, true, unlimited).ok());
+  CHECK(*t.trees.Failures(1, TreeFailure::kCollision, {}, unlimited) ==
         TreeFailures{{second.tsuid, ToHexUpper(first.tsuid)}});
-  CHECK(t.trees.Failures(1, TreeFailure::kCollision, {first.tsuid})->empty());
-  CHECK(t.trees.Failures(1, TreeFailure::kNotMatched, {})->empty());
+  CHECK(t.trees.Failures(1, TreeFailure::kCollision, {first.tsuid}, unlimited)->empty());
+  CHECK(t.trees.Failures(1, TreeFailure::kNotMatched, {}, unlimited)->empty());
 }
 
-TEST_CASE("a purge leaves the definition unless told otherwise") {
+TEST_CASE("a purge keeps the definition unless it is requested") {
   Trees t;
   const Tree tree = t.Make({Rule(0, 0, TreeRuleType::kTagk, "host"), Split(1)});
-  REQUIRE(t.trees.Sort(tree, t.Series("sys.cpu", "web01"), false).ok());
-  REQUIRE(t.trees.Purge(1, false).ok());
+  REQUIRE(t.trees.Sort(tree, t.Series("sys.cpu", "web01"), false, unlimited).ok());
+  REQUIRE(t.trees.Purge(1, false, unlimited).ok());
   CHECK(t.Cells().empty());
-  REQUIRE(t.trees.Find(1).ok());
-  CHECK(t.trees.Find(1)->rules.size() == 2);
-  REQUIRE(t.trees.Purge(1, true).ok());
-  CHECK(t.trees.Find(1).status().code() == StatusCode::kNotFound);
+  REQUIRE(t.trees.Find(1, unlimited).ok());
+  CHECK(t.trees.Find(1, unlimited)->rules.size() == 2);
+  REQUIRE(t.trees.Purge(1, true, unlimited).ok());
+  CHECK(t.trees.Find(1, unlimited).status().code() == StatusCode::kNotFound);
 }
 
-TEST_CASE("ids follow the highest; the list passes over branches") {
+TEST_CASE("ids follow the highest one, and the list skips branches") {
   Trees t;
   const Tree tree = t.Make({Rule(0, 0, TreeRuleType::kTagk, "host"), Split(1)});
-  REQUIRE(t.trees.Sort(tree, t.Series("sys.cpu", "web01"), false).ok());
+  REQUIRE(t.trees.Sort(tree, t.Series("sys.cpu", "web01"), false, unlimited).ok());
   CHECK(t.Make({}).id == 2);
   CHECK(t.Make({}).id == 3);
-  REQUIRE(t.trees.Purge(2, true).ok());
+  REQUIRE(t.trees.Purge(2, true, unlimited).ok());
   CHECK(t.Make({}).id == 4);
-  CHECK(t.trees.List()->size() == 3);
+  CHECK(t.trees.List(unlimited)->size() == 3);
 }
 
 TEST_CASE("the sorter reads the list of trees every five minutes") {
@@ -200,7 +205,44 @@ TEST_CASE("the sorter reads the list of trees every five minutes") {
   CHECK(t.Cells().size() == 4);
 }
 
-// A store in which another writer is always the faster one, a number of times.
+TEST_CASE("rules about names do not read the objects of names, rules about custom fields do") {
+  Trees t;
+  const TsMeta meta = t.Series("sys.cpu", "web01");
+  const auto key_of_host = *t.names.Find(UidKind::kTagk, "host");
+  REQUIRE(
+      t.store.Mutate("tsdb-uid", {{key_of_host, {PutCell("name", "tagk_meta", "no JSON")}}}).ok());
+  t.Make({Rule(0, 0, TreeRuleType::kTagk, "host"), Split(1)});
+  TreeSorter by_name(t.store, t.metadata, t.clock, "tsdb-tree");
+  CHECK(by_name.Sort(meta.tsuid).ok());
+  CHECK(t.Cells().size() == 4);
+
+  TreeRule custom = Rule(0, 0, TreeRuleType::kTagkCustom, "host");
+  custom.custom_field = "owner";
+  t.Make({custom});
+  TreeSorter by_field(t.store, t.metadata, t.clock, "tsdb-tree");
+  CHECK(by_field.Sort(meta.tsuid).code() == StatusCode::kCorruption);
+}
+
+TEST_CASE("definitions and rules larger than the limit are refused") {
+  Trees t;
+  const Tree tree = t.Make({});
+  const std::string large(kObjectBytesMax, 'x');
+  Tree fresh;
+  fresh.notes = large;
+  CHECK(t.trees.Create(fresh, unlimited).status().code() == StatusCode::kLimitExceeded);
+  const auto enlarge = [&](Tree* stored) { stored->description = large; };
+  CHECK(t.trees.Update(tree.id, enlarge, unlimited).status().code() == StatusCode::kLimitExceeded);
+  TreeRule rule = Rule(0, 0, TreeRuleType::kTagk, "host");
+  rule.tree_id = tree.id;
+  rule.notes = large;
+  const auto store = [&](const TreeRule*) -> Result<std::optional<TreeRule>> {
+    return std::optional<TreeRule>(rule);
+  };
+  CHECK(t.trees.UpdateRule(rule, store, unlimited).status().code() == StatusCode::kLimitExceeded);
+  CHECK(t.trees.Find(tree.id, unlimited)->rules.empty());
+}
+
+// A store in which another writer is faster a given number of times.
 class RacingStore final : public ModelStore {
  public:
   using ModelStore::ModelStore;
@@ -216,51 +258,65 @@ class RacingStore final : public ModelStore {
   std::function<void()> faster;
 };
 
-TEST_CASE("of two changes of a tree at once neither is lost") {
+TEST_CASE("of two concurrent changes of a tree none is lost") {
   ManualClock clock{1700000000000};
   RacingStore store(clock);
   REQUIRE(store.CreateTable({"tsdb-tree", {{"t"}}, false}).ok());
   TreeStore trees(store, "tsdb-tree");
   Tree fresh;
   fresh.name = "first";
-  REQUIRE(trees.Create(fresh).ok());
-  store.faster = [&] { REQUIRE(trees.Update(1, [](Tree* tree) { tree->notes += "!"; }).ok()); };
+  REQUIRE(trees.Create(fresh, unlimited).ok());
+  store.faster = [&] {
+    REQUIRE(trees
+                .Update(
+                    1, [](Tree* tree) { tree->notes += "!"; }, unlimited)
+                .ok());
+  };
   store.races = 1;
-  const auto renamed = trees.Update(1, [](Tree* tree) { tree->name = "second"; });
+  const auto renamed = trees.Update(
+      1, [](Tree* tree) { tree->name = "second"; }, unlimited);
   REQUIRE(renamed.ok());
   CHECK(renamed->name == "second");
-  CHECK(trees.Find(1)->notes == "!");
-  CHECK(trees.Find(1)->name == "second");
-  CHECK(trees.Update(9, [](Tree*) {}).status().code() == StatusCode::kNotFound);
+  CHECK(trees.Find(1, unlimited)->notes == "!");
+  CHECK(trees.Find(1, unlimited)->name == "second");
+  CHECK(trees
+            .Update(
+                9, [](Tree*) {}, unlimited)
+            .status()
+            .code() == StatusCode::kNotFound);
 }
 
-TEST_CASE("a rule is changed as it stands when it is stored") {
+TEST_CASE("a rule is changed based on its stored form") {
   ManualClock clock{1700000000000};
   RacingStore store(clock);
   REQUIRE(store.CreateTable({"tsdb-tree", {{"t"}}, false}).ok());
   TreeStore trees(store, "tsdb-tree");
   Tree fresh;
   fresh.name = "first";
-  REQUIRE(trees.Create(fresh).ok());
+  REQUIRE(trees.Create(fresh, unlimited).ok());
   TreeRule place;
   place.tree_id = 1;
   const auto append = [&](const char* text) {
-    return trees.UpdateRule(place, [&, text](const TreeRule* stored) {
-      TreeRule rule = stored != nullptr ? *stored : place;
-      rule.type = TreeRuleType::kMetric;
-      rule.notes += text;
-      return Result<std::optional<TreeRule>>(rule);
-    });
+    return trees.UpdateRule(
+        place,
+        [&, text](const TreeRule* stored) {
+          TreeRule rule = stored != nullptr ? *stored : place;
+          rule.type = TreeRuleType::kMetric;
+          rule.notes += text;
+          return Result<std::optional<TreeRule>>(rule);
+        },
+        unlimited);
   };
   store.faster = [&] { REQUIRE(append("a").ok()); };
   store.races = 1;
   REQUIRE(append("b").ok());
-  CHECK(trees.Find(1)->rules[0][0].notes == "ab");
+  CHECK(trees.Find(1, unlimited)->rules[0][0].notes == "ab");
   const auto nothing = trees.UpdateRule(
-      place, [](const TreeRule*) { return Result<std::optional<TreeRule>>(std::nullopt); });
+      place, [](const TreeRule*) { return Result<std::optional<TreeRule>>(std::nullopt); },
+      unlimited);
   REQUIRE(nothing.ok());
   CHECK_FALSE(nothing->has_value());
-  CHECK(trees.Find(1)->rules[0][0].notes == "ab");
+  CHECK(trees.Find(1, unlimited)->rules[0][0].notes == "ab");
 }
 
 struct Sorted {
@@ -286,7 +342,7 @@ struct Sorted {
   }
 
   TreePath Path() {
-    const Result<TreePath> path = FindTreePath(tree, meta);
+    const Result<TreePath> path = FindTreePath(tree, meta, true, unlimited);
     REQUIRE(path.ok());
     return *path;
   }
@@ -297,7 +353,7 @@ struct Sorted {
   }
 };
 
-TEST_CASE("of equal names one below the other the upper branch goes") {
+TEST_CASE("of equal names one below the other the upper branch is left out") {
   Sorted f;
   f.Add(0, TreeRuleType::kTagk, "host");
   f.Add(1, TreeRuleType::kTagk, "host");
@@ -306,7 +362,7 @@ TEST_CASE("of equal names one below the other the upper branch goes") {
   CHECK(f.Says("Depth [3] Current was the same as previous"));
 }
 
-TEST_CASE("a level between without a match is skipped") {
+TEST_CASE("a level without a match is skipped") {
   Sorted f;
   f.Add(0, TreeRuleType::kTagk, "host");
   f.Add(1, TreeRuleType::kTagk, "dc");
@@ -316,7 +372,7 @@ TEST_CASE("a level between without a match is skipped") {
   CHECK(f.Says("Depth [4] Skipping a non-matched branch, returning: Name: [sys]"));
 }
 
-TEST_CASE("a test tells why a pattern gave no name") {
+TEST_CASE("a test reports why a pattern gave no name") {
   Sorted f;
   f.Add(0, TreeRuleType::kTagk, "host").regex = "w(x?)";
   CHECK(f.Says("Extracted value for rule [1:0:0:TAGK] was null or empty"));
@@ -325,14 +381,96 @@ TEST_CASE("a test tells why a pattern gave no name") {
   CHECK(f.Path().names.empty());
 }
 
-TEST_CASE("a separator that leaves nothing matches nothing") {
+TEST_CASE("a separator that leaves no pieces does not match") {
   Sorted f;
   f.Add(0, TreeRuleType::kTagk, "host");
   f.Add(1, TreeRuleType::kMetric).separator = ".";  // any character
   CHECK(f.Says("Separator did not match, created an empty list on rule: [1:1:0:METRIC]"));
   CHECK(f.Path().names == std::vector<std::string>{"web01"});
   f.tree.rules[1][1] = f.tree.rules[1][0];
-  CHECK(FindTreePath(f.tree, f.meta).status().code() == StatusCode::kUnsupported);
+  CHECK(FindTreePath(f.tree, f.meta, true, unlimited).status().code() == StatusCode::kUnsupported);
+}
+
+std::string Pieces(size_t count) {
+  std::string value;
+  for (size_t i = 0; i < count; ++i) value += i % 2 == 0 ? "a." : "b.";
+  return value;
+}
+
+TEST_CASE("A value that is split into too many pieces is refused") {
+  Sorted f;
+  f.Add(0, TreeRuleType::kMetric).separator = "\\.";
+  const auto code = [&](size_t pieces) {
+    f.meta.metric.name = Pieces(pieces);
+    return FindTreePath(f.tree, f.meta, true, unlimited).status().code();
+  };
+  CHECK(code(kTreeDepthMax) == StatusCode::kOk);
+  CHECK(f.Path().names.size() == kTreeDepthMax);
+  CHECK(code(kTreeDepthMax + 1) == StatusCode::kLimitExceeded);
+  CHECK(code(30'000) == StatusCode::kLimitExceeded);
+  CHECK(code(400'000) == StatusCode::kLimitExceeded);
+}
+
+TEST_CASE("A display format cannot multiply a value without limit") {
+  Sorted f;
+  f.meta.metric.name = std::string(1000, 'x');
+  TreeRule& rule = f.Add(0, TreeRuleType::kMetric);
+  for (int i = 0; i < 5000; ++i) rule.display_format += "{ovalue}";
+  CHECK(FindTreePath(f.tree, f.meta, true, unlimited).status().code() ==
+        StatusCode::kLimitExceeded);
+  rule.display_format = "{ovalue}-{value}{tag_name}";
+  CHECK(f.Path().names ==
+        std::vector<std::string>{std::string(1000, 'x') + "-" + std::string(1000, 'x')});
+}
+
+TEST_CASE("The rules of a tree are counted as work, and their messages are charged") {
+  Sorted f;
+  for (int order = 0; order < 1000; ++order) {
+    TreeRule& rule = f.tree.rules[0][order];
+    rule.type = TreeRuleType::kTagk;
+    rule.field = "none";
+  }
+  FakeWatch watch;
+  watch.steps_max = 10'000;
+  CHECK(FindTreePath(f.tree, f.meta, true, watch).status().code() == StatusCode::kDeadlineExceeded);
+  FakeWatch small;
+  small.bytes_max = 10'000;
+  CHECK(FindTreePath(f.tree, f.meta, true, small).status().code() == StatusCode::kLimitExceeded);
+  small.bytes = 0;
+  REQUIRE(FindTreePath(f.tree, f.meta, false, small).ok());
+  CHECK(small.bytes == 0);
+}
+
+TEST_CASE("A series that a tree refuses is not a failure of the sorter") {
+  Trees t;
+  t.Make({Split(0)});
+  const Tree other = t.Make({Rule(0, 0, TreeRuleType::kTagk, "host"), Split(1)});
+  TreeSorter sorter(t.store, t.metadata, t.clock, "tsdb-tree");
+  const TsMeta meta = t.Series(Pieces(200) + Pieces(200) + "cpu", "web01");
+  REQUIRE(sorter.Sort(meta.tsuid).ok());
+  CHECK(t.Cells().size() == 2);  // the roots
+  REQUIRE(sorter.Sort(t.Series("sys.cpu", "web01").tsuid).ok());
+  CHECK(t.Cells().size() > 4);
+}
+
+TEST_CASE("A branch is read without what is below its children") {
+  Trees t;
+  const Tree tree = t.Make({Rule(0, 0, TreeRuleType::kTagk, "host"), Split(1)});
+  for (int i = 0; i < 100; ++i) {
+    const std::string metric = "m" + std::to_string(i) + ".cpu";
+    REQUIRE(
+        t.trees.Sort(tree, t.Series(metric, "web" + std::to_string(i % 2)), false, unlimited).ok());
+  }
+  FakeWatch watch;
+  const auto root = t.trees.FindBranch(TreeBranchKey(tree.id, {}), watch);
+  REQUIRE(root.ok());
+  CHECK((*root)->branches.size() == 2);
+  CHECK(watch.steps < 100'000);
+  CHECK(watch.bytes > 0);
+  FakeWatch small;
+  small.bytes_max = 1000;
+  CHECK(t.trees.FindBranch(TreeBranchKey(tree.id, {"ROOT", "web1"}), small).status().code() ==
+        StatusCode::kLimitExceeded);
 }
 
 }  // namespace

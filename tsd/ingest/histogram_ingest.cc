@@ -20,7 +20,7 @@ Status HistogramIngest::Put(const NamedHistogram& histogram) {
       PutCell("t", codec::HistogramQualifier(point.time), Bytes(histogram.value)));
   RETURN_IF_ERROR(store_.Mutate(table_, {row}));
   ingest_.ChargeValue(histogram.metric, tsuid);
-  // Stored it is: what is written about it may fail without failing it.
+  // The histogram is stored, so a failure to track its series is ignored.
   if (tracker_.enabled()) (void)tracker_.Note(tsuid);
   return {};
 }

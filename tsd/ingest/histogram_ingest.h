@@ -1,6 +1,6 @@
 #pragma once
-// The write path of histograms: names as points have them, then a cell of the data table (spec
-// schema.md §12).
+// The write path of histograms: resolves names like for points and stores a cell of the data table
+// (opentsdb-schema.md §12).
 
 #include <string>
 
@@ -15,7 +15,7 @@ namespace hg::tsd {
 /// Thread-safe.
 class HistogramIngest : public HistogramSink {
  public:
-  /// The references outlive the object. `table`: the data table.
+  /// The references must outlive the object. `table` is the data table.
   HistogramIngest(Ingest& ingest, Store& store, const KeyLayout& layout, std::string table,
                   uid::SeriesTracker& tracker)
       : ingest_(ingest),

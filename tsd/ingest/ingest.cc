@@ -1,6 +1,7 @@
 #include "tsd/ingest/ingest.h"
 
 #include <algorithm>
+#include <optional>
 #include <random>
 #include <utility>
 
@@ -10,7 +11,7 @@
 #include "storage/model/name_text.h"
 #include "storage/model/one_request.h"
 #include "storage/model/writer.h"
-#include "storage/points/register_all.h"
+#include "storage/points/points.h"
 #include "storage/points/tsuid_list.h"
 #include "tsd/ingest/line_table.h"
 #include "tsd/ingest/metric_limits.h"
@@ -23,14 +24,23 @@
 namespace hg::tsd {
 namespace {
 
-// Points learnt together: few enough that what they share stays near.
+// Number of points learned together. It is small enough for their shared data to stay in the cache.
 constexpr size_t kLearntTogether = 256;
-// Of so many points one tells that its shape is in use. A prime: senders take turns.
+// Number of named points between two checks of the request. A new series takes a fraction of a
+// millisecond, over HBase some milliseconds.
+constexpr size_t kPointsPerCheck = 16;
+// One of this many points records its tag format as used. It is a prime number, because clients
+// send in turns.
 constexpr uint64_t kPointsPerNote = 4093;
 
 uint64_t RandomKey() {
   std::random_device device;
   return static_cast<uint64_t>(device()) << 32 | device();
+}
+
+/// Whether OpenTSDB's limit of tags applies.
+bool IsOpenTsdbDialect(Dialect dialect) {
+  return dialect == Dialect::kJson || dialect == Dialect::kWords;
 }
 
 }  // namespace
@@ -56,7 +66,7 @@ Status BadTimestamp(const NamedPoint& point, ByteView stored, uint8_t flags) {
                                  ", tags=" + TagsText(point.tags));
 }
 
-/// Names to series numbers, with everything that is checked on the way.
+/// Resolves names to series numbers with all checks.
 class Ingest::Resolver {
  public:
   Resolver(Points& points, uid::Names& names, IngestOptions options, MetricLimits* limits)
@@ -71,9 +81,13 @@ class Ingest::Resolver {
   SpellingTable& spellings() { return spellings_; }
   LineTable& lines() { return lines_; }
   TagShapes& shapes() { return shapes_; }
+  [[nodiscard]] size_t TagsMax(Dialect dialect) const {
+    return static_cast<size_t>(IsOpenTsdbDialect(dialect) ? options_.max_tags
+                                                          : options_.foreign_max_tags);
+  }
 
   Result<bool> Recall(const std::atomic<bool>& stop) {
-    // As much again is left for what is learnt, and taken by names until it is.
+    // A quarter is used here. The rest is left for keys that clients send.
     const size_t bytes_max = options_.spelling_bytes_max / 4;
     return SpellingRecall{.points = points_,
                           .names = names_,
@@ -85,11 +99,11 @@ class Ingest::Resolver {
         .Run(shapes_.All(), stop);
   }
 
-  /// Senders spell tags so.
+  /// Records the tag format of a client.
   void NoteShape(const Spelling& spelling) {
-    if (spelling.dialect != Dialect::kJson && spelling.dialect != Dialect::kWords) return;
+    if (!IsOpenTsdbDialect(spelling.dialect)) return;
     std::vector<TagText> tags;
-    if (ReadPlainTags(spelling.dialect, spelling.tags, TagsMax(), &tags))
+    if (ReadPlainTags(spelling.dialect, spelling.tags, TagsMax(spelling.dialect), &tags))
       shapes_.Note(spelling.dialect, spelling.tags, tags);
   }
 
@@ -112,11 +126,13 @@ class Ingest::Resolver {
     return ResolveSeries(point, std::move(ids), generation);
   }
 
-  /// The series of spellings whose names are known or stand there plainly, if nothing speaks
-  /// against one of them. False: the exact way must look at them. Blocks. What it writes is durable
-  /// with the points that come behind it.
-  bool Learn(std::span<const SpelledPoint> points, SeriesNumber* numbers) {
+  /// Finds or registers the series of points whose names are known or can be parsed easily. Returns
+  /// false if any point needs the exact checks of AppendNamed. Fails if the context fails. Blocks.
+  /// Its writes become durable with later points.
+  Result<bool> Learn(std::span<const SpelledPoint> points, RequestContext& context,
+                     SeriesNumber* numbers) {
     while (!points.empty()) {
+      RETURN_IF_ERROR(context.Check());
       const auto some = points.first(std::min(kLearntTogether, points.size()));
       if (!LearnSome(some)) return false;
       for (size_t i = 0; i < some.size(); ++i) *numbers++ = learnt()[i].number;
@@ -125,21 +141,21 @@ class Ingest::Resolver {
     return true;
   }
 
-  /// Everything but the time that can be said without the store, in OpenTSDB's order
-  /// (TSDB.addPointInternal, IncomingDataPoints.checkMetricAndTags).
+  /// All checks that need neither time nor store, in OpenTSDB's order (TSDB.addPointInternal,
+  /// IncomingDataPoints.checkMetricAndTags).
   [[nodiscard]] Status Check(const NamedPoint& point) const {
     if (point.tags.empty()) {
       return Status::InvalidArgument("Need at least one tag (metric=" + std::string(point.metric) +
                                      ", tags={})");
     }
-    RETURN_IF_ERROR(CheckTagCount(point.tags));
+    RETURN_IF_ERROR(CheckTagCount(point.tags, point.spelling.dialect));
     RETURN_IF_ERROR(rules_.Check("metric name", point.metric));
     return CheckTagNames(point.tags);
   }
 
-  /// What speaks against tags whatever they are of.
-  [[nodiscard]] Status CheckTags(std::span<const TagText> tags) const {
-    RETURN_IF_ERROR(CheckTagCount(tags));
+  /// Checks tags independently of the metric.
+  [[nodiscard]] Status CheckTags(std::span<const TagText> tags, Dialect dialect) const {
+    RETURN_IF_ERROR(CheckTagCount(tags, dialect));
     return CheckTagNames(tags);
   }
 
@@ -153,12 +169,14 @@ class Ingest::Resolver {
   Result<Bytes> FindMetric(std::string_view name) { return names_.Find(UidKind::kMetric, name); }
 
  private:
-  [[nodiscard]] size_t TagsMax() const { return static_cast<size_t>(options_.max_tags); }
-  [[nodiscard]] Status CheckTagCount(std::span<const TagText> tags) const {
-    if (tags.size() <= TagsMax()) return {};
-    return Status::InvalidArgument("Too many tags: " + std::to_string(tags.size()) +
-                                   " maximum allowed: " + std::to_string(options_.max_tags) +
-                                   ", tags: " + TagsText(tags));
+  [[nodiscard]] Status CheckTagCount(std::span<const TagText> tags, Dialect dialect) const {
+    const size_t tags_max = TagsMax(dialect);
+    if (tags.size() <= tags_max) return {};
+    return Status::InvalidArgument(
+        "Too many tags: " + std::to_string(tags.size()) +
+        " maximum allowed: " + std::to_string(tags_max) +
+        (IsOpenTsdbDialect(dialect) ? "" : " (setting tsd.ingest.max_tags)") +
+        ", tags: " + TagsText(tags));
   }
   [[nodiscard]] Status CheckTagNames(std::span<const TagText> tags) const {
     for (const TagText& tag : tags) {
@@ -171,15 +189,26 @@ class Ingest::Resolver {
     return {};
   }
 
-  Result<Bytes> Id(UidKind kind, bool create, std::string_view name) {
-    if (create) return names_.FindOrAssign(kind, name);
-    Result<Bytes> id = names_.Find(kind, name);
-    if (id.ok() || id.status().code() != StatusCode::kNotFound) return id;
-    return Status::NotFound("No such name for '" + std::string(UidKindName(kind)) + "': '" +
-                            std::string(name) + "'");
+  /// Finds the id. If the name is new and may get an id, sets `id` to "" and adds the memory it
+  /// will need to *new_bytes.
+  Status FindOrAllow(UidKind kind, bool create, std::string_view name, Bytes* id,
+                     uint64_t* new_bytes) {
+    if (create) {
+      ASSIGN_OR_RETURN(std::optional<Bytes> found, names_.FindOrAllow(kind, name));
+      if (!found) *new_bytes += uid::Names::MemoryOf(name.size());
+      *id = std::move(found).value_or(Bytes());
+      return {};
+    }
+    Result<Bytes> found = names_.Find(kind, name);
+    if (found.status().code() == StatusCode::kNotFound) {
+      return Status::NotFound("No such name for '" + std::string(UidKindName(kind)) + "': '" +
+                              std::string(name) + "'");
+    }
+    ASSIGN_OR_RETURN(*id, std::move(found));
+    return {};
   }
 
-  /// Of the thread: the strings in it keep their room.
+  /// A buffer of the thread. Its strings keep their memory.
   static std::vector<SpelledSeries>& learnt() {
     static thread_local std::vector<SpelledSeries> series(kLearntTogether);
     return series;
@@ -190,7 +219,7 @@ class Ingest::Resolver {
     const std::span<SpelledSeries> series = std::span(learnt()).first(points.size());
     const size_t unknown = spellings_.FindEach(points, series.data());
     if (unknown == 0) return true;
-    if (limited()) return false;  // whether a series may be there is looked at one by one
+    if (limited()) return false;  // with limits, each series is checked alone
     const CommitLater with_the_points;
     if (!FillPlainIds(points, series, unknown)) return false;
     spellings_.RememberHalves(points, series.data(), generation);
@@ -204,7 +233,7 @@ class Ingest::Resolver {
     return true;
   }
 
-  /// The ids of `unknown` points. The same are assigned in the same order as by FillIds, point by
+  /// Sets the ids of unknown points. New ids are assigned in the same order as by FillIds, point by
   /// point.
   bool FillPlainIds(std::span<const SpelledPoint> points, std::span<SpelledSeries> series,
                     size_t unknown) {
@@ -213,7 +242,7 @@ class Ingest::Resolver {
     for (size_t i = 0; i < points.size(); ++i) {
       if (series[i].known) continue;
       const Spelling& spelling = points[i].series;
-      if (spelling.dialect != Dialect::kJson && spelling.dialect != Dialect::kWords) return false;
+      if (!IsOpenTsdbDialect(spelling.dialect)) return false;
       SeriesIds& ids = series[i].ids;
       if (ids.pairs.empty() && i > 0 && !series[i - 1].known &&
           SameTags(spelling, points[i - 1].series)) {
@@ -222,9 +251,10 @@ class Ingest::Resolver {
       if (!ids.metric.empty() && !ids.pairs.empty()) continue;
       if (ids.metric.empty() && !IsPlainName(spelling.metric)) return false;
       const bool new_tags = ids.pairs.empty();
-      if (new_tags && !ReadPlainTags(spelling.dialect, spelling.tags, TagsMax(), &tags))
+      if (new_tags &&
+          !ReadPlainTags(spelling.dialect, spelling.tags, TagsMax(spelling.dialect), &tags))
         return false;
-      // A name that is refused is counted: so it is asked for once, by the exact way.
+      // Rejected names are counted, so they are left to AppendNamed, which requests them once.
       if (!may_assign && (names_.filters() || !IdsAreLeft(unknown))) return false;
       may_assign = true;
       NamedPoint point;
@@ -236,14 +266,14 @@ class Ingest::Resolver {
     return true;
   }
 
-  /// The numbers of those that are not known; their ids are.
+  /// Registers unknown series whose ids are set.
   bool RegisterUnknown(std::span<SpelledSeries> series) {
     TsuidList tsuids;
     for (const SpelledSeries& one : series) {
       if (!one.known) tsuids.Add(one.ids.metric, one.ids.pairs);
     }
     std::vector<SeriesNumber> numbers(tsuids.size());
-    if (!RegisterAll(points_, tsuids.views(), numbers.data()).ok()) return false;
+    if (!points_.RegisterAll(tsuids.views(), numbers.data()).ok()) return false;
     const SeriesNumber* next = numbers.data();
     for (SpelledSeries& one : series) {
       if (!one.known) one.number = *next++;
@@ -251,8 +281,8 @@ class Ingest::Resolver {
     return true;
   }
 
-  /// For all names of so many points. An attempt that finds none is counted, as OpenTSDB counts it:
-  /// so it is left to the exact way, which makes it once.
+  /// Whether enough ids are left for all names of these points. Failed attempts to assign an id are
+  /// counted, as in OpenTSDB, so such points are left to AppendNamed, which makes one attempt.
   bool IdsAreLeft(size_t points) {
     const KeyLayout& layout = points_.layout();
     const int64_t most = static_cast<int64_t>(points) * std::max(options_.max_tags, 1);
@@ -267,7 +297,8 @@ class Ingest::Resolver {
     return true;
   }
 
-  /// `ids`: what is known of them. `generation`: of the spellings, before that was looked up.
+  /// `ids` holds the ids that are known. `generation` must come from spellings_ before they were
+  /// looked up.
   Result<SeriesNumber> ResolveSeries(const NamedPoint& point, SeriesIds ids, uint32_t generation) {
     if (ids.metric.empty() || ids.pairs.empty()) RETURN_IF_ERROR(Check(point));
     ASSIGN_OR_RETURN(const SeriesNumber number,
@@ -283,31 +314,76 @@ class Ingest::Resolver {
     return number;
   }
 
-  /// Those that are missing: metric first, then key and value of each pair in the order given: so
-  /// ids are assigned (spec schema.md §3.3).
+  /// Sets missing ids. New names get ids in the order metric, then key and value of each pair
+  /// (opentsdb-schema.md §3.3). If a check of any name or of the point fails, no name gets an id.
   Status FillIds(const NamedPoint& point, SeriesIds* ids) {
+    uint64_t new_bytes = 0;
     if (ids->metric.empty()) {
-      ASSIGN_OR_RETURN(ids->metric,
-                       Id(UidKind::kMetric, options_.auto_create_metrics, point.metric));
+      RETURN_IF_ERROR(FindOrAllow(UidKind::kMetric, options_.auto_create_metrics, point.metric,
+                                  &ids->metric, &new_bytes));
     }
-    if (!ids->pairs.empty()) return {};
-    ASSIGN_OR_RETURN(ids->pairs,
-                     Pairs(point, options_.auto_create_tagks, options_.auto_create_tagvs));
+    const bool new_pairs = ids->pairs.empty();
+    std::vector<std::pair<Bytes, Bytes>> pairs(new_pairs ? point.tags.size() : 0);
+    for (size_t i = 0; i < pairs.size(); ++i) {
+      const TagText& tag = point.tags[i];
+      RETURN_IF_ERROR(FindOrAllow(UidKind::kTagk, options_.auto_create_tagks, tag.key,
+                                  &pairs[i].first, &new_bytes));
+      RETURN_IF_ERROR(FindOrAllow(UidKind::kTagv, options_.auto_create_tagvs, tag.value,
+                                  &pairs[i].second, &new_bytes));
+    }
+    if (new_bytes > 0) {
+      RETURN_IF_ERROR(AskForRates(ids->metric));
+      RETURN_IF_ERROR(names_.AskForMemory(new_bytes));
+      RETURN_IF_ERROR(AssignMissing(point, ids, pairs));
+    }
+    if (new_pairs) ids->pairs = SortedPairs(std::move(pairs));
     return {};
   }
 
-  Result<Bytes> Pairs(const NamedPoint& point, bool create_keys, bool create_values) {
-    std::vector<Bytes> pairs;
-    pairs.reserve(point.tags.size());
-    for (const TagText& tag : point.tags) {
-      ASSIGN_OR_RETURN(Bytes pair, Id(UidKind::kTagk, create_keys, tag.key));
-      ASSIGN_OR_RETURN(const Bytes value, Id(UidKind::kTagv, create_values, tag.value));
-      pairs.push_back(pair + value);
+  /// Assigns ids to names that were allowed.
+  Status AssignMissing(const NamedPoint& point, SeriesIds* ids,
+                       std::span<std::pair<Bytes, Bytes>> pairs) {
+    if (ids->metric.empty()) {
+      ASSIGN_OR_RETURN(ids->metric, names_.AssignAllowed(UidKind::kMetric, point.metric));
     }
-    std::sort(pairs.begin(), pairs.end());
+    for (size_t i = 0; i < pairs.size(); ++i) {
+      auto& [key, value] = pairs[i];
+      if (key.empty()) {
+        ASSIGN_OR_RETURN(key, names_.AssignAllowed(UidKind::kTagk, point.tags[i].key));
+      }
+      if (value.empty()) {
+        ASSIGN_OR_RETURN(value, names_.AssignAllowed(UidKind::kTagv, point.tags[i].value));
+      }
+    }
+    return {};
+  }
+
+  /// Checks the rate limits for a point of the metric, which may be new (""). Store checks again,
+  /// but by then the names have ids.
+  [[nodiscard]] Status AskForRates(const Bytes& metric) const {
+    Writer* const writer = Writer::Current();
+    const OneRequest* const request = OneRequest::Current();
+    if (writer != nullptr && (request == nullptr || !request->writer_may()))
+      RETURN_IF_ERROR(writer->AskForPoints(1));
+    if (limits_ == nullptr || metric.empty()) return {};
+    if (request != nullptr && request->metrics_may()) return {};
+    return limits_->AskForValues({&metric, 1}, 1);
+  }
+
+  static Bytes SortedPairs(std::vector<std::pair<Bytes, Bytes>> pairs) {
+    std::sort(pairs.begin(), pairs.end());  // all keys have the same width
     Bytes ids;
-    for (const Bytes& pair : pairs) ids += pair;
+    for (const auto& [key, value] : pairs) ids.append(key).append(value);
     return ids;
+  }
+
+  Result<Bytes> FindPairs(const NamedPoint& point) {
+    std::vector<std::pair<Bytes, Bytes>> pairs(point.tags.size());
+    for (size_t i = 0; i < pairs.size(); ++i) {
+      ASSIGN_OR_RETURN(pairs[i].first, names_.Find(UidKind::kTagk, point.tags[i].key));
+      ASSIGN_OR_RETURN(pairs[i].second, names_.Find(UidKind::kTagv, point.tags[i].value));
+    }
+    return SortedPairs(std::move(pairs));
   }
 
   [[nodiscard]] bool limited() const {
@@ -321,13 +397,14 @@ class Ingest::Resolver {
     return points_.Register(ids->metric + ids->pairs);
   }
 
-  /// The same where not everybody may make every series: none of its names gets an id before it is
-  /// known that it may be there, and one that does not come about counts for nobody.
+  /// Like Register, if limits on series apply. No name gets an id before the limits allow the
+  /// series, and a series that is not created is not counted.
   Result<SeriesNumber> RegisterLimited(const NamedPoint& point, SeriesIds* ids) {
     ASSIGN_OR_RETURN(bool known, FindSeries(point, ids));
     if (known) return Register(point, ids);
     const SeriesTurns::Turn turn(turns_, point);
-    ASSIGN_OR_RETURN(known, FindSeries(point, ids));  // somebody may have made it meanwhile
+    ASSIGN_OR_RETURN(known,
+                     FindSeries(point, ids));  // another thread may have created it meanwhile
     if (known) return Register(point, ids);
     Writer* const writer = Writer::Current();
     if (writer != nullptr) RETURN_IF_ERROR(writer->TakeSeries());
@@ -336,7 +413,7 @@ class Ingest::Resolver {
     return number;
   }
 
-  /// A new one, counted for its metric.
+  /// Registers a new series and counts it for its metric.
   Result<SeriesNumber> RegisterCounted(const NamedPoint& point, SeriesIds* ids) {
     if (limits_ == nullptr || !limits_->counts_series()) return Register(point, ids);
     const std::string metric(point.metric);
@@ -346,7 +423,7 @@ class Ingest::Resolver {
     return number;
   }
 
-  /// Whether the series is there; what is known of its ids.
+  /// Returns whether the series exists, and sets its known ids.
   Result<bool> FindSeries(const NamedPoint& point, SeriesIds* ids) {
     Status status;
     if (ids->metric.empty()) {
@@ -355,7 +432,7 @@ class Ingest::Resolver {
       status = metric.status();
     }
     if (status.ok() && ids->pairs.empty()) {
-      Result<Bytes> pairs = Pairs(point, false, false);
+      Result<Bytes> pairs = FindPairs(point);
       if (pairs.ok()) ids->pairs = std::move(*pairs);
       status = pairs.status();
     }
@@ -393,15 +470,16 @@ Ingest::~Ingest() = default;
 Result<PointSink::Appended> Ingest::AppendSpelled(std::span<const SpelledPoint> points) {
   if (append_blocks_) return Appended{.known = false, .position = 0};
   return Append(points, [this](std::span<const SpelledPoint> all, SeriesNumber* numbers) {
-    return resolver_->spellings().FindAll(all, numbers);
+    return Result<bool>(resolver_->spellings().FindAll(all, numbers));
   });
 }
 
-Result<PointSink::Appended> Ingest::AppendLearning(std::span<const SpelledPoint> points) {
-  return Append(points, [this](std::span<const SpelledPoint> all, SeriesNumber* numbers) {
-    return std::all_of(all.begin(), all.end(),
-                       [](const SpelledPoint& point) { return point.time.in_range(); }) &&
-           resolver_->Learn(all, numbers);
+Result<PointSink::Appended> Ingest::AppendLearning(std::span<const SpelledPoint> points,
+                                                   RequestContext& context) {
+  return Append(points, [&](std::span<const SpelledPoint> all, SeriesNumber* numbers) {
+    const bool in_range = std::all_of(
+        all.begin(), all.end(), [](const SpelledPoint& point) { return point.time.in_range(); });
+    return in_range ? resolver_->Learn(all, context, numbers) : Result<bool>(false);
   });
 }
 
@@ -433,7 +511,8 @@ Result<PointSink::Appended> Ingest::Append(std::span<const SpelledPoint> points,
   static thread_local std::vector<SeriesNumber> kept_numbers;
   static thread_local std::vector<PointEntry> kept_entries;
   Scratch numbers(&kept_numbers, points.size());
-  if (!find(points, numbers.data())) return Appended{.known = false, .position = 0};
+  ASSIGN_OR_RETURN(const bool known, find(points, numbers.data()));
+  if (!known) return Appended{.known = false, .position = 0};
   Scratch entries(&kept_entries, points.size());
   for (size_t i = 0; i < points.size(); ++i) {
     entries[i] = MakePointEntry(numbers[i], points[i].time, points[i].value);
@@ -443,7 +522,8 @@ Result<PointSink::Appended> Ingest::Append(std::span<const SpelledPoint> points,
   return Appended{.known = true, .position = position};
 }
 
-// Nothing is learnt of spellings that are known, such as those recalled after a start.
+// Known raw series keys, such as those from RecallSpellings, are not learned again. So their
+// formats are recorded here.
 void Ingest::NoteUse(std::span<const SpelledPoint> points) {
   const uint64_t next =
       kPointsPerNote - 1 - stored_.load(std::memory_order_relaxed) % kPointsPerNote;
@@ -474,26 +554,29 @@ Status Ingest::AskForPoints(std::span<const PointEntry> entries) const {
   return {};
 }
 
-PointSink::Position Ingest::AppendNamed(std::span<const NamedPoint> points,
+PointSink::Position Ingest::AppendNamed(std::span<const NamedPoint> points, RequestContext& context,
                                         std::vector<Status>* results) {
   results->clear();
   std::vector<PointEntry> entries;
-  std::vector<size_t> places;  // of the entries among the points
-  Status away;                 // Unavailable: waited for once, not once a point
-  // Fields of a line have its tags together: what speaks against these is put in words once.
+  std::vector<size_t> places;  // indexes of the entries among the points
+  // If set, the result of all later points: the request has ended, or the store is unavailable.
+  // Waiting for the store once is enough.
+  Status over;
+  // The fields of a line share their tags, so the message about invalid tags is built once.
   std::span<const TagText> tags;
   Status against_tags;
-  bool refused = false;  // a point with these tags was
+  bool refused = false;  // whether a point with these tags was rejected
   for (const NamedPoint& point : points) {
+    if (over.ok() && results->size() % kPointsPerCheck == 0) over = context.Check();
     if (point.tags.data() != tags.data() || point.tags.size() != tags.size()) {
       tags = point.tags;
       against_tags = {};
     } else if (refused && against_tags.ok()) {
-      against_tags = resolver_->CheckTags(tags);
+      against_tags = resolver_->CheckTags(tags, point.spelling.dialect);
     }
-    const Status known = away.ok() ? against_tags : away;
+    const Status known = over.ok() ? against_tags : over;
     const Result<SeriesNumber> number = known.ok() ? resolver_->Resolve(point) : known;
-    if (number.status().code() == StatusCode::kUnavailable) away = number.status();
+    if (number.status().code() == StatusCode::kUnavailable) over = number.status();
     refused = number.status().code() == StatusCode::kInvalidArgument;
     if (number.ok()) {
       places.push_back(results->size());
@@ -518,6 +601,8 @@ void Ingest::ForgetSpellings() {
   if (limits_ != nullptr) limits_->Forget();
 }
 
+size_t Ingest::tags_max() const { return resolver_->TagsMax(Dialect::kLabels); }
+
 Result<SeriesNumber> Ingest::Resolve(const NamedPoint& point) { return resolver_->Resolve(point); }
 
 Status Ingest::CheckNames(const NamedPoint& point) const { return resolver_->Check(point); }
@@ -534,9 +619,10 @@ Status Ingest::AskForValues(std::span<const std::string_view> metrics, uint64_t 
   for (const std::string_view metric : metrics) {
     Result<Bytes> id = resolver_->FindMetric(metric);
     const StatusCode code = id.status().code();
-    // Waited for once, not once a metric: the first value would refuse all as well.
+    // Returned at once, because every further metric would wait as long.
     if (code == StatusCode::kBusy || code == StatusCode::kUnavailable) return id.status();
-    // One without an id has taken nothing yet; what else is wrong with a name is its values'.
+    // A metric without an id has no values yet. Other errors of a name are reported with its
+    // values.
     if (id.ok()) ids.push_back(std::move(*id));
   }
   return limits_->AskForValues(ids, values);

@@ -1,6 +1,6 @@
 #pragma once
-// The write path between the parsers and the points door (design.md §2): known spellings at one
-// look-up a point, new ones by way of names, ids and registration.
+// The write path between the parsers and the point store. Points with a known raw series key cost
+// one look-up. Other points are resolved by names, ids and registration.
 
 #include <atomic>
 #include <memory>
@@ -19,72 +19,81 @@ struct IngestOptions {
   bool auto_create_metrics = false;  // tsd.core.auto_create_metrics
   bool auto_create_tagks = true;
   bool auto_create_tagvs = true;
-  int max_tags = 8;                   // tsd.storage.max_tags
+  int max_tags = 8;                   // tsd.storage.max_tags, for OpenTSDB's protocols
+  int foreign_max_tags = 40;          // tsd.ingest.max_tags, for all other protocols
   std::string extra_name_characters;  // tsd.core.tag.allow_specialchars, UTF-8
-  bool append_blocks = false;  // Points::Append waits for another machine: for pool threads only
-  size_t spelling_bytes_max = size_t{1} << 30;  // of remembered spellings; 25 to 200 B each
+  bool append_blocks =
+      false;  // Points::Append blocks on another machine, so it may be called only on pool threads
+  size_t spelling_bytes_max = size_t{1} << 30;  // for remembered raw series keys; 25 to 200 B each
 };
 
-/// "{site=b1, host=s7}": Java's text of a map.
+/// Returns the text that Java prints for a map: "{site=b1, host=s7}".
 std::string TagsText(std::span<const TagText> tags);
 
-/// The refusal of a time that is out of range. `stored`, `flags`: the value as it would be stored.
+/// Returns the error for a time out of range. `stored` and `flags` are the value in its stored
+/// form.
 Status BadTimestamp(const NamedPoint& point, ByteView stored, uint8_t flags);
 
 /// Thread-safe.
 class Ingest : public PointSink {
  public:
-  /// All outlive the object. `limits`: nullptr = metrics take what comes.
+  /// All references must outlive the object. `limits` nullptr = no limits for metrics.
   Ingest(Points& points, uid::Names& names, IngestOptions options, MetricLimits* limits = nullptr);
   ~Ingest() override;
 
   Result<Appended> AppendSpelled(std::span<const SpelledPoint> points) override;
-  Result<Appended> AppendLearning(std::span<const SpelledPoint> points) override;
+  Result<Appended> AppendLearning(std::span<const SpelledPoint> points,
+                                  RequestContext& context) override;
   Result<Appended> AppendLines(std::span<const SpelledLine> lines,
                                std::span<const SpelledField> fields) override;
-  Position AppendNamed(std::span<const NamedPoint> points, std::vector<Status>* results) override;
+  Position AppendNamed(std::span<const NamedPoint> points, RequestContext& context,
+                       std::vector<Status>* results) override;
   void Commit(Position position, std::function<void(Status)> done) override;
   void ForgetSpellings() override;
+  [[nodiscard]] size_t tags_max() const override;
 
-  /// The series of a point, checked, named and registered, without storing the point: the importer
-  /// resolves before it looks at the value (spec cli.md §5). Verdicts as AppendNamed. Blocks.
+  /// Returns the series of a point after checking its names and registering it, without storing the
+  /// point. The importer resolves the series before it checks the value (opentsdb-tools.md §5).
+  /// Errors are as in AppendNamed. Blocks.
   Result<SeriesNumber> Resolve(const NamedPoint& point);
 
-  /// What AppendNamed says of a point's names and tags before it looks for them.
+  /// Returns the result of AppendNamed's checks of names and tags that need no look-up.
   [[nodiscard]] Status CheckNames(const NamedPoint& point) const;
 
-  // Of what is stored beside points (histogram_ingest.h, rollup_ingest.h), and counts as they do.
+  // The following functions are for histograms and rollups (histogram_ingest.h, rollup_ingest.h),
+  // which count like points.
 
-  /// LimitedSink::AskFor.
+  /// Like LimitedSink::AskFor.
   Status AskForValues(std::span<const std::string_view> metrics, uint64_t values);
-  /// The TSUID: names are checked and resolved, a new series is counted, the time is not looked at.
-  /// Verdicts as AppendNamed. Blocks.
+  /// Returns the TSUID of a point: checks and resolves its names and counts a new series. Ignores
+  /// its time. Errors are as in AppendNamed. Blocks.
   Result<Bytes> ResolveTsuid(const NamedPoint& point);
-  /// A value of that series was stored.
+  /// Records that a value of this series was stored.
   void ChargeValue(std::string_view metric, ByteView tsuid);
 
-  /// How the tags of spellings that were learnt are written.
+  /// The tag formats of the learned raw series keys.
   TagShapes& shapes();
-  /// Makes the spellings known that follow from the shapes and the names of all series
-  /// (spelling_recall.h), where the store can tell them; ends early where `stop` becomes true.
-  /// False: there is no room for all. Beside anything else. Blocks.
+  /// Learns the raw series keys that follow from the tag formats and the names of all series
+  /// (spelling_recall.h), if the store knows all series. Ends early when `stop` becomes true.
+  /// Returns false if there was not enough memory for all. May run concurrently with all other
+  /// calls. Blocks.
   Result<bool> RecallSpellings(const std::atomic<bool>& stop);
 
   struct Stats {
     uint64_t spellings = 0;
     uint64_t spelling_bytes = 0;
-    uint64_t points = 0;  // taken by the store
+    uint64_t points = 0;  // stored points
   };
   [[nodiscard]] Stats stats() const;
 
  private:
   class Resolver;
-  /// find(points, numbers): whether all series are known, and their numbers.
+  /// find(points, numbers) returns whether all series are known, and sets their numbers.
   template <typename Find>
   Result<Appended> Append(std::span<const SpelledPoint> points, const Find& find);
   Result<LogPosition> Store(std::span<const PointEntry> entries);
   void NoteUse(std::span<const SpelledPoint> points);
-  /// What the rates of the writer and of the metrics say; nobody is charged yet.
+  /// Checks the rate limits of the writer and of the metrics. Charges nothing.
   [[nodiscard]] Status AskForPoints(std::span<const PointEntry> entries) const;
 
   Points& points_;

@@ -15,7 +15,9 @@ constexpr std::chrono::seconds kPause{1};
 void KeptShapes::Start() {
   const Result<Bytes> file = ReadWholeFile(files_, folder_ + "/" + kShapesName);
   if (file.ok() && !ingest_.shapes().Decode(*file))
-    report_(folder_ + "/" + kShapesName + " is damaged or of another version, and is made anew");
+    report_(folder_ + "/" + kShapesName +
+            " is damaged or has another version; it will be written "
+            "again");
   thread_ = std::thread([this] { Run(); });
 }
 
@@ -30,10 +32,12 @@ void KeptShapes::Stop() {
 
 void KeptShapes::Run() {
   const Result<bool> all = Survive([this] { return ingest_.RecallSpellings(stop_); });
-  Tell("spellings are learnt anew", all.status());
+  Tell("raw series keys cannot be restored and are learned again", all.status());
   if (all.ok() && !*all) {
     (void)Survive([this] {
-      report_("spellings are recalled in part, there is no room for all: others are learnt anew");
+      report_(
+          "there is not enough memory to restore all raw series keys; the others are learned "
+          "again");
     });
   }
   std::unique_lock lock(mutex_);
@@ -52,7 +56,7 @@ void KeptShapes::Save() {
   const Status saved = Survive(
       [this] { return ReplaceFile(files_, folder_, kShapesName, ingest_.shapes().Encode()); });
   if (saved.ok()) saved_ = changes;
-  if (!failing_) Tell("shapes of tags are not kept", saved);
+  if (!failing_) Tell("the tag formats cannot be saved", saved);
   failing_ = !saved.ok();
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// The shapes of tags (tag_shapes.h) over a restart: a small file beside the store's. Without it, or
-// with another one, spellings are learnt as if they were new.
+// Keeps the tag formats (tag_shapes.h) over a restart in a small file next to the store. If the
+// file is missing or invalid, raw series keys are learned again.
 
 #include <atomic>
 #include <condition_variable>
@@ -21,31 +21,32 @@ class KeptShapes {
  public:
   using Report = std::function<void(const std::string& failure)>;
 
-  /// `folder` is there, and nobody else's while it is at work. Borrows the others.
+  /// `folder` must exist, and no other object may use it meanwhile. The other references must
+  /// outlive this object.
   KeptShapes(Ingest& ingest, FileSystem& files, std::string folder, Report report)
       : ingest_(ingest), files_(files), folder_(std::move(folder)), report_(std::move(report)) {}
   ~KeptShapes() { Stop(); }
   KeptShapes(const KeptShapes&) = delete;
   KeptShapes& operator=(const KeptShapes&) = delete;
 
-  /// Reads the file. Then, on a thread, recalls spellings and writes shapes as they come, a second
-  /// later at most. What fails is tried again each second, and reported once.
+  /// Reads the file. Then a thread learns the raw series keys (RecallSpellings) and writes changed
+  /// tag formats within a second. Failures are retried every second and reported once.
   void Start();
-  /// What is new is written before it returns. Idempotent.
+  /// Writes pending changes before it returns. Idempotent.
   void Stop();
 
  private:
   void Run();
   void Save();
-  /// What is ok is no news.
+  /// Reports the status unless it is ok.
   void Tell(const char* what, const Status& status) const;
 
   Ingest& ingest_;
   FileSystem& files_;
   const std::string folder_;
   const Report report_;
-  uint64_t saved_ = 0;    // changes of the shapes in the file
-  bool failing_ = false;  // the last save did, and was reported
+  uint64_t saved_ = 0;    // value of changes() for the tag formats in the file
+  bool failing_ = false;  // the last save failed and was reported
   std::thread thread_;
   std::atomic<bool> stop_{false};  // changed under mutex_
   std::mutex mutex_;

@@ -7,14 +7,13 @@
 namespace hg::tsd {
 namespace {
 
-/// Of a map's place for a line, and of the heap's for each part of it, about.
+/// Approximate overhead of a line: its map slot and the heap blocks of its parts.
 constexpr size_t kLineOverheadBytes = 128;
 
-/// Fields of a line that are looked through, so that a hash is asked only where there are more and
-/// the order is another one.
+/// Up to this many fields are searched linearly. Larger lines use a hash if the order differs.
 constexpr size_t kScannedFields = 16;
 
-using spelling_hash::Mix;
+using keyed_hash::Mix;
 
 bool NameTwice(std::span<const SpelledField> fields) {
   std::vector<std::string_view> names;
@@ -83,7 +82,7 @@ bool LineTable::TryFindAll(std::span<const SpelledLine> lines, std::span<const S
       if (found == nullptr) return false;
       *numbers++ = found->number;
     }
-    // Within one round no field is met again.
+    // Within one cycle no field matches twice.
     if (at > known->fields.size() && NameTwice(of_line)) return false;
   }
   return true;
@@ -105,7 +104,7 @@ Bytes LineTable::FindPairs(std::string_view series) const {
 
 void LineTable::Remember(std::string_view series, std::string_view field, ByteView pairs,
                          SeriesNumber number, uint32_t generation) {
-  std::unique_ptr<Known> gone;  // freed behind the lock
+  std::unique_ptr<Known> gone;  // freed after the lock is released
   const std::unique_lock lock(mutex_);
   if (generation != generation_.load(std::memory_order_relaxed)) return;
   if (known_->bytes >= bytes_max_) gone = std::exchange(known_, std::make_unique<Known>(hash_));

@@ -1,8 +1,7 @@
 #pragma once
-// Lines of InfluxDB's protocol → series numbers: the raw bytes of measurement and tags are looked
-// up once a line, the names of its fields are compared with those that this line had before,
-// beginning behind the one met last. So a line of ten fields costs one hash (spec performance.md
-// §5.1).
+// Maps lines of the InfluxDB line protocol to series numbers. The raw bytes of measurement and tags
+// are looked up once per line. The field names are compared with the known fields of that line,
+// beginning after the last match. So a line of ten fields costs one hash (performance.md §5.1).
 
 #include <atomic>
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -17,48 +16,48 @@
 #include <vector>
 
 #include "storage/base/bytes.h"
+#include "storage/base/keyed_hash.h"
 #include "storage/model/point_sink.h"
 #include "storage/points/points.h"
-#include "tsd/ingest/spelling_hash.h"
 
 namespace hg::tsd {
 
 /// Thread-safe.
 class LineTable {
  public:
-  /// `key` makes the hash unpredictable. Where what is remembered fills bytes_max, all of it is
-  /// forgotten and learnt anew as it comes.
+  /// `key` makes the hash unpredictable. If the table exceeds bytes_max, it is cleared and learns
+  /// again.
   LineTable(uint64_t key, size_t bytes_max);
   ~LineTable();
 
-  /// numbers[i] = the series of fields[i]; as long as `fields`. False: at least one is unknown or
-  /// stands twice in its line, or a writer is at work: this never waits.
+  /// Sets numbers[i] to the series of fields[i]; `numbers` is as long as `fields`. Returns false if
+  /// a field is unknown or repeated in its line, or if a writer holds the lock. Never waits.
   bool TryFindAll(std::span<const SpelledLine> lines, std::span<const SpelledField> fields,
                   SeriesNumber* numbers) const;
 
   [[nodiscard]] std::optional<SeriesNumber> Find(std::string_view series,
                                                  std::string_view field) const;
-  /// Ids of keys and values, sorted, of the tags of a line; "" = unknown.
+  /// Returns the sorted ids of keys and values of the tags of a line; "" = unknown.
   [[nodiscard]] Bytes FindPairs(std::string_view series) const;
 
-  /// `generation`: what generation() said before the names were resolved; if Forget came between,
-  /// nothing is remembered.
+  /// Remembers a field. `generation` must come from generation() before the names were resolved. If
+  /// Forget was called since then, nothing is remembered.
   void Remember(std::string_view series, std::string_view field, ByteView pairs,
                 SeriesNumber number, uint32_t generation);
   [[nodiscard]] uint32_t generation() const { return generation_.load(std::memory_order_acquire); }
 
-  /// Makes everything unknown again, because names changed.
+  /// Forgets everything, because names changed.
   void Forget();
 
   struct Stats {
-    uint64_t spellings = 0;  // fields of lines
-    uint64_t bytes = 0;      // about
+    uint64_t spellings = 0;  // known fields of lines
+    uint64_t bytes = 0;      // approximate memory in bytes
   };
   [[nodiscard]] Stats stats() const;
 
  private:
   struct Field {
-    const char* name;  // in names_
+    const char* name;  // stored in names_
     uint32_t name_size;
     SeriesNumber number;
 
@@ -71,7 +70,7 @@ class LineTable {
 
     using is_avalanching = void;
     size_t operator()(std::string_view text) const {
-      return spelling_hash::HashBytes(text, secret[0], secret);
+      return keyed_hash::HashBytes(text, secret[0], secret);
     }
   };
   struct Line {
@@ -81,34 +80,34 @@ class LineTable {
     const std::string series;
     const Bytes pairs;
     std::vector<Field> fields;
-    /// Of `fields`, by name, where they are too many to look through; else empty.
+    /// Index of `fields` by name if there are too many for a linear search; else empty.
     boost::unordered_flat_map<std::string_view, uint32_t, Hash> places;
   };
-  /// What is forgotten together. The keys are the lines' own.
+  /// Everything that is forgotten together. The keys of `lines` point into the lines.
   struct Known {
     explicit Known(const Hash& hash) : lines(0, hash), names(0, hash) {}
 
     boost::unordered_flat_map<std::string_view, std::unique_ptr<Line>, Hash> lines;
-    std::unordered_set<std::string, Hash> names;  // of fields: the same of many lines
+    std::unordered_set<std::string, Hash> names;  // field names, shared by many lines
     size_t spellings = 0, bytes = 0;
   };
 
-  // With mutex_, shared at least. Null: not there.
+  // The caller holds mutex_, at least shared. The functions return nullptr if nothing is found.
   [[nodiscard]] const Line* FindLine(std::string_view series) const;
-  /// The field from `*at` on, modulo their number, and from the beginning again; *at = the place
-  /// behind it, so that it grows by the fields that were passed over.
+  /// Searches all fields cyclically from `*at`. Sets *at to the position after the match, so it
+  /// grows by the number of fields skipped.
   static const Field* FindField(const Line& line, std::string_view name, size_t* at);
-  /// Behind the others. Returns the bytes that it takes, about.
+  /// Appends a field. Returns the approximate bytes that it takes.
   static size_t AddField(Line* line, const Field& field);
 
-  // Constant.
+  // The following members are constant.
   const Hash hash_;
   const size_t bytes_max_;
 
-  // Self-synchronised.
+  // The following members are synchronized without mutex_.
   std::atomic<uint32_t> generation_{0};
 
-  // Guarded by mutex_, which nobody holds while he waits for anything.
+  // The following members are guarded by mutex_, which no thread holds while it waits for anything.
   mutable std::shared_mutex mutex_;
   std::unique_ptr<Known> known_;
 };

@@ -10,7 +10,7 @@ MetricLimits::Metric* MetricLimits::EachMetric(std::span<const PointEntry> batch
   const auto metric_of = [this](const PointEntry& entry) {
     return entry.series < by_series_.size() ? by_series_[entry.series] : nullptr;
   };
-  // Points of one metric mostly stand together.
+  // Points of one metric are mostly adjacent.
   for (size_t i = 0; i < batch.size();) {
     Metric* const metric = metric_of(batch[i]);
     const size_t begin = i;
@@ -96,7 +96,7 @@ void MetricLimits::GiveBack(const std::string& name) {
   std::lock_guard lock(series_mutex_);
   const auto known = series_.find(name);
   if (known == series_.end()) return;
-  // A name that nothing was made of is not remembered: there may be any number of them.
+  // Names without series are not remembered, because clients could send any number of them.
   if (known->second <= 1) {
     series_.erase(known);
   } else {

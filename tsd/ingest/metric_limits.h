@@ -1,6 +1,6 @@
 #pragma once
-// What one metric may take: points a second, series in all. Over the rate a whole batch is refused,
-// to be sent again; a series too many is a fault of its point.
+// Limits of single metrics: points per second and number of series. A batch above the rate is
+// rejected as a whole and can be sent again. A series above the limit is an error of its point.
 
 #include <atomic>
 #include <memory>
@@ -20,8 +20,8 @@
 namespace hg::tsd {
 
 struct MetricLimitOptions {
-  uint64_t points_per_s = 0;  // 0 = as many as come
-  uint64_t series_max = 0;    // the same
+  uint64_t points_per_s = 0;  // 0 = no limit
+  uint64_t series_max = 0;    // 0 = no limit
 
   [[nodiscard]] bool any() const { return points_per_s > 0 || series_max > 0; }
 };
@@ -29,32 +29,32 @@ struct MetricLimitOptions {
 /// Thread-safe.
 class MetricLimits {
  public:
-  /// Both outlive the object.
+  /// Both references must outlive the object.
   MetricLimits(MetricLimitOptions options, Points& points, const Clock& clock)
       : options_(options), points_(points), clock_(clock) {}
 
-  /// Whether the points of a batch may be stored now, all or none. LimitExceeded names the first
-  /// metric that takes too many.
+  /// Whether all points of a batch may be stored now. LimitExceeded names the first metric above
+  /// its limit.
   Status AskForPoints(std::span<const PointEntry> batch);
-  /// They were stored, and count.
+  /// Charges the points of a batch after they were stored.
   void ChargePoints(std::span<const PointEntry> batch);
-  /// The same of so many values beside points, of metrics by their ids.
+  /// Like the functions above, for histograms and rollups of metrics given by id.
   Status AskForValues(std::span<const Bytes> metrics, uint64_t values);
   void ChargeValue(ByteView metric, std::string_view name);
 
-  /// A series that is to come to a metric, of id `metric` ("" = the metric is new as well).
-  /// InvalidArgument: it has as many as it may; the message names it and the limit. The first call
-  /// for a metric counts its series, which blocks.
+  /// Takes a new series of the metric with the id `metric` ("" = the metric is new, too).
+  /// InvalidArgument: the metric has its maximum of series; the message names it and the limit. The
+  /// first call for a metric counts its series, which blocks.
   Status TakeNewSeries(const std::string& name, ByteView metric);
-  /// It did not come after all.
+  /// Returns a series that was not created.
   void GiveBack(const std::string& name);
 
-  /// Points of this series count for that metric.
+  /// Charges points of this series to that metric from now on.
   void Learn(SeriesNumber series, ByteView metric, std::string_view name);
-  /// Names have changed.
+  /// Forgets the metrics, because names changed.
   void Forget();
 
-  /// Metrics whose number of series is remembered.
+  /// The number of metrics whose series count is remembered.
   [[nodiscard]] size_t counted_metrics();
 
   [[nodiscard]] bool counts_points() const { return options_.points_per_s > 0; }
@@ -69,13 +69,13 @@ class MetricLimits {
     RateLimit rate;
   };
 
-  /// visit(metric, points) of each run of points of one limited metric, until it answers false;
-  /// that metric, or nullptr. Callers lock.
+  /// Calls visit(metric, points) for each group of consecutive points of one limited metric, until
+  /// it returns false. Returns that metric, or nullptr. Requires rates_mutex_.
   template <typename Visit>
   Metric* EachMetric(std::span<const PointEntry> batch, const Visit& visit) const;
-  /// `count` points or values are refused, as that metric takes no more.
+  /// Counts and returns the rejection of `count` points or values of that metric.
   Status Refuse(const Metric& metric, uint64_t count);
-  /// Of an id; made if it is not there. Callers lock, alone.
+  /// Returns the entry of an id, created if missing. Requires rates_mutex_ exclusively.
   Metric& RateOf(ByteView metric, std::string_view name);
   Result<uint64_t> CountSeries(ByteView metric);
 
@@ -89,7 +89,8 @@ class MetricLimits {
   std::vector<Metric*> by_series_;                            // guarded by rates_mutex_
 
   std::mutex series_mutex_;
-  std::unordered_map<std::string, uint64_t> series_;  // by metric's name; guarded by series_mutex_
+  std::unordered_map<std::string, uint64_t>
+      series_;  // by name of the metric; guarded by series_mutex_
 };
 
 }  // namespace hg::tsd

@@ -17,7 +17,7 @@ constexpr auto kPlain = [] {
   return plain;
 }();
 
-/// Cuts what is plain off the front.
+/// Takes the longest plain name from the front.
 std::string_view TakeName(std::string_view* rest) {
   size_t size = 0;
   while (size < rest->size() && kPlain[static_cast<uint8_t>((*rest)[size])]) ++size;
@@ -72,7 +72,7 @@ bool ReadWords(std::string_view rest, size_t tags_max, std::vector<TagText>* tag
   return rest.empty();
 }
 
-/// Of a few.
+/// Whether a key occurs twice. The number of tags is small.
 bool KeyTwice(const std::vector<TagText>& tags) {
   for (auto it = tags.begin(); it != tags.end(); ++it) {
     if (std::any_of(tags.begin(), it, [it](const TagText& t) { return t.key == it->key; })) {

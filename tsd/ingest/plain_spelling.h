@@ -1,7 +1,6 @@
 #pragma once
-// Names out of the raw bytes of a spelling, where these say them plainly. Whatever is out of the
-// ordinary (an escape, a letter outside of ASCII's common ones, a key twice) is refused, and the
-// exact parsers of http look at it.
+// Parses names from a raw series key if its form is ordinary. It rejects everything else (escapes,
+// characters outside of common ASCII, duplicate keys), which the exact parsers of http/ handle.
 
 #include <vector>
 
@@ -9,12 +8,12 @@
 
 namespace hg::tsd {
 
-/// Letters, digits, '-', '_', '.' and '/' of ASCII, at least one: what every configuration allows
-/// in a name.
+/// Whether the text is a nonempty sequence of ASCII letters, digits, '-', '_', '.' and '/'. Every
+/// configuration allows these in names.
 bool IsPlainName(std::string_view text);
 
-/// The tags in the order of OpenTSDB's map (NamedPoint), borrowed from the spelling; at least one.
-/// More than `tags_max` are out of the ordinary, too, and not read to their end.
+/// Reads the tags in the order of OpenTSDB's map (NamedPoint), as views into the key. There must be
+/// at least one. More than `tags_max` tags are rejected early.
 bool ReadPlainTags(Dialect dialect, std::string_view text, size_t tags_max,
                    std::vector<TagText>* tags);
 

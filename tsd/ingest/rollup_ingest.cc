@@ -10,7 +10,7 @@ namespace hg::tsd {
 
 namespace {
 
-/// Computed from others: of averages no average can be made.
+/// Aggregates that cannot be aggregated further, such as averages.
 bool IsDerived(std::string_view aggregator) {
   const std::string name = LowerCase(aggregator);
   return name == "avg" || name == "dev";
@@ -34,7 +34,7 @@ Status DerivedRollup(const NamedRollup& rollup) {
                                  std::string(rollup.metric) + " " + TagsText(rollup.tags));
 }
 
-/// A pre-aggregate must say of what.
+/// Checks that a pre-aggregate names its function.
 Status CheckGroupByGiven(const NamedRollup& rollup) {
   if (!rollup.group_by_given || !rollup.group_by.empty()) return {};
   return Status::InvalidArgument(
@@ -42,7 +42,7 @@ Status CheckGroupByGiven(const NamedRollup& rollup) {
       std::string(rollup.metric) + " tags=" + TagsText(rollup.tags));
 }
 
-// Not InvalidArgument: OpenTSDB meets it where it stores.
+// OpenTSDB's error at the time of storing, so it is not InvalidArgument.
 Status NoInterval() {
   return Status::Corruption("Interval cannot be null for a non-group by point");
 }

@@ -1,6 +1,6 @@
 #pragma once
-// The write path of rollups and pre-aggregates: names as points have them, then a cell of the table
-// that the settings name (spec schema.md §13).
+// The write path of rollups and pre-aggregates: resolves names like for points and stores a cell of
+// the configured table (opentsdb-schema.md §13).
 
 #include <string>
 
@@ -15,15 +15,16 @@ namespace hg::tsd {
 struct RollupIngestOptions {
   codec::RollupTables tables;
   std::string aggregate_key = "_aggregate";  // tsd.rollups.agg_tag_key
-  std::string raw_value;      // tsd.rollups.raw_agg_tag_value with tsd.rollups.tag_raw, else ""
+  std::string raw_value;  // tsd.rollups.raw_agg_tag_value if tsd.rollups.tag_raw is set, else ""
   bool block_derived = true;  // tsd.rollups.block_derived
-  bool automatic = false;     // tsd.rollups.automatic: rollups of one series are made, not taken
+  bool automatic = false;     // tsd.rollups.automatic: rollups of single series are computed, and
+                              // writes of them are rejected
 };
 
 /// Thread-safe.
 class RollupIngest : public RollupSink {
  public:
-  /// The references outlive the object.
+  /// The references must outlive the object.
   RollupIngest(Ingest& ingest, Store& store, const KeyLayout& layout, RollupIngestOptions options)
       : ingest_(ingest), store_(store), layout_(layout), options_(std::move(options)) {}
 
@@ -35,7 +36,7 @@ class RollupIngest : public RollupSink {
   Status Put(const NamedRollup& rollup) override;
 
  private:
-  /// Where a value goes: table, row base and qualifier.
+  /// The cell of a value: table, row base and qualifier.
   struct Place {
     std::string table;
     uint32_t base = 0;
@@ -43,7 +44,7 @@ class RollupIngest : public RollupSink {
   };
   [[nodiscard]] Result<uint8_t> IdOf(std::string_view aggregator) const;
   [[nodiscard]] Result<Place> Find(const NamedRollup& rollup) const;
-  /// The tag under the aggregate key, if there is one, must tell of what the values are.
+  /// Checks that the tag with the aggregate key, if present, agrees with the kind of the value.
   [[nodiscard]] Status CheckAggregateTag(const NamedRollup& rollup) const;
 
   Ingest& ingest_;
@@ -52,14 +53,14 @@ class RollupIngest : public RollupSink {
   const RollupIngestOptions options_;
 };
 
-/// Where no rollups are configured: stores nothing, and says what OpenTSDB says then, which has
-/// checks of a pre-aggregate before it meets what is missing. Thread-safe.
+/// Used if no rollups are configured. It stores nothing and returns OpenTSDB's errors. For
+/// pre-aggregates OpenTSDB makes some checks before it finds that rollups are missing. Thread-safe.
 class NoRollups : public RollupSink {
  public:
-  /// The reference outlives the object.
+  /// The reference must outlive the object.
   explicit NoRollups(const Ingest& ingest) : ingest_(ingest) {}
 
-  /// OpenTSDB's is null; like that one it comes first in the order of the tags.
+  /// OpenTSDB's key is null here. Like null, "" sorts first among the tags.
   [[nodiscard]] std::string_view aggregate_key() const override { return ""; }
   [[nodiscard]] std::string_view raw_value() const override { return ""; }
   Status Put(const NamedRollup& rollup) override;

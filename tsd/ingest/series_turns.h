@@ -1,5 +1,5 @@
 #pragma once
-// Series that are being made, one thread each.
+// Serializes the creation of each series.
 
 #include <condition_variable>
 #include <mutex>
@@ -11,11 +11,11 @@
 
 namespace hg::tsd {
 
-/// Thread-safe. Outlives its turns.
+/// Thread-safe. Must outlive its turns.
 class SeriesTurns {
  public:
-  /// While one is alive, whoever else comes with its series waits: it is looked for and counted
-  /// once. A thread has one at a time.
+  /// While a Turn exists, other threads with the same series wait, so that it is looked up and
+  /// counted once. A thread has at most one Turn.
   class Turn {
    public:
     Turn(SeriesTurns& all, const NamedPoint& point) : all_(all), series_(SeriesOf(point)) {
@@ -33,7 +33,7 @@ class SeriesTurns {
     Turn& operator=(const Turn&) = delete;
 
    private:
-    /// Metric, and tags in the order of their keys: no name has a zero byte.
+    /// Metric and tags in the order of their keys. Names contain no zero byte.
     static std::string SeriesOf(const NamedPoint& point) {
       std::set<std::pair<std::string_view, std::string_view>> tags;
       for (const TagText& tag : point.tags) tags.emplace(tag.key, tag.value);

@@ -6,7 +6,7 @@
 #include "storage/base/invariant.h"
 #include "tsd/ingest/spelling_space.h"
 
-// How spellings come in: everything here is the writer's.
+// Adds raw series keys to the table. Only the writer calls these functions.
 
 namespace hg::tsd {
 namespace {
@@ -33,7 +33,8 @@ char* SpellingTable::Take(size_t bytes) {
   return taken;
 }
 
-// Readers go on in the table that they found; the one outgrown stays until none is seen.
+// Enlarges a full table. Readers continue in the old table, which is kept until there are no
+// readers.
 template <typename Slot, typename HashOf>
 void SpellingTable::MakeRoom(std::shared_ptr<Table<Slot>> View::*table, const HashOf& hash_of) {
   const std::shared_ptr<Table<Slot>> old = (*space_->view).*table;
@@ -49,7 +50,7 @@ void SpellingTable::MakeRoom(std::shared_ptr<Table<Slot>> View::*table, const Ha
   current_.store(space_->view.get());
 }
 
-// Known or made; the number of what it means.
+// Finds or adds a text and returns the number of its meaning.
 uint32_t SpellingTable::NumberOf(const Half& half, uint64_t hash, Dialect dialect,
                                  std::string_view text, ByteView ids) {
   if (const Text* known = FindText(*((*space_->view).*half.texts), hash, dialect, text)) {
@@ -111,12 +112,12 @@ void SpellingTable::StartAnew() {
   space_ = std::move(space);
 }
 
-// Whether something may be remembered now that was looked for under this generation.
+// Whether something looked up under this generation may be remembered now.
 bool SpellingTable::Ready(uint32_t generation) {
   if (generation != generation_.load(std::memory_order_relaxed)) return false;
   const bool no_reader_behind = FreeRetired();
   if (space_->view->generation != generation || space_->bytes() >= bytes_max_) {
-    // What is left for readers who are behind counts, too.
+    // Memory kept for readers of old views also counts.
     if (!no_reader_behind) return false;
     StartAnew();
     FreeRetired();
@@ -124,7 +125,7 @@ bool SpellingTable::Ready(uint32_t generation) {
   return true;
 }
 
-// The halves of some spellings, made known, at most kSpellingsTogether.
+// Adds the halves of at most kSpellingsTogether keys.
 void SpellingTable::NumberHalves(std::span<const SpelledPoint> points, const SpelledSeries* series,
                                  Pair* pairs) {
   static constexpr Half kMetrics{&View::metrics, &Space::metrics};

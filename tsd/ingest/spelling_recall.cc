@@ -6,24 +6,24 @@
 #include <memory_resource>
 #include <unordered_map>
 
-#include "storage/points/numbered_series.h"
+#include "storage/points/points.h"
 #include "tsd/ingest/metric_limits.h"
 #include "tsd/ingest/plain_spelling.h"
 
 namespace hg::tsd {
 namespace {
 
-// Series between two looks at whether to go on; within them in order of their numbers, as senders
-// mostly bring them.
+// Number of series between two checks of `stop`. Within such a chunk they are processed in the
+// order of their numbers, which is mostly the order in which clients send them.
 constexpr SeriesNumber kChunk = 4096;
-constexpr size_t kTogether = 256;  // spellings
+constexpr size_t kTogether = 256;  // keys learned together
 
-/// Plain names of metrics and values as the table of ids has them.
+/// Plain names of metrics and tag values from the table of ids.
 class PlainNames {
  public:
   using NamesById = boost::unordered_flat_map<uint64_t, std::string_view>;
 
-  /// False: there are more than `bytes_max` hold.
+  /// Returns false if the names need more than `bytes_max`.
   Result<bool> Read(uid::Names& names, size_t bytes_max, const std::atomic<bool>& stop) {
     bool all = true;
     RETURN_IF_ERROR(names.ForEachId([&](UidKind kind, const std::string& name, ByteView id) {
@@ -52,7 +52,7 @@ class PlainNames {
   [[nodiscard]] size_t bytes() const {
     return (metrics.bucket_count() + values.bucket_count()) * kSlotBytes + text_bytes_;
   }
-  // A map that grows stands beside one of twice its size.
+  // While a map grows, it exists together with one of twice its size.
   static size_t BytesOfOneMore(const NamesById& of_kind) {
     return of_kind.size() < of_kind.max_load() ? 0 : 2 * of_kind.bucket_count() * kSlotBytes;
   }
@@ -61,24 +61,24 @@ class PlainNames {
   size_t text_bytes_ = 0;
 };
 
-/// A shape of tags with certain keys.
+/// A tag format for certain keys.
 struct KeyedShape {
   const TagShape* shape;
-  std::vector<size_t> places;  // of the values of its holes, among pairs sorted by their ids
+  std::vector<size_t> places;  // for each hole, the position of its value among pairs sorted by ids
 };
 
-/// Learns one spelling after the other, some together.
+/// Learns raw series keys in groups.
 class Learning {
  public:
   Learning(const SpellingRecall& recall, uint32_t generation)
       : recall_(recall), generation_(generation), points_(kTogether), series_(kTogether) {}
 
-  /// The text of tags that the next spellings share.
+  /// Returns the tag text for the next keys.
   std::string* NewTags() {
     if (texts_ == kTogether) Flush();
     return &tags_[texts_++];
   }
-  /// A spelling with the tags of NewTags. `metric` lives until Flush.
+  /// Adds a key with the tags of NewTags. `metric` must live until Flush.
   void Add(Dialect dialect, std::string_view metric, ByteView tsuid, SeriesNumber number) {
     if (used_ == kTogether) {
       const std::string tags = tags_[texts_ - 1];
@@ -112,14 +112,15 @@ class Learning {
   size_t texts_ = 0;
 };
 
-/// The spellings of one series after the other.
+/// Builds the raw series keys of all series.
 class Speller {
  public:
   explicit Speller(const KeyLayout& layout) : layout_(layout) {}
 
-  /// One whose keys have no ids is nobody's. Borrowed.
+  /// Adds a format. A format whose keys have no ids belongs to no series and is ignored. The format
+  /// must outlive the object.
   Status AddShape(const TagShape& shape, uid::Names& names) {
-    std::vector<std::pair<Bytes, size_t>> keys;  // ids, holes
+    std::vector<std::pair<Bytes, size_t>> keys;  // (ids, hole)
     for (const std::string& key : shape.keys) {
       Result<Bytes> id = names.Find(UidKind::kTagk, key);
       const StatusCode code = id.status().code();
@@ -139,9 +140,9 @@ class Speller {
   }
   [[nodiscard]] bool empty() const { return by_keys_.empty(); }
 
-  /// Those of series [begin, end), whose tags are the same.
-  void Spell(const NumbersSeries& all, const PlainNames& names, SeriesNumber begin,
-             SeriesNumber end, Learning* learning) {
+  /// Builds the keys of the series [begin, end), which have equal tags.
+  void Spell(const Points& all, const PlainNames& names, SeriesNumber begin, SeriesNumber end,
+             Learning* learning) {
     const auto metric_width = static_cast<size_t>(layout_.metric_width);
     if (!ReadPairs(all.TsuidOf(begin).substr(metric_width), names)) return;
     for (const KeyedShape& keyed : *shapes_) {
@@ -158,7 +159,7 @@ class Speller {
   }
 
  private:
-  /// False: nobody knows how these are spelled.
+  /// Returns false if the tags have no known format.
   bool ReadPairs(ByteView pairs, const PlainNames& names) {
     const auto key_width = static_cast<size_t>(layout_.tagk_width);
     const auto width = static_cast<size_t>(layout_.pair_width());
@@ -179,7 +180,7 @@ class Speller {
   }
 
   const KeyLayout& layout_;
-  std::unordered_map<Bytes, std::vector<KeyedShape>> by_keys_;  // by sorted ids of keys
+  std::unordered_map<Bytes, std::vector<KeyedShape>> by_keys_;  // by the sorted ids of their keys
   const std::vector<KeyedShape>* shapes_ = nullptr;
   Bytes keys_;
   std::vector<std::string_view> values_, ordered_;
@@ -189,9 +190,8 @@ class Speller {
 
 Result<bool> SpellingRecall::Run(const std::vector<TagShape>& shapes,
                                  const std::atomic<bool>& stop) {
-  const auto* const all = dynamic_cast<NumbersSeries*>(&points);
-  if (all == nullptr) return true;
-  // Before any name is read: what is changed meanwhile is not remembered as it was.
+  if (points.series_count() == 0) return true;
+  // Read before any name, so that names changed meanwhile are not remembered.
   const uint32_t generation = spellings.generation();
   Speller speller(points.layout());
   for (const TagShape& shape : shapes)
@@ -201,8 +201,8 @@ Result<bool> SpellingRecall::Run(const std::vector<TagShape>& shapes,
   ASSIGN_OR_RETURN(bool room, plain.Read(names, names_bytes_max, stop));
   Learning learning(*this, generation);
   const auto metric_width = static_cast<size_t>(points.layout().metric_width);
-  // The newest first: whose writers are gone are mostly old.
-  for (SeriesNumber end = all->series_count(); end > 0;) {
+  // The newest series come first, because old ones are often no longer written.
+  for (SeriesNumber end = points.series_count(); end > 0;) {
     const SeriesNumber begin = end - std::min(end, kChunk);
     if (stop.load(std::memory_order_relaxed) || spellings.generation() != generation) break;
     if (spellings.stats().bytes >= bytes_max) {
@@ -210,10 +210,10 @@ Result<bool> SpellingRecall::Run(const std::vector<TagShape>& shapes,
       break;
     }
     for (SeriesNumber first = begin; first < end;) {
-      const ByteView pairs = all->TsuidOf(first).substr(metric_width);
+      const ByteView pairs = points.TsuidOf(first).substr(metric_width);
       SeriesNumber next = first + 1;
-      while (next < end && all->TsuidOf(next).substr(metric_width) == pairs) ++next;
-      speller.Spell(*all, plain, first, next, &learning);
+      while (next < end && points.TsuidOf(next).substr(metric_width) == pairs) ++next;
+      speller.Spell(points, plain, first, next, &learning);
       first = next;
     }
     end = begin;

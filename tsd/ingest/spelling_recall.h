@@ -1,6 +1,6 @@
 #pragma once
-// Spellings after a start: those of all series whose names are plain, as the shapes say that
-// senders write them, so that the first point of each need not be learnt by its names.
+// Learns raw series keys after a start. For all series with plain names it builds the keys by the
+// tag formats of the clients. The first point of each series then needs no look-up of names.
 
 #include <atomic>
 #include <span>
@@ -15,16 +15,16 @@ namespace hg::tsd {
 class MetricLimits;
 
 struct SpellingRecall {
-  Points& points;  // others than NumbersSeries have nothing to recall
+  Points& points;  // nothing is done if it does not list series by number
   uid::Names& names;
   SpellingTable& spellings;
   MetricLimits* limits;    // may be null
-  size_t tags_max;         // of a series
-  size_t bytes_max;        // all spellings take about so much then: the oldest series are left out
-  size_t names_bytes_max;  // while it is at work: series that have one of the others are left out
+  size_t tags_max;         // maximum number of tags of a series
+  size_t bytes_max;        // maximum size of the SpellingTable; the oldest series are left out
+  size_t names_bytes_max;  // memory for names during the run; series with other names are left out
 
-  /// False: there was no room for all. Ends early where `stop` becomes true, or names change.
-  /// Writers may be at work. Blocks.
+  /// Returns false if there was not enough memory for all. Ends early when `stop` becomes true or
+  /// names change. Writers may run concurrently. Blocks.
   Result<bool> Run(const std::vector<TagShape>& shapes, const std::atomic<bool>& stop);
 };
 

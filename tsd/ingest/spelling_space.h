@@ -1,5 +1,5 @@
 #pragma once
-// What a SpellingTable is made of. Internal to it.
+// The data structures of SpellingTable. Internal to it.
 
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <functional>
@@ -9,17 +9,17 @@
 
 namespace hg::tsd {
 
-/// Points looked up or learnt together: far enough ahead for the prefetches, few enough for the
-/// first-level cache.
+/// Number of points looked up or learned together: enough for prefetching to help, few enough for
+/// the first-level cache.
 inline constexpr size_t kSpellingsTogether = 32;
 
-/// Metric or tags as they were spelled, and the ids that this means.
+/// The raw bytes of a metric or of tags, and the ids that they mean.
 struct SpellingTable::Text {
-  uint32_t number;  // of what it means: spellings with the same ids share it
-  uint32_t size;    // of the text
+  uint32_t number;  // number of the meaning; texts with the same ids share it
+  uint32_t size;    // length of the text
   uint16_t ids_size;
   Dialect dialect;
-  char bytes[];  // text, ids
+  char bytes[];  // text, then ids
 
   [[nodiscard]] std::string_view text() const { return {bytes, size}; }
   [[nodiscard]] ByteView ids() const { return {bytes + size, ids_size}; }
@@ -36,10 +36,10 @@ struct SpellingTable::TextSlot {
   }
 };
 
-/// Twelve bytes: there is one for each series.
+/// Twelve bytes, because there is one slot for each series.
 struct SpellingTable::PairSlot {
   std::atomic<uint32_t> metric{0}, tags{0};  // Text::number
-  std::atomic<uint32_t> series{0};           // and 1; set last; 0 = empty
+  std::atomic<uint32_t> series{0};           // series number + 1; set last; 0 = empty
 
   [[nodiscard]] bool empty() const { return series.load(std::memory_order_relaxed) == 0; }
   void Set(const PairSlot& other) {
@@ -49,8 +49,8 @@ struct SpellingTable::PairSlot {
   }
 };
 
-/// Open addressing; readers beside the writer. It grows by half: there is a slot for each series,
-/// and doubled it would be half empty.
+/// A hash table with open addressing. Readers may run concurrently with the writer. It grows by
+/// half. Doubling would leave it half empty, and there is a slot for each series.
 template <typename Slot>
 struct SpellingTable::Table {
   explicit Table(size_t slot_count)
@@ -72,29 +72,29 @@ struct SpellingTable::Table {
   }
 
   const size_t size;
-  size_t used = 0;  // guarded by the writer's mutex
+  size_t used = 0;  // guarded by the mutex of the writer
   const std::unique_ptr<Slot[]> slots;
 };
 
-/// What readers see.
+/// The state that readers see.
 struct SpellingTable::View {
   uint32_t generation;
   std::shared_ptr<Table<TextSlot>> metrics, tags;
   std::shared_ptr<Table<PairSlot>> pairs;
 };
 
-/// One text for each of the ids that are known, which has their number. The writer's.
+/// One Text for each known sequence of ids, with its number. Only for the writer.
 class SpellingTable::Meanings {
  public:
-  /// The number of these ids, if they are known.
+  /// Returns the number of these ids, if they are known.
   [[nodiscard]] std::optional<uint32_t> Find(ByteView ids) const {
     const auto found = texts_.find(ids);
     return found == texts_.end() ? std::nullopt : std::optional<uint32_t>((*found)->number);
   }
-  /// Of ids that are not known yet; its number is the next one.
+  /// Adds ids that are not known yet. The number of `text` must be next().
   void Add(const Text* text) { texts_.insert(text); }
   [[nodiscard]] uint32_t next() const { return static_cast<uint32_t>(texts_.size()); }
-  /// About what it takes.
+  /// Approximate memory size.
   [[nodiscard]] size_t bytes() const { return texts_.bucket_count() * (sizeof(Text*) + 1); }
 
  private:
@@ -111,7 +111,7 @@ class SpellingTable::Meanings {
   boost::unordered_flat_set<const Text*, Hash, Equal> texts_;
 };
 
-/// What is forgotten together.
+/// Everything that is forgotten together.
 struct SpellingTable::Space {
   std::unique_ptr<const View> view;
   Meanings metrics, tags;
@@ -126,14 +126,14 @@ struct SpellingTable::Space {
   }
 };
 
-/// One half of spellings: where its texts are.
+/// One half of a raw series key (metric or tags): where its texts are.
 struct SpellingTable::Half {
   std::shared_ptr<Table<TextSlot>> View::*texts;
   Meanings Space::*meanings;
 };
 
-/// Counted before the view is looked for: a writer that has published another one and then sees
-/// nobody here (both sequentially consistent) may free the old one.
+/// Marks a reader. A reader is counted before it loads the view. If the writer publishes a new view
+/// and then sees no readers (both sequentially consistent), it may free the old view.
 class SpellingTable::Stay {
  public:
   explicit Stay(const SpellingTable& table) : count_(table.readers_) { count_.fetch_add(1); }

@@ -2,19 +2,19 @@
 
 #include <algorithm>
 
-#include "tsd/ingest/spelling_hash.h"
+#include "storage/base/keyed_hash.h"
 #include "tsd/ingest/spelling_space.h"
 
 namespace hg::tsd {
 
-using spelling_hash::HashBytes;
-using spelling_hash::Mix;
+using keyed_hash::HashBytes;
+using keyed_hash::Mix;
 
-/// What is known of some points' spellings; the texts are good as long as the reader stays.
+/// The look-up result of some points. Texts are valid while the reader stays.
 struct SpellingTable::Window {
   const Text* metrics[kSpellingsTogether];  // null: unknown
   const Text* tags[kSpellingsTogether];
-  uint32_t series[kSpellingsTogether];  // and 1; 0 = unknown
+  uint32_t series[kSpellingsTogether];  // number + 1; 0 = unknown
 };
 
 SpellingTable::SpellingTable(uint64_t key, size_t bytes_max)
@@ -60,7 +60,7 @@ SpellingTable::PairSlot* SpellingTable::FindPair(const Table<PairSlot>& table, u
   }
 }
 
-// Whether all of them are known; there are at most kSpellingsTogether.
+// Looks up at most kSpellingsTogether points. Returns whether all are known.
 bool SpellingTable::FindWindow(const View& view, std::span<const SpelledPoint> points,
                                Window* found) const {
   uint64_t metric_hashes[kSpellingsTogether], tags_hashes[kSpellingsTogether];
@@ -71,7 +71,7 @@ bool SpellingTable::FindWindow(const View& view, std::span<const SpelledPoint> p
     const Spelling& series = points[i].series;
     metric_hashes[i] = Hash(series.dialect, series.metric);
     view.metrics->Prefetch(metric_hashes[i]);
-    // Metrics of one host come side by side.
+    // Metrics of one host are mostly adjacent and have equal tags.
     repeated[i] = i > 0 && SameTags(series, points[i - 1].series);
     if (repeated[i]) continue;
     tags_hashes[i] = Hash(series.dialect, series.tags);

@@ -1,9 +1,9 @@
 #pragma once
-// Raw bytes of metric and tags → series number: no lock, no allocation, nothing decoded (design.md
-// §2). Metric and tags are looked up each by itself, and then what the two mean together: series
-// that share their tags, as the metrics of a host do, keep them once, and another spelling of known
-// tags is known for all of them. The stored bytes are compared after the hash, so a collision,
-// crafted or not, cannot mix series up.
+// Maps raw series keys to series numbers without locks, allocations or decoding. Metric and tags
+// are looked up separately, and then the pair of their meanings. So series with equal tags, like
+// the metrics of a host, store them once. A new text for known tags is known for all these series.
+// The stored bytes are compared after the hash, so hash collisions cannot confuse series, even if a
+// client constructs them.
 
 #include <atomic>
 #include <cstdint>
@@ -19,63 +19,63 @@
 
 namespace hg::tsd {
 
-/// A series by its ids: what the halves of its spelling stand for, too.
+/// The ids of a series, which are also the meanings of the two halves of its raw key.
 struct SeriesIds {
-  Bytes metric;  // the metric's id
+  Bytes metric;  // id of the metric
   Bytes pairs;   // ids of keys and values as in the TSUID
 };
 
-/// A spelling that is looked for or learnt beside others.
+/// A raw series key in a batch that is looked up or learned.
 struct SpelledSeries {
   bool known = false;
   SeriesNumber number = 0;
-  SeriesIds ids;  // while it is unknown
+  SeriesIds ids;  // only while it is unknown
 };
 
-/// Whether their tags are the same bytes of one dialect.
+/// Whether both have the same tag bytes and dialect.
 inline bool SameTags(const Spelling& a, const Spelling& b) {
   return a.tags.size() == b.tags.size() && a.dialect == b.dialect &&
          (a.tags.data() == b.tags.data() || SameBytes(a.tags.data(), b.tags.data(), a.tags.size()));
 }
 
-/// Thread-safe: any number of readers beside one writer at a time.
+/// Thread-safe: any number of readers concurrently with one writer at a time.
 class SpellingTable {
  public:
-  /// `key` makes the hash unpredictable. Where the spellings fill bytes_max, all are forgotten and
-  /// learnt anew as they come: a few slow batches, where one spelling for which there is no room
-  /// would make its batches slow for ever.
+  /// `key` makes the hash unpredictable. If the table exceeds bytes_max, it is cleared and learns
+  /// again, which makes a few batches slow. Rejecting new keys instead would make their batches
+  /// slow forever.
   SpellingTable(uint64_t key, size_t bytes_max);
   ~SpellingTable();
 
-  /// numbers[i] = the series of points[i]; as long as `points`. False: at least one is unknown
-  /// (numbers then hold nothing of use).
+  /// Sets numbers[i] to the series of points[i]; `numbers` is as long as `points`. Returns false if
+  /// at least one is unknown. `numbers` is then undefined.
   bool FindAll(std::span<const SpelledPoint> points, SeriesNumber* numbers) const;
 
-  /// How many are unknown; found[i] tells what is known of points[i]: of an unknown one the ids of
-  /// those halves that are known from other series, "" for another.
+  /// Returns the number of unknown points and sets found[i] for points[i]. For an unknown point it
+  /// holds the ids of the halves known from other series, and "" for unknown halves.
   size_t FindEach(std::span<const SpelledPoint> points, SpelledSeries* found) const;
-  /// The ids of the halves that are known from other series; "" = unknown.
+  /// Returns the ids of the halves known from other series; "" = unknown.
   [[nodiscard]] SeriesIds FindHalves(const Spelling& spelling) const;
 
-  /// `generation`: what generation() said before the names were resolved; if Forget came between,
-  /// the spelling stays unknown.
+  /// Remembers a raw series key. `generation` must come from generation() before the names were
+  /// resolved. If Forget was called since then, nothing is remembered.
   void Remember(const Spelling& spelling, const SeriesIds& ids, SeriesNumber number,
                 uint32_t generation);
-  /// The same of many, those with `known` left out; but their series only if that is known by other
-  /// spellings of the same ids. They become `known` then.
+  /// Remembers the halves of all points that are not `known`. A whole key is remembered only if its
+  /// series is known by another key with the same ids. Then `known` becomes true.
   void RememberHalves(std::span<const SpelledPoint> points, SpelledSeries* series,
                       uint32_t generation);
-  /// Remember of many, those with `known` left out.
+  /// Calls Remember for all points that are not `known`.
   void RememberAll(std::span<const SpelledPoint> points, const SpelledSeries* series,
                    uint32_t generation);
   [[nodiscard]] uint32_t generation() const { return generation_.load(std::memory_order_acquire); }
 
-  /// Makes every spelling unknown again, because names changed.
+  /// Forgets all keys, because names changed.
   void Forget();
 
   struct Stats {
     uint64_t spellings = 0;
-    uint64_t bytes = 0;  // all that is allocated
+    uint64_t bytes = 0;  // all allocated memory
   };
   [[nodiscard]] Stats stats() const;
 
@@ -92,13 +92,13 @@ class SpellingTable {
   struct Window;
   class Stay;
   struct Pair {
-    uint32_t metric, tags;  // numbers of what they mean
+    uint32_t metric, tags;  // numbers of their meanings
     uint64_t hash;
   };
 
   [[nodiscard]] uint64_t Hash(Dialect dialect, std::string_view text) const;
   [[nodiscard]] uint64_t HashPair(uint32_t metric, uint32_t tags) const;
-  // Null: it is not there.
+  // These return nullptr if nothing is found.
   static const Text* FindText(const Table<TextSlot>& table, uint64_t hash, Dialect dialect,
                               std::string_view text);
   static PairSlot* FindPair(const Table<PairSlot>& table, uint64_t hash, uint32_t metric,
@@ -106,7 +106,7 @@ class SpellingTable {
 
   bool FindWindow(const View& view, std::span<const SpelledPoint> points, Window* found) const;
 
-  // With mutex_.
+  // The caller of the following functions holds mutex_.
   bool Ready(uint32_t generation);
   void NumberHalves(std::span<const SpelledPoint> points, const SpelledSeries* series, Pair* pairs);
   void RememberPair(const Pair& pair, SeriesNumber number);
@@ -117,23 +117,23 @@ class SpellingTable {
                     ByteView ids);
   void StartAnew();
   void Retire(std::shared_ptr<const void> gone, size_t bytes);
-  /// False: readers may still be in something.
+  /// Returns false if readers may still use something.
   bool FreeRetired();
 
-  // Constant.
+  // The following members are constant.
   const uint64_t secret_[3];
   const size_t bytes_max_;
 
-  // Self-synchronised.
+  // The following members are synchronized without mutex_.
   std::atomic<const View*> current_{nullptr};
-  mutable std::atomic<uint32_t> readers_{0};  // inside current_, or what was it when they came
+  mutable std::atomic<uint32_t> readers_{0};  // readers inside the current or an earlier view
   std::atomic<uint32_t> generation_{0};
   std::atomic<uint64_t> spellings_{0}, bytes_{0};
 
-  // Guarded by mutex_.
+  // The following members are guarded by mutex_.
   mutable std::mutex mutex_;
   std::shared_ptr<Space> space_;
-  std::vector<std::shared_ptr<const void>> retired_;  // until they are seen without readers
+  std::vector<std::shared_ptr<const void>> retired_;  // kept until they are seen without readers
   size_t retired_bytes_ = 0;
 };
 

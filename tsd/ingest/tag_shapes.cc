@@ -10,7 +10,7 @@ namespace hg::tsd {
 namespace {
 
 constexpr ByteView kMagic{"HGSHAPE\1", 8};
-constexpr size_t kShapeBytesMax = 4096;  // longer ones are not worth their room
+constexpr size_t kShapeBytesMax = 4096;  // longer formats are not kept
 
 std::string KeyOf(Dialect dialect, std::string_view text) {
   std::string key(1, static_cast<char>(dialect));
@@ -47,8 +47,9 @@ std::string TextOfShape(std::string_view spelling, std::span<const TagText> tags
   return text.append(at, spelling.data() + spelling.size());
 }
 
-// A value is read as far as plain letters go: so whatever plain name stands where one letter was
-// read as a whole value is read as the value there.
+// Each hole is filled with one letter and the text is parsed. A value is parsed as far as plain
+// letters go. So if one letter is parsed as a whole value, any plain name in its place is parsed as
+// that value.
 std::optional<TagShape> ReadShape(Dialect dialect, std::string_view text) {
   if (!HasShapes(dialect) || text.size() > kShapeBytesMax) return {};
   std::string filled(text);

@@ -1,8 +1,8 @@
 #pragma once
-// How senders spell tags, values left out: {"host":"…","dc":"…"}. A sender spells those of all its
-// series alike, so a few shapes, kept over a restart, tell how series whose names are known will be
-// spelled (spelling_recall.h). A shape says nothing of ids: whatever is kept, no series can be
-// taken for another.
+// Tag formats: how clients write tags, without the values, such as {"host":"…","dc":"…"}. A client
+// writes the tags of all its series in the same format. So a few formats, kept over a restart, give
+// the raw series keys of all series with known names (spelling_recall.h). A format contains no ids,
+// so a wrong one cannot confuse series.
 
 #include <atomic>
 #include <map>
@@ -19,53 +19,58 @@
 namespace hg::tsd {
 
 struct TagShape {
-  static constexpr char kHole = '\0';  // no plain spelling has it
+  static constexpr char kHole = '\0';  // cannot occur in a plain raw series key
 
   Dialect dialect = Dialect::kJson;
-  std::string text;               // a hole for each value
+  std::string text;               // with one kHole for each value
   std::vector<std::string> keys;  // in the order of the holes
 
-  /// The tags with these values, in the order of the holes, each of which is a plain name.
+  /// Writes the tags with these values, in the order of the holes. Each value must be a plain name.
   void Fill(std::span<const std::string_view> values, std::string* out) const;
 };
 
-/// The shape of tags that were read from this spelling (ReadPlainTags).
+/// Returns the format of tags that ReadPlainTags read from `spelling`.
 std::string TextOfShape(std::string_view spelling, std::span<const TagText> tags);
-/// None: filled with plain names it would not be read as tags with those values.
+/// Returns none if the text, filled with plain names, would not be parsed as tags with those
+/// values.
 std::optional<TagShape> ReadShape(Dialect dialect, std::string_view text);
 
-/// Thread-safe. Holds kMax at most, and kOfKeysMax of one dialect and the same keys: senders that
-/// spell each series another way would need one for each. What is met first stays; what was kept
-/// from before (Decode) until others come, if it is not met by then.
+/// Thread-safe. Holds at most kMax formats, and at most kOfKeysMax per dialect and set of keys:
+/// clients that write each series differently would need one format per series. Formats seen first
+/// are kept. Formats from a file (Decode) are replaced by new ones unless they have been seen
+/// since.
 class TagShapes {
  public:
   static constexpr size_t kMax = 256;
   static constexpr size_t kOfKeysMax = 2;
 
-  /// Tags that were met: all that are learnt, and some of those known; as TextOfShape.
+  /// Records tags that were seen: all that are learned, and some of the known ones. Parameters are
+  /// as in TextOfShape.
   void Note(Dialect dialect, std::string_view spelling, std::span<const TagText> tags);
   [[nodiscard]] std::vector<TagShape> All() const;
-  /// Another one when there is something new to keep.
+  /// Changes when there is something new to save.
   [[nodiscard]] uint64_t changes() const { return changes_.load(std::memory_order_acquire); }
 
-  /// As a file keeps them.
+  /// Returns the content of the file.
   [[nodiscard]] Bytes Encode() const;
-  /// Adds those of a file. False: it is damaged, or none of this version; nothing is added.
+  /// Adds the formats of a file. Returns false, and adds nothing, if it is damaged or of another
+  /// version.
   bool Decode(ByteView file);
 
  private:
   struct Known {
     TagShape shape;
     std::vector<std::string> sorted_keys;
-    bool met = false;  // since the start
+    bool met = false;  // a client used the format since the start
   };
-  /// With mutex_. Whether it is one of them now.
+  /// Requires mutex_. Returns whether the format is held now.
   bool Add(TagShape shape, bool met);
 
   std::atomic<uint64_t> changes_{0};
   mutable std::mutex mutex_;
-  std::vector<Known> known_;                           // oldest first; guarded by mutex_
-  std::map<std::string, size_t, std::less<>> places_;  // in known_, by dialect and text; the same
+  std::vector<Known> known_;  // oldest first; guarded by mutex_
+  std::map<std::string, size_t, std::less<>>
+      places_;  // index in known_, by dialect and text; guarded by mutex_
 };
 
 }  // namespace hg::tsd

@@ -1,8 +1,16 @@
 #include "tsd/ingest/tracking_ingest.h"
 
+#include <algorithm>
+
+#include "storage/base/commit_later.h"
 #include "storage/codec/row_key.h"
 
 namespace hg::tsd {
+namespace {
+
+constexpr size_t kTrackedTogether = 64;
+
+}  // namespace
 
 Result<PointSink::Appended> TrackingIngest::AppendSpelled(std::span<const SpelledPoint>) {
   return Appended{.known = false, .position = 0};
@@ -19,15 +27,36 @@ Status TrackingIngest::Track(const NamedPoint& point) {
   return tracker_.Note(codec::MakeTsuid(metric, std::move(pairs)));
 }
 
+// Appends in small batches. If the request ends early, the points stored before are still tracked.
 PointSink::Position TrackingIngest::AppendNamed(std::span<const NamedPoint> points,
+                                                RequestContext& context,
                                                 std::vector<Status>* results) {
-  const Position position = ingest_.AppendNamed(points, results);
-  for (size_t i = 0; i < points.size(); ++i) {
-    // The point is stored: what is written about it may fail without failing it.
-    if ((*results)[i].ok() && !Track(points[i]).ok())
-      failures_.fetch_add(1, std::memory_order_relaxed);
+  results->clear();
+  Position position = 0;
+  std::vector<Status> verdicts;
+  const CommitLater with_the_points;
+  for (; !points.empty(); points = points.subspan(verdicts.size())) {
+    const auto batch = points.first(std::min(points.size(), kTrackedTogether));
+    position = std::max(position, ingest_.AppendNamed(batch, context, &verdicts));
+    TrackStored(batch, verdicts);
+    results->insert(results->end(), verdicts.begin(), verdicts.end());
+  }
+  const Result<Position> all = points_.Append({});
+  if (all.ok()) return std::max(position, *all);
+  // Nothing says when the tracker's writes are durable. The client sends the points again.
+  for (Status& result : *results) {
+    if (result.ok()) result = all.status();
   }
   return position;
+}
+
+// A stored point stays stored if the write of the tracker fails.
+void TrackingIngest::TrackStored(std::span<const NamedPoint> points,
+                                 std::span<const Status> verdicts) {
+  for (size_t i = 0; i < points.size(); ++i) {
+    if (!verdicts[i].ok() || Track(points[i]).ok()) continue;
+    failures_.fetch_add(1, std::memory_order_relaxed);
+  }
 }
 
 void TrackingIngest::Commit(Position position, std::function<void(Status)> done) {

@@ -1,10 +1,11 @@
 #pragma once
-// Ingest that also tells the tracker of each stored point. Every point takes the named way, because
-// the tracker writes to storage, and a network loop must not wait for that.
+// A PointSink that also reports each stored point to the series tracker. All points are named
+// points, because the tracker writes to the store and a network loop must not wait for that.
 
 #include <atomic>
 
 #include "storage/model/point_sink.h"
+#include "storage/points/points.h"
 #include "uid/names.h"
 #include "uid/series_tracker.h"
 
@@ -13,23 +14,28 @@ namespace hg::tsd {
 /// Thread-safe.
 class TrackingIngest : public PointSink {
  public:
-  /// All outlive the object.
-  TrackingIngest(PointSink& ingest, uid::Names& names, uid::SeriesTracker& tracker)
-      : ingest_(ingest), names_(names), tracker_(tracker) {}
+  /// All references must outlive the object.
+  TrackingIngest(PointSink& ingest, Points& points, uid::Names& names, uid::SeriesTracker& tracker)
+      : ingest_(ingest), points_(points), names_(names), tracker_(tracker) {}
 
-  /// Never knows a spelling.
+  /// Always returns `known` false.
   Result<Appended> AppendSpelled(std::span<const SpelledPoint> points) override;
-  Position AppendNamed(std::span<const NamedPoint> points, std::vector<Status>* results) override;
+  /// The position covers what the tracker wrote.
+  Position AppendNamed(std::span<const NamedPoint> points, RequestContext& context,
+                       std::vector<Status>* results) override;
   void Commit(Position position, std::function<void(Status)> done) override;
   void ForgetSpellings() override;
+  [[nodiscard]] size_t tags_max() const override { return ingest_.tags_max(); }
 
-  /// Points that are stored, but of which the tracker could not write.
+  /// Number of stored points that the tracker could not record.
   [[nodiscard]] uint64_t failures() const { return failures_.load(std::memory_order_relaxed); }
 
  private:
+  void TrackStored(std::span<const NamedPoint> points, std::span<const Status> verdicts);
   Status Track(const NamedPoint& point);
 
   PointSink& ingest_;
+  Points& points_;  // where `ingest_` stores
   uid::Names& names_;
   uid::SeriesTracker& tracker_;
   std::atomic<uint64_t> failures_{0};

@@ -9,7 +9,7 @@
 namespace hg::tsd {
 namespace {
 
-/// "--name=" where a value follows.
+/// Returns "--name=" for options with a value.
 std::string BashWords(std::span<const OptionSpec> options) {
   std::string words;
   for (const OptionSpec& option : options) {
@@ -19,7 +19,7 @@ std::string BashWords(std::span<const OptionSpec> options) {
   return words;
 }
 
-/// Inside of '…'.
+/// Escapes text inside '…'.
 std::string ShellText(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -32,7 +32,7 @@ std::string ShellText(std::string_view text) {
   return out;
 }
 
-/// The same inside of [...] or between the colons of a specification of _arguments.
+/// Escapes text inside [...] or between the colons of an _arguments specification.
 std::string ZshText(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -42,7 +42,8 @@ std::string ZshText(std::string_view text) {
   return ShellText(out);
 }
 
-/// The words, one of which stands for an option's argument, with blanks between them; "": any may.
+/// Returns the alternatives of an option's argument, separated by blanks, or "" if any text is
+/// allowed.
 std::string WordsOf(std::string_view argument) {
   if (argument.find('|') == std::string_view::npos) return {};
   std::string words(argument);
@@ -55,7 +56,7 @@ bool IsFile(std::string_view argument) {
   return std::find(std::begin(kFiles), std::end(kFiles), argument) != std::end(kFiles);
 }
 
-/// What may stand for an option's argument: one of several words, a file, or what nobody knows.
+/// Returns the completion of an option's argument: alternatives, a file, or nothing.
 std::string ZshAction(std::string_view argument) {
   if (const std::string words = WordsOf(argument); !words.empty()) return "(" + words + ")";
   return IsFile(argument) ? "_files" : " ";
@@ -79,7 +80,7 @@ std::string ZshOptions(std::span<const OptionSpec> options) {
   return out;
 }
 
-/// Inside of fish's '…', where a backslash is an escape.
+/// Escapes text inside '…' for fish, where the backslash is an escape character.
 std::string FishText(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -89,12 +90,12 @@ std::string FishText(std::string_view text) {
   return out;
 }
 
-/// Where the condition holds.
+/// Returns completions that apply if the condition is true.
 std::string FishOptions(std::string_view condition, std::span<const OptionSpec> options) {
   std::string out;
   for (const OptionSpec& option : options) {
     out += "complete -c tsdb -n '" + std::string(condition) + "' -l ";
-    out += option.name.substr(2);  // its dashes
+    out += option.name.substr(2);  // without its dashes
     if (!option.alias.empty()) out += " -s " + std::string(option.alias.substr(1));
     if (const std::string words = WordsOf(option.argument); !words.empty()) {
       out += " -x -a '" + FishText(words) + "'";

@@ -1,18 +1,18 @@
 #pragma once
-// Completion of the command line in bash, zsh and fish, made of the table of commands.
+// Command-line completion for bash, zsh and fish, generated from the table of commands.
 
 #include <string>
 
 namespace hg::tsd {
 
-/// For /usr/share/bash-completion/completions/tsdb: commands first, then the command's options;
-/// other words are names of files.
+/// Returns /usr/share/bash-completion/completions/tsdb. It completes commands first, then options
+/// of the command. Other words complete to file names.
 std::string BashCompletion();
 
-/// The same for zsh, with the help texts and values of options: the function file _tsdb.
+/// Returns the zsh function file _tsdb, with help texts and values of options.
 std::string ZshCompletion();
 
-/// The same for fish: vendor_completions.d/tsdb.fish.
+/// Returns vendor_completions.d/tsdb.fish.
 std::string FishCompletion();
 
 }  // namespace hg::tsd

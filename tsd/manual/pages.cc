@@ -8,7 +8,7 @@
 namespace hg::tsd {
 namespace {
 
-/// Text of ours inside of troff's: nothing in it is a command, dashes are the ASCII ones.
+/// Escapes text for troff: no text is read as a command, and dashes stay ASCII.
 std::string Plain(std::string_view text) {
   std::string out;
   bool line_begins = true;
@@ -26,7 +26,7 @@ std::string Plain(std::string_view text) {
   return out;
 }
 
-/// An argument of a macro.
+/// Returns an argument of a macro.
 std::string Quoted(std::string_view text) {
   std::string out = "\"";
   for (const char c : Plain(text)) {
@@ -48,7 +48,7 @@ std::string Head(const std::string& page, std::string_view summary) {
          " \\- " + Plain(summary) + "\n";
 }
 
-/// Lines as they are: many are tables.
+/// Keeps line breaks, because many texts are tables.
 std::string Lines(std::string_view text) { return ".nf\n" + Plain(text) + "\n.fi\n"; }
 
 std::string Options(std::span<const OptionSpec> options) {
@@ -63,12 +63,16 @@ std::string Options(std::span<const OptionSpec> options) {
 }
 
 constexpr std::string_view kExitStatus =
-    ".SH EXIT STATUS\n0: done. 1: failed. 2: options or words that cannot be.\n";
+    ".SH EXIT STATUS\n"
+    "0: success. 1: failure. 2: invalid options or words.\n";
 
 std::string Files() {
   std::string out =
-      ".SH FILES\nSettings are read from the file that\n.B \\-\\-config\nnames, "
-      "else from the first of these that there is:\n";
+      ".SH FILES\n"
+      "The option\n"
+      ".B \\-\\-config\n"
+      "names the file with the settings. Without it the first of these files that exists is "
+      "used:\n";
   for (const std::string& place : Config::DefaultPlaces()) out += ".br\n.I " + Quoted(place) + "\n";
   return out;
 }
@@ -78,14 +82,21 @@ std::string Files() {
 std::string ProgramPage() {
   std::string out = Head("tsdb", "a time-series database that speaks OpenTSDB 2.x");
   out +=
-      ".SH SYNOPSIS\n.B tsdb\n.I command\n[options] [words]\n"
-      ".SH DESCRIPTION\nOne program is the daemon and all of its tools; each command has a page "
-      "of its own.\n"
-      "Standard output has a tool's answer and nothing else.\n.SH COMMANDS\n";
+      ".SH SYNOPSIS\n"
+      ".B tsdb\n"
+      ".I command\n"
+      "[options] [words]\n"
+      ".SH DESCRIPTION\n"
+      "One program contains the daemon and all of its tools. Each command has its own page.\n"
+      "A tool prints only its results to standard output.\n"
+      ".SH COMMANDS\n";
   for (const Command* command : Commands())
     out +=
         ".TP\n.BR " + Quoted(PageName(command->name)) + " (1)\n" + Plain(command->summary) + "\n";
-  out += ".SH OPTIONS\nOf every command:\n" + Options(CommonOptions());
+  out +=
+      ".SH OPTIONS\n"
+      "Options of every command:\n" +
+      Options(CommonOptions());
   out += kExitStatus;
   return out + Files();
 }

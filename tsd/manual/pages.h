@@ -1,5 +1,6 @@
 #pragma once
-// The program's manual pages, made of the same texts as --help (tsd/command.h): they cannot differ.
+// The manual pages of the program, generated from the texts of --help (tsd/command.h), so both
+// agree.
 
 #include <string>
 
@@ -7,10 +8,10 @@
 
 namespace hg::tsd {
 
-/// tsdb(1): the commands, what they have in common, files.
+/// Returns tsdb(1): commands, common options, files.
 std::string ProgramPage();
 
-/// tsdb-NAME(1), in troff's man macros.
+/// Returns tsdb-NAME(1) in troff's man macros.
 std::string CommandPage(const Command& command);
 
 }  // namespace hg::tsd

@@ -1,5 +1,5 @@
-// write_manual FOLDER: manual pages and completions of the program, below FOLDER as they stand
-// below /usr/share. The build runs it.
+// write_manual FOLDER writes manual pages and completions below FOLDER, in the layout of
+// /usr/share. The build runs it.
 
 #include <filesystem>
 #include <fstream>

@@ -31,7 +31,7 @@ void Retention::Work() {
   std::unique_lock lock(mutex_);
   while (!watch_.stopped) {
     lock.unlock();
-    (void)Survive([this] { return Round(); });  // what failed is in the log
+    (void)Survive([this] { return Round(); });  // Round logs its failures
     lock.lock();
     stop_.wait_for(lock, std::chrono::seconds(options_.interval_s),
                    [this] { return watch_.stopped.load(); });
@@ -43,11 +43,11 @@ Status Retention::Round() {
   const auto failed = [&](const std::string& metric, Status status) {
     if (watch_.stopped) return;
     ++failures_;
-    LogWarning("retention", "points that are too old stay for now",
+    LogWarning("retention", "old points could not be deleted; the next round tries again",
                {{"metric", metric}, LogField(status)});
     if (first.ok()) first = std::move(status);
   };
-  // First, or all that is in them would be read to be deleted.
+  // Files are deleted first. Otherwise their rows would be read only to be deleted.
   if (Status dropped = Survive([this] { return DropFiles(); }); !dropped.ok())
     failed("*", Prepend(dropped, "whole files"));
   for (const RetentionRule& rule : options_.rules) {
@@ -73,18 +73,19 @@ Result<std::vector<std::string>> Retention::MetricsOf(const RetentionRule& rule)
   return names_.Suggest(UidKind::kMetric, rule.metric, std::numeric_limits<size_t>::max());
 }
 
-// Before which hour rows of the metric may go that are kept so long; 0: none.
+// Returns the hour before which rows of the metric may be deleted with this retention time; 0:
+// none.
 Result<uint32_t> Retention::EndOf(const Bytes& metric, int64_t keep_ms) const {
   const int64_t oldest_s = std::clamp<int64_t>((clock_.NowMs() - keep_ms) / 1000, 0,
                                                std::numeric_limits<uint32_t>::max());
-  // Of the hour that is being left some points are to stay.
+  // The hour that contains the limit still has points to keep.
   const auto end_s = static_cast<uint32_t>(oldest_s - oldest_s % kRowSpan);
   if (end_s == 0 || !options_.may_delete) return end_s;
   return options_.may_delete(metric, end_s);
 }
 
-// How long rows of all series of a metric, by its id, are kept: rules without tags say it for those
-// to come, too.
+// Returns the retention time by metric id, from rules without tags. These apply to all series of
+// the metric, including future ones.
 std::map<Bytes, int64_t, std::less<>> Retention::ShortestKeeps() {
   std::map<Bytes, int64_t, std::less<>> keeps;
   for (const RetentionRule& rule : options_.rules) {
@@ -101,9 +102,10 @@ std::map<Bytes, int64_t, std::less<>> Retention::ShortestKeeps() {
   return keeps;
 }
 
-// A metric that fails keeps its files; DeleteOld tells of it.
+// If a metric fails, its files stay. DeleteOld reports the failure.
 Status Retention::DropFiles() {
-  std::optional<std::map<Bytes, int64_t, std::less<>>> keeps;  // where there are files
+  std::optional<std::map<Bytes, int64_t, std::less<>>>
+      keeps;  // computed when the first file is examined
   const auto end_of = [&](ByteView metric) -> Result<uint32_t> {
     RETURN_IF_ERROR(watch_.Step(1));
     if (!keeps) keeps = ShortestKeeps();
@@ -123,7 +125,7 @@ Status Retention::DeleteOld(const RetentionRule& rule, const std::string& metric
   spec.watch = &watch_;
 
   Result<Bytes> id = names.Find(UidKind::kMetric, metric);
-  // A name that does not exist, of a metric or a tag, has no points.
+  // A metric or tag that does not exist has no points.
   const auto unless_unknown = [](const Status& status) {
     return status.code() == StatusCode::kNotFound ? Status() : status;
   };
@@ -145,7 +147,7 @@ Status Retention::DeleteOld(const RetentionRule& rule, const std::string& metric
   MemoryTally memory(&watch_);
   if (filter->decides()) {
     ASSIGN_OR_RETURN(spec.matcher, query::ChooseSeries(points_, spec.metric, &*filter, &memory));
-    if (spec.matcher.tsuids.empty()) return {};  // no TSUIDs would mean all
+    if (spec.matcher.tsuids.empty()) return {};  // an empty list would select all series
   }
   return points_.DeleteRows(spec);
 }

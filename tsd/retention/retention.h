@@ -1,8 +1,8 @@
 #pragma once
-// Deletes points that are older than the rules say, by their own time: whole row-hours, in the
-// background; whole files first, where rules without tags cover all that is in them. What is kept
-// equally long everywhere is better told the store (tsd.storage.ttl), which hides it at once and
-// drops nothing but whole files.
+// Deletes points that are older than the rules allow, by their own time. It deletes whole row-hours
+// in the background. If rules without tags cover whole files, it deletes these files first. For one
+// retention time for all data, tsd.storage.ttl is better: it hides old data at once and deletes
+// only whole files.
 
 #include <atomic>
 #include <condition_variable>
@@ -15,8 +15,8 @@
 
 #include "query/options.h"
 #include "storage/base/clock.h"
+#include "storage/base/request_context.h"
 #include "storage/base/status.h"
-#include "storage/base/work_watch.h"
 #include "storage/points/points.h"
 #include "tsd/retention/retention_rules.h"
 #include "uid/names.h"
@@ -25,43 +25,43 @@ namespace hg::tsd {
 
 struct RetentionOptions {
   std::vector<RetentionRule> rules;
-  int64_t interval_s = 3600;  // between rounds
-  query::Options query;       // how filters find names
-  /// Asked for a metric before rows of hours before `end_s` go: before what they may, at most that.
-  /// Empty: all may.
+  int64_t interval_s = 3600;  // between two rounds
+  query::Options query;       // how filters resolve names
+  /// Called before rows of a metric with hours before `end_s` are deleted. Returns the hour (at
+  /// most `end_s`) before which rows may be deleted. Empty: all may be deleted.
   std::function<Result<uint32_t>(const Bytes& metric, uint32_t end_s)> may_delete = {};
 };
 
 struct RetentionStats {
-  uint64_t rounds = 0;  // that came to their end
-  // Metrics whose rows could not be deleted, or not all, in some round; and rounds whose files
-  // could not go.
+  uint64_t rounds = 0;  // finished rounds
+  // Metrics whose rows could not all be deleted, counted per round, plus rounds whose files could
+  // not be deleted.
   uint64_t failures = 0;
 };
 
-/// Thread-safe; rounds follow each other. Points, names and clock outlive it.
+/// Thread-safe. Rounds do not overlap. Points, names and clock must outlive it.
 class Retention {
  public:
   Retention(Points& points, uid::Names& names, const Clock& clock, RetentionOptions options)
       : points_(points), names_(names), clock_(clock), options_(std::move(options)) {
-    // Of several names of a rule one that was never written must not keep the others' points.
+    // If a rule lists several names and one was never written, the others must still be processed.
     options_.query.skip_unresolved_tagvs = true;
   }
-  /// Stops.
+  /// Calls Stop.
   ~Retention() { Stop(); }
 
-  /// Starts a thread that makes a round now and then every interval. Failures are logged.
+  /// Starts a thread that runs a round now and then one per interval. Failures are logged.
   void Start();
-  /// Ends it, in the middle of a round if need be. Idempotent.
+  /// Ends the thread, also in the middle of a round. Idempotent.
   void Stop();
-  /// Deletes what has become too old. A metric that fails does not keep the next ones: the first
-  /// failure is given at the end; each is logged. Unavailable: stopped.
+  /// Deletes all data that is too old. A failing metric does not stop the others. Each failure is
+  /// logged, and the first one is returned at the end. Unavailable: stopped.
   Status Round();
   [[nodiscard]] RetentionStats Stats() const { return {rounds_, failures_}; }
 
  private:
-  /// Ends the work of a round when the daemon stops.
-  class StopWatch : public WorkWatch {
+  /// Ends a running round when the daemon stops.
+  class StopWatch : public RequestContext {
    public:
     Status Step(uint64_t) override { return stopped ? Status::Unavailable("stopping") : Status(); }
     Status Charge(int64_t) override { return {}; }

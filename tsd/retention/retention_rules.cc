@@ -14,19 +14,22 @@ namespace {
 
 constexpr int64_t kLeastKeepMs = int64_t{kRowSpan} * 1000;
 
-// Of two equal ones only one would count, and nobody knows which was meant.
+// Rejects repeated fields, because only one of them would count.
 Status RefuseRepeats(const rapidjson::Value& object) {
   std::set<std::string_view> names;
   for (const auto& member : object.GetObject()) {
     const std::string_view name(member.name.GetString(), member.name.GetStringLength());
     if (!names.insert(name).second)
-      return Status::InvalidArgument("\"" + std::string(name) + "\" stands in it twice");
+      return Status::InvalidArgument("\"" + std::string(name) + "\" occurs twice");
   }
   return {};
 }
 
 Status ReadTags(const rapidjson::Value& tags, std::vector<query::FilterSpec>* filters) {
-  if (!tags.IsObject()) return Status::InvalidArgument("\"tags\" is an object of filters by key");
+  if (!tags.IsObject())
+    return Status::InvalidArgument(
+        "\"tags\" must be an object with a filter for each tag "
+        "key");
   RETURN_IF_ERROR(RefuseRepeats(tags));
   for (const auto& tag : tags.GetObject()) {
     if (!tag.value.IsString()) {
@@ -42,7 +45,7 @@ Status ReadTags(const rapidjson::Value& tags, std::vector<query::FilterSpec>* fi
 }
 
 Result<RetentionRule> ReadRule(const rapidjson::Value& value) {
-  if (!value.IsObject()) return Status::InvalidArgument("it is no object");
+  if (!value.IsObject()) return Status::InvalidArgument("it is not an object");
   RETURN_IF_ERROR(RefuseRepeats(value));
   RetentionRule rule;
   bool kept = false;
@@ -56,22 +59,23 @@ Result<RetentionRule> ReadRule(const rapidjson::Value& value) {
       ASSIGN_OR_RETURN(const query::Duration keep, query::ParseDuration(member.value.GetString()));
       rule.keep_ms = keep.millis();
       if (rule.keep_ms < kLeastKeepMs) {
-        return Status::InvalidArgument(std::string("\"keep\" is at least an hour, not ") +
+        return Status::InvalidArgument(std::string("\"keep\" must be at least one hour, not ") +
                                        member.value.GetString());
       }
       kept = true;
     } else {
-      // A word that is spelled wrong must not widen what is deleted.
+      // Unknown fields are rejected, because ignoring a misspelled one could delete more than
+      // intended.
       return Status::InvalidArgument("it has a field \"" + std::string(name) +
-                                     "\" of no known name, or of a wrong type");
+                                     "\" with an unknown name or a wrong type");
     }
   }
   if (rule.metric.empty() || !kept)
-    return Status::InvalidArgument("it needs \"metric\" and \"keep\"");
+    return Status::InvalidArgument("the fields \"metric\" and \"keep\" are required");
   rule.begins = rule.metric.back() == '*';
   if (rule.begins) rule.metric.pop_back();
   if (rule.metric.find('*') != std::string::npos)
-    return Status::InvalidArgument("a star stands at the end of a metric only");
+    return Status::InvalidArgument("a star is allowed only at the end of a metric");
   return rule;
 }
 
@@ -96,7 +100,8 @@ Result<std::vector<RetentionRule>> ReadRetentionRules(const std::string& source)
     std::ifstream file(source, std::ios::binary);
     std::ostringstream read;
     read << file.rdbuf();
-    if (!file) return Status::InvalidArgument("the file of rules cannot be read: " + source);
+    if (!file)
+      return Status::InvalidArgument("the file with retention rules cannot be read: " + source);
     text = std::move(read).str();
   }
   Result<std::vector<RetentionRule>> rules = ParseRetentionRules(text);

@@ -1,5 +1,5 @@
 #pragma once
-// How long points are kept: a JSON document (tsd.retention.config, docs/retention.md), an array of
+// Retention rules: a JSON document (tsd.retention.config, docs/retention.md) with an array of
 //   {"metric": "sys.*", "tags": {"host": "wildcard(test*)"}, "keep": "30d"}
 
 #include <cstdint>
@@ -12,17 +12,19 @@
 
 namespace hg::tsd {
 
-/// Where several match a series, the shortest counts.
+/// If several rules match a series, the shortest time counts.
 struct RetentionRule {
-  std::string metric;  // what its names are, or what they begin with
+  std::string metric;  // the metric, or its prefix if `begins` is set
   bool begins = false;
-  std::vector<query::FilterSpec> filters;  // that it must pass, as those of a query; none: all do
-  int64_t keep_ms = 0;                     // at least an hour
+  std::vector<query::FilterSpec>
+      filters;          // query filters that a series must pass; none: all series
+  int64_t keep_ms = 0;  // at least one hour
 };
 
-/// InvalidArgument says which rule, counted from 1, is wrong in what.
+/// InvalidArgument says which rule (counted from 1) has which error.
 Result<std::vector<RetentionRule>> ParseRetentionRules(std::string_view json);
-/// Of the file `source`, or of `source` itself if it begins with '['. "" = none.
+/// Reads the rules from the file `source`, or from `source` itself if it begins with '['. "" = no
+/// rules.
 Result<std::vector<RetentionRule>> ReadRetentionRules(const std::string& source);
 
 }  // namespace hg::tsd

@@ -20,7 +20,7 @@ Status CheckLevel(const codec::RollupLevel& level) {
     return refuse("it neither divides an hour nor is a number of hours");
   if (level.interval.unit == codec::RollupSpanUnit::kHours &&
       level.interval.span_count * kRowSpan % interval_s != 0)
-    return refuse("a row does not hold a whole number of them");
+    return refuse("a row does not contain a whole number of intervals");
   if (level.interval.intervals_max > codec::kRollupIndexMax + 1)
     return refuse("a row would hold " + std::to_string(level.interval.intervals_max) +
                   " of them, more than " + std::to_string(codec::kRollupIndexMax + 1));
@@ -40,8 +40,8 @@ Status CheckAutomatic(const codec::RollupTables& tables, const std::string& data
     RETURN_IF_ERROR(CheckLevel(level));
     if (!taken.insert(level.table).second) {
       return Status::InvalidArgument("tsd.rollups.automatic needs a table for each interval: \"" +
-                                     level.name + "\" has \"" + level.table +
-                                     "\", which is another's");
+                                     level.table + "\", the table of \"" + level.name +
+                                     "\", is used twice or for other data");
     }
   }
   if (any) return {};

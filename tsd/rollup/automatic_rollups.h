@@ -1,5 +1,6 @@
 #pragma once
-// Which rollups this process makes by itself (tsd.rollups.automatic, docs/rollups.md).
+// Options of automatic rollups, which this process computes (tsd.rollups.automatic,
+// docs/rollups.md).
 
 #include <cstdint>
 #include <string>
@@ -17,12 +18,14 @@ struct AutomaticRollups {
   int64_t delay_s = 600;  // tsd.rollups.automatic.delay
 };
 
-/// The table of RollupState beside the table of points.
+/// Returns the name of the table of RollupState for a table of points.
 std::string RollupStateTable(const std::string& data_table);
 
-/// InvalidArgument: no interval but the default one is configured; one does not divide a day, or
-/// neither divides an hour nor is a number of hours; its rows do not hold a whole number of them,
-/// or more than cells can number; its table is another's.
+/// Returns InvalidArgument if
+/// - no interval besides the default one is configured
+/// - an interval does not divide a day, or neither divides an hour nor is a number of hours
+/// - rows do not hold a whole number of intervals, or more than cells can number
+/// - the table of an interval is used otherwise
 Status CheckAutomatic(const codec::RollupTables& tables, const std::string& data_table);
 
 }  // namespace hg::tsd

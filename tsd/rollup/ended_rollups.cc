@@ -18,7 +18,7 @@ Result<std::unique_ptr<EndedRollups>> EndedRollups::Open(Store& store, const std
   ended->kept_ = std::move(stored.kept);
   ended->complete_ = stored.complete;
   ended->filled_ = std::move(stored.filled);
-  // Without a start all was being made anew: then levels may be missing, and nothing is whole.
+  // Without a start, rollups were being recomputed: levels may be missing, and nothing is complete.
   if (!stored.start || stored.made.empty()) return ended;
   uint32_t whole = std::numeric_limits<uint32_t>::max();
   for (const auto& [level, made] : stored.made) {

@@ -1,6 +1,6 @@
 #pragma once
-// Rollups that were made of a store's points once, and are not by this process: what they tell of
-// points that are deleted for their age meanwhile stays, and is final, as if they went on.
+// Rollups of a store's points that this process does not continue. When points are deleted by age,
+// their rollups stay and become final, as if rollups were still made.
 
 #include <cstdint>
 #include <map>
@@ -13,14 +13,15 @@
 
 namespace hg::tsd {
 
-/// One thread.
+/// Not thread-safe.
 class EndedRollups {
  public:
-  /// Of the table of their RollupState, which exists. The store outlives it.
+  /// Opens the table of their RollupState, which must exist. The store must outlive the object.
   static Result<std::unique_ptr<EndedRollups>> Open(Store& store, const std::string& table);
 
-  /// As RollupState::KeepBefore, but whole days of points go whatever was made of them. Only days
-  /// that were rolled up are kept; of others later rollups are made of what is left.
+  /// Like RollupState::KeepBefore, but lets the caller delete whole days of points whether or not
+  /// they have rollups. Existing rollups of these days are kept. For other days, later rollups are
+  /// computed from the remaining points.
   Result<uint32_t> KeepBefore(const Bytes& metric, uint32_t wanted);
 
  private:
@@ -28,10 +29,10 @@ class EndedRollups {
 
   RollupStateRows table_;
   std::map<Bytes, KeptRollups, std::less<>> kept_;
-  uint32_t whole_ = 0;         // whole days in all levels that were made last; 0: in none
-  std::vector<Bytes> places_;  // theirs
+  uint32_t whole_ = 0;         // before this day all levels are complete; 0: none
+  std::vector<Bytes> places_;  // places of the levels (PlaceOf)
   bool complete_ = false;
-  std::set<Bytes, std::less<>> filled_;  // else of these metrics
+  std::set<Bytes, std::less<>> filled_;  // if not complete_: the metrics that are complete
 };
 
 }  // namespace hg::tsd

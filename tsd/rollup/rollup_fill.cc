@@ -10,6 +10,7 @@
 #include "storage/codec/row_key.h"
 #include "storage/codec/value.h"
 #include "storage/for_each_row.h"
+#include "storage/model/special_double.h"
 
 namespace hg::tsd {
 namespace {
@@ -17,7 +18,8 @@ namespace {
 constexpr size_t kRowsPerWrite = 256;
 constexpr uint32_t kDay = 86'400;
 
-/// Trying again is of no use until the points change.
+/// Whether the failure is caused by the data, so that retrying does not help until the points
+/// change.
 bool IsOfData(const Status& status) {
   return status.code() == StatusCode::kInvalidArgument || status.code() == StatusCode::kCorruption;
 }
@@ -26,13 +28,15 @@ size_t IntervalsOf(const RollupSpan& span, const codec::RollupLevel& level) {
   return (span.end_s - span.begin_s) / level.interval.interval_s;
 }
 
-/// Rollups do not tell all of it: of annotations nothing, of NaNs that they were there; what is
-/// added up with infinities depends on the order.
+/// Whether rollups do not represent all data of the row that queries show. They omit annotations
+/// and NaNs, and sums with infinities depend on the order.
 bool HasExtras(const RowHour& row) {
   for (const Cell& cell : row.objects)
     if (!cell.qualifier.empty() && cell.qualifier[0] == codec::kAnnotationPrefix) return true;
   for (size_t i = 0; i < row.value.size(); ++i)
-    if (row.double_at(i) && !std::isfinite(std::bit_cast<double>(row.value[i]))) return true;
+    if (row.double_at(i) && !std::isfinite(std::bit_cast<double>(row.value[i])) &&
+        !IsSpecialDouble(row.value[i]))
+      return true;
   return false;
 }
 
@@ -41,7 +45,7 @@ bool HasUnreadable(const OddHours& odd, uint32_t begin, uint32_t end) {
                      [](const auto& hour) { return hour.second.odd == Odd::kUnreadable; });
 }
 
-/// Adds a row to the intervals it falls into.
+/// Adds a row to the intervals that contain its points.
 void AddRow(const RowHour& row, const RollupSpan& span, uint32_t interval_s,
             std::vector<RollupSum>* sums) {
   const uint32_t from = row.base - span.begin_s;
@@ -57,7 +61,8 @@ void AddRow(const RowHour& row, const RollupSpan& span, uint32_t interval_s,
   }
 }
 
-/// What must change for the row to hold the wanted cells and, of `ids`, no others in [first, stop).
+/// Returns the changes after which the row holds the wanted cells and, for `ids`, no others in
+/// [first, stop).
 std::vector<CellChange> Difference(const Row& row, const RollupIds& ids, uint16_t first,
                                    uint32_t stop, std::map<uint16_t, std::vector<Cell>> wanted) {
   std::map<uint16_t, std::vector<const Cell*>> stored;
@@ -115,7 +120,7 @@ Status RollupFill::Fill(ByteView metric, const RollupSpan& span, const Levels& l
   return {};
 }
 
-// Where points cannot be read it is looked for which: first by day, then by hour.
+// If points cannot be read, the unreadable hours are searched: first by day, then by hour.
 Status RollupFill::FillBatch(std::span<const Bytes> tsuids, ByteView metric, const RollupSpan& span,
                              const Levels& levels, OddHours* odd) {
   const Status filled = FillSeries(tsuids, metric, span, levels, odd);
@@ -129,7 +134,8 @@ Status RollupFill::FillBatch(std::span<const Bytes> tsuids, ByteView metric, con
   return {};
 }
 
-// What hours that cannot be read are part of is not written, and not read while they are odd.
+// Intervals that contain unreadable hours are not written. Queries do not read them while these
+// hours are odd.
 Status RollupFill::FillAround(std::span<const Bytes> tsuids, ByteView metric, const RollupSpan& day,
                               const Levels& levels, OddHours* odd) {
   for (uint32_t hour = day.begin_s; hour < day.end_s; hour += kRowSpan) {
@@ -155,12 +161,13 @@ Status RollupFill::FillAround(std::span<const Bytes> tsuids, ByteView metric, co
 
 Status RollupFill::FillSeries(std::span<const Bytes> tsuids, ByteView metric,
                               const RollupSpan& span, const Levels& levels, OddHours* odd) {
-  std::vector<std::vector<std::vector<RollupSum>>> sums(levels.size());  // of level and series
+  std::vector<std::vector<std::vector<RollupSum>>> sums(levels.size());  // by level and series
   PointScanSpec spec;
   spec.metric = Bytes(metric);
   spec.matcher.tsuids.assign(tsuids.begin(), tsuids.end());
   spec.rows = {span.begin_s, span.end_s};
-  spec.statistics = !levels.empty();  // else it is asked whether they can be read
+  spec.statistics =
+      !levels.empty();  // without levels, the scan only checks whether points can be read
   spec.objects = true;
   for (size_t i = 0; i < levels.size(); ++i) {
     sums[i].resize(tsuids.size());
@@ -195,7 +202,7 @@ Status RollupFill::WriteLevel(std::span<const Bytes> tsuids, const RollupSpan& s
   CellSelection whole;
   whole.family = "t";
   for (uint32_t begin = span.begin_s; begin < span.end_s;) {
-    // The intervals of one row of the table.
+    // The intervals of one row of the rollup table.
     const uint32_t base = codec::RollupBase(begin, level.interval);
     uint32_t end = begin + interval_s;
     while (end < span.end_s && codec::RollupBase(end, level.interval) == base) end += interval_s;

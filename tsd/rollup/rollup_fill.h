@@ -1,6 +1,6 @@
 #pragma once
-// Makes the rollups of some hours of a metric anew from its raw points, and writes what differs
-// from what the tables hold. Done twice it changes nothing.
+// Recomputes the rollups of some hours of a metric from its raw points and writes only what differs
+// from the tables. Idempotent.
 
 #include <atomic>
 #include <cstdint>
@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "storage/base/request_context.h"
 #include "storage/base/status.h"
-#include "storage/base/work_watch.h"
 #include "storage/codec/rollup_tables.h"
 #include "storage/points/points.h"
 #include "storage/store.h"
@@ -20,31 +20,31 @@
 
 namespace hg::tsd {
 
-/// Some hours: of each level that is filled both ends are multiples of its interval.
+/// A range of hours. Both ends are multiples of the interval of each level that is filled.
 struct RollupSpan {
   uint32_t begin_s = 0, end_s = 0;
 };
 
-/// Of an hour that rollups do not tell all of.
+/// An hour whose rollups do not represent all its data.
 struct OddHour {
   Odd odd = Odd::kExtras;
   std::string why;
 };
 using OddHours = std::map<uint32_t, OddHour>;
 
-/// One thread at a time, but for rows_written.
+/// Not thread-safe, except rows_written.
 class RollupFill {
  public:
   using Levels = std::vector<const codec::RollupLevel*>;
 
   static constexpr size_t kSeriesMax = 4096;
   static constexpr size_t kIntervalsAtOnce = size_t{256} * 1024;
-  /// Series whose rollups are held in memory at once: so many that they have no more intervals than
-  /// that, one at least.
+  /// Number of series whose rollups are held in memory at once: at most kIntervalsAtOnce intervals
+  /// together, but at least one series.
   [[nodiscard]] static size_t SeriesAtOnce(const RollupSpan& span, const Levels& levels);
 
-  /// The references outlive it. `pause` is called between two batches: it may wait, or end the
-  /// work.
+  /// The references must outlive the object. `pause` is called between two batches. It may wait, or
+  /// end the work by a failure.
   RollupFill(Points& points, Store& store, const RollupIds& ids, ReconcileOptions reconcile,
              std::function<Status()> pause)
       : points_(points),
@@ -53,12 +53,12 @@ class RollupFill {
         reconcile_(reconcile),
         pause_(std::move(pause)) {}
 
-  /// Fails as storage does, or as `pause` says, some of it done. `odd`: hours are put in that
-  /// rollups do not tell all of. One whose points cannot be read has none, which keeps no other
-  /// hour from being filled.
+  /// Fails like the store or like `pause`, with part of the work done. Adds to `odd` the hours
+  /// whose rollups do not represent all data. An hour with unreadable points gets no rollups; other
+  /// hours are filled.
   Status Fill(ByteView metric, const RollupSpan& span, const Levels& levels, OddHours* odd);
-  /// Deletes all cells of the level's table, but for those of a metric before what `kept_before`
-  /// says of it. Fails as Fill does.
+  /// Deletes all cells of the level's table, except those of a metric before `kept_before` of it.
+  /// Fails like Fill.
   Status Clear(const codec::RollupLevel& level,
                const std::function<uint32_t(const Bytes& metric)>& kept_before);
 

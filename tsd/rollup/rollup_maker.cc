@@ -13,12 +13,12 @@ namespace {
 constexpr uint32_t kDay = 86'400;
 constexpr uint32_t kYear = 366 * kDay;
 constexpr auto kBetweenRounds = std::chrono::seconds(10);
-/// While the past is filled.
+/// Interval of repairing changed hours while older data is filled.
 constexpr int64_t kRepairIntervalNs = 10'000'000'000;
 constexpr int kNice = 10;
-/// Of a day that was made anew, in times that it took.
+/// Rest of a recomputed day, as a multiple of the time that recomputing took.
 constexpr int64_t kRest = 9;
-/// Of one series in memory, where many are made together.
+/// Maximum number of intervals of one series in memory if several days are processed together.
 constexpr uint32_t kIntervalsAtOnce = 1024;
 
 bool IsOfData(const Status& status) {
@@ -57,7 +57,7 @@ void RollupMaker::Stop() {
 }
 
 void RollupMaker::Work() {
-  setpriority(PRIO_PROCESS, 0, kNice);  // of this thread
+  setpriority(PRIO_PROCESS, 0, kNice);  // of this thread only
   Status last;
   while (!stopped_) {
     const Status round = Survive([this] { return Round(); });
@@ -88,7 +88,8 @@ Status RollupMaker::Pause() {
   return stopped_ ? Status::Unavailable("stopping") : Status();
 }
 
-// First what is told leaves marks, then all below is told of.
+// The order matters: first reported changes must set markers, then all changes below the horizon
+// are reported.
 void RollupMaker::Raise(uint32_t horizon) {
   state_.RaiseHorizon(horizon);
   watched_.RaiseHorizon(horizon);
@@ -99,19 +100,19 @@ Status RollupMaker::Round() {
   if (stopped_) return Status::Unavailable("stopping");
   if (watched_.RowsExpire()) {
     return Status::Unsupported(
-        "the table of points has a TTL, by which points go unseen: none are made. Let "
-        "tsd.retention.config say what is kept how long");
+        "no rollups are computed, because the table of points has a TTL and points expire without "
+        "notice. Use tsd.retention.config instead of the TTL");
   }
   if (!state_.start()) {
     const auto start = static_cast<uint32_t>(now_s() - now_s() % kDay);
-    // Of what is made anew nothing may be left whose points are gone.
+    // All cells except kept ones are deleted first, so that no cells remain whose points are gone.
     for (const codec::RollupLevel* level : state_.levels()) {
       RETURN_IF_ERROR(
           fill_.Clear(*level, [this](const Bytes& metric) { return state_.KeptBefore(metric); }));
     }
     RETURN_IF_ERROR(state_.Begin(start));
     Raise(start);
-    Report("made from now on, and of older points metric by metric");
+    Report("rollups are computed from now on, and for older points metric by metric");
   }
   RETURN_IF_ERROR(GoForward());
   RETURN_IF_ERROR(Repair());
@@ -132,7 +133,7 @@ Result<std::set<Bytes>> RollupMaker::Metrics() {
 }
 
 Status RollupMaker::FillOrMark(const Bytes& metric, const RollupSpan& span, const Levels& levels) {
-  const uint32_t kept = state_.KeptBefore(metric);  // whole days, which are final
+  const uint32_t kept = state_.KeptBefore(metric);  // whole days with final rollups
   if (span.end_s <= kept) return {};
   OddHours odd;
   RETURN_IF_ERROR(fill_.Fill(metric, {std::max(span.begin_s, kept), span.end_s}, levels, &odd));
@@ -145,10 +146,11 @@ Status RollupMaker::MarkOdd(const Bytes& metric, const OddHours& odd) {
       return hour.second.odd == Odd::kUnreadable;
     });
     const auto& [hour, first] = unreadable != odd.end() ? *unreadable : *odd.begin();
-    std::string text =
-        "metric " + ToHexUpper(metric) + " is read as raw points where rollups do not tell all";
+    std::string text = "metric " + ToHexUpper(metric) +
+                       " is read from raw points in hours that rollups cannot "
+                       "represent";
     if (first.odd == Odd::kUnreadable)
-      text += ", and where they cannot be made no points are deleted for their age from there on";
+      text += ". From the first hour whose points cannot be read, no old points are deleted";
     Report(text + ". Such an hour is " + std::to_string(hour) + ": " + first.why);
   }
   for (const auto& [hour, what] : odd) {
@@ -156,14 +158,15 @@ Status RollupMaker::MarkOdd(const Bytes& metric, const OddHours& odd) {
     RETURN_IF_ERROR(state_.MarkOdd(metric, hour, what.odd));
     if (counted || !state_.CountsAsOdd(metric, hour)) continue;
     Report("metric " + ToHexUpper(metric) +
-           " has more such hours than can be told one by one: from the day of " +
+           " has too many such hours to record each of them: from the day of " +
            std::to_string(hour) +
-           " on all are read as raw points, until all rollups are made anew");
+           " on, queries read raw points until all rollups are computed again");
   }
   return {};
 }
 
-// After a long stop, or with a clock that was years back, intervals are many.
+// Returns the end of the next step. After a long stop, or a clock that was years behind, many
+// intervals are due, so a step covers whole days.
 uint32_t RollupMaker::NextStop(uint32_t whole, uint32_t step) const {
   const int64_t over_s = now_s() - options_.delay_s - whole;
   if (over_s < step) return whole;
@@ -174,7 +177,7 @@ uint32_t RollupMaker::NextStop(uint32_t whole, uint32_t step) const {
 Status RollupMaker::GoForward() {
   for (const auto& [step, levels] : by_step_) {
     for (;;) {
-      if (!state_.start()) return {};  // all was forgotten: the next round begins anew
+      if (!state_.start()) return {};  // the state was discarded; the next round begins again
       const uint32_t whole = state_.WholeUpTo(*levels.front());
       const RollupSpan span{whole, NextStop(whole, step)};
       if (span.end_s == whole) break;
@@ -220,7 +223,7 @@ Status RollupMaker::RepairDay(const std::vector<RollupState::Marked>& marks) {
     for (const RollupState::Marked& mark : marks) {
       const RollupSpan span{mark.base - mark.base % step, mark.base - mark.base % step + step};
       if (span.end_s > whole || span.end_s <= done || span.begin_s < kept)
-        continue;  // that is made when it is over
+        continue;  // made when the interval is over
       done = span.end_s;
       RETURN_IF_ERROR(fill_.Fill(metric, span, levels, &odd));
     }
@@ -251,12 +254,12 @@ Status RollupMaker::FillPast() {
     --metrics_left_;
   }
   RETURN_IF_ERROR(state_.SetComplete());
-  Report("those of all older points are made: " + std::to_string(fill_.rows_written()) +
+  Report("the rollups of all older points are complete: " + std::to_string(fill_.rows_written()) +
          " rows were written since the start");
   return {};
 }
 
-// Before what retention has been told of only rollups may be left.
+// Before the time given to retention, only rollups may be left, so filling starts there.
 Status RollupMaker::FillMetric(const Bytes& metric, uint32_t end) {
   Levels levels;
   for (const auto& [step, of_step] : by_step_)

@@ -1,6 +1,6 @@
 #pragma once
-// Fills the rollup tables from raw points, in the background (docs/rollups.md): hour by hour as
-// time goes by, metric by metric what was there before, and anew what has changed.
+// Fills the rollup tables from raw points in the background (docs/rollups.md). New data is
+// processed hour by hour, older data metric by metric, and changed hours are recomputed.
 
 #include <atomic>
 #include <condition_variable>
@@ -26,38 +26,39 @@ namespace hg::tsd {
 struct RollupMakerOptions {
   RollupIds ids;
   ReconcileOptions reconcile;
-  int64_t delay_s = 600;     // after an interval's end, for points that come a little late
-  double busy_share = 0.25;  // of one core; 1: no pauses
-  /// Told how it goes, and what failed. Empty: nobody.
+  int64_t delay_s = 600;     // wait after the end of an interval, for late points
+  double busy_share = 0.25;  // share of one core; 1: no pauses
+  /// Receives progress and failures. May be empty.
   std::function<void(const std::string&)> report = {};
 };
 
 struct RollupStats {
   uint64_t rows_written = 0;
-  uint64_t repaired = 0;  // marks that went
-  uint64_t failures = 0;  // rounds that did not come to their end
+  uint64_t repaired = 0;  // dirty markers removed by recomputing
+  uint64_t failures = 0;  // unfinished rounds
   uint64_t marks = 0;
-  int64_t lag_s = 0;          // of the level that is behind most, beyond its interval
-  uint64_t metrics_left = 0;  // whose older points are not filled yet, as far as known
+  int64_t lag_s = 0;          // of the level that is furthest behind, beyond its interval
+  uint64_t metrics_left = 0;  // known metrics whose older points are not filled yet
 };
 
-/// Thread-safe; one round at a time.
+/// Thread-safe; rounds do not overlap.
 class RollupMaker {
  public:
-  /// The references outlive it.
+  /// The references must outlive the object.
   RollupMaker(Points& points, WatchedPoints& watched, Store& store, RollupState& state,
               const Clock& clock, RollupMakerOptions options);
-  /// Stops.
+  /// Calls Stop.
   ~RollupMaker() { Stop(); }
 
-  /// Starts a thread that makes rounds. Failures are reported.
+  /// Starts a thread that runs rounds. Failures are reported.
   void Start();
-  /// Ends it, in the middle of a round if need be. Idempotent.
+  /// Ends the thread, also in the middle of a round. Idempotent.
   void Stop();
-  /// Does what is due: intervals that are over, changed hours (kMarksPerRound at most, and no day
-  /// of a metric again before it has rested for nine times as long as it took: points may come late
-  /// all the time), and what is left of the past. Fails as storage does, to be tried again.
-  /// Unavailable: stopped. Unsupported: rows of points expire by themselves.
+  /// Does the work that is due: finished intervals, changed hours, and unfilled older data. It
+  /// recomputes at most kMarksPerRound changed hours. A day of a metric is recomputed again only
+  /// after nine times the time that it took, because late points may arrive continuously. Fails
+  /// like the store; the next round tries again. Unavailable: stopped. Unsupported: the table of
+  /// points has a TTL.
   Status Round();
   [[nodiscard]] RollupStats Stats() const;
 
@@ -74,10 +75,11 @@ class RollupMaker {
   [[nodiscard]] int64_t now_s() const { return clock_.NowMs() / 1000; }
   void Raise(uint32_t horizon);
   Result<std::set<Bytes>> Metrics();
-  /// Fills, and leaves marks where there can be no rollups.
+  /// Fills the span, and sets dirty markers for hours without complete rollups.
   Status FillOrMark(const Bytes& metric, const RollupSpan& span, const Levels& levels);
   Status MarkOdd(const Bytes& metric, const OddHours& odd);
-  /// Up to where the intervals of that step behind `whole` are made now; `whole`: none is over.
+  /// Returns up to where intervals of this step after `whole` are made now, or `whole` if none is
+  /// over.
   [[nodiscard]] uint32_t NextStop(uint32_t whole, uint32_t step) const;
   Status GoForward();
   Status Repair();
@@ -91,17 +93,17 @@ class RollupMaker {
   RollupState& state_;
   const Clock& clock_;
   const RollupMakerOptions options_;
-  std::map<uint32_t, Levels> by_step_;  // an hour, or the interval where that is longer
+  std::map<uint32_t, Levels> by_step_;  // by interval, or an hour for shorter intervals
   uint32_t days_at_once_ = 1;
   RollupFill fill_;
 
-  // Of the thread that makes a round.
-  int64_t resumed_ns_ = 0;   // work, after a pause
-  int64_t repaired_ns_ = 0;  // marks, the last time
-  bool marks_left_ = false;  // then
-  /// Days (by number) of metrics that were made anew: until when they are not again.
+  // The following members are used only by the thread that runs a round.
+  int64_t resumed_ns_ = 0;   // when work resumed after a pause
+  int64_t repaired_ns_ = 0;  // when changed hours were last recomputed
+  bool marks_left_ = false;  // whether dirty markers remained at that time
+  /// Day numbers of metrics that were recomputed, and until when they are not recomputed again.
   std::map<std::pair<Bytes, uint32_t>, int64_t> resting_;
-  std::set<Bytes> told_odd_;  // metrics
+  std::set<Bytes> told_odd_;  // metrics whose odd hours were reported
   std::atomic<uint64_t> repaired_{0}, failures_{0}, metrics_left_{0};
   std::atomic<bool> stopped_{false};
   std::mutex mutex_;

@@ -1,6 +1,6 @@
 #pragma once
-// What tells the cells of one making from those of another: where they stand, and what they were
-// made with.
+// Identifies the cells of one configuration of rollups: where they are stored and how they were
+// computed.
 
 #include "storage/base/bytes.h"
 #include "storage/codec/rollup_tables.h"
@@ -9,17 +9,17 @@
 
 namespace hg::tsd {
 
-/// What cells are made with.
+/// The parameters with which cells are computed.
 struct RollupMaking {
   RollupIds ids;
   ReconcileOptions reconcile;
 };
 
-/// Where a level's cells stand, and how they are numbered.
+/// Returns where the cells of a level are stored and how they are numbered.
 Bytes PlaceOf(const codec::RollupLevel& level, const RollupMaking& making);
-/// How they are made, their place included.
+/// Returns how they are computed, including their place.
 Bytes MadeOf(const codec::RollupLevel& level, const RollupMaking& making);
-/// The place in what MadeOf said, by this version or an earlier one; "" = it is none.
+/// Returns the place in a result of MadeOf of this or an earlier version; "" if it is none.
 Bytes PlaceIn(ByteView made);
 
 }  // namespace hg::tsd

@@ -4,7 +4,7 @@
 #include "storage/base/survive.h"
 #include "tsd/rollup/rollup_state.h"
 
-// Marks: which hours have changed since their rollups were made.
+// Dirty markers: which hours have changed since their rollups were made.
 
 namespace hg::tsd {
 namespace {
@@ -42,18 +42,18 @@ Result<RollupState::Mark*> RollupState::Leave(std::unique_lock<std::mutex>* lock
     settled_.wait(*lock);
     return nullptr;
   }
-  // Odd hours would be as many when all was made anew. Which ones are of those that a process
-  // before left is only known when they were tried.
+  // Odd hours do not count, because recomputing everything would set their markers again. For
+  // markers of earlier processes, it is unknown which are odd until they are tried.
   const bool too_many = of_change && marks_.size() - uncounted_marks_ > marks_max_;
   const uint64_t times_forgotten = times_forgotten_;
   lock->unlock();
-  const CommitLater later;  // what it is for comes behind it in the log
-  // Others wait for the mark: whatever becomes of it, its state says so.
+  const CommitLater later;  // the change that the marker is for follows it in the log
+  // Other threads wait for the marker, so its state must be set in every case.
   Status put = Survive([&] { return too_many ? table_.TellMissed() : table_.PutMark(key); });
   lock->lock();
   if (put.ok() && too_many) put = Survive([this] { Forget(); });
   const auto at = marks_.find(key);
-  // A mark of this key is another's by now, or there is none.
+  // The marker of this key was replaced or removed meanwhile.
   if (times_forgotten_ != times_forgotten || at == marks_.end()) {
     RETURN_IF_ERROR(put);
     return nullptr;
@@ -71,9 +71,8 @@ Result<RollupState::Mark*> RollupState::Leave(std::unique_lock<std::mutex>* lock
 Status RollupState::BeforeChange(const ChangedRows& rows) {
   const MetricHour key(rows.metric, rows.base);
   std::unique_lock lock(mutex_);
-  // Whatever is waited for, meanwhile it may be said what is kept. And all may be forgotten while
-  // the mark is put, and begun anew already: then that waits for this change no more
-  // (RaiseHorizon).
+  // While this function waits, KeepBefore may advance. While the marker is written, the state may
+  // be discarded and begun again. RaiseHorizon then no longer waits for this change.
   for (;;) {
     WaitWhileKeeping(&lock, key);
     if (rows.base < KeptBeforeLocked(rows.metric)) return {};
@@ -89,8 +88,8 @@ Status RollupState::BeforeChange(const ChangedRows& rows) {
   return {};
 }
 
-// Where some writes began above the horizon and others below it, one may end in the name of
-// another: the mark stays all the same until the last has ended.
+// If some writes began above the horizon and others below it, one may end the count of another. The
+// marker stays until the last write has ended.
 void RollupState::AfterChange(const ChangedRows& rows) {
   const MetricHour key(rows.metric, rows.base);
   const std::lock_guard lock(mutex_);
@@ -105,7 +104,7 @@ void RollupState::AfterChange(const ChangedRows& rows) {
   ++mark->second.changes;
 }
 
-// Those of a process before, too, which mostly are odd again.
+// Markers of earlier processes count as well, because most of them are odd again.
 bool RollupState::HasTooManyOdd(const Bytes& metric) const {
   if (uncounted_marks_ < marks_max_) return false;
   size_t odd = 0;
@@ -115,7 +114,7 @@ bool RollupState::HasTooManyOdd(const Bytes& metric) const {
   return odd == kOddOfMetric;
 }
 
-// Nobody else changes it but who forgets all.
+// Only Forget changes odd_from_ concurrently.
 Status RollupState::CountAsOdd(std::unique_lock<std::mutex>* lock, const Bytes& metric,
                                const OddFrom& odd) {
   const auto known = odd_from_.find(metric);
@@ -189,7 +188,8 @@ Result<bool> RollupState::Unmark(const Marked& mark) {
   if (at->second.writers > 0 || at->second.changes != mark.changes) return false;
   at->second.state = Mark::State::kRemoving;
   lock.unlock();
-  // A mark that comes back is no harm, and changes of its hour wait for this on network loops.
+  // If the marker returns after a crash, that is harmless. Changes of its hour wait here on network
+  // loops, so this must not wait for a disk.
   const Status dropped = Survive([&] {
     const CommitLater later;
     return table_.DropMark(key);

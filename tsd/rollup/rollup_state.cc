@@ -63,12 +63,12 @@ Status RollupState::CheckTable(const codec::RollupLevel& level,
   ASSIGN_OR_RETURN(const auto scan, store_.Scan(spec));
   std::vector<Row> rows;
   RETURN_IF_ERROR(scan->Next(&rows));
-  return !rows.empty() ? refuse("rollups that others made") : Status();
+  return !rows.empty() ? refuse("rollups that clients wrote") : Status();
 }
 
-// Writes that are under way under a mark are so without one then.
+// Running writes with markers become writes without markers.
 void RollupState::Forget() {
-  // All or, where memory is wanting, nothing.
+  // Everything is cleared, or nothing if memory runs out.
   std::map<MetricHour, uint32_t> writes = unmarked_;
   for (const auto& [key, mark] : marks_)
     if (mark.writers > 0) writes[key] += mark.writers;
@@ -104,7 +104,7 @@ query::RolledHours RollupState::Of(ByteView metric, const RowRange& rows) {
   const bool filled = complete_ || filled_.contains(metric);
   const auto odd = odd_from_.find(metric);
   for (const codec::RollupLevel* level : levels_) {
-    // What is kept stands, whatever is made anew.
+    // Kept rollups are valid even while others are recomputed.
     const uint32_t kept_from = kept.BeginOf(Place(*level));
     if (kept_from < out.kept_before_s && !(start_ && filled))
       out.levels.push_back({level, kept_from, out.kept_before_s});
@@ -112,11 +112,12 @@ query::RolledHours RollupState::Of(ByteView metric, const RowRange& rows) {
     const uint32_t begin = filled ? kept_from : *start_;
     const auto whole = whole_.find(level->name);
     uint32_t end = whole != whole_.end() ? whole->second : 0;
-    if (filled) end = std::max(end, kept.before);  // a clock that was back since
+    if (filled) end = std::max(end, kept.before);  // the clock may have been set back
     if (odd != odd_from_.end()) end = std::min(end, std::max(odd->second.day, kept.before));
     if (end > begin) out.levels.push_back({level, begin, end});
   }
-  // What is kept is final from when it is begun to be said: marks below it are about to go.
+  // Kept rollups are final as soon as KeepBefore begins. Markers below them are about to be
+  // removed.
   auto mark = marks_.lower_bound(MetricHour(metric, std::max(rows.begin, kept.before)));
   for (; mark != marks_.end() && mark->first.first == metric && mark->first.second < rows.end;
        ++mark)
@@ -129,7 +130,7 @@ std::optional<uint32_t> RollupState::start() const {
   return start_;
 }
 
-// Until the last step the next process forgets all.
+// Until the last step, the next process would discard everything.
 Status RollupState::Begin(uint32_t start) {
   RETURN_IF_ERROR(table_.TellMissed());
   {
@@ -205,8 +206,8 @@ uint32_t RollupState::KeptBefore(const Bytes& metric) const {
   return KeptBeforeLocked(metric);
 }
 
-// Days are whole in any level, or not at all. It must stand in the log before the first point goes,
-// and needs no more than that: so changes that wait for it do not wait for a disk.
+// A day is complete in each level or not at all. The record must be in the log before the first
+// point is deleted, but need not be durable. So changes that wait for it do not wait for a disk.
 Result<uint32_t> RollupState::KeepBefore(const Bytes& metric, uint32_t wanted) {
   std::unique_lock lock(mutex_);
   const KeptRollups old = KeptOf(metric);
@@ -225,12 +226,12 @@ Result<uint32_t> RollupState::KeepBefore(const Bytes& metric, uint32_t wanted) {
     if (KeepsPoints(at->second)) bound = at->first.second;
   bound -= bound % kDay;
   if (bound <= old.before) return had;
-  // Memory may be wanting up to here, or while it is put, where it is a failure.
+  // Memory may run out until here, or in the write below, where that is handled as a failure.
   const KeptRollups kept = old.UpTo(bound, places);
   KeptRollups before = old, behind = kept;
   KeptRollups& known = kept_[metric];
   keeping_.emplace(metric, bound);
-  std::swap(known, behind);  // for those, too, who make all anew meanwhile
+  std::swap(known, behind);  // set now, so that a concurrent restart of all rollups keeps them, too
   lock.unlock();
   const Status put = Survive([&] {
     const CommitLater later;
@@ -243,7 +244,7 @@ Result<uint32_t> RollupState::KeepBefore(const Bytes& metric, uint32_t wanted) {
     std::swap(known, before);
     return put;
   }
-  std::vector<uint32_t> odd;  // in their place only rollups are left
+  std::vector<uint32_t> odd;  // only rollups are left of these hours
   for (auto at = marks_.lower_bound(MetricHour(metric, 0));
        at != marks_.end() && at->first.first == metric && at->first.second < bound;) {
     odd.push_back(at->first.second);

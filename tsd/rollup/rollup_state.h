@@ -1,9 +1,9 @@
 #pragma once
-// What is known, durably, of the rollups that this process makes (docs/rollups.md): up to where
-// they are whole, and which hours of which metrics have changed since. The one rule: whenever a
-// level says that an interval is whole, and no mark says that one of its hours changed, its cells
-// are what the raw points come to. So a mark is in the log before the change that it is for, and
-// goes after the cells were made anew, if nothing changed meanwhile.
+// The durable state of automatic rollups (docs/rollups.md): up to where they are complete, and
+// which hours of which metrics have changed since (dirty markers, type Mark). The invariant: if a
+// level reports an interval as complete, and none of its hours has a dirty marker, its cells match
+// the raw points. So a marker is in the log before the change, and is removed only after the cells
+// were recomputed without a change in between.
 
 #include <condition_variable>
 #include <cstdint>
@@ -25,31 +25,33 @@
 
 namespace hg::tsd {
 
-/// Of an hour that rollups do not tell all of, however often they are made.
+/// Why the rollups of an hour do not represent all its data, even when they are recomputed.
 enum class Odd : uint8_t {
   kNo,
-  kExtras,      // there are annotations, NaNs or infinities; the rollups are those of its numbers
-  kUnreadable,  // there are no rollups, as its points cannot be read
+  kExtras,  // it has annotations, infinities or shown NaNs; rollups cover only its finite numbers
+  kUnreadable,  // its points cannot be read, so it has no rollups
 };
 
 /// Thread-safe.
 class RollupState : public ChangeListener, public query::RolledHoursSource {
  public:
-  /// Marks of changes since the process began at most, some hundred bytes each: with more, making
-  /// all rollups anew is the shorter way, and what is known of them is forgotten.
+  /// Maximum number of dirty markers of this process, each about a hundred bytes. Above that,
+  /// recomputing all rollups is cheaper, and the state is discarded.
   static constexpr size_t kMarksMax = 500'000;
-  /// Where there are as many of odd hours, a metric with so many of them leaves no more: all its
-  /// hours count as odd from the next one's day on.
+  /// If there are as many odd hours as kMarksMax, a metric with this many of them gets no more
+  /// markers. All its hours from the next day on count as odd.
   static constexpr size_t kOddOfMetric = 96;
 
-  /// Reads what the table holds, which exists. The store and the levels outlive it. Where the
-  /// levels, or what their cells are made with, are not those that it tells of, all must be made
-  /// anew. InvalidArgument: a level's table holds rollups of others, or those of another interval.
+  /// Reads the table, which must exist. The store and the levels must outlive the object. If the
+  /// levels or the parameters differ from those in the table, all rollups must be recomputed.
+  /// InvalidArgument: the table of a level holds rollups written by clients, or those of another
+  /// interval.
   static Result<std::shared_ptr<RollupState>> Open(Store& store, const std::string& table,
                                                    std::vector<const codec::RollupLevel*> levels,
                                                    const RollupMaking& making,
                                                    size_t marks_max = kMarksMax);
-  /// Whoever writes to a store without a RollupState tells those that come.
+  /// Called by processes that write to a store without a RollupState. It durably records that
+  /// changes were missed.
   static Status TellMissed(Store& store, const std::string& table) {
     return RollupStateRows(store, table).TellMissed();
   }
@@ -58,56 +60,59 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
   void AfterChange(const ChangedRows& rows) override;
   query::RolledHours Of(ByteView metric, const RowRange& rows) override;
 
-  // Of the one who makes the rollups; one thread.
+  // The following functions are for the rollup maker only. It calls them on one thread.
 
   [[nodiscard]] const std::vector<const codec::RollupLevel*>& levels() const { return levels_; }
-  /// Rollups are made from here on as time goes by, and before it metric by metric. None: nobody
-  /// has begun, or all must be made anew.
+  /// Rollups after this time are made as time passes, and earlier ones metric by metric. None: not
+  /// begun yet, or all must be recomputed.
   [[nodiscard]] std::optional<uint32_t> start() const;
-  /// Forgets all but what is kept (KeepBefore), and begins. A multiple of every interval.
+  /// Discards everything except kept rollups (KeepBefore) and begins at `start`, which must be a
+  /// multiple of every interval.
   Status Begin(uint32_t start);
-  /// 0 where start is none.
+  /// Returns 0 if there is no start.
   [[nodiscard]] uint32_t WholeUpTo(const codec::RollupLevel& level) const;
-  /// 0: nothing to be told of.
+  /// Changes of hours below this must be reported. 0: no changes need to be reported.
   [[nodiscard]] uint32_t horizon() const;
-  /// Changes of hours below leave marks from now on. Waits for those that left none and are under
-  /// way; those that are not told of at all are the caller's business (WatchedPoints).
+  /// From now on, changes of hours below `base` set dirty markers. Waits for running changes
+  /// without markers. The caller must handle changes that are not reported at all (WatchedPoints).
   void RaiseHorizon(uint32_t base);
-  /// The intervals up to there have their cells. `marked`: hours that have not, by metric.
+  /// Records that the intervals up to `to` have their cells, except hours with markers.
   Status Advance(const std::vector<const codec::RollupLevel*>& levels, uint32_t to);
-  /// Leaves a mark that no change asked for: rollups do not tell all of the hour (odd is not kNo),
-  /// and trying again is of no use until it changes.
+  /// Sets a marker without a change: the rollups do not represent all data of the hour (odd is not
+  /// kNo). Recomputing does not help until the hour changes.
   Status MarkOdd(const Bytes& metric, uint32_t base, Odd odd);
-  /// The hour counts as odd without a mark, until all is made anew.
+  /// Whether the hour counts as odd without a marker, until all rollups are recomputed.
   [[nodiscard]] bool CountsAsOdd(const Bytes& metric, uint32_t base) const;
 
   [[nodiscard]] bool complete() const;
   [[nodiscard]] bool Filled(const Bytes& metric) const;
   Status SetFilled(const Bytes& metric);
-  /// Every metric is: those which are not known yet have no points before the start but for late
-  /// ones.
+  /// Records that all metrics are filled. Metrics that are unknown so far have no points before the
+  /// start, except late ones.
   Status SetComplete();
 
   struct Marked {
     Bytes metric;
     uint32_t base = 0;
-    uint64_t changes = 0;  // to be given back
+    uint64_t changes = 0;  // must be passed back to Unmark
   };
-  /// Marks that nobody writes under and that are worth a try, at most `most`; ordered by metric and
-  /// hour. Without those that are to `wait`; empty: none are.
+  /// Returns at most `most` markers to repair, ordered by metric and hour: no write is running for
+  /// them, and repairing may help. Leaves out those for which `wait` returns true. `wait` may be
+  /// empty.
   [[nodiscard]] std::vector<Marked> Repairable(
       size_t most, const std::function<bool(const MetricHour&)>& wait = {}) const;
-  /// The hour's cells were made anew since Repairable gave it. False: it changed meanwhile, and the
-  /// mark stays.
+  /// Removes a marker after the cells of the hour were recomputed. Returns false if the hour
+  /// changed since Repairable; the marker stays then.
   Result<bool> Unmark(const Marked& mark);
-  /// They do not tell all: `odd` is not kNo.
+  /// Records that the rollups still do not represent all data; `odd` is not kNo.
   void GiveUp(const Marked& mark, Odd odd);
   [[nodiscard]] size_t marks() const;
 
-  /// Of whom deletes raw points for their age: before what he may, at most `wanted`, so that
-  /// rollups stay; from then on they are not made anew before that, nor are annotations, NaNs and
-  /// infinities told of, which go with the points. From the day of an hour on that changed, or
-  /// cannot be read, raw points stay. 0: nothing.
+  /// For the code that deletes raw points by age. Returns the hour, at most `wanted`, before which
+  /// points may be deleted while their rollups stay. From then on these rollups are not recomputed,
+  /// and annotations, NaNs and infinities before that hour are no longer reported, because they are
+  /// deleted with the points. Raw points stay from the first day with a changed or unreadable hour.
+  /// 0: nothing may be deleted.
   Result<uint32_t> KeepBefore(const Bytes& metric, uint32_t wanted);
   [[nodiscard]] uint32_t KeptBefore(const Bytes& metric) const;
 
@@ -116,8 +121,8 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
     enum class State : uint8_t { kPutting, kThere, kRemoving };
     State state = State::kPutting;
     Odd odd = Odd::kNo;
-    bool counted = true;   // among those that are too many at some time
-    uint32_t writers = 0;  // between BeforeChange and AfterChange
+    bool counted = true;   // included in the count for kMarksMax
+    uint32_t writers = 0;  // writes between BeforeChange and AfterChange
     uint64_t changes = 0;
   };
 
@@ -130,30 +135,31 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
         marks_max_(marks_max) {}
 
   Status Load();
-  /// `known`: interval by table.
+  /// `known` has the interval in seconds of each table that holds rollups.
   Status CheckTable(const codec::RollupLevel& level,
                     const std::map<std::string, uint32_t>& known) const;
-  /// In memory; with mutex_ held.
+  /// Clears the state in memory. Requires mutex_.
   void Forget();
   [[nodiscard]] Bytes Place(const codec::RollupLevel& level) const {
     return PlaceOf(level, making_);
   }
-  // rollup_marks.cc. With mutex_ held; those that take the lock let go of it meanwhile.
-  /// Until whatever is being kept of the metric is not the key's hour.
+  // Implemented in rollup_marks.cc. They require mutex_; those with a `lock` parameter release it
+  // meanwhile.
+  /// Waits while KeepBefore works on the hour of the key.
   void WaitWhileKeeping(std::unique_lock<std::mutex>* lock, const MetricHour& key);
-  /// The mark is there when it returns. nullptr: it was waited, or all was forgotten, and anything
-  /// may hold by now; to be tried again.
+  /// Sets a marker, which is in the log when the function returns, before the change. nullptr: the
+  /// function waited, or the state was cleared, so the caller must start again.
   Result<Mark*> Leave(std::unique_lock<std::mutex>* lock, const MetricHour& key, bool of_change);
   [[nodiscard]] bool HasTooManyOdd(const Bytes& metric) const;
   Status CountAsOdd(std::unique_lock<std::mutex>* lock, const Bytes& metric, const OddFrom& odd);
   void Count(Mark* mark, bool counted);
   void SetOdd(Mark* mark, Odd odd);
   void Erase(std::map<MetricHour, Mark>::iterator at);
-  /// The mark keeps raw points from being deleted for their age.
+  /// Whether the marker prevents deleting raw points by age.
   [[nodiscard]] static bool KeepsPoints(const Mark& mark) {
     return mark.state != Mark::State::kThere || mark.writers > 0 || mark.odd != Odd::kExtras;
   }
-  // With mutex_ held.
+  // The caller of the following functions holds mutex_.
   [[nodiscard]] KeptRollups KeptOf(ByteView metric) const;
   [[nodiscard]] uint32_t KeptBeforeLocked(ByteView metric) const;
 
@@ -164,20 +170,22 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
   const size_t marks_max_;
 
   mutable std::mutex mutex_;
-  std::condition_variable settled_;  // a mark's state, a write without a mark, keeping_
-  // Guarded by mutex_.
+  std::condition_variable
+      settled_;  // signals changes of a marker's state, of unmarked_ and of keeping_
+  // The following members are guarded by mutex_.
   std::optional<uint32_t> start_;
   bool complete_ = false;
   uint32_t horizon_ = 0;
-  std::map<std::string, uint32_t> whole_;  // by level's name
+  std::map<std::string, uint32_t> whole_;  // by name of the level
   std::set<Bytes, std::less<>> filled_;
   std::map<Bytes, KeptRollups, std::less<>> kept_;
   std::map<Bytes, OddFrom, std::less<>> odd_from_;
-  std::optional<MetricHour> keeping_;  // below it changes wait: whether they leave marks is open
+  std::optional<MetricHour>
+      keeping_;  // changes below it wait until it is known whether they set markers
   std::map<MetricHour, Mark> marks_;
-  size_t uncounted_marks_ = 0;  // of them: of odd hours, and those of processes before
+  size_t uncounted_marks_ = 0;  // markers of odd hours and of earlier processes
   uint64_t times_forgotten_ = 0;
-  std::map<MetricHour, uint32_t> unmarked_;  // writes under way above the horizon
+  std::map<MetricHour, uint32_t> unmarked_;  // running writes above the horizon
 };
 
 }  // namespace hg::tsd

@@ -17,7 +17,7 @@ Bytes Number(uint32_t n) {
   return out;
 }
 
-/// What stands behind the word, if the key begins with it.
+/// Returns the rest of the key after the word, if the key begins with it.
 std::optional<ByteView> Behind(ByteView key, std::string_view word) {
   if (!key.starts_with(word)) return {};
   return key.substr(word.size());
@@ -103,7 +103,7 @@ Result<StoredRollupState> RollupStateRows::Load() const {
   ScanSpec spec;
   spec.table = name_;
   RETURN_IF_ERROR(ForEachRow(store_, spec, [&state](const Row& row) { return Take(row, &state); }));
-  // Those that were to go with what they were for, and did not come to it.
+  // Markers of points that may be deleted. They should have been removed together with the points.
   std::erase_if(state.marks, [&state](const MetricHour& hour) {
     const auto kept = state.kept.find(hour.first);
     return kept != state.kept.end() && hour.second < kept->second.before;
@@ -167,7 +167,7 @@ Status RollupStateRows::PutKept(const Bytes& metric, const KeptRollups& old,
   return store_.Mutate(name_, {row});
 }
 
-// The start goes first: without it nothing counts.
+// The start is deleted first, because nothing else counts without it.
 Status RollupStateRows::Clean() {
   std::vector<Bytes> keys = {Bytes(kStart), Bytes(kComplete)};
   ScanSpec spec;

@@ -1,16 +1,16 @@
 #pragma once
-// The table in which a RollupState outlives its process. Family "t":
-//   "complete"                       c → 1: metrics of before the start are filled
-//   "filled" ‖ metric                f → 1: until then, those which are
-//   "level" ‖ name                   w → u32: whole up to there;  i → how its cells are made
-//   "table" ‖ name                   i → u32: rollups of this interval, of our own making
-//   "mark" ‖ metric ‖ day u32        hour u32 → 1
+// The table that stores a RollupState. Family "t":
+//   "complete"                       c → 1: metrics from before the start are filled
+//   "filled" ‖ metric                f → 1: this metric is filled (until "complete")
+//   "level" ‖ name                   w → u32: complete up to this time;  i → how its cells are made
+//   "table" ‖ name                   i → u32: it holds automatic rollups of this interval
+//   "mark" ‖ metric ‖ day u32        hour u32 → 1: dirty marker
 //   "odd" ‖ metric                   f → u32: from this day on each hour counts as odd;  u → u32:
-//                                    and from this one on some cannot be read
-//   "start"                          s → u32: filled hour by hour from there on
-//   "kept" ‖ metric                  k → u32: before it raw points may be gone;  "l" ‖ where its
-//                                    cells stand → u32: a level that has them, from there on
-//   "missed"                         m → 1: the store was written to without this watching
+//                                    from this day on some hours cannot be read
+//   "start"                          s → u32: from this time on filled hour by hour
+//   "kept" ‖ metric                  k → u32: raw points before it may be deleted;  "l" ‖ place of
+//                                    cells → u32: a level that has them, from this time on
+//   "missed"                         m → 1: the store was written to without recording changes
 
 #include <cstdint>
 #include <limits>
@@ -28,51 +28,53 @@
 
 namespace hg::tsd {
 
-/// Up to where raw points of a metric may be gone: whole days; and from where on levels have
-/// rollups of what was there.
+/// For one metric: raw points of whole days before `before` may be deleted. `begins` holds from
+/// where on each level has rollups of them.
 struct KeptRollups {
   uint32_t before = 0;
   std::map<Bytes, uint32_t> begins;  // by PlaceOf
 
-  /// Of a level whose cells stand there; `before` where it has none of what is kept.
+  /// Returns the begin for the level whose cells are stored at `place`, or `before` if it has none
+  /// of the kept rollups.
   [[nodiscard]] uint32_t BeginOf(const Bytes& place) const;
-  /// The same up to a later day. What stands in none of `places` lacks what is kept from now on.
+  /// Returns the value for a later day. Levels that are not in `places` lack the rollups that are
+  /// kept from now on.
   [[nodiscard]] KeptRollups UpTo(uint32_t later, const std::vector<Bytes>& places) const;
 };
 
-/// Of a metric with too many odd hours to have a mark for each: all from a day on count as such.
+/// For a metric with too many odd hours for markers: all hours from a day on count as odd.
 struct OddFrom {
-  uint32_t day = 0;  // its begin
-  /// The first one with an hour that cannot be read.
+  uint32_t day = 0;  // start of the first such day
+  /// The first day with an unreadable hour.
   uint32_t unreadable_day = std::numeric_limits<uint32_t>::max();
 };
 
-/// A metric (UID bytes) and a row's base.
+/// A metric (UID bytes) and the base of a row.
 using MetricHour = std::pair<Bytes, uint32_t>;
 
-/// What a process finds of the ones before it.
+/// The state that earlier processes stored.
 struct StoredRollupState {
   std::optional<uint32_t> start;
   bool complete = false, missed = false;
-  std::map<std::string, uint32_t> whole;   // by level's name
-  std::map<std::string, Bytes> made;       // the same: MadeOf
-  std::map<std::string, uint32_t> tables;  // intervals, in seconds
+  std::map<std::string, uint32_t> whole;   // by name of the level
+  std::map<std::string, Bytes> made;       // result of MadeOf, by name of the level
+  std::map<std::string, uint32_t> tables;  // intervals in seconds, by table
   std::set<Bytes, std::less<>> filled;
   std::map<Bytes, KeptRollups, std::less<>> kept;
   std::map<Bytes, OddFrom, std::less<>> odd_from;
-  std::set<MetricHour> marks;  // but for those of points that may be gone
+  std::set<MetricHour> marks;  // without those of points that may be deleted
 };
 
-/// Fails as the store does. Thread-safe.
+/// Fails like the store. Thread-safe.
 class RollupStateRows {
  public:
-  /// The store outlives it.
+  /// The store must outlive the object.
   RollupStateRows(Store& store, std::string name) : store_(store), name_(std::move(name)) {}
 
-  /// Corruption names a row that cannot be.
+  /// Corruption names an invalid row.
   Result<StoredRollupState> Load() const;
 
-  /// The store is, or will be, written to by somebody who leaves no marks.
+  /// Records that a process without dirty markers writes, or will write, to the store.
   Status TellMissed();
   Status ForgetMissed();
   Status PutTable(const codec::RollupLevel& level);
@@ -84,9 +86,10 @@ class RollupStateRows {
   Status PutMark(const MetricHour& hour);
   Status DropMark(const MetricHour& hour);
   Status PutOddFrom(const Bytes& metric, const OddFrom& odd);
-  /// In place of `old`.
+  /// Stores `kept` for the metric in place of `old`.
   Status PutKept(const Bytes& metric, const KeptRollups& old, const KeptRollups& kept);
-  /// Deletes all but what is kept, whose the tables are, and what was missed.
+  /// Deletes everything except kept rollups, the owners of tables, and the record of missed
+  /// changes.
   Status Clean();
 
  private:

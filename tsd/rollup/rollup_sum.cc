@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "storage/codec/rollup.h"
+#include "storage/model/special_double.h"
 
 namespace hg::tsd {
 namespace {
@@ -24,8 +25,8 @@ Result<RollupIds> RollupIds::Of(const codec::RollupTables& tables) {
     const auto known = tables.aggregator_ids.find(std::string_view(name));
     if (known == tables.aggregator_ids.end())
       return Status::InvalidArgument(
-          "tsd.rollups.config has no id of \"" + std::string(name) +
-          "\" among its aggregationIds: automatic rollups have sum, count, min and max");
+          "tsd.rollups.config has no id for \"" + std::string(name) +
+          "\" in aggregationIds; automatic rollups need sum, count, min and max");
     *id = known->second;
     return Status();
   };
@@ -45,7 +46,7 @@ void RollupSum::AddInt(int64_t v) {
   int_least_ = std::min(int_least_, v);
   int_most_ = std::max(int_most_, v);
   if (__builtin_add_overflow(int_sum_, v, &int_sum_)) ints_ = false;
-  if (value < least_) least_ = value;  // of equal ones the earlier, as a query has it
+  if (value < least_) least_ = value;  // of equal values the earlier one, as in queries
   if (value > most_) most_ = value;
   sum_ += value;
   ++count_;
@@ -63,6 +64,7 @@ void RollupSum::AddDouble(double v) {
 
 void RollupSum::Add(const RowHour& row, size_t begin, size_t end) {
   for (size_t i = begin; i < end; ++i) {
+    if (row.double_at(i) && IsSpecialDouble(row.value[i])) continue;  // as in queries
     if (row.double_at(i)) {
       AddDouble(std::bit_cast<double>(row.value[i]));
     } else {
@@ -71,7 +73,7 @@ void RollupSum::Add(const RowHour& row, size_t begin, size_t end) {
   }
 }
 
-// Those of integers are exact (storage/points/row_statistics.h).
+// Sums of integers are exact (storage/points/row_statistics.h).
 void RollupSum::Add(const RowStatistics& row) {
   if (row.count == 0) return;
   if (count_ == 0) {

@@ -1,6 +1,6 @@
 #pragma once
-// What the raw points of one series and one interval come to, and the cells that say so in a rollup
-// table (spec schema.md §13.4).
+// Aggregates the raw points of one series and one interval, and makes the cells of a rollup table
+// (opentsdb-schema.md §13.4).
 
 #include <cstdint>
 #include <vector>
@@ -12,7 +12,7 @@
 
 namespace hg::tsd {
 
-/// The aggregates that rollups have which are made here.
+/// The ids of the aggregates that automatic rollups have.
 struct RollupIds {
   uint8_t sum = 0, count = 0, min = 0, max = 0;
 
@@ -23,20 +23,20 @@ struct RollupIds {
   }
 };
 
-/// One thread at a time.
+/// Not thread-safe.
 class RollupSum {
  public:
-  /// Points [begin, end) of the row; later than all before, as is the next. NaNs are skipped, as a
-  /// query skips them.
+  /// Adds the points [begin, end) of the row. Points must be added in ascending order of time. NaNs
+  /// are skipped, as in queries.
   void Add(const RowHour& row, size_t begin, size_t end);
   void Add(const RowStatistics& row);
 
   [[nodiscard]] bool empty() const { return count_ == 0; }
   [[nodiscard]] uint64_t count() const { return count_; }
 
-  /// Integers are exact: where all points are, and their sum is one of 64 bits, so are the values.
-  /// Else they are doubles, the sum in the order of the points, or of the rows that came by their
-  /// statistics. Numbers take the fewest bytes that hold them.
+  /// Appends the cells. If all points are integers and their sum fits in 64 bits, the values are
+  /// exact integers. Otherwise they are doubles, summed in the order of the points, or of the rows
+  /// added by statistics. Numbers are stored in the shortest form.
   void AppendCells(uint16_t index, const RollupIds& ids, std::vector<Cell>* cells) const;
 
  private:
@@ -44,9 +44,9 @@ class RollupSum {
   void AddDouble(double v);
 
   uint64_t count_ = 0;
-  bool ints_ = true;  // so far, and the sum fits
+  bool ints_ = true;  // all points so far are integers and their sum fits
   int64_t int_sum_ = 0, int_least_ = 0, int_most_ = 0;
-  double sum_ = 0, least_ = 0, most_ = 0;  // of all, integers converted
+  double sum_ = 0, least_ = 0, most_ = 0;  // over all points, with integers converted
 };
 
 }  // namespace hg::tsd

@@ -25,7 +25,7 @@ struct Place {
   bool tls = false;
   std::string host;  // without brackets
   std::string port;
-  std::string text;  // as the URL has it
+  std::string text;  // as in the URL
 };
 
 std::string PercentEncoded(const std::string& text) {
@@ -50,7 +50,7 @@ std::string Base64(const std::string& bytes) {
   return text;
 }
 
-/// "" = neither says it.
+/// Returns the option, or else the environment variable; "" = neither is set.
 std::string OptionOr(const CommandLine& line, const OptionSpec& option, const char* variable) {
   if (const auto value = line.Value(option.name)) return *value;
   const char* const value = std::getenv(variable);
@@ -77,7 +77,7 @@ Result<Place> ParseUrl(const std::string& url) {
   return place;
 }
 
-/// Whatever comes until the daemon closes, also where it did not take all of the request.
+/// Reads until the daemon closes the connection, even if it did not accept the whole request.
 template <typename Stream>
 std::string Exchange(Stream& stream, const std::string& request, error_code* error) {
   asio::write(stream, asio::buffer(request), *error);
@@ -88,7 +88,8 @@ std::string Exchange(Stream& stream, const std::string& request, error_code* err
 
 Status LoadFiles(const DaemonAccess& access, asio::ssl::context* context) {
   const auto failed = [](const std::string& file, const char* what, const error_code& error) {
-    return Status::InvalidArgument(file + ": " + what + " in PEM can be read: " + error.message());
+    return Status::InvalidArgument(file + ": " + what +
+                                   " in PEM format can be read: " + error.message());
   };
   error_code error;
   if (access.authorities_file.empty()) {
@@ -102,7 +103,7 @@ Status LoadFiles(const DaemonAccess& access, asio::ssl::context* context) {
   if (error) return failed(access.certificate_file, "no certificate", error);
   const std::string& key = access.key_file.empty() ? access.certificate_file : access.key_file;
   context->use_private_key_file(key, asio::ssl::context::pem, error);
-  return error ? failed(key, "no private key of the certificate", error) : Status();
+  return error ? failed(key, "no private key that fits the certificate", error) : Status();
 }
 
 Result<std::string> ExchangeOverTls(tcp::socket socket, const Place& place,
@@ -113,16 +114,17 @@ Result<std::string> ExchangeOverTls(tcp::socket socket, const Place& place,
   asio::ssl::stream<tcp::socket> stream(std::move(socket), context);
   stream.set_verify_mode(asio::ssl::verify_peer);
   stream.set_verify_callback(asio::ssl::host_name_verification(place.host));
-  // An address has no place in that extension (RFC 6066 §3).
+  // An IP address is not allowed in that extension (RFC 6066 §3).
   if (asio::ip::make_address(place.host, error); error)
     SSL_set_tlsext_host_name(stream.native_handle(), place.host.c_str());
   stream.handshake(asio::ssl::stream_base::client, error);
   if (error) {
-    return Status::InvalidArgument("no TLS with https://" + place.text + ": " + error.message());
+    return Status::InvalidArgument("cannot establish a TLS connection to https://" + place.text +
+                                   ": " + error.message());
   }
   std::string answer = Exchange(stream, request, &error);
   if (error != asio::error::eof)
-    return Status::Unavailable("the answer of https://" + place.text + " was cut short");
+    return Status::Unavailable("the response of https://" + place.text + " was cut short");
   return answer;
 }
 
@@ -133,7 +135,8 @@ Result<std::string> Send(const Place& place, const DaemonAccess& access,
   tcp::socket socket(io);
   const auto addresses = tcp::resolver(io).resolve(place.host, place.port, error);
   if (!error) asio::connect(socket, addresses, error);
-  if (error) return Status::Unavailable("nobody answers at " + place.text + ": " + error.message());
+  if (error)
+    return Status::Unavailable("no daemon answers at " + place.text + ": " + error.message());
   if (place.tls) return ExchangeOverTls(std::move(socket), place, access, request);
   return Exchange(socket, request, &error);
 }
@@ -157,7 +160,7 @@ Result<DaemonAccess> ReadDaemonAccess(const CommandLine& line) {
   } else {
     said = OptionOr(line, kCredentialsOption, "TSDB_CREDENTIALS");
   }
-  // Tokens have no colon.
+  // Tokens contain no colon.
   if (said.find(':') != std::string::npos) {
     access.authorization = "Basic " + Base64(said);
   } else if (!said.empty()) {
@@ -178,7 +181,7 @@ Result<std::string> AskDaemon(const std::string& url, const DaemonAccess& access
     target += separator + name + '=' + PercentEncoded(value);
     separator = '&';
   }
-  // HTTP/1.0: the answer comes whole, and ends with the connection.
+  // With HTTP/1.0 the response is not chunked and ends with the connection.
   std::string request = (post ? "POST " : "GET ") + target + " HTTP/1.0\r\nHost: " + place.text +
                         "\r\nContent-Length: 0\r\n";
   if (!access.authorization.empty()) request += "Authorization: " + access.authorization + "\r\n";
@@ -186,7 +189,7 @@ Result<std::string> AskDaemon(const std::string& url, const DaemonAccess& access
   const size_t head_end = answer.find("\r\n\r\n");
   const size_t blank = answer.find(' ');
   if (head_end == std::string::npos || blank > head_end) {
-    return Status::Unavailable("no answer from " + url);
+    return Status::Unavailable("no response from " + url);
   }
   std::string body = answer.substr(head_end + 4);
   if (answer.compare(blank + 1, 3, "200") == 0) return body;

@@ -1,6 +1,6 @@
 #pragma once
-// How a tool speaks to a running daemon: /api/admin, plainly or over TLS, as the user that a file
-// or the environment names.
+// Calls /api/admin of a running daemon, with or without TLS, as the user named by a file or the
+// environment.
 
 #include <string>
 #include <string_view>
@@ -11,38 +11,39 @@
 
 namespace hg::tsd {
 
-/// The words of a command are seen by every process of the machine, so none of them is a secret.
+/// Credentials are not command-line words, because every process on the machine can read those.
 inline constexpr OptionSpec kCredentialsOption{
     "--credentials-file", "PATH",
-    "whose first line is USER:PASSWORD or a token, where the daemon asks; else $TSDB_CREDENTIALS"};
+    "file whose first line is USER:PASSWORD or a token; the default is $TSDB_CREDENTIALS"};
 inline constexpr OptionSpec kAuthoritiesOption{
     "--ca-file", "PATH",
-    "who vouches for the daemon's certificate, PEM; else $TSDB_CA_FILE, else the system's"};
+    "PEM file of the authority of the daemon's certificate; the default is $TSDB_CA_FILE, then "
+    "the system's authorities"};
 
 inline constexpr OptionSpec kCertificateOption{
     "--cert-file", "PATH",
-    "this tool's own certificate, PEM, where the daemon asks for one; else $TSDB_CERT_FILE"};
+    "PEM file with this tool's own certificate; the default is $TSDB_CERT_FILE"};
 inline constexpr OptionSpec kKeyOption{
     "--key-file", "PATH",
-    "its private key, PEM; else $TSDB_KEY_FILE, else it stands in the certificate's file"};
+    "PEM file with its private key; the default is $TSDB_KEY_FILE, then the file of the "
+    "certificate"};
 
-/// What the options say, or the environment.
+/// The values of the options or of the environment.
 struct DaemonAccess {
-  std::string authorization;     // the field of that name; "" = none
-  std::string authorities_file;  // "" = the system's
-  std::string certificate_file;  // "" = none is shown
-  std::string key_file;          // "" = the certificate's
+  std::string authorization;     // the Authorization header; "" = none
+  std::string authorities_file;  // "" = the system's authorities
+  std::string certificate_file;  // "" = no certificate is sent
+  std::string key_file;          // "" = in the certificate file
 };
 
-/// NotFound names a file that cannot be read, InvalidArgument one without credentials, or says that
-/// there is a key without a certificate.
+/// Returns NotFound with the name of an unreadable file, and InvalidArgument for a file without
+/// credentials or for a key without a certificate.
 Result<DaemonAccess> ReadDaemonAccess(const CommandLine& line);
 
-/// The answer of URL/api/admin/CALL, by POST if `post`; URL is http://HOST:PORT or
-/// https://HOST:PORT. Waits as long as the daemon takes. InvalidArgument: no such URL, a
-/// certificate that is not HOST's, a file without what it is to have, by its name, or the daemon
-/// refused; its message. Unavailable: nobody answers
-/// there.
+/// Returns the response of URL/api/admin/CALL, by POST if `post` is set. URL is http://HOST:PORT or
+/// https://HOST:PORT. There is no timeout. InvalidArgument: invalid URL, certificate of another
+/// host, file without the expected content, or the error message of the daemon. Unavailable: no
+/// connection.
 Result<std::string> AskDaemon(const std::string& url, const DaemonAccess& access,
                               std::string_view call, bool post, const http::Parameters& parameters);
 

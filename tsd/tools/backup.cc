@@ -1,4 +1,5 @@
-// backup FOLDER, restore FOLDER: copies of the store (storage/engine/engine_backup.h).
+// The commands backup FOLDER and restore FOLDER: copies of the store
+// (storage/engine/engine_backup.h).
 
 #include <chrono>
 #include <filesystem>
@@ -13,7 +14,7 @@ namespace {
 
 constexpr auto kProgressInterval = std::chrono::seconds(1);
 
-/// How far the work is, once a second.
+/// Prints the progress once per second.
 class ProgressLines {
  public:
   explicit ProgressLines(Invocation& call) : call_(call) {}
@@ -40,12 +41,12 @@ int Done(Invocation& call, const CopyProgress& done, const std::string& text) {
 }
 
 int RunBackup(Invocation& call) {
-  if (call.line.words().size() != 1) return call.Misused("exactly one folder must be named");
+  if (call.line.words().size() != 1) return call.Misused("exactly one folder must be given");
   const std::string folder = std::filesystem::absolute(call.line.words()[0]);
   const std::string& data = call.session.config().String("tsd.storage.path");
   if (Status s = call.Open(StoreUse::kLook); !s.ok()) return call.Fail(s);
   Maintenance* const store = call.session.backend().maintenance();
-  if (store == nullptr) return call.Fail(Status::Unsupported("this store keeps no files to copy"));
+  if (store == nullptr) return call.Fail(Status::Unsupported("this store has no files to copy"));
   ProgressLines lines(call);
   const auto done = store->Backup(folder, [&](const CopyProgress& progress) {
     lines.Show(progress);
@@ -57,7 +58,7 @@ int RunBackup(Invocation& call) {
 }
 
 int RunRestore(Invocation& call) {
-  if (call.line.words().size() != 1) return call.Misused("exactly one folder must be named");
+  if (call.line.words().size() != 1) return call.Misused("exactly one folder must be given");
   const std::string& folder = call.line.words()[0];
   const std::string& data = call.session.config().String("tsd.storage.path");
   ProgressLines lines(call);
@@ -92,12 +93,13 @@ int RunRestore(Invocation& call) {
 const Command kBackupCommand{
     "backup",
     "FOLDER",
-    "Copies the store as of now to a folder, of a running daemon, too.",
-    "Files are immutable: on the same disk the copy is of hard links and takes no room, elsewhere\n"
-    "their bytes are copied. The same FOLDER again gets only what is new. What an interrupted\n"
-    "first copy leaves is refused by `restore`; run `backup` again to complete it. A copy on the\n"
-    "same disk does not outlive that disk. Exit status 1: there is no new copy. Beside a daemon\n"
-    "it is that which writes the copy, as its user.",
+    "Copies the store to a folder, also while a daemon runs.",
+    "Files never change after they were written. So a copy on the same disk consists of hard\n"
+    "links and takes no space; on another disk the bytes are copied. A second backup to the same\n"
+    "FOLDER copies only new files. `restore` refuses an interrupted first backup; run `backup`\n"
+    "again to complete it. A copy on the same disk is lost together with that disk. Exit status\n"
+    "1: there is no new copy. If a daemon uses the data directory, the daemon writes the copy as\n"
+    "its own user.",
     {},
     "POST /api/admin/backup?folder=FOLDER",
     RunBackup};
@@ -105,13 +107,13 @@ const Command kBackupCommand{
 const Command kRestoreCommand{
     "restore",
     "FOLDER",
-    "Makes a data directory of what `backup` wrote to a folder; fills up a running daemon's.",
-    "The data directory (--data, tsd.storage.path) must be empty or missing, or a daemon's. Every\n"
-    "file is read and verified. An interrupted restore is completed by running it again. A daemon\n"
-    "serves on and gets what it lacks of the backup: names, points at instants without one, "
-    "cells;\n"
-    "so what was deleted since is back. What it has stays. Series are brought over by their names\n"
-    "where its ids are others; metadata and trees are left out then, which is said.",
+    "Creates a data directory from a backup, or adds missing data to that of a running daemon.",
+    "The data directory (--data, tsd.storage.path) must be empty or missing, or be used by a\n"
+    "running daemon. Every file is read and verified. Run the command again to complete an\n"
+    "interrupted restore. A running daemon continues to serve and gets the data that it lacks:\n"
+    "names, points at times without a point, and cells. Data that was deleted since the backup\n"
+    "is therefore restored. Existing data is not replaced. If ids differ, series are matched by\n"
+    "their names; metadata and trees are then left out, which the command reports.",
     {},
     "",
     RunRestore};

@@ -1,5 +1,5 @@
 #pragma once
-// Cells as lines of text: what `dump` prints and, with the table in front, `load` reads.
+// Cells as lines of text. `dump` prints them, and `load` reads them with the table in front.
 
 #include <string>
 #include <string_view>
@@ -10,7 +10,8 @@
 
 namespace hg::tsd {
 
-/// "ROW <tab> FAMILY <tab> QUALIFIER <tab> VALUE", all but the family in hexadecimal; no line end.
+/// Returns "ROW <tab> FAMILY <tab> QUALIFIER <tab> VALUE" without newline. All fields except the
+/// family are hexadecimal.
 std::string CellLineText(ByteView row, const Cell& cell);
 
 struct LoadedCell {
@@ -21,7 +22,8 @@ struct LoadedCell {
   Bytes value;
 };
 
-/// A line of that form behind "TABLE <tab>". InvalidArgument: not five fields, or no hexadecimal.
+/// Parses "TABLE <tab>" and a line of that form. InvalidArgument: not five fields, or not
+/// hexadecimal.
 Result<LoadedCell> ParseCellLine(std::string_view line);
 
 }  // namespace hg::tsd

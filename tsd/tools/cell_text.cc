@@ -20,7 +20,7 @@ std::string DateText(int64_t ms) {
   std::tm local{};
   localtime_r(&seconds, &local);
   char text[64];
-  // The C locale's names, as no locale was ever set.
+  // The names are those of the C locale, because no locale is set.
   return {text, std::strftime(text, sizeof text, "%a %b %d %H:%M:%S %Z %Y", &local)};
 }
 

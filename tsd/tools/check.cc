@@ -1,4 +1,4 @@
-// check [FOLDER]: reads and verifies every file of a data directory or a backup.
+// The command check [FOLDER]: reads and verifies every file of a data directory or a backup.
 
 #include "storage/engine/engine_check.h"
 #include "storage/local/local_maintenance.h"
@@ -10,7 +10,7 @@ namespace {
 Result<CheckReport> Check(const std::string& folder) {
   auto report = points::CheckDirectory(PosixFileSystem(), folder);
   if (report.status().code() != StatusCode::kBusy) return report;
-  // By the daemon that has it; there may be none.
+  // The daemon that uses the folder does it, if there is one.
   auto beside = local::LocalMaintenance(folder).Check();
   return beside.status().code() == StatusCode::kNotFound ? report : beside;
 }
@@ -39,10 +39,10 @@ int RunCheck(Invocation& call) {
 const Command kCheckCommand{
     "check",
     "[FOLDER]",
-    "Verifies every file of a data directory (or of a backup); of a running daemon's, too.",
-    "Reads everything and changes nothing. A line for each damage, with file, offset and what\n"
-    "cannot be read because of it; then the exit status is 1. Of a stopped daemon's directory the\n"
-    "log and the numbers of the series are verified, too.",
+    "Verifies every file of a data directory or of a backup, also while a daemon runs.",
+    "Reads everything and changes nothing. Prints a line for each damage, with the file, the\n"
+    "offset and the data that cannot be read because of it. The exit status is then 1. If no\n"
+    "daemon runs, the log and the numbers of the series are verified too.",
     {},
     "POST /api/admin/check",
     RunCheck};

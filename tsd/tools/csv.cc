@@ -2,16 +2,18 @@
 
 #include <algorithm>
 
+#include "storage/model/instant.h"
 #include "storage/model/number_text.h"
 
 namespace hg::tsd {
 namespace {
 
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // spreadsheets begin files with it
+constexpr std::string_view kByteOrderMark =
+    "\xEF\xBB\xBF";  // spreadsheets write it at the beginning of files
 
 constexpr std::string_view kTagMark = "tag:";
 
-/// The first of `cells`, but the empty ones, that stands a second time; nullptr: there is none.
+/// Returns the first nonempty cell that occurs a second time, or nullptr.
 const std::string* FirstTwice(const std::vector<std::string>& cells) {
   for (auto cell = cells.begin(); cell != cells.end(); ++cell) {
     if (!cell->empty() && std::find(cells.begin(), cell, *cell) != cell) return &*cell;
@@ -19,12 +21,12 @@ const std::string* FirstTwice(const std::vector<std::string>& cells) {
   return nullptr;
 }
 
-/// Cells of one row out of the pieces of its lines.
+/// Parses the cells of one row from its lines.
 class RowParser {
  public:
   explicit RowParser(std::vector<std::string>* cells) : cells_(*cells) { cells_.assign(1, ""); }
 
-  /// A line of the row; false: a quote stands where none can.
+  /// Adds a line of the row. Returns false for a misplaced quote.
   bool Add(std::string_view line) {
     for (size_t i = 0; i < line.size(); ++i) {
       const char c = line[i];
@@ -55,8 +57,8 @@ class RowParser {
 
  private:
   std::vector<std::string>& cells_;
-  bool quoted_ = false;  // within quotes
-  bool closed_ = false;  // behind them
+  bool quoted_ = false;  // inside quotes
+  bool closed_ = false;  // after the closing quote
 };
 
 }  // namespace
@@ -74,15 +76,15 @@ Result<bool> CsvReader::Next(std::vector<std::string>* cells) {
   for (size_t bytes = line.size();; bytes += line.size() + 1) {
     if (bytes > kCsvRowBytesMax)
       return Status::InvalidArgument("the row is longer than " + std::to_string(kCsvRowBytesMax) +
-                                     " bytes: does a quote not end?");
+                                     " bytes: is a closing quote missing?");
     if (!row.Add(line))
       return Status::InvalidArgument(
-          "a quote within a cell: the whole cell stands in quotes, and each of its own twice: \"" +
+          "a quote within a cell: put the whole cell in quotes and double each quote in it: \"" +
           std::string(line) + "\"");
     if (!row.quoted()) return true;
     row.AddLineEnd();
     ASSIGN_OR_RETURN(const bool more, lines_.Next(&line));
-    if (!more) return Status::InvalidArgument("a cell in quotes does not end");
+    if (!more) return Status::InvalidArgument("a cell in quotes has no closing quote");
     ++lines_read_;
   }
 }
@@ -105,8 +107,10 @@ Result<CsvColumns> ReadCsvHeader(std::vector<std::string> cells) {
   const auto take = [&cells](std::string_view name, size_t* column) -> Status {
     const auto at = std::find(cells.begin(), cells.end(), name);
     if (at == cells.end())
-      return Status::InvalidArgument("the first row names no column \"" + std::string(name) +
-                                     "\": metric, time and value are needed, others are tags");
+      return Status::InvalidArgument("the first row does not name the column \"" +
+                                     std::string(name) +
+                                     "\": metric, time and value are required, and other columns "
+                                     "are tags");
     *column = static_cast<size_t>(at - cells.begin());
     return {};
   };
@@ -143,7 +147,8 @@ Result<CsvPoint> ReadCsvPoint(const CsvColumns& columns, const std::vector<std::
   NumberError error;
   if (!ParseLong(cells[columns.time], &point.time.raw, &error))
     return Status::InvalidArgument("invalid time: " + error.message);
-  if (point.time.raw <= 0) return Status::InvalidArgument("invalid time: " + cells[columns.time]);
+  const bool in_range = point.time.raw > 0 && point.time.raw <= kInstantMaxMs;
+  if (!in_range || point.time.millis() > kInstantMaxMs) return BadInstant(cells[columns.time]);
   for (size_t i = 0; i < cells.size(); ++i) {
     if (!columns.tags[i].empty() && !cells[i].empty())
       point.tags.push_back({columns.tags[i], cells[i]});

@@ -1,8 +1,8 @@
 #pragma once
-// Points as comma-separated values (RFC 4180), for `import --csv` and `export`: the first row names
-// the columns, `metric`, `time` and `value`; every other column is a tag, and an empty cell of it
-// means that the series has none. `tag:` before the name of a column is none of its key: so a tag
-// may have the name of one of the three.
+// Points as comma-separated values (RFC 4180), for `import --csv` and `export`. The first row names
+// the columns `metric`, `time` and `value`. Every other column is a tag, and an empty cell means
+// that the series lacks that tag. The prefix `tag:` of a column name is not part of the key, so a
+// tag may have one of the three names.
 
 #include <string>
 #include <string_view>
@@ -15,19 +15,20 @@
 
 namespace hg::tsd {
 
-/// Bytes of one row, whose texts may hold line ends.
+/// Maximum length of a row in bytes. Its texts may contain newlines.
 inline constexpr size_t kCsvRowBytesMax = 1048576;
 
-/// Reads rows. One thread at a time.
+/// Reads rows. Not thread-safe.
 class CsvReader {
  public:
-  /// Borrows the lines.
+  /// The lines must outlive the reader.
   explicit CsvReader(LineSource& lines) : lines_(lines) {}
 
-  /// The next row that is not empty; false at the end. InvalidArgument: quotes that do not match, a
-  /// row too long; the next call goes on behind. Fails as LineSource::Next, too.
+  /// Reads the next row that is not empty. Returns false at the end. InvalidArgument: unmatched
+  /// quotes, or a row that is too long; the next call continues after it. Also fails like
+  /// LineSource::Next.
   Result<bool> Next(std::vector<std::string>* cells);
-  /// The line on which the row began that Next read last, from 1.
+  /// Line number (from 1) of the start of the last row.
   [[nodiscard]] uint64_t number() const { return number_; }
 
  private:
@@ -35,30 +36,30 @@ class CsvReader {
   uint64_t number_ = 0, lines_read_ = 0;
 };
 
-/// A cell as it is written: in quotes where it must be.
+/// Returns a cell in its written form, with quotes if necessary.
 std::string CsvCell(std::string_view text);
 
-/// The cell of the first row that ReadCsvHeader reads as a tag of that key.
+/// Returns the column name that ReadCsvHeader reads as a tag with this key.
 std::string CsvTagColumn(std::string_view key);
 
-/// Where the parts of a point stand in a row.
+/// The columns of the parts of a point.
 struct CsvColumns {
   size_t metric = 0, time = 0, value = 0;
-  std::vector<std::string> tags;  // the key of each column; "" = none of a tag
+  std::vector<std::string> tags;  // the key of each column; "" = not a tag
 };
 
-/// From the first row. InvalidArgument: a column is missing, stands twice, has no name.
+/// Parses the first row. InvalidArgument: a column is missing, repeated or unnamed.
 Result<CsvColumns> ReadCsvHeader(std::vector<std::string> cells);
 
-/// A point of a row; borrows columns and cells.
+/// A point in a row; borrows columns and cells.
 struct CsvPoint {
   std::string_view metric, value;
   Timestamp time;  // > 0
   std::vector<TagText> tags;
 };
 
-/// Value and names are not looked at. InvalidArgument: not as many cells as columns, no metric, a
-/// time that is none.
+/// Does not check the value and the names. InvalidArgument: another number of cells than columns,
+/// no metric, or an invalid time.
 Result<CsvPoint> ReadCsvPoint(const CsvColumns& columns, const std::vector<std::string>& cells);
 
 }  // namespace hg::tsd

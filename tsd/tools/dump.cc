@@ -1,5 +1,5 @@
-// dump TABLE: every cell as the store would give it to OpenTSDB, in a form that `load` reads and a
-// text tool compares.
+// The command dump TABLE: prints every cell as the store would return it to OpenTSDB. `load` reads
+// this form, and text tools can compare it.
 
 #include "storage/for_each_row.h"
 #include "tsd/tools/cell_line.h"
@@ -9,7 +9,7 @@ namespace hg::tsd {
 namespace {
 
 int RunDump(Invocation& call) {
-  if (call.line.words().size() != 1) return call.Misused("exactly one table must be named");
+  if (call.line.words().size() != 1) return call.Misused("exactly one table must be given");
   const std::string& table = call.line.words()[0];
   if (Status s = call.Open(StoreUse::kLook); !s.ok()) return call.Fail(s);
 
@@ -32,8 +32,8 @@ const Command kDumpCommand{
     "dump",
     "TABLE",
     "Prints the cells of a table.",
-    "One line a cell, sorted by row, family, qualifier:\n"
-    "ROW <tab> FAMILY <tab> QUALIFIER <tab> VALUE, all but the family in hexadecimal.",
+    "Each line is a cell, sorted by row, family and qualifier:\n"
+    "ROW <tab> FAMILY <tab> QUALIFIER <tab> VALUE. All fields except the family are hexadecimal.",
     {},
     "",
     RunDump};

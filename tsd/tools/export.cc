@@ -1,12 +1,14 @@
-// export: the points of queries as comma-separated values (csv.h).
+// The command export: prints the points of queries as comma-separated values (csv.h).
 
 #include <bit>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <set>
 
 #include "storage/model/instant.h"
 #include "storage/model/number_text.h"
+#include "storage/model/special_double.h"
 #include "storage/points/points.h"
 #include "tsd/settings.h"
 #include "tsd/tools/csv.h"
@@ -38,7 +40,7 @@ class Exporter {
  private:
   using TagNames = std::map<std::string, std::string>;
 
-  /// Keys of all series that may come, since the first row names them.
+  /// Finds the tag keys of all series that may be exported, because the first row names them.
   Status FindKeys(const Selection& selection) {
     Status status;
     const auto visit = [&](ByteView tsuid) {
@@ -77,7 +79,9 @@ class Exporter {
         if (ms < start_ms || ms > end_ms) continue;
         std::string line = before;
         line += std::to_string(TimestampOfMillis(ms).value_or(Timestamp{ms}).raw) + ",";
-        if (row.double_at(i)) {
+        if (row.double_at(i) && !std::isfinite(std::bit_cast<double>(row.value[i]))) {
+          line += SpecialDoubleText(row.value[i]);
+        } else if (row.double_at(i)) {
           AppendJavaDouble(&line, std::bit_cast<double>(row.value[i]));
         } else {
           line += std::to_string(static_cast<int64_t>(row.value[i]));
@@ -87,7 +91,7 @@ class Exporter {
     }
   }
 
-  /// Behind the value, with the row's end.
+  /// Returns the part of the row after the value, with the end of the row.
   Result<std::string> TagCells(ByteView tsuid) {
     if (tsuid == last_tsuid_) return last_cells_;
     ASSIGN_OR_RETURN(const TagNames tags, Tags(tsuid));
@@ -139,9 +143,9 @@ const Command kExportCommand{
     "export",
     "START [END] query [query...]",
     "Prints the points of queries as comma-separated values (CSV), which `import --csv` reads.",
-    "The first row names the columns: metric, time, value, and the key of each tag, behind\n"
-    "\"tag:\" where it is one of these three.\n"
-    "A query is: AGG METRIC [tagk=tagv...]; the aggregator is checked and ignored.",
+    "The first row names the columns: metric, time, value and the key of each tag. A tag key\n"
+    "that is one of these three words has the prefix \"tag:\".\n"
+    "A query is: AGG METRIC [tagk=tagv...]. The aggregator is checked and otherwise ignored.",
     {},
     "/api/query?start=START&m=none:METRIC",
     RunExport};

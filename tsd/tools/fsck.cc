@@ -1,4 +1,5 @@
-// fsck: finds damaged rows of the data table, and repairs them if asked (spec cli.md §7).
+// The command fsck: finds damaged rows of the data table, and repairs them on request
+// (opentsdb-tools.md §7).
 
 #include <algorithm>
 #include <charconv>
@@ -31,8 +32,8 @@ FsckOptions ReadFlags(const CommandLine& line, const ReconcileOptions& reconcile
   return options;
 }
 
-/// Twice the cores unless said otherwise. InvalidArgument: no number, none, or more than four per
-/// core.
+/// Returns the number of threads, by default twice the number of cores. InvalidArgument: not a
+/// number, less than 1, or more than four per core.
 Result<int> ReadThreads(const CommandLine& line) {
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   const auto text = line.Value("--threads");
@@ -65,7 +66,7 @@ int RunFsck(Invocation& call) {
     if (!parsed.ok()) return call.Fail(parsed.status());
     queries = *std::move(parsed);
   } else if (!call.line.Has("--full-scan")) {
-    call.Misused("a query or --full-scan is needed");
+    call.Misused("a query or --full-scan is required");
     return kExitFailed;
   }
   const StoreUse use = options.fix ? StoreUse::kWork : StoreUse::kLook;
@@ -86,18 +87,22 @@ int RunFsck(Invocation& call) {
 
 constexpr OptionSpec kFsckOptions[] = {
     {"--full-scan", "", "check the whole table"},
-    {"--threads", "NUM", "scans at a time; default twice the cores, at most four times"},
-    {"--fix", "", "repair what can be repaired without loss; needed by all that follow"},
-    {"--fix-all", "", "--fix and all that follow but the last two"},
-    {"--compact", "", "rewrite the points of a row as one cell"},
-    {"--resolve-duplicates", "", "keep the oldest of several points of one instant"},
+    {"--threads", "NUM",
+     "number of concurrent scans; the default is two per core, the maximum "
+     "four per core"},
+    {"--fix", "", "make repairs that lose no data; required by all following options"},
+    {"--fix-all", "", "--fix and all following options except the last two"},
+    {"--compact", "", "rewrite the points of each row as one cell"},
+    {"--resolve-duplicates", "", "of several points at one time, keep the oldest"},
     {"--delete-orphans", "", "delete rows whose metric or tags have no name"},
-    {"--delete-unknown-columns", "", "delete columns that are nothing known"},
+    {"--delete-unknown-columns", "", "delete columns of unknown kinds"},
     {"--delete-bad-values", "", "delete points whose value cannot be read"},
-    {"--delete-bad-rows", "", "delete rows whose key is no series' hour"},
-    {"--delete-bad-compacts", "", "delete compacted columns whose parts do not add up"},
-    {"--last-write-wins", "", "of duplicates keep the newest (also: tsd.storage.fix_duplicates)"},
-    {"--sync", "", "accepted: each repair is always waited for"},
+    {"--delete-bad-rows", "", "delete rows whose key does not belong to a series"},
+    {"--delete-bad-compacts", "", "delete compacted columns whose qualifier and value do not fit"},
+    {"--last-write-wins", "",
+     "of several points at one time, keep the newest (like "
+     "tsd.storage.fix_duplicates)"},
+    {"--sync", "", "accepted without effect: the command always waits for each repair"},
 };
 
 }  // namespace
@@ -105,10 +110,10 @@ constexpr OptionSpec kFsckOptions[] = {
 const Command kFsckCommand{
     "fsck",
     "START [END] query [query...] | --full-scan",
-    "Finds damaged rows of the data table; repairs them if told to.",
+    "Finds damaged rows of the data table, and repairs them on request.",
     "A query is: AGG [rate [counter[,MAX[,RESET]]]] [downsample MS FUNC] METRIC [tagk=tagv...]\n"
-    "Aggregator, rate and downsampling are checked and ignored. The exit status is 1 if errors\n"
-    "were found, repaired or not.",
+    "Aggregator, rate and downsampling are checked and otherwise ignored. The exit status is 1\n"
+    "if errors were found, repaired or not.",
     kFsckOptions,
     "",
     RunFsck};

@@ -20,15 +20,15 @@ std::string Show(const Cell& cell) {
   return "column " + ToHexUpper(cell.qualifier) + ", value " + ToHexUpper(cell.value);
 }
 
-/// A point where it was found. Borrows the cell.
+/// A point with its cell. Borrows the cell.
 struct FoundPoint {
   const Cell* cell = nullptr;
   Qualifier qualifier;
-  ByteView value;          // of the point alone
-  bool compacted = false;  // one of several in its cell
+  ByteView value;          // only of this point
+  bool compacted = false;  // whether it is one of several in its cell
 };
 
-/// Splits a compacted cell by its flags alone, also by impossible ones; false if the parts do not
+/// Splits a compacted cell by its flags, even by invalid ones. Returns false if the parts do not
 /// end right before the last byte.
 bool SplitCompacted(const Cell& cell, std::vector<FoundPoint>* points) {
   ByteView qualifiers = cell.qualifier;
@@ -59,7 +59,7 @@ class RowCheck {
       CheckCell(cell);
     }
     row_.has_points = !points_.empty();
-    // Known only now: a row with a compacted cell is rewritten whole.
+    // A row with a compacted cell is rewritten completely, which is known only here.
     joining_ = has_compacted_ || options_.compact;
     std::stable_sort(points_.begin(), points_.end(), Earlier);
     for (size_t begin = 0, end = 0; begin < points_.size(); begin = end) {
@@ -86,7 +86,7 @@ class RowCheck {
       }
       case CellClass::kCompacted:
         return CheckCompacted(cell);
-      case CellClass::kMalformed:  // OpenTSDB's worker ends at F… of two bytes
+      case CellClass::kMalformed:  // OpenTSDB's worker stops at F… of two bytes
         return CheckUnknown(cell);
       default:
         return CheckObject(cell);
@@ -101,7 +101,7 @@ class RowCheck {
     ++row_.counts.unknown_deleted;
   }
 
-  /// Columns of odd length.
+  /// Checks a column of odd length.
   void CheckObject(const Cell& cell) {
     if (cell.qualifier.size() != 3 && cell.qualifier.size() != 5) return CheckUnknown(cell);
     if (cell.qualifier[0] == codec::kAnnotationPrefix) {
@@ -114,7 +114,7 @@ class RowCheck {
     Find("possibly an object of a future version: " + Show(cell));
   }
 
-  /// Counts nowhere; repaired as readers repair it.
+  /// Append cells are not counted. They are repaired like by readers.
   void CheckAppend(const Cell& cell) {
     ReconcileOptions options;
     options.repair_appends = options_.repair_appends;
@@ -123,7 +123,7 @@ class RowCheck {
     for (CellChange& change : *repair) puts_.push_back(std::move(change));
   }
 
-  /// False if the column cannot be one of the configured rollups.
+  /// Returns false if the column is not one of the configured rollups.
   bool CheckRollup(const Cell& cell) {
     if (options_.rollups == nullptr) return false;
     const auto& ids = options_.rollups->aggregator_ids;
@@ -172,7 +172,7 @@ class RowCheck {
     points_.insert(points_.end(), found.begin(), found.end());
   }
 
-  /// All points of one instant, at least one.
+  /// Checks all points of one time; there is at least one.
   void CheckInstant(std::span<FoundPoint> points) {
     ++row_.counts.valid_points;
     if (points.size() == 1) {
@@ -181,7 +181,7 @@ class RowCheck {
       return;
     }
     has_duplicates_ = true;
-    // Of equal cell times by qualifier, as they stand (spec cli.md §7).
+    // Cells with equal times are ordered by qualifier (opentsdb-tools.md §7).
     std::stable_sort(points.begin(), points.end(), [](const FoundPoint& a, const FoundPoint& b) {
       return a.cell->timestamp_ms < b.cell->timestamp_ms;
     });
@@ -199,7 +199,7 @@ class RowCheck {
   void CheckDuplicate(const FoundPoint& point) {
     ++row_.counts.duplicates;
     Find("  duplicate: " + Show(*point.cell));
-    // What cannot be read is left to whoever asks for bad values to be deleted.
+    // Unreadable points are left to the option that deletes bad values.
     const bool readable = point.compacted || (point.qualifier.valid_flags() &&
                                               point.value.size() >= Width(point.qualifier));
     if (!readable) return;
@@ -229,11 +229,11 @@ class RowCheck {
     const bool bad = (size != 4 && size != 8) || (Width(point.qualifier) == 8 && size == 4);
     if (bad) return BadValue(point, "a floating point value on " + std::to_string(size) + " bytes");
     if (size == Width(point.qualifier)) return Keep(point.qualifier, point.value);
-    // Passes, but in one cell with others it would shift them.
+    // The value is valid alone, but in a compacted cell it would shift the others.
     cannot_join_ = true;
   }
 
-  /// Old writers stored singles on 8 bytes, some of them sign-extended.
+  /// Old writers stored floats in 8 bytes, some of them sign-extended.
   void CheckWideSingle(const FoundPoint& point) {
     const uint32_t high = ReadBig32(point.value.data());
     const bool sign_extended = high == 0xFFFFFFFF && !point.qualifier.is_millis();
@@ -259,7 +259,7 @@ class RowCheck {
     ++row_.counts.long_integers;
     row_.counts.bytes_saved += 8 - width;
     const Qualifier qualifier = point.qualifier.with_flags(shortest.flags);
-    // Where the short form is a column already, it would be overwritten.
+    // If a column with the short form exists, it would be overwritten.
     if (!options_.fix || (!joining_ && HasColumn(qualifier)))
       return Keep(point.qualifier, point.value);
     ++Repaired().long_integers_shortened;
@@ -286,7 +286,7 @@ class RowCheck {
     }
   }
 
-  /// Repairs inside a row that is to be rewritten count only if it is.
+  /// In a row that is rewritten, repairs count only if the rewrite happens.
   FsckCounts& Repaired() { return joining_ ? joined_counts_ : row_.counts; }
 
   void Keep(Qualifier qualifier, ByteView value) {
@@ -304,7 +304,7 @@ class RowCheck {
     puts_.push_back(std::move(put));
   }
 
-  /// The row's points as one cell, its other columns of points deleted.
+  /// Writes the points of the row as one cell and deletes its other columns of points.
   void Join() {
     if (!options_.fix || joined_.empty() || cannot_join_) return;
     if (has_duplicates_ && !options_.resolve_duplicates) return;
@@ -334,15 +334,16 @@ class RowCheck {
   const FsckOptions& options_;
   FsckRow row_;
   std::vector<FoundPoint> points_;
-  bool has_compacted_ = false;  // one that can be read
+  bool has_compacted_ = false;  // only readable ones
   bool joining_ = false;
   bool has_duplicates_ = false;
-  bool uncorrected_ = false;  // a bad value that stays
+  bool uncorrected_ = false;  // a bad value stays
   bool cannot_join_ = false;
-  int64_t kept_time_ms_ = std::numeric_limits<int64_t>::max();  // the oldest of duplicates kept
+  int64_t kept_time_ms_ =
+      std::numeric_limits<int64_t>::max();  // the oldest of the duplicates that were kept
   std::vector<codec::StoredPoint> joined_;
   FsckCounts joined_counts_;
-  std::set<Bytes> columns_;  // what a joined cell replaces
+  std::set<Bytes> columns_;  // the columns that the joined cell replaces
   std::vector<CellChange> puts_;
   std::set<Bytes> deletes_;
 };

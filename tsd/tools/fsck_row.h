@@ -1,10 +1,9 @@
 #pragma once
-// What is wrong with the cells of one row of the data table, and what repairs it (spec schema.md
-// §18.4, cli.md §7; OpenTSDB class Fsck). Pure: neither clock nor store.
+// Checks the cells of one row of the data table and computes repairs (opentsdb-schema.md §18.4,
+// opentsdb-tools.md §7; OpenTSDB class Fsck). Pure functions, without clock or store.
 //
-// Every repair keeps what it does not name: changes put first and delete then, a column that is put
-// is not deleted, and integers that need all of their 8 bytes stay (OpenTSDB's loses them where it
-// rewrites a row).
+// A repair loses no other data. Puts come before deletes, a column that is put is not deleted, and
+// integers that need 8 bytes keep them. OpenTSDB loses such integers when it rewrites a row.
 
 #include <cstdint>
 #include <span>
@@ -18,30 +17,30 @@
 namespace hg::tsd {
 
 struct FsckOptions {
-  bool fix = false;  // without it nothing is changed, whatever else is asked for
+  bool fix = false;  // if false, nothing is changed, whatever else is set
   bool compact = false;
   bool resolve_duplicates = false;
-  bool last_write_wins = false;  // of duplicates keep the newest cell, not the oldest
+  bool last_write_wins = false;  // keep the newest of duplicate cells, not the oldest
   bool delete_orphans = false;
   bool delete_unknown_columns = false;
   bool delete_bad_values = false;
   bool delete_bad_rows = false;
   bool delete_bad_compacts = false;
-  bool repair_appends = false;       // tsd.storage.repair_appends, of rows old enough
+  bool repair_appends = false;       // tsd.storage.repair_appends, for rows that are old enough
   bool use_otsdb_timestamp = false;  // tsd.storage.use_otsdb_timestamp
-  /// Where rollups are enabled: three-byte columns of their aggregators are no future objects.
+  /// If set, three-byte columns of these aggregators are rollups and not future objects.
   const codec::RollupTables* rollups = nullptr;
 };
 
 struct FsckRow {
-  FsckCounts counts;                  // `rows` is left to the caller
-  std::vector<std::string> findings;  // a line each, without the row's key
+  FsckCounts counts;                  // without `rows`, which the caller counts
+  std::vector<std::string> findings;  // one line each, without the row key
   std::vector<CellChange> changes;    // empty: nothing to repair
   bool has_points = false;
 };
 
-/// `cells`: those of family "t" of one row, by qualifier; its key is good. Counts of repairs hold
-/// once the changes are stored.
+/// `cells` are those of family "t" of one row with a valid key, by qualifier. Counts of repairs are
+/// valid once the changes are stored.
 FsckRow CheckCells(std::span<const Cell> cells, const FsckOptions& options);
 
 }  // namespace hg::tsd

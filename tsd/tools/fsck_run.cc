@@ -14,10 +14,10 @@ namespace {
 
 constexpr uint64_t kProgressRows = 10'000;
 constexpr size_t kBatchRows = 128;
-/// Somebody else writes the row again and again: then it is reported, not repaired.
+/// If other writers change a row after this many attempts, it is reported and not repaired.
 constexpr int kRepairTriesMax = 5;
 
-/// The whole table in consecutive scans.
+/// Divides the whole table into consecutive scans.
 std::vector<ScanSpec> SplitTable(const std::string& table, const std::vector<Bytes>& bounds) {
   std::vector<ScanSpec> scans(bounds.size() + 1);
   for (size_t i = 0; i < scans.size(); ++i) {
@@ -32,7 +32,7 @@ std::vector<ScanSpec> SplitTable(const std::string& table, const std::vector<Byt
 
 }  // namespace
 
-/// One scan, on one thread.
+/// Runs one scan on one thread.
 class Fsck::Worker {
  public:
   Worker(Fsck& fsck, const ScanSpec& scan, const Selection* selection)
@@ -51,7 +51,7 @@ class Fsck::Worker {
       }
       Report();
     }
-    // OpenTSDB counts a row when it meets the next one, and its last row only if it has points.
+    // OpenTSDB counts a row when it reads the next one, and the last row only if it has points.
     if (any_row_ && last_has_points_) ++counts_.rows;
     Report();
     return {};
@@ -83,7 +83,7 @@ class Fsck::Worker {
     return {};
   }
 
-  /// Counts a row whose cells are not looked at, and deletes it if told to.
+  /// Counts a row whose cells are not examined, and deletes it on request.
   Status Reject(const Bytes& key, bool remove, uint64_t FsckCounts::*found,
                 uint64_t FsckCounts::*deleted) {
     ++(counts_.*found);
@@ -104,7 +104,7 @@ class Fsck::Worker {
                                               points::kFamily, row.cells, scan_.table,
                                               {row.key, std::move(checked.changes)}));
       if (stored) break;
-      // Somebody wrote the row meanwhile: what was found holds no longer.
+      // Another writer changed the row meanwhile, so it is checked again.
       ASSIGN_OR_RETURN(row, fsck_.session_.cells().Get(scan_.table, row.key, points::kFamily));
       if (tries == kRepairTriesMax) options.fix = options.repair_appends = false;
       checked = CheckCells(row.cells, options);
@@ -115,7 +115,7 @@ class Fsck::Worker {
     return {};
   }
 
-  /// Hands over what was counted since the last time.
+  /// Adds the counts since the last call to the totals.
   void Report() {
     const uint64_t before = std::min(found_.errors(), errors_before_global_);
     found_ += counts_;
@@ -126,8 +126,8 @@ class Fsck::Worker {
   Fsck& fsck_;
   const ScanSpec& scan_;
   const Selection* const selection_;
-  FsckCounts found_;   // reported
-  FsckCounts counts_;  // since
+  FsckCounts found_;   // already reported
+  FsckCounts counts_;  // not yet reported
   uint64_t errors_before_global_ = UINT64_MAX;
   bool any_row_ = false;
   bool last_has_points_ = false;
@@ -171,7 +171,7 @@ Status Fsck::RunWorkers(const std::vector<ScanSpec>& scans, const Selection* sel
         outcomes[i] = Survive([&] { return Worker(*this, scans[i], selection).Run(); });
     };
     std::vector<std::jthread> pool;
-    // Where no thread is to be had, those that are do the work.
+    // If no threads can be started, the existing ones do the work.
     (void)Survive([&] {
       for (size_t i = 1; i < std::min(scans.size(), static_cast<size_t>(threads)); ++i)
         pool.emplace_back(work);

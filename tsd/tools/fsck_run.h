@@ -1,5 +1,5 @@
 #pragma once
-// Walks rows of the data table and checks them, with repairs if asked (spec cli.md §7).
+// Checks rows of the data table, and repairs them on request (opentsdb-tools.md §7).
 
 #include <mutex>
 #include <ostream>
@@ -12,41 +12,42 @@
 
 namespace hg::tsd {
 
-/// One run. What is wrong with a row, and progress, go to `log` as it is found.
+/// One run. Findings and progress go to `log` immediately.
 class Fsck {
  public:
-  /// Both references outlive the object; the session is open.
+  /// Both references must outlive the object. The session must be open.
   Fsck(Session& session, FsckOptions options, int64_t now_s, std::ostream& log)
       : session_(session), options_(options), now_s_(now_s), log_(log) {}
 
-  /// Rows that the queries read, query after query, one worker a salt bucket.
+  /// Checks the rows that the queries read, one query after the other, with one worker per salt
+  /// bucket.
   Status RunQueries(const WordQueries& queries, int threads);
-  /// Every row: one worker a salt bucket; unsalted, the metrics' ids split evenly into `threads`
-  /// ranges.
+  /// Checks all rows. With salt there is one worker per bucket. Otherwise the metric ids are
+  /// divided evenly into `threads` ranges.
   Status RunFullScan(int threads);
 
-  /// Of the run so far. Repairs are counted once they are stored.
+  /// The counts so far. Repairs are counted once they are stored.
   [[nodiscard]] const FsckCounts& counts() const { return counts_; }
-  /// Errors that the exit status tells of. OpenTSDB's worker ends at a row of global annotations,
-  /// so what stands behind one in a worker's range is found, repaired and reported here but leaves
-  /// the status as it is there (recorded: scenario fsck-clean).
+  /// The errors that determine the exit code. OpenTSDB's worker stops at a row of global
+  /// annotations. Errors after such a row in a worker's range are found, repaired and reported
+  /// here, but do not change the exit code (recorded: scenario fsck-clean).
   [[nodiscard]] uint64_t errors_in_status() const { return errors_in_status_; }
 
  private:
   class Worker;
   enum class KeyKind { kGood, kGlobal, kBad, kOrphan };
 
-  /// Runs a worker for each scan, `threads` at a time; the first failure is given.
+  /// Runs a worker for each scan, `threads` at a time. Returns the first failure.
   Status RunWorkers(const std::vector<ScanSpec>& scans, const Selection* selection, int threads);
   [[nodiscard]] Result<KeyKind> CheckKey(ByteView key);
   void Log(ByteView key, const std::vector<std::string>& findings);
-  /// Adds what a worker found in its last batch, and tells progress each kProgressRows rows.
+  /// Adds the counts of a worker's last batch, and logs progress every kProgressRows rows.
   void Add(const FsckCounts& counts, uint64_t errors_in_status);
 
   Session& session_;
   const FsckOptions options_;
   const int64_t now_s_;
-  std::mutex mutex_;  // guards the rest
+  std::mutex mutex_;  // guards the members below
   std::ostream& log_;
   FsckCounts counts_;
   uint64_t errors_in_status_ = 0;

@@ -9,7 +9,7 @@
 namespace hg::tsd {
 namespace {
 
-constexpr char kAnnotation = '\1';  // begins their qualifiers, of 3 or 5 bytes
+constexpr char kAnnotation = '\1';  // first byte of annotation qualifiers, which have 3 or 5 bytes
 
 Bytes TsuidMember(ByteView tsuid) { return "\"tsuid\":\"" + ToHexUpper(tsuid) + '"'; }
 

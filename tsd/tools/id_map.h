@@ -1,5 +1,6 @@
 #pragma once
-// Which ids another store has for the names of this one, and what rows of series are called there.
+// Maps ids of this store to the ids that another store has for the same names, and converts row
+// keys.
 
 #include <map>
 
@@ -9,16 +10,16 @@
 
 namespace hg::tsd {
 
-/// Ids that were not added are the same on both sides. One thread.
+/// Ids that were not added are equal in both stores. Not thread-safe.
 class IdMap {
  public:
   explicit IdMap(const KeyLayout& layout) : layout_(layout) {}
 
   void Add(UidKind kind, const Bytes& here, const Bytes& there);
-  /// All of them are.
+  /// Whether all ids are equal.
   [[nodiscard]] bool same() const;
-  /// Gives a row of series, of points or of rollups, the key that it has there, and its annotations
-  /// that series. A key without series, or that cannot be read, stays as it is.
+  /// Converts the key of a row of points or rollups, and the TSUIDs of its annotations. Keys
+  /// without series and unreadable keys stay unchanged.
   void Rename(Row* row) const;
 
  private:

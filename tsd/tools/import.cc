@@ -1,10 +1,11 @@
-// import: lines of points into the store (spec cli.md §5).
+// The command import: reads points from lines into the store (opentsdb-tools.md §5).
 
 #include <memory>
 #include <mutex>
 #include <unordered_map>
 
 #include "storage/model/number_text.h"
+#include "storage/model/special_double.h"
 #include "storage/points/points.h"
 #include "tsd/ingest/ingest.h"
 #include "tsd/settings.h"
@@ -74,14 +75,14 @@ class Importer {
     }
   }
 
-  /// Ok: the import goes on.
+  /// Returns ok if the import continues.
   Status Judge(Status added, const std::string& path, uint64_t number) {
     if (added.ok()) return {};
     added = Prepend(added, path + ":" + std::to_string(number));
     const bool about_the_line =
         added.code() == StatusCode::kInvalidArgument || added.code() == StatusCode::kNotFound;
     if (!skip_errors_ || !about_the_line) {
-      // What precedes the bad line is stored.
+      // The points before the bad line are stored.
       RETURN_IF_ERROR(Flush());
       return added;
     }
@@ -91,13 +92,13 @@ class Importer {
 
   Status AddLine(std::string_view line) {
     ASSIGN_OR_RETURN(const ImportLine parts, ParseImportLine(line));
-    // The series first: a line whose value or range of time is bad leaves its ids behind, as
-    // OpenTSDB's does (spec cli.md §5).
+    // The series is resolved first. So a line with a bad value or time leaves its ids behind, as in
+    // OpenTSDB (opentsdb-tools.md §5).
     ASSIGN_OR_RETURN(const SeriesNumber series, FindSeries(parts));
     return AddValue(series, parts.time, parts.value, EntryPath::kImport);
   }
 
-  /// Unlike lines, rows lose nothing: numbers that are not whole are doubles.
+  /// Unlike lines, rows of CSV keep full precision: numbers with a fraction are doubles.
   Status AddRow(const CsvColumns& columns, const std::vector<std::string>& cells) {
     ASSIGN_OR_RETURN(const CsvPoint point, ReadCsvPoint(columns, cells));
     spelling_.assign(point.metric);
@@ -109,7 +110,8 @@ class Importer {
     }
     auto known = series_.find(spelling_);
     if (known == series_.end()) {
-      ASSIGN_OR_RETURN(const SeriesNumber number, Resolve(point.metric, point.tags));
+      ASSIGN_OR_RETURN(const SeriesNumber number,
+                       Resolve(point.metric, point.tags, Dialect::kLabels));
       known = series_.emplace(spelling_, number).first;
     }
     return AddValue(known->second, point.time, point.value, EntryPath::kHttp);
@@ -118,8 +120,15 @@ class Importer {
   Status AddValue(SeriesNumber series, Timestamp time, std::string_view text, EntryPath path) {
     PointValue value;
     NumberError error;
-    if (!ParseValue(text, path, &value, &error))
+    if (!ParseValue(text, path, &value, &error)) {
+      const auto special = csv_ ? ReadSpecialDouble(text) : std::nullopt;
+      if (special) return AddValue(series, time, *special);
       return Status::InvalidArgument("invalid value: " + error.message);
+    }
+    return AddValue(series, time, value);
+  }
+
+  Status AddValue(SeriesNumber series, Timestamp time, const PointValue& value) {
     if (!time.in_range())
       return Status::InvalidArgument("invalid time: " + std::to_string(time.raw));
     RETURN_IF_ERROR(CheckOrder(series, time));
@@ -132,16 +141,19 @@ class Importer {
     spelling_ += parts.tags;
     if (auto it = series_.find(spelling_); it != series_.end()) return it->second;
     ASSIGN_OR_RETURN(const std::vector<TagText> tags, ParseImportTags(parts.tags));
-    ASSIGN_OR_RETURN(const SeriesNumber number, Resolve(parts.metric, tags));
+    ASSIGN_OR_RETURN(const SeriesNumber number, Resolve(parts.metric, tags, Dialect::kWords));
     series_.emplace(spelling_, number);
     return number;
   }
 
-  Result<SeriesNumber> Resolve(std::string_view metric, std::span<const TagText> tags) {
+  /// `dialect` decides how many tags are allowed.
+  Result<SeriesNumber> Resolve(std::string_view metric, std::span<const TagText> tags,
+                               Dialect dialect) {
     NamedPoint point;
+    point.spelling.dialect = dialect;
     point.metric = metric;
     point.tags = tags;
-    point.time = Timestamp{1};  // any in range: the line's own is checked later, line by line
+    point.time = Timestamp{1};  // any valid time; the time of each line is checked later
     return WithRoom([&] { return ingest_.Resolve(point); });
   }
 
@@ -168,7 +180,7 @@ class Importer {
     ASSIGN_OR_RETURN(const LogPosition position,
                      WithRoom([this] { return call_.session.points().Append(batch_); }));
     batch_.clear();
-    // Puts the log into its file now and then; waiting for it is Finish's business.
+    // Writes the log to its file at intervals. Finish waits for it.
     if (++batches_ % kBatchesPerCommit == 0) {
       call_.session.points().Commit(position, [failure = failure_](const Status& status) {
         if (status.ok()) return;
@@ -180,8 +192,8 @@ class Importer {
     return failure_->status;
   }
 
-  /// A full memory is being written to files: the one thing to do is to wait for that. `work` may
-  /// be done again, and gives a Result.
+  /// Runs `work` and, if memory is full, waits for a flush and repeats it. `work` must be
+  /// repeatable and return a Result.
   template <typename Work>
   auto WithRoom(const Work& work) -> decltype(work()) {
     auto result = work();
@@ -210,11 +222,11 @@ class Importer {
   const int64_t began_ns_ = call_.clock.MonotonicNs();
   uint64_t points_ = 0;
   std::string spelling_;
-  std::unordered_map<std::string, SeriesNumber> series_;  // by spelling
+  std::unordered_map<std::string, SeriesNumber> series_;  // by raw series key
   std::unordered_map<SeriesNumber, int64_t> last_ms_;
   std::vector<PointEntry> batch_;
   uint64_t batches_ = 0;
-  /// Told by the log, perhaps after this object is gone.
+  /// Set by the log, possibly after this object is destroyed.
   struct Failure {
     std::mutex mutex;
     Status status;
@@ -223,7 +235,7 @@ class Importer {
 };
 
 int RunImport(Invocation& call) {
-  if (call.line.words().empty()) return call.Misused("no file is named");
+  if (call.line.words().empty()) return call.Misused("no file was given");
   Result<IngestOptions> options = ReadIngestOptions(call.session.config());
   if (!options.ok()) return call.Fail(options.status());
   if (Status s = call.Open(); !s.ok()) return call.Fail(s);
@@ -246,8 +258,10 @@ void ApplyImportOptions(const CommandLine& line, Config* config) {
 
 constexpr OptionSpec kImportOptions[] = {
     {"--auto-metric", "", "assign ids to new metrics"},
-    {"--skip-errors", "", "log bad lines and go on"},
-    {"--csv", "", "comma-separated values; the first row names metric, time, value and the tags"},
+    {"--skip-errors", "", "report invalid lines and continue"},
+    {"--csv", "",
+     "files contain comma-separated values; the first row names the columns metric, "
+     "time, value and the tag keys"},
 };
 
 }  // namespace
@@ -256,8 +270,8 @@ const Command kImportCommand{
     "import",
     "PATH...",
     "Stores the points of text files: METRIC TIME VALUE TAGK=TAGV... on each line.",
-    "Names ending in .gz are unpacked; '-- -' is standard input. Points of a series ascend in "
-    "time.",
+    "Files whose names end in .gz are decompressed. '-- -' is standard input. The points of a\n"
+    "series must be in ascending order of time.",
     kImportOptions,
     "POST /api/put",
     RunImport,

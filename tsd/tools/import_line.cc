@@ -20,7 +20,7 @@ void OrderTags(std::vector<TagText>* tags) {
 
 Result<ImportLine> ParseImportLine(std::string_view line) {
   std::string_view rest = line;
-  bool more = true;  // a blank stood behind the last word
+  bool more = true;  // a blank followed the last word
   const auto word = [&rest, &more] {
     const size_t blank = rest.find(' ');
     const std::string_view taken = rest.substr(0, blank);
@@ -35,7 +35,8 @@ Result<ImportLine> ParseImportLine(std::string_view line) {
   parts.value = word();
   parts.tags = rest;
   if (parts.metric.empty())
-    return Status::InvalidArgument("a line begins with a metric: \"" + std::string(line) + "\"");
+    return Status::InvalidArgument("a line must begin with a metric: \"" + std::string(line) +
+                                   "\"");
   NumberError error;
   if (!ParseLong(time, &parts.time.raw, &error))
     return Status::InvalidArgument("invalid time: " + error.message);

@@ -1,6 +1,6 @@
 #pragma once
-// Points as lines of text, METRIC TIME VALUE TAGK=TAGV…: what `import` reads and `scan --import`
-// prints (spec cli.md §4, §5). Pure.
+// Points as lines of text, METRIC TIME VALUE TAGK=TAGV…. `import` reads them and `scan --import`
+// prints them (opentsdb-tools.md §4, §5). Pure functions.
 
 #include <string>
 #include <string_view>
@@ -13,7 +13,7 @@
 
 namespace hg::tsd {
 
-/// A line taken apart; the parts are its bytes. Names, value and tags are not looked at yet.
+/// The parts of a line, as views. Names, value and tags are not checked yet.
 struct ImportLine {
   std::string_view metric;
   Timestamp time;  // > 0
@@ -21,18 +21,18 @@ struct ImportLine {
   std::string_view tags;
 };
 
-/// Exactly one blank stands between the first three words, so a second one makes the next word
-/// empty. InvalidArgument: no metric, a time that is none, an empty value. Corruption: the line
-/// ends with its time, which ends an import whatever it is told about errors (OpenTSDB's
+/// Parses a line. The first three words are separated by exactly one blank, so a second blank makes
+/// the next word empty. InvalidArgument: no metric, an invalid time, or an empty value. Corruption:
+/// the line ends after its time, which ends an import even with --skip-errors (OpenTSDB's
 /// TextImporter).
 Result<ImportLine> ParseImportLine(std::string_view line);
 
-/// "k=v k=v", blanks between them as many as there are; the same pair twice is one. In the order in
-/// which OpenTSDB resolves tags, and so hands out ids (spec schema.md §3.3). InvalidArgument: not a
-/// pair, or another value for a key.
+/// Parses "k=v k=v" with any number of blanks between pairs. A repeated equal pair counts once. The
+/// result is in the order in which OpenTSDB resolves tags and assigns ids (opentsdb-schema.md
+/// §3.3). InvalidArgument: not a pair, or two values for a key.
 Result<std::vector<TagText>> ParseImportTags(std::string_view text);
 
-/// The line of a point, with its end. `tags`: " k=v k=v".
+/// Returns the line of a point with its newline. `tags` has the form " k=v k=v".
 std::string ImportLineText(std::string_view metric, int64_t time, const PointValue& value,
                            std::string_view tags);
 

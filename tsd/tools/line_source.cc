@@ -43,7 +43,8 @@ class GzipSource : public LineSource {
     const int n = gzread(file_, into, static_cast<unsigned>(size));
     int error = Z_OK;
     const char* why = gzerror(file_, &error);
-    // A file cut short is told by gzerror alone, together with the bytes that could be unpacked.
+    // For a truncated file, gzread returns the data it could decompress. Only gzerror reports the
+    // truncation.
     if (n < 0 || error == Z_BUF_ERROR || error == Z_DATA_ERROR)
       return Status::Corruption(std::string("gzip: ") + why);
     return static_cast<size_t>(n);
@@ -65,10 +66,10 @@ Result<std::unique_ptr<LineSource>> LineSource::Open(const std::string& path,
   if (path.ends_with(".gz")) {
     gzFile file = gzopen(path.c_str(), "rb");
     if (file == nullptr) return CannotRead(path);
-    // zlib hands on as it is what is not packed; OpenTSDB refuses it.
+    // zlib returns uncompressed files unchanged. OpenTSDB rejects them.
     if (gzdirect(file) != 0) {
       gzclose(file);
-      return Status::Corruption(path + " is not in the form of gzip");
+      return Status::Corruption(path + " is not a gzip file");
     }
     return std::unique_ptr<LineSource>(new GzipSource(file));
   }

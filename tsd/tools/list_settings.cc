@@ -14,7 +14,7 @@ int RunSettings(Invocation& call) {
 const Command kSettingsCommand{"settings",
                                "",
                                "Prints every setting, its default and its meaning.",
-                               "A table in Markdown, which is that of docs/settings.md.",
+                               "The output is the Markdown table of docs/settings.md.",
                                {},
                                "/api/config, which tells their values",
                                RunSettings};

@@ -1,5 +1,5 @@
-// load: the lines of `dump`, with the table in front, into an empty database. Lines of one row that
-// follow each other become one mutation, so that a row comes back as it was (engine.md §8).
+// The command load: reads lines of `dump`, with the table in front, into an empty database.
+// Consecutive lines of one row become one mutation, so the row is restored exactly.
 
 #include "tsd/tables.h"
 #include "tsd/tools/cell_line.h"
@@ -8,10 +8,10 @@
 namespace hg::tsd {
 namespace {
 
-/// Rows handed to the store in one call.
+/// Number of rows per call of the store.
 constexpr size_t kRowsPerCall = 256;
 
-/// Collects the rows of one table and hands them on in groups.
+/// Collects the rows of one table and writes them in groups.
 class Loader {
  public:
   explicit Loader(Store& store) : store_(store) {}
@@ -44,8 +44,8 @@ class Loader {
   std::vector<RowMutation> rows_;
 };
 
-/// Loading beside other cells would mix two databases. A cluster may have others' tables beside
-/// those of the settings.
+/// Checks that the tables of the settings are empty, because loading into existing data would mix
+/// two databases. Other tables of a cluster are ignored.
 Status CheckEmpty(const Config& config, Store& store) {
   ASSIGN_OR_RETURN(const auto tables, DescribeTables(config));
   for (const TableDescriptor& table : tables) RETURN_IF_ERROR(CheckTableEmpty(store, table.name));
@@ -53,7 +53,10 @@ Status CheckEmpty(const Config& config, Store& store) {
 }
 
 int RunLoad(Invocation& call) {
-  if (!call.line.words().empty()) return call.Misused("cells are read from standard input");
+  if (!call.line.words().empty())
+    return call.Misused(
+        "no words are expected, because cells are read from "
+        "standard input");
   if (Status s = call.Open(); !s.ok()) return call.Fail(s);
   Store& store = call.session.cells();
   if (Status s = CheckEmpty(call.session.config(), store); !s.ok()) return call.Fail(s);
@@ -79,8 +82,8 @@ const Command kLoadCommand{
     "load",
     "",
     "Loads cells from standard input into an empty database.",
-    "One line a cell: TABLE <tab> ROW <tab> FAMILY <tab> QUALIFIER <tab> VALUE, all but table and\n"
-    "family in hexadecimal; the cells of a row one after the other.",
+    "Each line is a cell: TABLE <tab> ROW <tab> FAMILY <tab> QUALIFIER <tab> VALUE. All fields\n"
+    "except table and family are hexadecimal. The cells of a row must be on consecutive lines.",
     {},
     "",
     RunLoad};

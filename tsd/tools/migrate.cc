@@ -1,5 +1,5 @@
-// migrate --from URI --to URI: all tables of one store into another one, while either is written to
-// if it is HBase or a daemon's (migrate_run.h).
+// The command migrate --from URI --to URI: copies all tables of one store to another. HBase and
+// daemons may be written to meanwhile (migrate_run.h).
 
 #include <charconv>
 #include <filesystem>
@@ -17,17 +17,17 @@ namespace {
 
 constexpr const char* kStateFile = "tsdb-migrate.json";
 constexpr OptionSpec kOptions[] = {
-    {"--from", "URI", "the store to be read: dir:///PATH or hbase://HOST:PORT[,…][/NAMESPACE]"},
-    {"--to", "URI", "the store to be written, in the same form"},
-    {"--state", "FILE", "how far it has come (tsdb-migrate.json)"},
-    {"--follow", "N", "N more passes over what has changed meanwhile; 0: until it is killed"},
-    {"--pause", "SECONDS", "between these passes (10)"},
-    {"--rate", "MB", "megabytes a second, at most, that are read; rows are not counted first"},
-    {"--workers", "N", "parts of tables at once, 1 to 16 (4)"},
-    {"--again", "", "all rows once more, without a state file or in spite of it"},
-    {"--delete", "", "remove what only the other side has"},
+    {"--from", "URI", "store to read: dir:///PATH or hbase://HOST:PORT[,…][/NAMESPACE]"},
+    {"--to", "URI", "store to write, in the same form"},
+    {"--state", "FILE", "file that keeps the progress (tsdb-migrate.json)"},
+    {"--follow", "N", "make N more passes over changed rows; 0 = until the command is killed"},
+    {"--pause", "SECONDS", "seconds between these passes (10)"},
+    {"--rate", "MB", "maximum megabytes read per second; rows are not counted first"},
+    {"--workers", "N", "table parts that are copied concurrently, 1 to 16 (4)"},
+    {"--again", "", "process all rows again, whatever the state file says"},
+    {"--delete", "", "remove rows and items that only the target has"},
     {"--verify", "", "compare all rows, write nothing"},
-    {"--no-count", "", "do not count the rows first, which the time left is reckoned from"},
+    {"--no-count", "", "do not count the rows first; the remaining time is then unknown"},
 };
 
 Result<int64_t> NumberOption(const CommandLine& line, std::string_view option, int64_t absent,
@@ -44,7 +44,7 @@ Result<int64_t> NumberOption(const CommandLine& line, std::string_view option, i
                                  std::to_string(min) + " to " + std::to_string(max));
 }
 
-/// One call of the command, both stores open.
+/// One call of the command, with both stores open.
 class Migration {
  public:
   Migration(Invocation& call, const Config& from, const Config& to)
@@ -80,7 +80,8 @@ class Migration {
     constexpr int64_t kEver = int64_t{1} << 40;
     const CommandLine& line = call_.line;
     ASSIGN_OR_RETURN(follow_, NumberOption(line, "--follow", 0, 0, kEver));
-    // Counted down to 0, which is reached at once without the option and never with 0.
+    // It is decremented to 0. Without the option it is 0 from the start, and an explicit 0 means no
+    // end.
     if (line.Has("--follow") && follow_ == 0) follow_ = std::numeric_limits<int64_t>::max();
     ASSIGN_OR_RETURN(pause_s_, NumberOption(line, "--pause", 10, 0, 86'400));
     ASSIGN_OR_RETURN(const int64_t workers, NumberOption(line, "--workers", 4, 1, 16));
@@ -91,7 +92,7 @@ class Migration {
     }
     options_.only_compare = verify_;
     options_.remove_extra = line.Has("--delete");
-    // To count is to have the source read everything, at whatever rate.
+    // Counting reads the whole source without the rate limit.
     options_.count = !line.Has("--no-count") && !line.Has("--rate");
     state_path_ = std::filesystem::absolute(line.Value("--state").value_or(kStateFile));
     if (verify_ && (options_.remove_extra || line.Has("--follow"))) {
@@ -100,7 +101,7 @@ class Migration {
     return {};
   }
 
-  /// One that is not there would be made, and be an empty source.
+  /// Checks that the source directory exists. Otherwise it would be created as an empty source.
   Status CheckSourceDirectory() {
     const std::string& path = from_.config().String("tsd.storage.path");
     const bool directory = from_.config().String("tsd.storage.backend") == "embedded";
@@ -123,7 +124,8 @@ class Migration {
           return state;
         }
         return Status::Conflict("state file " + state_path_.string() + " is of a migration from " +
-                                state->from + " to " + state->to + ": name another with --state");
+                                state->from + " to " + state->to +
+                                ": give another state file with --state");
       }
       const Status empty = run.CheckEmptyThere();
       if (empty.code() == StatusCode::kConflict) {
@@ -170,7 +172,7 @@ class Migration {
 int RunMigrate(Invocation& call) {
   const auto from = call.line.Value("--from");
   const auto to = call.line.Value("--to");
-  if (!call.line.words().empty()) return call.Misused("there are no words, only options");
+  if (!call.line.words().empty()) return call.Misused("no words are expected, only options");
   if (!from || !to) return call.Misused("--from and --to must be given");
   if (*from == *to) return call.Misused("--from and --to are the same");
   const auto from_settings = SettingsOfUri(call.session.config(), *from);
@@ -187,17 +189,16 @@ const Command kMigrateCommand{
     "migrate",
     "",
     "Copies all tables between a data directory and HBase, in either direction.",
-    "Salt, widths of ids and names of tables are those of the settings, on both sides. Rows are\n"
-    "compared, written where they differ, read back and compared again. Run again after it was\n"
-    "interrupted it goes on where it was; run again after its end it brings over what has "
-    "changed.\n"
-    "HBase may be written to meanwhile, and so may a directory that a daemon has, which is read "
-    "and\n"
-    "written by way of it. What clients write there stays, but for points that the source has, "
-    "too;\n"
-    "what the call went past comes with the next one, when they have stopped. Into a daemon that\n"
-    "has other ids for the source's names no points are written, and --delete is refused. Exit\n"
-    "status 1: it failed, or --verify has found rows that are missing or differ (docs/hbase.md).",
+    "Both sides use the salt, the widths of ids and the table names of the settings. Rows are\n"
+    "compared, written if they differ, read back and compared again. If the command was\n"
+    "interrupted, run it again to continue. If it was finished, run it again to copy what has\n"
+    "changed since. Clients may write to HBase meanwhile, and to a data directory that a daemon\n"
+    "uses. The command then reads and writes through the daemon. Points that clients write there\n"
+    "stay, except points that the source has too. Changes behind the current position are copied\n"
+    "by the next call, after the clients have stopped. If a daemon has other ids for the names\n"
+    "of the source, no points are written. --delete is refused for a target that a daemon uses.\n"
+    "Exit status 1: the command failed, or --verify found rows that are missing or differ\n"
+    "(docs/hbase.md).",
     kOptions,
     "",
     RunMigrate};

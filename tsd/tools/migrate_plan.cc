@@ -1,4 +1,4 @@
-// What a migration is to look at: its tables and their parts (the rest of migrate_run.h).
+// Plans a migration: its tables and their parts (the rest of migrate_run.h).
 
 #include <algorithm>
 #include <set>
@@ -10,7 +10,8 @@
 namespace hg::tsd {
 namespace {
 
-/// Before the last pass began: clocks of region servers, and writes that are sent again.
+/// The search for changes starts this long before the last pass, because clocks of region servers
+/// differ and writes are repeated.
 constexpr int64_t kOverlapMs = 5 * 60 * 1000;
 
 bool TimesTellChanges(Session& session) {
@@ -25,13 +26,13 @@ Status MigrateRun::Prepare() {
   ASSIGN_OR_RETURN(const auto there, DescribeTables(to_.config()));
   if (here.size() != there.size()) {
     return Status::InvalidArgument(
-        "a namespace in the word of one side makes its rollup tables others than those that "
-        "tsd.rollups.config names: leave it out, and name the tables with it in the settings");
+        "a namespace in --from or --to does not apply to the rollup tables of tsd.rollups.config: "
+        "leave out the namespace, and name the tables with it in the settings");
   }
   if (writes_beside() && options_.remove_extra) {
     return Status::InvalidArgument("--delete: what the clients of the daemon that has " +
                                    to_.config().String("tsd.storage.path") +
-                                   " write would be removed; stop it first");
+                                   " write would be removed; stop the daemon first");
   }
   const bool daemon = from_.backend().beside_daemon() || to_.backend().beside_daemon();
   for (size_t i = 0; i < here.size(); ++i) {
@@ -42,7 +43,7 @@ Status MigrateRun::Prepare() {
     rules.remove_extra = options_.remove_extra;
     rules.ids_stay = ids && writes_beside();
     rules.counters_lead = ids && to_.backend().beside_daemon();
-    // What a daemon knows of its rollups is about to change, and it alone knows how.
+    // The state of rollups is not copied to a daemon, because only the daemon can update it.
     const bool apart = daemon && here[i].name == RollupStateTable(from_.data_table());
     tables_.push_back({here[i].name, there[i].name, rules, here[i].points || ids, false, apart});
     if (!writes_beside()) continue;
@@ -102,7 +103,7 @@ Result<MigrateState> MigrateRun::Plan() {
 }
 
 Status MigrateRun::PlanNext(MigrateState* state) {
-  // A pass that did not end leaves what it was to look at to the next one.
+  // If the last pass did not end, the next one covers the same changes.
   const bool ended = state->PassDone();
   if (TimesTellChanges(from_) && ended) state->since_ms = state->pass_began_ms - kOverlapMs;
   ++state->pass;

@@ -12,7 +12,7 @@ namespace hg::tsd {
 namespace {
 
 constexpr int kBusyRetries = 10;
-/// Of a row that others change each time before it is.
+/// Maximum attempts for a row that others change concurrently.
 constexpr int kRowTries = 1000;
 
 }  // namespace
@@ -30,7 +30,7 @@ void RangeReport::Add(const RangeReport& other) {
 struct RangeWriter::Found {
   Found(const SourceRows& source, RangeWork work) : source(source), work(work) {}
 
-  /// A row of both sides, or of the source alone: then it has no cells here.
+  /// Compares a row of both sides. If the target lacks it, `row` has no cells.
   void Compare(size_t i, const Row& row, const RowRules& rules) {
     const RowDifference difference = CompareRows(source.rows[i], row, rules);
     report.items_extra += difference.extra_items;
@@ -49,10 +49,10 @@ struct RangeWriter::Found {
   const SourceRows& source;
   const RangeWork work;
   RangeReport report;
-  std::vector<size_t> changed;  // places in source.rows
+  std::vector<size_t> changed;  // indexes in source.rows
   std::vector<RowMutation> mutations;
-  std::vector<Row> there;       // instead, where rows are changed as they were
-  std::vector<Bytes> unwanted;  // rows to be removed
+  std::vector<Row> there;       // instead of `mutations`, if rows are changed only if unchanged
+  std::vector<Bytes> unwanted;  // rows to be deleted
 };
 
 Result<RangeReport> RangeWriter::Range(const SourceRows& source, const Bytes& start,
@@ -98,7 +98,7 @@ Result<RangeReport> RangeWriter::Rows(const SourceRows& source) const {
   return found.report;
 }
 
-// What a mutation says may be written again.
+// Runs a write and retries it after a flush while memory is full. The write must be repeatable.
 Status RangeWriter::WithRoom(const std::function<Status()>& write) const {
   Status written = write();
   for (int i = 0; i < kBusyRetries && written.code() == StatusCode::kBusy; ++i) {
@@ -125,8 +125,8 @@ Status RangeWriter::Settle(const SourceRows& source, Found* found) const {
   RETURN_IF_ERROR(WithRoom([&] { return there_.Mutate(table_, found->mutations); }));
   ASSIGN_OR_RETURN(std::vector<size_t> different, StillDifferent(source, found->changed));
   if (different.empty()) return {};
-  // The other side has deleted such a column later than the source wrote it, which hides what is
-  // put with the source's time: it takes the time of this write.
+  // The target deleted such a column later than the source wrote it, and the delete hides cells
+  // with the source's time. So the cells are written with the current time.
   RowRules now = rules_;
   now.keep_times = false;
   std::vector<RowMutation> mutations;
@@ -148,16 +148,17 @@ Status RangeWriter::SettleBeside(const Row& source, Row there) const {
     const RowDifference difference = CompareRows(source, there, rules);
     if (difference.changes.empty()) return {};
     ASSIGN_OR_RETURN(const bool changed, ChangeAsItWas(there, difference.changes));
-    // What differs in spite of it was hidden by a later delete, as in Settle.
+    // A remaining difference is hidden by a later delete, as in Settle.
     if (changed) rules.keep_times = false;
     ASSIGN_OR_RETURN(there, there_.GetCells(table_, source.key, {}));
     there.key = source.key;
   }
   return Status::Busy("row " + ToHex(source.key) + " of table " + table_ +
-                      " is changed by others all the time, or does not show what is put there");
+                      " was changed by other writers before each attempt to write it, or does not "
+                      "return what was written");
 }
 
-/// False: it is not as it was; of another family it may have been changed.
+/// Returns false if the row has changed. Changes of other families may have been applied.
 Result<bool> RangeWriter::ChangeAsItWas(const Row& there,
                                         const std::vector<CellChange>& changes) const {
   std::map<Bytes, RowMutation> of_family;

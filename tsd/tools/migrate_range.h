@@ -1,6 +1,6 @@
 #pragma once
-// A few rows of a migration: compared with the other side, written there where they differ, read
-// back and compared again.
+// Migrates a few rows: compares them with the target, writes the differences, reads them back and
+// compares again.
 
 #include <functional>
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace hg::tsd {
 
-/// Rows of the source as they were read, ascending.
+/// Rows read from the source, ascending.
 struct SourceRows {
   std::vector<Row> rows;
   size_t bytes = 0;
@@ -19,37 +19,37 @@ struct SourceRows {
 };
 
 struct RangeReport {
-  RowSum there;                 // what the other side had before anything was written
-  uint64_t rows_different = 0;  // missing rows among them
+  RowSum there;                 // rows of the target before anything was written
+  uint64_t rows_different = 0;  // including missing rows
   uint64_t rows_missing = 0;
-  uint64_t rows_extra = 0;     // rows that only the other side has
-  uint64_t items_extra = 0;    // theirs, and those of other rows
-  uint64_t items_expired = 0;  // of the source, left out
-  Bytes first_different;       // key; of interest where rows_different > 0
+  uint64_t rows_extra = 0;     // rows that only the target has
+  uint64_t items_extra = 0;    // extra items in these and other rows
+  uint64_t items_expired = 0;  // expired items of the source, which are left out
+  Bytes first_different;       // its key; meaningful if rows_different > 0
 
   void Add(const RangeReport& other);
 };
 
-/// What is done where rows differ.
+/// What to do with rows that differ.
 enum class RangeWork : uint8_t {
-  kCompare,  // nothing
-  kWrite,    // to a store that nobody else writes to, or that orders writes by their times
-  /// To a store that others write to meanwhile: a row is changed only as it was compared, else it
-  /// is compared again, so that nothing of theirs is replaced unseen.
+  kCompare,  // nothing is written
+  kWrite,    // for a store without other writers, or one that orders writes by their times
+  /// For a store with other writers. A row is changed only if it is as it was when compared.
+  /// Otherwise it is compared again, so that no write of others is overwritten unseen.
   kWriteBeside,
 };
 
-/// One table on the side that is written to. Thread-safe as its store is.
+/// A table of the target. As thread-safe as its store.
 class RangeWriter {
  public:
-  /// The store outlives it.
+  /// The store must outlive the object.
   RangeWriter(Store& there, std::string table, RowRules rules, RangeWork work)
       : there_(there), table_(std::move(table)), rules_(rules), work_(work) {}
 
-  /// The rows are all that the source has of [start, stop). Corruption: a row differs after it was
-  /// written twice. Busy: a row is changed by others each time before it can be.
+  /// Migrates all rows that the source has in [start, stop). Corruption: a row still differs after
+  /// two writes. Busy: other writers change a row before each attempt to write it.
   Result<RangeReport> Range(const SourceRows& source, const Bytes& start, const Bytes& stop) const;
-  /// The same for single rows, whatever stands between them.
+  /// Like Range, for single rows. Rows between them are ignored.
   Result<RangeReport> Rows(const SourceRows& source) const;
 
   [[nodiscard]] const RowRules& rules() const { return rules_; }
@@ -57,7 +57,7 @@ class RangeWriter {
  private:
   struct Found;
 
-  /// A full memory is written to files first, where it is no other machine's.
+  /// If the memory of a local store is full, flushes it and retries.
   Status WithRoom(const std::function<Status()>& write) const;
   Status Settle(const SourceRows& source, Found* found) const;
   Status SettleBeside(const Row& source, Row there) const;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kChunkRows = 512;
 constexpr size_t kChunkBytes = 4 << 20;
-/// Changed rows of which nothing is known yet.
+/// Number of rows in the first request for changed rows, whose size is unknown.
 constexpr size_t kFirstRows = 32;
 
 }  // namespace
@@ -91,7 +91,7 @@ Result<MigrateReader::Chunk> MigrateReader::FetchChanged() {
   ASSIGN_OR_RETURN(chunk.rows,
                    GetWholeRows(store_, spec_.table, std::span(keys_).subspan(at_, count)));
   at_ += count;
-  // The next ones are taken to be as wide.
+  // The next rows are assumed to have the same size.
   size_t bytes = 1;
   for (const Row& row : chunk.rows) bytes += BytesOf(row);
   rows_at_once_ = std::clamp<size_t>(count * kChunkBytes / bytes, 1, kChunkRows);

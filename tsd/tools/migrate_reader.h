@@ -1,5 +1,5 @@
 #pragma once
-// The rows of a part of the source, in chunks of bounded size, read a chunk ahead.
+// Reads the rows of a part of the source in chunks of limited size, one chunk ahead.
 
 #include <future>
 #include <memory>
@@ -13,22 +13,22 @@
 
 namespace hg::tsd {
 
-/// The whole rows of these keys, in their order; a row that is not there has no cells. Where they
-/// are too much for one answer (LimitExceeded) they are asked for in halves; a single row that is
-/// fails.
+/// Returns the complete rows of these keys in order. Missing rows have no cells. If the response
+/// would be too large (LimitExceeded), the keys are requested in halves. Fails if a single row is
+/// too large.
 Result<std::vector<Row>> GetWholeRows(Store& store, const std::string& table,
                                       std::span<const Bytes> keys);
 
-/// One thread's. The store outlives it.
+/// For one thread. The store must outlive it.
 class MigrateReader {
  public:
   struct Chunk {
-    std::vector<Row> rows;  // none: the end
-    size_t keys_bytes = 0;  // of keys that were read to learn which rows there are
+    std::vector<Row> rows;  // empty: the end
+    size_t keys_bytes = 0;  // size of the keys that were read to find changed rows
   };
 
-  /// From part.at on. `since_ms`: only rows with cells of this time or later; between being seen
-  /// and being read they may have gone, and have no cells.
+  /// Reads from part.at on. With `since_ms`, only rows with cells of this time or later. Such a row
+  /// may be deleted before it is read and then has no cells.
   MigrateReader(Store& store, const MigratePart& part, std::optional<int64_t> since_ms);
 
   Status Open();
@@ -43,10 +43,10 @@ class MigrateReader {
   const bool changed_;
   ScanSpec spec_;
   std::unique_ptr<ScanCursor> cursor_;
-  std::vector<Bytes> keys_;  // seen as changed
-  size_t at_ = 0;            // those before it were given
+  std::vector<Bytes> keys_;  // keys of changed rows
+  size_t at_ = 0;            // keys before this index are done
   size_t rows_at_once_;
-  std::future<Result<Chunk>> next_;  // ends before all else
+  std::future<Result<Chunk>> next_;  // destroyed first
 };
 
 }  // namespace hg::tsd

@@ -13,10 +13,10 @@
 namespace hg::tsd {
 namespace {
 
-/// A cell as items, and the instants of those that are points.
+/// The items of a cell, and its points if it has any.
 struct CellItems {
   const Cell* cell = nullptr;
-  std::vector<codec::StoredPoint> points;  // empty: it is one item, itself
+  std::vector<codec::StoredPoint> points;  // empty: the cell is a single item
   std::vector<Bytes> items;
 };
 
@@ -30,7 +30,7 @@ Cell SinglePoint(const Cell& of, const codec::StoredPoint& point) {
   return single;
 }
 
-// Short enough to need no memory of its own.
+// Short enough to need no allocation.
 Bytes ItemOf(const codec::StoredPoint& point) {
   Bytes item = "p";
   Bytes value;
@@ -72,7 +72,7 @@ uint64_t Hash(ByteView key, ByteView item) {
   return (uint64_t{high} << 32 | low) * 0x9E3779B97F4A7C15;
 }
 
-/// Writes down what is to be done with `there`.
+/// Records the changes needed in `there`.
 class Comparison {
  public:
   Comparison(const Row& source, const Row& there, const RowRules& rules)
@@ -95,7 +95,7 @@ class Comparison {
     for (const CellItems& cell : there_) Judge(cell, incomplete);
     for (const CellItems& cell : source_) Supply(cell);
     RowDifference difference{std::move(removed_), extra_};
-    // A put replaces what its column has; a delete beside it would hide it from HBase.
+    // A put replaces the column. A delete in the same mutation would hide the put in HBase.
     std::erase_if(difference.changes, [this](const CellChange& change) {
       return put_columns_.contains({change.family, change.qualifier});
     });
@@ -137,7 +137,7 @@ class Comparison {
   void Supply(const CellItems& cell) {
     const auto missing = [this](const Bytes& item) { return !kept_.contains(item); };
     if (std::none_of(cell.items.begin(), cell.items.end(), missing)) return;
-    // Beside points that a native table has already, a compacted cell would stay one for ever.
+    // In a native table with points of this row, a compacted cell would never become points.
     if (!rules_.native || there_.empty() || cell.points.empty()) return Put(*cell.cell);
     for (size_t i = 0; i < cell.points.size(); ++i) {
       if (missing(cell.items[i])) Put(SinglePoint(*cell.cell, cell.points[i]));
@@ -162,17 +162,17 @@ class Comparison {
   const std::vector<CellItems> source_;
   const std::vector<CellItems> there_;
   const std::set<Bytes> wanted_;
-  std::set<uint32_t> instants_;  // of the source's points
-  std::set<Column> columns_;     // of the source
-  std::set<Column> taken_;       // on the other side
-  std::set<Bytes> kept_;         // items there that stay
+  std::set<uint32_t> instants_;  // times of the source's points
+  std::set<Column> columns_;     // columns of the source
+  std::set<Column> taken_;       // columns of the target
+  std::set<Bytes> kept_;         // items of the target that stay
   std::set<Column> put_columns_;
   std::vector<CellChange> removed_;
   std::vector<CellChange> put_;
   uint64_t extra_ = 0;
 };
 
-/// The row with those names, ids and counters that are not to be told from the other side's.
+/// Returns the source row with those names, ids and counters of the target that count as equal.
 Row WithIdsOf(const Row& there, Row source, const RowRules& rules) {
   std::erase_if(source.cells, [&](Cell& cell) {
     if (!IsOfIds(cell)) return false;
@@ -188,14 +188,14 @@ Row WithIdsOf(const Row& there, Row source, const RowRules& rules) {
   return source;
 }
 
-/// Those of an append cell, too.
+/// Returns the points of a cell, including append cells.
 std::vector<codec::StoredPoint> PointsHeld(const Cell& cell) {
   if (cell.qualifier != codec::kAppendQualifier) return PointsOfCell(cell);
   auto parsed = codec::ParseAppendCell(cell.value);
   return parsed.ok() ? std::move(parsed->points) : std::vector<codec::StoredPoint>();
 }
 
-/// What of the row the other side has nothing for.
+/// Returns the part of the row for which the target has no data.
 Row MissingOf(const Row& source, const Row& there, const RowRules& rules) {
   std::set<Column> columns;
   std::set<uint32_t> instants;

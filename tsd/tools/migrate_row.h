@@ -1,9 +1,9 @@
 #pragma once
-// One row on both sides of a migration: what it says, and what is to be done so that the other side
-// says the same. Pure.
+// Compares one row of source and target in a migration, and computes the changes that make the
+// target equal. Pure functions.
 //
-// A row says items: in the table of points each point, however points are gathered in cells (one
-// side may have compacted them and the other not), and every other cell as it is.
+// Rows are compared by items. In the table of points each point is an item, whatever cell holds it,
+// because one side may have compacted its cells. Every other cell is one item.
 
 #include <cstdint>
 #include <string>
@@ -14,47 +14,47 @@
 
 namespace hg::tsd {
 
-/// Rows, items, and a sum over their keys and items that does not depend on their order.
+/// Number of rows and items, and a checksum of keys and items that does not depend on their order.
 struct RowSum {
   uint64_t rows = 0;
   uint64_t items = 0;
   uint64_t sum = 0;
 
   void Add(const RowSum& other);
-  /// `sum`, 16 digits.
+  /// Returns `sum` as 16 hexadecimal digits.
   [[nodiscard]] std::string Hex() const;
   bool operator==(const RowSum&) const = default;
 };
 
-/// The points of a cell that would be written again byte for byte; of other cells none.
+/// Returns the points of a cell if encoding them gives the same bytes; otherwise none.
 std::vector<codec::StoredPoint> PointsOfCell(const Cell& cell);
 
-/// Of its key, columns and values.
+/// Returns the total size of key, columns and values.
 size_t BytesOf(const Row& row);
 
-/// How the table keeps cells on the side that is written to, and what it may lose there.
+/// How the target table stores cells, and what may be changed there.
 struct RowRules {
-  bool points = false;        // it is the table of points
-  bool native = false;        // which holds them natively: each goes by its own qualifier
-  bool remove_extra = false;  // items that the source does not have are removed
-  bool keep_times = true;     // cells are written with their times, where the column is new
-  bool only_missing = false;  // what is there stays: instants that have a point, other columns
-  // Of the table of ids on a side that gives out ids meanwhile:
-  bool ids_stay = false;       // names, ids and counters are as they are there (names_first.h)
-  bool counters_lead = false;  // a counter that is further there is no difference
+  bool points = false;        // this is the table of points
+  bool native = false;        // the target stores points natively, each under its own qualifier
+  bool remove_extra = false;  // remove items that the source does not have
+  bool keep_times = true;     // write cells of new columns with their times
+  bool only_missing = false;  // keep existing data: times that have a point, and other columns
+  // For the table of ids of a target that assigns ids itself:
+  bool ids_stay = false;       // names, ids and counters of the target stay (names_first.h)
+  bool counters_lead = false;  // a larger counter of the target is no difference
 };
 
 RowSum SumOfRow(const Row& row, const RowRules& rules);
 
 struct RowDifference {
-  /// In one mutation they make `there` say what `source` does; empty where it does already.
+  /// The changes that make `there` equal to `source` in one mutation; empty if it is equal.
   std::vector<CellChange> changes;
-  uint64_t extra_items = 0;  // of `there`, which stay unless rules.remove_extra
+  uint64_t extra_items = 0;  // items only in `there`; they stay unless rules.remove_extra is set
 };
 
-/// Items of the source that are missing are put, with their cells; points of the other side at an
-/// instant for which the source has another value are removed, as are cells that only repeat what
-/// is put. A side without the row gives one without cells.
+/// Puts missing items of the source with their cells. Removes points of the target at times for
+/// which the source has another value, and cells that only repeat what is put. If the target lacks
+/// the row, `there` has no cells.
 RowDifference CompareRows(const Row& source, const Row& there, const RowRules& rules);
 
 }  // namespace hg::tsd

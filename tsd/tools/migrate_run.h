@@ -1,13 +1,13 @@
 #pragma once
-// A migration's passes: the first one over every row, later ones over what has changed since the
-// one before began. Workers take parts (migrate_state.h) one after the other, and read a few rows,
-// bring them over (migrate_range.h), read on.
+// Runs the passes of a migration. The first pass reads all rows, and later passes only rows that
+// changed since the previous pass began. Each worker processes one part (migrate_state.h) after the
+// other. It reads a few rows, migrates them (migrate_range.h) and continues.
 //
-// What has changed is told by the times of cells, which HBase gives when it stores them; a while
-// before the last pass's beginning is looked at again, for clocks differ and writes are repeated.
-// Neither rows deleted on the source are seen so, nor, with tsd.storage.use_otsdb_timestamp, points
-// of old instants: there, and of a data directory, whose points have no such times, a later pass
-// looks at every row again, and writes where they differ.
+// Changes are found by the times of cells, which HBase sets when it stores them. The search starts
+// some minutes before the previous pass began, because clocks differ and writes are repeated. It
+// does not find deleted rows, or, with tsd.storage.use_otsdb_timestamp, points with old times. In
+// that case, and for data directories, whose points have no such times, later passes compare all
+// rows.
 
 #include <atomic>
 #include <chrono>
@@ -27,7 +27,8 @@
 
 namespace hg::tsd {
 
-/// Points have no cells' times of their own there: an engine's, or that of a daemon's.
+/// Whether points of this store have no cell times of their own: an engine or the store of a
+/// daemon.
 inline bool HoldsPoints(const Backend& backend) {
   return backend.native_points() || backend.beside_daemon();
 }
@@ -35,53 +36,55 @@ inline bool HoldsPoints(const Backend& backend) {
 struct MigrateOptions {
   bool only_compare = false;
   bool remove_extra = false;
-  bool count = true;  // rows beforehand, for the time left
+  bool count = true;  // count rows first, to estimate the remaining time
   int workers = 4;
-  uint64_t bytes_per_s_max = UINT64_MAX;  // read from the source
+  uint64_t bytes_per_s_max = UINT64_MAX;  // limit for reading from the source
 };
 
 class MigrateRun {
  public:
-  /// All references outlive it; both sessions are open, with the same widths and salt. `save` keeps
-  /// the state and is called once a second, after what it says is durable on the other side.
+  /// All references must outlive the object. Both sessions are open and have the same widths and
+  /// salt. `save` stores the state. It is called once per second, after the recorded progress is
+  /// durable in the target.
   MigrateRun(Session& from, Session& to, const Clock& clock, MigrateOptions options,
              std::function<Status(const MigrateState&)> save, std::ostream& err);
 
-  /// Before all else. InvalidArgument: the sides have different numbers of tables; what only the
-  /// other side has is to be removed, and a daemon's clients write there. Tables that a daemon
-  /// which is written to has not are made.
+  /// Call it first. Creates the tables that a target daemon lacks. InvalidArgument: the number of
+  /// tables differs, or extra data should be removed from a target that a daemon's clients write
+  /// to.
   Status Prepare();
-  /// Ok where every table of the other side is empty. Conflict names one that is not.
+  /// Returns ok if all tables of the target are empty, else Conflict with the name of one that is
+  /// not.
   Status CheckEmptyThere();
-  /// The parts of a first pass: both sides' regions of each table. NotFound: the source lacks the
-  /// table of points or that of ids; others that it lacks are told. To compare, they are parts,
-  /// too: all rows there are extra.
+  /// Returns the parts of a first pass, from the regions of each table on both sides. NotFound: the
+  /// source lacks the table of points or of ids. Other missing tables are reported. With --verify
+  /// they are parts as well, so all their rows in the target count as extra.
   Result<MigrateState> Plan();
-  /// Begins the next pass: of a state whose pass is done, or in place of an interrupted pass over
-  /// changes, which went past rows that may have changed again. Tables that the source has since
-  /// are brought over whole.
+  /// Starts the next pass after a finished pass. Also replaces an interrupted pass over changes,
+  /// because rows that it passed may have changed again. Tables that are new in the source are
+  /// migrated completely.
   Status PlanNext(MigrateState* state);
-  /// Goes on with the state's pass to its end; the state is saved before the first write. What
-  /// differed and what is extra is in report(). Conflict: a daemon that is written to has other
-  /// names or ids (names_first.h); no row of points was written then.
+  /// Continues the pass of the state to its end. The state is saved before the first write.
+  /// report() then holds differences and extra rows. Conflict: the target daemon has other names or
+  /// ids (names_first.h). No rows of points were written then.
   Status Pass(MigrateState* state);
 
   [[nodiscard]] const RangeReport& report() const { return report_; }
-  /// Of the pass, over the rows that it looked at.
+  /// The checksum of the rows that this pass read.
   [[nodiscard]] const RowSum& sum() const { return sum_; }
 
  private:
-  /// The names of a table of the settings on both sides, and how it is written.
+  /// A table: its names on both sides, and how it is written.
   struct Table {
     std::string name;
     std::string there;
     RowRules rules;
-    bool needed = false;   // no source is without it
-    bool missing = false;  // on the source
-    bool apart = false;    // each side keeps its own
+    bool needed = false;   // every source must have it
+    bool missing = false;  // missing in the source
+    bool apart = false;    // not migrated: each side has its own
   };
 
-  /// Others write to the other side by way of its daemon.
+  /// Whether others may write to the target through its daemon.
   [[nodiscard]] bool writes_beside() const {
     return to_.backend().beside_daemon() && !options_.only_compare;
   }
@@ -92,7 +95,7 @@ class MigrateRun {
   Status Count(MigratePart* part);
   Status Bring(const MigrateState& state, MigratePart* part);
   void Pace(size_t bytes);
-  /// `state` is without a source while rows are counted.
+  /// `state.from` is empty while rows are counted.
   void Tell(const MigrateState& state);
   void TellDifference(const Table& table, const Bytes& start, const Bytes& stop,
                       const RowSum& source, const RangeReport& report);
@@ -103,17 +106,17 @@ class MigrateRun {
   const Clock& clock_;
   const MigrateOptions options_;
   const std::function<Status(const MigrateState&)> save_;
-  std::vector<Table> tables_;         // changed while no worker runs
-  std::atomic<bool> failed_ = false;  // a worker, or what it has done could not be saved
+  std::vector<Table> tables_;         // changed only while no worker runs
+  std::atomic<bool> failed_ = false;  // a worker failed, or its progress could not be saved
 
-  std::mutex mutex_;  // guards the rest, and the parts of the pass
+  std::mutex mutex_;  // guards the members below and the parts of the pass
   std::ostream& err_;
   RangeReport report_;
   RowSum sum_;
-  uint64_t bytes_ = 0;  // read in this pass by this process
+  uint64_t bytes_ = 0;  // bytes read in this pass by this process
   uint64_t rows_ = 0;
   std::chrono::steady_clock::time_point pass_began_;
-  std::optional<Pacer> pacer_;  // none: as fast as it goes
+  std::optional<Pacer> pacer_;  // none: no limit
 };
 
 }  // namespace hg::tsd

@@ -14,7 +14,8 @@
 namespace hg::tsd {
 namespace {
 
-/// By the columns alone; a column that is no points' may give any instants.
+/// Whether times repeat, judged by the qualifiers alone. For columns that are not points the result
+/// may be wrong.
 bool InstantsRepeat(const Row& row) {
   std::vector<uint32_t> instants;
   for (const Cell& cell : row.cells) {
@@ -29,7 +30,7 @@ bool InstantsRepeat(const Row& row) {
   return std::adjacent_find(instants.begin(), instants.end()) != instants.end();
 }
 
-/// The cell with those of its points that won; none: it is to go.
+/// Reduces the cell to the points that were selected. Returns false if none is left.
 bool KeepWinners(const std::vector<codec::StoredPoint>& points,
                  const std::map<uint32_t, codec::StoredPoint>& winners, Cell* cell) {
   std::vector<codec::StoredPoint> kept;
@@ -58,7 +59,7 @@ void LeaveLosers(const ReconcileOptions& reconcile, Row* row) {
   ReconcileOptions options = reconcile;
   options.fix_duplicates = true;
   std::map<uint32_t, codec::StoredPoint> winners;
-  // Cells that PointsOfCell reads can be settled.
+  // Cells that PointsOfCell reads can always be reconciled.
   if (const auto settled = points::Reconcile(of_points, options); settled.ok()) {
     for (const codec::StoredPoint& point : settled->points) winners[point.offset_ms()] = point;
   }
@@ -69,7 +70,7 @@ void LeaveLosers(const ReconcileOptions& reconcile, Row* row) {
     });
     if (!known || KeepWinners(all, winners, &cell)) cells.push_back(std::move(cell));
   }
-  // What is left of two cells may be one column, with one content.
+  // Two reduced cells may have the same column with the same content.
   std::stable_sort(cells.begin(), cells.end(), CellBefore);
   const auto same = [](const Cell& a, const Cell& b) {
     return a.family == b.family && a.qualifier == b.qualifier;

@@ -1,11 +1,11 @@
 #pragma once
-// A row of the source as the other side is to have it. Pure.
+// Converts a row of the source to the form for the target. Pure functions.
 //
-// Points are brought over as readers of the source settle them: of several at one instant the one
-// that OpenTSDB's merge keeps (spec schema.md §9.4), by the times of their cells, wherever they
-// stand. The others are left behind: a store that keeps points natively does not know which of them
-// was the newer, and one that was compacted or written again would tell it otherwise.
-// Cells that are taken as they are (appends, what cannot be read) take no part in this.
+// Points are resolved like readers of the source see them. Of several points at one time, only the
+// one that OpenTSDB's merge selects by cell times (opentsdb-schema.md §9.4) is migrated. A store
+// with native points does not know which of them was newer, and compacting or rewriting them could
+// change the result. Cells that are copied unchanged (appends, unreadable cells) are not
+// considered.
 
 #include <cstdint>
 #include <limits>
@@ -19,26 +19,26 @@
 namespace hg::tsd {
 
 struct SourceRules {
-  bool points = false;  // it is the table of points
+  bool points = false;  // this is the table of points
   ReconcileOptions reconcile = {};
-  /// Times of cells are at most this: a point's own time as its cell's would otherwise lie in the
-  /// future, where no write and no delete reaches it.
+  /// Upper limit for cell times. A point with a future time would otherwise get a cell time in the
+  /// future, where no later write or delete affects it.
   int64_t time_max_ms = std::numeric_limits<int64_t>::max();
 };
 
-/// What the other side would not show, by the TTL of its families.
+/// Data that the target would not show because of the TTL of its families.
 struct ExpiryRules {
-  bool native = false;  // points go by their own time there, not by their cell's
+  bool native = false;  // the target expires points by their own time, not by the cell time
   KeyLayout layout;
-  std::map<Bytes, int64_t> oldest_ms = {};  // by family; none: it has no TTL
+  std::map<Bytes, int64_t> oldest_ms = {};  // by family; missing = no TTL
 };
 
-/// Of a table there, as of now and a minute on: what expires while it is being written would be
-/// found missing.
+/// Returns the rules for a table of the target, with a margin of one minute. Data that expires
+/// while it is being written would be reported as missing.
 Result<ExpiryRules> ExpiryOf(Store& there, const std::string& table, bool native,
                              const KeyLayout& layout, int64_t now_ms);
 
-/// Takes out what has expired there; the number of points and other cells.
+/// Removes expired points and cells from the row and returns their number.
 uint64_t LeaveExpired(const ExpiryRules& rules, Row* row);
 
 void SettleSourceRow(const SourceRules& rules, Row* row);

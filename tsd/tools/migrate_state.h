@@ -1,5 +1,5 @@
 #pragma once
-// How far a migration has come, as a file of JSON: what an interrupted one goes on from.
+// The progress of a migration as a JSON file. An interrupted migration continues from it.
 
 #include <cstdint>
 #include <optional>
@@ -12,16 +12,16 @@
 
 namespace hg::tsd {
 
-/// A stretch of one table's keys, done by one worker from its first key to its last.
+/// A key range of one table. One worker processes it in key order.
 struct MigratePart {
-  std::string table;  // by its place in the list of tables (tsd/tables.h): its name in the settings
+  std::string table;  // name in the settings, by its position in the list of tables (tsd/tables.h)
   Bytes start;
   Bytes stop;  // "" = end of the table
-  Bytes at;    // rows before it are done
+  Bytes at;    // rows before this key are done
   bool done = false;
-  bool all_rows = false;    // in spite of the state's since_ms: its table is new
-  uint64_t rows_total = 0;  // counted beforehand; 0 = not counted
-  RowSum sum;               // of the rows done in this pass, as the source had them
+  bool all_rows = false;    // ignore since_ms, because the table is new
+  uint64_t rows_total = 0;  // number of rows counted before the pass; 0 = not counted
+  RowSum sum;               // of the rows done in this pass, as read from the source
 };
 
 struct MigrateState {
@@ -29,7 +29,7 @@ struct MigrateState {
   std::string to;
   int pass = 1;
   int64_t pass_began_ms = 0;
-  /// Only rows with cells of this time or later are looked at; none = all rows.
+  /// Only rows with cells of this time or later are read; none = all rows.
   std::optional<int64_t> since_ms;
   std::vector<MigratePart> parts;
 
@@ -37,7 +37,7 @@ struct MigrateState {
 };
 
 std::string WriteMigrateState(const MigrateState& state);
-/// Corruption names what is wrong with the text.
+/// Corruption says what is wrong with the text.
 Result<MigrateState> ReadMigrateState(std::string_view text);
 
 }  // namespace hg::tsd

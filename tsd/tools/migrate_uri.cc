@@ -18,18 +18,18 @@ Result<Config> SettingsOfUri(const Config& settings, std::string_view uri) {
   Config side = settings;
   if (uri.starts_with(kDirectory)) {
     const std::string_view path = uri.substr(kDirectory.size());
-    if (!path.starts_with('/')) return Refused(uri, "dir:// wants an absolute path behind it");
+    if (!path.starts_with('/')) return Refused(uri, "dir:// must be followed by an absolute path");
     side.Set("tsd.storage.backend", "embedded");
     side.Set("tsd.storage.path", path);
     return side;
   }
-  if (!uri.starts_with(kCluster)) return Refused(uri, "neither dir:///PATH nor hbase://HOST:PORT");
+  if (!uri.starts_with(kCluster)) return Refused(uri, "expected dir:///PATH or hbase://HOST:PORT");
   const std::string_view place = uri.substr(kCluster.size());
   const size_t slash = std::min(place.find('/'), place.size());
   if (slash == 0) return Refused(uri, "names no gateway");
   side.Set("tsd.storage.backend", "hbase");
   side.Set("tsd.storage.hbase.thrift", place.substr(0, slash));
-  // What is recorded as done must be in HBase's log; there is no call that would put it there.
+  // Recorded progress must be in HBase's log, and no call can force it there later.
   const std::string& durability = settings.String("tsd.storage.durability");
   if (durability == "buffered" || durability == "none") {
     side.Set("tsd.storage.durability", "logged");
@@ -37,7 +37,7 @@ Result<Config> SettingsOfUri(const Config& settings, std::string_view uri) {
   if (slash == place.size()) return side;
   const std::string_view space = place.substr(slash + 1);
   if (space.empty() || space.find_first_of("/:?#") != std::string_view::npos) {
-    return Refused(uri, "the namespace is not one word");
+    return Refused(uri, "the namespace must be one word");
   }
   for (const char* kind : {"data", "uid", "tree", "meta"}) {
     const std::string key = "tsd.storage.hbase." + std::string(kind) + "_table";

@@ -1,9 +1,9 @@
 #pragma once
-// Where `migrate` copies from and to, in one word:
+// The URIs of source and target of `migrate`:
 //
 //   dir:///var/lib/tsdb                     a data directory (absolute path)
 //   hbase://gateway1:9090,gateway2:9090     HBase behind these gateways
-//   hbase://gateway1:9090/space             … its tables in a namespace
+//   hbase://gateway1:9090/space             … with its tables in a namespace
 
 #include <string>
 #include <string_view>
@@ -13,10 +13,10 @@
 
 namespace hg::tsd {
 
-/// The settings with which that side's store is opened: those given, and the backend, its place and
-/// the names of the four tables as the word says. Rollup tables keep the names that
-/// tsd.rollups.config gives them. Writes to HBase are as durable as its tables say, or more.
-/// InvalidArgument names the word and what is wrong with it.
+/// Returns the settings for opening the store of a URI: the given settings with the backend, its
+/// place and the names of the four tables from the URI. Rollup tables keep their names from
+/// tsd.rollups.config. Writes to HBase are at least as durable as its tables say. InvalidArgument
+/// names the URI and the error.
 Result<Config> SettingsOfUri(const Config& settings, std::string_view uri);
 
 }  // namespace hg::tsd

@@ -34,7 +34,7 @@ Status Differs(const Bytes& key, const Cell& here, const Bytes& there) {
                           Quoted(there) + ", and of " + Quoted(here.value) + " in the source");
 }
 
-/// One call.
+/// One call of BringNames or MatchNames.
 class NamesFirst {
  public:
   NamesFirst(Store& from, const std::string& from_table, Store& to, const std::string& to_table)
@@ -88,7 +88,7 @@ class NamesFirst {
     return {kNameFamily, id.qualifier, name, 0};
   }
 
-  /// Of a name that was not there: its own id, if that is free, else see MatchNames.
+  /// Returns the id for a missing name: its own id if that is free, otherwise see MatchNames.
   Result<Bytes> IdFor(const Bytes& name, const Cell& cell, uid::Names& names, bool one_history) {
     ASSIGN_OR_RETURN(const Row of_id,
                      to_.Get(to_table_, cell.value, kNameFamily, {cell.qualifier}));
@@ -100,7 +100,7 @@ class NamesFirst {
         RETURN_IF_ERROR(Put(cell.value, reverse));
         return cell.value;
       }
-      // It has got an id just now.
+      // The id was assigned meanwhile.
       if (put.code() != StatusCode::kConflict) return put;
     } else if (one_history) {
       return cell.value;
@@ -137,7 +137,7 @@ class NamesFirst {
       ASSIGN_OR_RETURN(const Row there,
                        to_.Get(to_table_, kCounterRow, kIdFamily, {cell.qualifier}));
       const Cell* const counter = FindColumn(there, cell);
-      // Eight bytes, of a number that is not negative: greater bytes are a greater number.
+      // Counters are nonnegative 8-byte numbers, so comparing bytes compares numbers.
       if (counter != nullptr && counter->value >= cell.value) return {};
       const Expected before =
           counter != nullptr ? Expected(counter->value) : Expected(std::nullopt);
@@ -149,7 +149,7 @@ class NamesFirst {
     }
   }
 
-  /// Calls visit(row, cell) for each id or name of the source that the other side has not.
+  /// Calls visit(row, cell) for each id or name of the source that the target lacks.
   Status ForEachMissing(const char* family,
                         const std::function<Status(const Row&, const Cell&)>& visit) {
     ASSIGN_OR_RETURN(const auto cursor, from_.Scan(Ids(family)));
@@ -182,7 +182,7 @@ class NamesFirst {
       ++put_;
       return {};
     }
-    // Given out since it was looked at.
+    // It was assigned after the first check.
     ASSIGN_OR_RETURN(const Row row, to_.Get(to_table_, key, cell.family, {cell.qualifier}));
     const Cell* const own = FindColumn(row, cell);
     return own != nullptr && own->value == cell.value

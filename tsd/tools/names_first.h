@@ -1,11 +1,11 @@
 #pragma once
-// Names and ids of one store for another one that gives out ids of its own meanwhile: before any
-// row that is told by them.
+// Copies names and ids to a store that assigns ids of its own at the same time. They are copied
+// before all rows that use them.
 //
-// Counters are raised first, so that ids given out from then on are none of the source's. Then each
-// name and id is put where there is none, by compare-and-set, names before ids: whoever asks for a
-// name meanwhile finds the id that it has in the source, or has given it one before. Nothing that
-// is there is replaced.
+// Counters are raised first, so that newly assigned ids differ from those of the source. Then each
+// missing name and id is put by compare-and-set, names before ids. A client that requests a name
+// meanwhile either gets the id of the source, or has got another id before. Existing data is never
+// replaced.
 
 #include <cstdint>
 #include <string>
@@ -16,21 +16,22 @@
 
 namespace hg::tsd {
 
-/// The row of the table of ids that has the counters.
+/// The row with the counters in the table of ids.
 inline const Bytes kCounterRow(1, '\0');
 
-/// Whether the column tells an id, a name or how many ids there are; others tell metadata.
+/// Whether the column holds an id, a name or a counter. Other columns hold metadata.
 bool IsOfIds(const Cell& cell);
 
-/// How many names and ids were put. Conflict: a name has another id there, or an id another name;
-/// the message names them. If that was so before the call, nothing but counters was written.
+/// Copies names and ids and returns how many were put. Conflict: in the target, a name has another
+/// id or an id another name. The message names them. If this was so before the call, only counters
+/// were written.
 Result<uint64_t> BringNames(Store& from, const std::string& from_table, Store& to,
                             const std::string& to_table);
 
-/// The same, but nothing is refused: a name that has another id there keeps that, and so does an id
-/// that has another name. Its name in the source gets a new id by `names`, those of the other side;
-/// but where both are of `one_history`, so that ids are given once, it was renamed, and keeps the
-/// id under its new name.
+/// Like BringNames, but resolves conflicts. In the target, a name with another id and an id with
+/// another name stay. The name from the source then gets a new id from `names`, the names of the
+/// target. With `one_history` ids are unique over both stores, so the name was renamed there and
+/// keeps its id under the new name.
 Result<IdMap> MatchNames(Store& from, const std::string& from_table, Store& to,
                          const std::string& to_table, const KeyLayout& layout, uid::Names& names,
                          bool one_history);

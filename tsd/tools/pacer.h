@@ -1,5 +1,5 @@
 #pragma once
-// Turns of readers that together stay below a rate.
+// Limits the total rate of several readers.
 
 #include <algorithm>
 #include <chrono>
@@ -8,15 +8,15 @@
 
 namespace hg::tsd {
 
-/// One thread at a time.
+/// Not thread-safe.
 class Pacer {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
   explicit Pacer(uint64_t bytes_per_s) : bytes_per_s_(static_cast<double>(bytes_per_s)) {}
 
-  /// When `bytes` that are there `now` may be gone on with: by then all before them have taken
-  /// their time. Time that nobody used is not made up for.
+  /// Returns when the caller may continue after it has read `bytes` at the time `now`. Each read
+  /// takes its share of time in turn. Unused time is not saved up.
   Time TurnOf(size_t bytes, Time now) {
     const Time turn = std::max(next_, now);
     const std::chrono::duration<double> cost(static_cast<double>(bytes) / bytes_per_s_);

@@ -1,4 +1,4 @@
-// query: points of queries, as text (spec cli.md §3).
+// The command query: prints the points of queries as text (opentsdb-tools.md §3).
 
 #include <iterator>
 #include <optional>
@@ -18,7 +18,7 @@
 namespace hg::tsd {
 namespace {
 
-/// A tag of the command line as the filter it means (spec query.md §4.3).
+/// Converts a tag of the command line to a filter (opentsdb-queries.md §4.3).
 query::FilterSpec LegacyFilter(const std::string& tagk, const std::string& value) {
   query::FilterSpec filter{"literal_or", tagk, value, true, false};
   const size_t open = value.find('(');
@@ -52,7 +52,7 @@ query::Request ToRequest(const WordQueries& times, const WordQuery& words) {
   return request;
 }
 
-/// Tags of a group in the order in which OpenTSDB's map of them is printed.
+/// Returns the tags of a group in the order in which OpenTSDB prints its map.
 std::string GroupTags(const query::Group& group) {
   TagNames tags;
   for (const size_t i : ResultTagOrder(group.tags)) tags.push_back(group.tags[i]);
@@ -74,7 +74,7 @@ void PrintGroup(const query::Group& group, std::ostream& out) {
   }
 }
 
-/// Unknown names of any query fail before the first is run. Patterns are the engine's business.
+/// Checks the names of all queries before the first one runs. The engine checks patterns.
 Status CheckNames(const WordQueries& queries, uid::Names& names) {
   for (const WordQuery& query : queries.queries) {
     RETURN_IF_ERROR(names.Find(UidKind::kMetric, query.metric).status());
@@ -84,19 +84,21 @@ Status CheckNames(const WordQueries& queries, uid::Names& names) {
   return {};
 }
 
-/// Query by query, so that what precedes a failing one is printed; with `plot` drawn instead.
+/// Runs the queries one by one, so that results before a failure are printed. With `plot` they are
+/// drawn instead.
 Status RunQueries(Invocation& call, const WordQueries& queries, const query::Options& options,
                   http::graph::Plot* plot) {
   Session& session = call.session;
   RETURN_IF_ERROR(CheckNames(queries, session.names()));
-  // An end beyond 2^32 s (query_words.h): OpenTSDB's scans are empty then.
+  // For an end beyond 2^32 s (query_words.h) OpenTSDB's scans are empty.
   if (queries.end_s && *queries.end_s <= queries.start_s) return {};
-  query::Engine engine(session.read_points(), session.names(), session.cells(), call.clock,
-                       options);
+  query::Engine engine(session.points(), session.names(), session.cells(), call.clock, options,
+                       nullptr, session.rollups());
   for (const WordQuery& words : queries.queries) {
-    ASSIGN_OR_RETURN(query::ValidQuery valid, engine.Validate(ToRequest(queries, words)));
-    // Over HTTP times count in milliseconds, which adds a second to the range; here they count in
-    // seconds, and those of 1970's first weeks are no later ones.
+    ASSIGN_OR_RETURN(query::ValidQuery valid,
+                     engine.Validate(ToRequest(queries, words), RequestContext::Unlimited()));
+    // HTTP queries use milliseconds, which adds a second to the range. Here times are in seconds,
+    // and small values are not read as milliseconds.
     valid.start_ms = queries.start_s;
     if (queries.end_s) valid.end_ms = *queries.end_s;
     query::RunOptions run;
@@ -134,7 +136,7 @@ int RunQuery(Invocation& call) {
   auto options = ReadQueryOptions(call.session.config());
   if (!options.ok()) return call.Fail(options.status());
   if (Status s = call.Open(StoreUse::kLook); !s.ok()) return call.Fail(s);
-  // This process has no other users.
+  // This process serves no other queries, so there are no memory limits.
   options->memory_bytes_max = options->query_memory_bytes_max = 0;
   const std::optional<std::string> base = call.line.Value("--graph");
   if (!base) {
@@ -146,7 +148,7 @@ int RunQuery(Invocation& call) {
 }
 
 constexpr OptionSpec kQueryOptions[] = {
-    {"--graph", "BASE", "writes BASE.png, and BASE_N.dat with BASE.gnuplot, instead of lines"},
+    {"--graph", "BASE", "write BASE.png, BASE_N.dat and BASE.gnuplot instead of printing lines"},
     {"--verbose", "", "log more", "-v"},
 };
 
@@ -155,10 +157,11 @@ constexpr OptionSpec kQueryOptions[] = {
 const Command kQueryCommand{
     "query",
     "START [END] query [query...]",
-    "Prints the points that queries answer, a line each.",
+    "Prints the points of queries, one per line.",
     "A query is: AGG [rate [counter[,MAX[,RESET]]]] [downsample MS FUNC] METRIC [tagk=tagv...]\n"
-    "Without downsampling whole hours are answered, whatever part of them the times name.\n"
-    "Words +name=value behind the times describe a plot: +wxh=800x400 +title=... (as /q does).",
+    "Without downsampling the output has all points of the hours that the times touch.\n"
+    "Words of the form +name=value after the times describe a plot: +wxh=800x400 +title=... (as\n"
+    "at /q).",
     kQueryOptions,
     "/api/query?start=START&m=AGG:METRIC",
     RunQuery};

@@ -14,7 +14,7 @@ using http::graph::Line;
 using http::graph::Plot;
 using http::graph::ValueAxis;
 
-/// A string of gnuplot's in which nothing but a quote means anything.
+/// Returns a gnuplot string in which only the quote has a special meaning.
 std::string Quoted(std::string_view text) {
   std::string out = "'";
   for (char c : text) {
@@ -113,7 +113,8 @@ Status WritePlotFiles(const std::string& base, const Plot& plot) {
     RETURN_IF_ERROR(WriteFile(DataPath(base, i), text));
   }
   RETURN_IF_ERROR(WriteFile(base + ".gnuplot", GnuplotScript(base, plot)));
-  ASSIGN_OR_RETURN(const std::string picture, http::graph::DrawPng(plot));
+  ASSIGN_OR_RETURN(const std::string picture,
+                   http::graph::DrawPng(plot, RequestContext::Unlimited()));
   return WriteFile(base + ".png", picture);
 }
 

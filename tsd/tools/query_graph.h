@@ -1,6 +1,6 @@
 #pragma once
-// Plots of the query tool (spec cli.md §3, schema.md §18.6): numbers and a script for gnuplot, as
-// OpenTSDB leaves them, and the picture itself. Nothing is run.
+// Plots of the query tool (opentsdb-tools.md §3, opentsdb-schema.md §18.6): data files and a
+// gnuplot script like OpenTSDB's, and the image itself. gnuplot is not started.
 
 #include <string>
 #include <vector>
@@ -11,15 +11,15 @@
 
 namespace hg::tsd {
 
-/// The plot options of a command line: words "+name=value". InvalidArgument: a word without a
-/// value.
+/// Returns the plot options of a command line, which are words of the form "+name=value".
+/// InvalidArgument: a word without a value.
 Result<http::Parameters> PlotWords(const std::vector<std::string>& words);
 
-/// Writes BASE_0.dat, BASE_1.dat … with a line "seconds value" per point (in the plot's zone),
-/// BASE.gnuplot and BASE.png. IoError names the file.
+/// Writes BASE_0.dat, BASE_1.dat and so on with a line "seconds value" per point (in the time zone
+/// of the plot), BASE.gnuplot and BASE.png. IoError names the file.
 Status WritePlotFiles(const std::string& base, const http::graph::Plot& plot);
 
-/// What is in BASE.gnuplot. `base` and all texts are quoted, whatever they hold.
+/// Returns the content of BASE.gnuplot. `base` and all texts are quoted.
 std::string GnuplotScript(const std::string& base, const http::graph::Plot& plot);
 
 }  // namespace hg::tsd

@@ -16,18 +16,18 @@ std::optional<int64_t> ParseNumber(std::string_view text) {
   return value;
 }
 
-/// Whether the word after the start is the end: it has a date's or a time's punctuation, or is a
-/// number above 0.
+/// Whether the word after the start is the end: it contains the punctuation of a date or time, or
+/// is a number above 0.
 bool LooksLikeTime(const std::string& word) {
   if (word.starts_with('+')) return false;
   if (word.find_first_of(":/-") != std::string::npos) return true;
   return ParseNumber(word).value_or(0) > 0;
 }
 
-/// See WordQueries: the year 2500 lies in 1970.
+/// Converts a time as described at WordQueries. The year 2500 becomes a time in 1970.
 int64_t AsScanned(int64_t seconds) { return seconds > 0xFFFFFFFF ? seconds / 1000 : seconds; }
 
-/// Walks the words; running out of them is the caller's error.
+/// Iterates over the words. Missing words are an InvalidArgument.
 class WordReader {
  public:
   explicit WordReader(const std::vector<std::string>& words) : words_(words) {}
@@ -36,7 +36,7 @@ class WordReader {
   [[nodiscard]] bool NextIs(std::string_view word) const {
     return !AtEnd() && words_[next_] == word;
   }
-  /// Only if not AtEnd.
+  /// Requires !AtEnd().
   [[nodiscard]] const std::string& Peek() const { return words_[next_]; }
   Result<std::string> Take(std::string_view what) {
     if (AtEnd())
@@ -63,7 +63,7 @@ Result<int64_t> RateNumber(std::string_view text, int64_t absent) {
   return Status::InvalidArgument("not a number in the options of rate: " + std::string(text));
 }
 
-/// "counter[,MAX[,RESET]]".
+/// Parses "counter[,MAX[,RESET]]".
 Result<query::RateOptions> ParseRateOptions(std::string_view word) {
   query::RateOptions options;
   options.counter = true;
@@ -79,7 +79,7 @@ Result<query::RateOptions> ParseRateOptions(std::string_view word) {
   return options;
 }
 
-/// Adds "tagk=tagv". The same pair twice is fine, another value for a key is not.
+/// Adds "tagk=tagv". A repeated equal pair is allowed, a second value for a key is not.
 Status AddTag(const std::string& word, std::vector<std::pair<std::string, std::string>>* tags) {
   const size_t equal = word.find('=');
   const std::string key = word.substr(0, equal);
@@ -121,12 +121,12 @@ Result<WordQuery> TakeQuery(WordReader* words) {
     RETURN_IF_ERROR(AddTag(words->Peek(), &query.tags));
     words->Skip();
   }
-  // A word with a blank behind the tags is an option of plots, which are not drawn here.
+  // A word with a blank after the tags is a plot option, which is ignored here.
   if (!words->AtEnd() && words->Peek().find(' ', 1) != std::string::npos) words->Skip();
   return query;
 }
 
-/// The ids of "a|b|c", sorted.
+/// Returns the sorted ids of "a|b|c".
 Result<std::vector<Bytes>> FindTagValues(std::string_view alternatives, uid::Names& names) {
   std::vector<Bytes> ids;
   while (true) {
@@ -185,10 +185,11 @@ Result<Selection> Select(const WordQuery& query, uid::Names& names) {
     TagClause clause;
     ASSIGN_OR_RETURN(clause.tagk, names.Find(UidKind::kTagk, key));
     if (value != "*") {
-      // A pattern taken for "any value" would make `scan --delete` delete what nobody asked for.
+      // If a pattern were read as "any value", `scan --delete` would delete too much.
       if (value.find_first_of("*(") != std::string::npos)
         return Status::InvalidArgument(
-            "a tag filter is an exact value, values between |, or *, not " + key + "=" + value);
+            "a tag filter must be an exact value, values separated by |, or *, not " + key + "=" +
+            value);
       clause.kind = TagClause::Kind::kOneOf;
       ASSIGN_OR_RETURN(clause.values, FindTagValues(value, names));
     }

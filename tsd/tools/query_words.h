@@ -1,5 +1,5 @@
 #pragma once
-// Queries as words of a command line, for query, scan and fsck (spec cli.md §2):
+// Parses queries in words of a command line, for query, scan and fsck (opentsdb-tools.md §2):
 //   START [END] query [query…]
 //   query = AGG [rate [counter[,MAX[,RESET]]]] [downsample MS FUNC] METRIC [tagk=tagv…]
 
@@ -18,46 +18,45 @@
 
 namespace hg::tsd {
 
-/// One query, checked as far as words go. Texts are UTF-8.
+/// One query after syntax checks. Texts are UTF-8.
 struct WordQuery {
   std::string aggregator;
   bool rate = false;
   std::optional<query::RateOptions> rate_options;
   std::string downsample;  // "60000ms-max"; empty = none
   std::string metric;
-  std::vector<std::pair<std::string, std::string>> tags;  // in order of the words
+  std::vector<std::pair<std::string, std::string>> tags;  // in the order of the words
 };
 
 struct WordQueries {
-  // As OpenTSDB's tools scan them: beyond 2^32 s they take seconds for milliseconds, so that an end
-  // in the far future may come before the start, and nothing is between them.
+  // Times as OpenTSDB's tools use them: values beyond 2^32 s are taken as milliseconds. So a far
+  // future end may lie before the start, and the range is empty.
   int64_t start_s = 0;
   std::optional<int64_t> end_s;
   std::vector<WordQuery> queries;
 };
 
-/// The fewest words that can be meant as a query; with less a command is misused.
+/// The minimum number of words of a query. With fewer words the usage text is printed.
 inline constexpr size_t kQueryWordsMin = 3;
 
-/// At least kQueryWordsMin words. Relative times count from now_ms, dates are read in `zone`.
-/// InvalidArgument names the word: unknown aggregator, no date, no number, an end that is not after
-/// the start, or words that end too early.
+/// Parses at least kQueryWordsMin words. Relative times count back from now_ms, and dates are in
+/// `zone`. InvalidArgument names the word: unknown aggregator, invalid date or number, an end that
+/// is not after the start, or missing words.
 Result<WordQueries> ParseQueryWords(const std::vector<std::string>& words, int64_t now_ms,
                                     const query::TimeZone& zone);
 
-/// The zone of dates on the command line: tsd.core.timezone, else the process'. InvalidArgument:
-/// unknown zone.
+/// Returns the time zone of dates on the command line: tsd.core.timezone, or the local zone.
+/// InvalidArgument: unknown zone.
 Result<query::TimeZone> ReadTimeZone(const Config& config);
 
-/// What a query selects, in ids.
+/// The series that a query selects, as ids.
 struct Selection {
   Bytes metric;
   SeriesMatcher matcher;
 };
 
-/// Resolves metric and tags. NotFound names the unknown one. InvalidArgument: a tag filter other
-/// than an exact value,
-/// `*`, or exact values between `|`.
+/// Resolves metric and tags. NotFound names the unknown name. InvalidArgument: a tag filter other
+/// than an exact value, `*`, or exact values separated by `|`.
 Result<Selection> Select(const WordQuery& query, uid::Names& names);
 
 }  // namespace hg::tsd

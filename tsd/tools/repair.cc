@@ -1,5 +1,5 @@
-// repair [FOLDER]: makes a damaged data directory one that opens, or has the daemon that has it
-// open write its damaged files anew.
+// The command repair [FOLDER]: repairs a damaged data directory so that it opens. If a daemon uses
+// it, the daemon rewrites its damaged files.
 
 #include "storage/engine/engine_repair.h"
 #include "storage/local/local_maintenance.h"
@@ -17,7 +17,7 @@ int RunRepair(Invocation& call) {
   bool beside = false;
   if (report.status().code() == StatusCode::kBusy) {
     auto by_daemon = local::LocalMaintenance(folder).Repair();
-    // There may be none.
+    // There may be no daemon.
     beside = by_daemon.status().code() != StatusCode::kNotFound;
     if (beside) report = std::move(by_daemon);
   }
@@ -36,16 +36,13 @@ int RunRepair(Invocation& call) {
 const Command kRepairCommand{
     "repair",
     "[FOLDER]",
-    "Sets damaged files and blocks of a data directory aside; of a running daemon's, too.",
-    "Nothing is deleted: what is damaged goes to FOLDER/lost. What is whole stays, block by "
-    "block;\n"
-    "the registry of series is rebuilt from the rows if it has a hole; the log is cut where it is\n"
-    "damaged. A line for each loss. A daemon that has the directory does it itself and serves on;\n"
-    "its series, and what memory and log have, are whole then in any case. What keeps a daemon "
-    "from\n"
-    "starting can be mended without one only. Restoring a backup is better where there is one: "
-    "what\n"
-    "was overwritten or deleted in a lost block may show again.",
+    "Moves damaged files of a data directory aside and keeps the rest, also while a daemon runs.",
+    "Nothing is deleted: damaged files go to FOLDER/lost. Undamaged blocks are kept. A registry\n"
+    "of series with gaps is rebuilt from the rows, and the log is cut at the damage. The command\n"
+    "prints a line for each loss. If a daemon uses the directory, the daemon makes the repair\n"
+    "and continues to serve; the data in its memory and its log is not lost. Damage that keeps a\n"
+    "daemon from starting can only be repaired without a daemon. If you have a backup, restore\n"
+    "it instead: data that was overwritten or deleted in a lost block may reappear.",
     {},
     "",
     RunRepair};

@@ -20,11 +20,11 @@ namespace {
 
 using std::chrono::steady_clock;
 
-/// Below the data directory; what a killed call left there is removed by the next one.
+/// A folder below the data directory. If a call is killed, the next one removes it.
 constexpr const char* kFolder = "restoring";
 constexpr auto kTellInterval = std::chrono::seconds(1);
 
-/// Both folders are of one store, and of all that it was since.
+/// Whether both folders belong to one store with the same history.
 bool OneHistory(const std::string& backup, const std::string& data) {
   FileSystem& files = PosixFileSystem();
   const auto there = ReadWholeFile(files, data + "/" + points::kIdentityName);
@@ -32,7 +32,7 @@ bool OneHistory(const std::string& backup, const std::string& data) {
   return there.ok() && here.ok() && *there == *here;
 }
 
-/// A folder of this call's own, gone with the object.
+/// A temporary folder, which the destructor removes.
 class Scratch {
  public:
   static Result<std::unique_ptr<Scratch>> Make(const std::string& data) {
@@ -61,7 +61,7 @@ class Scratch {
   const std::unique_ptr<FileLock> lock_;
 };
 
-/// The settings with which the backup is read.
+/// Returns the settings for reading the backup.
 Config SettingsOf(const Config& settings, const std::string& folder) {
   Config side = settings;
   side.Set("tsd.storage.path", folder);
@@ -97,11 +97,12 @@ class Restoring {
     const bool by_ids = of_ids || table.name == TableOf("meta") || table.name == TableOf("tree");
     if (by_ids && !ids.same()) {
       Say("metadata and trees of table " + table.name +
-          " are left out, as ids are others there; `tsdb uid metasync` and `treesync` make them");
+          " are left out, because the daemon has other ids; `tsdb uid metasync` and `treesync` "
+          "create them again");
       return {};
     }
     if (!by_ids && !table.points && to_.config().Bool("tsd.rollups.automatic")) {
-      Say("table " + table.name + " is left out: the daemon makes its rollups itself");
+      Say("table " + table.name + " is left out, because the daemon computes its rollups itself");
       return {};
     }
     RETURN_IF_ERROR(EnsureTable(table, to_.cells()));
@@ -126,7 +127,7 @@ class Restoring {
     }
   }
 
-  /// What the daemon's store is to have of rows of the backup, if it has not.
+  /// Converts rows of the backup to the form for the daemon's store.
   Status Settle(const TableDescriptor& table, const IdMap& ids, std::vector<Row>* rows) {
     const int64_t now_ms = call_.clock.NowMs();
     ASSIGN_OR_RETURN(const ExpiryRules expiry,

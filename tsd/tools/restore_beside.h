@@ -1,6 +1,6 @@
 #pragma once
-// `restore` into a directory that a daemon has: what the backup has and the daemon has not is put
-// there, by way of the daemon, while its clients write. Nothing that is there is replaced.
+// `restore` into a data directory that a daemon uses. Data that the daemon lacks is written through
+// the daemon while its clients write. Existing data is never replaced.
 
 #include <string>
 
@@ -10,14 +10,14 @@
 namespace hg::tsd {
 
 struct RestoredRows {
-  uint64_t rows = 0;     // of the backup
-  uint64_t written = 0;  // of them, because something was missing
-  uint64_t missing = 0;  // of these, because all of it was
+  uint64_t rows = 0;     // rows in the backup
+  uint64_t written = 0;  // rows that were written because something was missing
+  uint64_t missing = 0;  // rows among them that were missing completely
 };
 
-/// The call's session is not open yet. The backup is verified first, as a store of its own below
-/// the data directory; where hard links cannot be that takes its room for the time. What is left
-/// out is said on the error stream. Busy: another call is at it.
+/// The session of the call must not be open. The backup is first copied below the data directory by
+/// hard links, or, if those are impossible, as a real copy that temporarily takes disk space. It is
+/// verified there. The error stream reports what is left out. Busy: another such call is running.
 Result<RestoredRows> RestoreBeside(Invocation& call, const std::string& backup,
                                    const CopyWatch& watch);
 

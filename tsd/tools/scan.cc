@@ -1,4 +1,4 @@
-// scan: the rows that a query would read, cell by cell (spec cli.md §4).
+// The command scan: prints the rows that a query would read, cell by cell (opentsdb-tools.md §4).
 
 #include <optional>
 
@@ -18,7 +18,7 @@
 namespace hg::tsd {
 namespace {
 
-/// What the cells of one row share.
+/// The values that the cells of one row share.
 struct RowContext {
   uint32_t base = 0;
   std::string metric;
@@ -29,7 +29,7 @@ int64_t PointTimeMs(const RowContext& row, const codec::StoredPoint& point) {
   return int64_t{row.base} * 1000 + point.offset_ms();
 }
 
-/// Time in the point's own resolution.
+/// The time in the resolution of the point.
 int64_t PointTime(const RowContext& row, const codec::StoredPoint& point) {
   const int64_t ms = PointTimeMs(row, point);
   return point.qualifier.is_millis() ? ms : ms / 1000;
@@ -51,9 +51,9 @@ std::string RawPoint(const RowContext& row, const codec::StoredPoint& point) {
   return RawPoint(row, point.qualifier, codec::EncodeValue(point.value()));
 }
 
-/// A single point whose value has a width that no point can have: shown all the same. In seconds
-/// with the length field that OpenTSDB's repair gives its qualifier (spec schema.md §7.4): for an
-/// empty value that is −1 in the whole byte. In milliseconds as it stands.
+/// Prints a single point whose value has an invalid width. For seconds it shows the length field
+/// that OpenTSDB's repair gives the qualifier (opentsdb-schema.md §7.4); for an empty value that is
+/// −1 in the whole byte. For milliseconds it shows the stored qualifier.
 std::optional<std::string> RawOddPoint(const RowContext& row, const Cell& cell) {
   const size_t width = cell.value.size();
   ByteView bytes = cell.qualifier;
@@ -66,9 +66,8 @@ std::optional<std::string> RawOddPoint(const RowContext& row, const Cell& cell) 
                   cell.value);
 }
 
-/// OpenTSDB reads an annotation's qualifier as if it were a point's: the offset from its second
-/// byte on, the time from the first. Both are wrong and kept, as this is what its scan prints (spec
-/// cli.md §4).
+/// OpenTSDB's scan reads the qualifier of an annotation like that of a point: the offset from its
+/// second byte, the time from its first. Both are wrong and are reproduced (opentsdb-tools.md §4).
 std::string RawAnnotation(const RowContext& row, const Cell& cell) {
   ByteView behind_prefix = ByteView(cell.qualifier).substr(1);
   codec::Qualifier offset;
@@ -88,7 +87,7 @@ std::string RawPoints(const RowContext& row, const Cell& cell,
   return out;
 }
 
-/// The points of a cell that has any; empty for annotations and the like.
+/// Returns the points of a cell; empty for annotations and other objects.
 Result<std::vector<codec::StoredPoint>> PointsOf(const Cell& cell) {
   switch (codec::ClassifyQualifier(cell.qualifier)) {
     case codec::CellClass::kAppend: {
@@ -106,8 +105,8 @@ Result<std::vector<codec::StoredPoint>> PointsOf(const Cell& cell) {
   }
 }
 
-/// A millisecond point with more bytes than its flags say is read as if the rest were not there,
-/// which only seconds are repaired from.
+/// Reads a millisecond point whose value has more bytes than its flags say, and ignores the extra
+/// bytes. OpenTSDB's readers make this repair only for points with times in seconds.
 std::optional<codec::StoredPoint> LongMillisPoint(const Cell& cell) {
   ByteView bytes = cell.qualifier;
   codec::Qualifier qualifier;
@@ -139,7 +138,7 @@ Result<std::string> RawText(const RowContext& row, const Cell& cell) {
   return "  " + RawPoints(row, cell, *points);
 }
 
-/// Stands where the tags would: OpenTSDB prints its exception, the class in front.
+/// Returns the text in the place of the tags. OpenTSDB prints its exception with the class name.
 std::string TagErrorText(const Status& status) {
   if (status.code() != StatusCode::kNotFound) return status.ToString();
   return "net.opentsdb.uid.NoSuchUniqueId: " + std::string(status.message());
@@ -201,7 +200,8 @@ class Scanner {
     return call_.session.cells().DeleteRow(call_.session.data_table(), row.key);
   }
 
-  /// A key may have none: only readers of points refuse it.
+  /// Returns the tags of a row key. A key without tags is allowed here; only readers of points
+  /// reject it.
   Result<TagNames> Tags(ByteView key) {
     if (key.size() == static_cast<size_t>(layout().prefix_width())) return TagNames();
     ASSIGN_OR_RETURN(const codec::RowKey row, codec::RowKey::Decode(layout(), key));
@@ -246,9 +246,9 @@ constexpr OptionSpec kScanOptions[] = {
 const Command kScanCommand{
     "scan",
     "START [END] query [query...]",
-    "Prints the stored rows that queries would read, whole hours at a time.",
+    "Prints the stored rows that queries would read. Rows are whole hours.",
     "A query is: AGG [rate [counter[,MAX[,RESET]]]] [downsample MS FUNC] METRIC [tagk=tagv...]\n"
-    "Aggregator, rate and downsampling are checked and ignored.",
+    "Aggregator, rate and downsampling are checked and otherwise ignored.",
     kScanOptions,
     "/api/query?start=START&m=none:METRIC",
     RunScan};

@@ -1,5 +1,5 @@
-// search lookup: OpenTSDB's look-up of series, which prints nothing in the release whose tools are
-// kept (spec cli.md §8), but fails on names that nobody has. /api/search/lookup answers.
+// The command search lookup: OpenTSDB's look-up of series. In the reproduced release it prints
+// nothing (opentsdb-tools.md §8), but fails for unknown names. /api/search/lookup returns results.
 
 #include <span>
 
@@ -8,13 +8,13 @@
 namespace hg::tsd {
 namespace {
 
-/// Nothing is said for "" and "*": any name.
+/// Checks that a name exists. "" and "*" mean any name.
 Status CheckName(uid::Names& names, UidKind kind, std::string_view name) {
   if (name.empty() || name == "*") return {};
   return names.Find(kind, name).status();
 }
 
-/// "[METRIC] [TAGK=TAGV | TAGK= | =TAGV]...".
+/// Checks words of the form "[METRIC] [TAGK=TAGV | TAGK= | =TAGV]...".
 Status CheckLookup(uid::Names& names, std::span<const std::string> words) {
   if (words[0].find('=') == std::string::npos) {
     RETURN_IF_ERROR(CheckName(names, UidKind::kMetric, words[0]));
@@ -38,8 +38,8 @@ int RunSearch(Invocation& call) {
   if (Status s = call.Open(StoreUse::kLook); !s.ok()) return call.Fail(s);
   if (Status s = CheckLookup(call.session.names(), std::span(words).subspan(1)); !s.ok())
     return call.Fail(s);
-  call.err << "tsdb search: nothing is printed, as OpenTSDB's tool prints nothing; ask a running "
-              "daemon: /api/search/lookup\n";
+  call.err << "tsdb search: prints no results, like OpenTSDB's tool; use /api/search/lookup of a "
+              "running daemon\n";
   return kExitOk;
 }
 
@@ -51,7 +51,8 @@ constexpr OptionSpec kSearchOptions[] = {
 
 const Command kSearchCommand{"search",
                              "lookup [METRIC] [TAGK=TAGV...]",
-                             "Checks the names, and is as silent as OpenTSDB's tool.",
+                             "Checks that the names exist. Like OpenTSDB's tool, it prints no "
+                             "results.",
                              "/api/search/lookup of a running daemon answers.",
                              kSearchOptions,
                              "/api/search/lookup?m=METRIC",

@@ -1,6 +1,6 @@
 #pragma once
-// The stored rows that a query of the command line reads, for scan and fsck (spec cli.md §2): whole
-// hours, bucket by bucket where the table is salted.
+// The stored rows that a command-line query reads, for scan and fsck (opentsdb-tools.md §2). They
+// are whole hours, and with salt one bucket after the other.
 
 #include <vector>
 
@@ -10,13 +10,13 @@
 
 namespace hg::tsd {
 
-/// Scans of the rows between the times of `queries`, one a salt bucket, each in key order. The end
-/// is always the next hour, also for an end on the hour (spec schema.md §16.1).
+/// Returns the scans for the times of `queries`, one per salt bucket, each in key order. The end is
+/// always the next hour, even if the end time is a full hour (opentsdb-schema.md §16.1).
 std::vector<ScanSpec> ScansOf(const KeyLayout& layout, const std::string& data_table,
                               const WordQueries& queries, const Selection& selection);
 
-/// Whether a row of these scans is wanted, by its tags. A key that does not fit the layout is
-/// wanted only where no tags were asked for.
+/// Whether the tags of a row from these scans match. A key that does not fit the layout matches
+/// only if no tags were requested.
 bool IsSelected(const KeyLayout& layout, const Selection& selection, ByteView key);
 
 }  // namespace hg::tsd

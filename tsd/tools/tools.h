@@ -1,6 +1,6 @@
 #pragma once
-// The sub-commands, one file each (spec cli.md; dump and load: ../shared/conformance/README.md,
-// design.md §3).
+// The sub-commands, one file each (opentsdb-tools.md; dump and load:
+// tests/compat/conformance/README.md).
 
 #include "tsd/command.h"
 
@@ -22,6 +22,8 @@ extern const Command kBackupCommand;    // backup.cc
 extern const Command kRestoreCommand;   // backup.cc
 extern const Command kRepairCommand;    // repair.cc
 extern const Command kAdminCommand;     // admin.cc
+extern const Command kCellCommand;      // cell.cc
+extern const Command kTableCommand;     // table.cc
 extern const Command kMigrateCommand;   // migrate.cc
 extern const Command kSettingsCommand;  // list_settings.cc
 extern const Command kVersionCommand;   // version.cc

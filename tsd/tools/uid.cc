@@ -1,4 +1,4 @@
-// uid and mkmetric: names and their ids (spec cli.md §6).
+// The commands uid and mkmetric: names and their ids (opentsdb-tools.md §6).
 
 #include <algorithm>
 #include <charconv>
@@ -16,7 +16,7 @@
 namespace hg::tsd {
 namespace {
 
-// Exit codes of `uid` alone (spec cli.md §6).
+// Exit codes used only by `uid` (opentsdb-tools.md §6).
 constexpr int kExitRefused = 3;
 constexpr int kExitNoSuchKind = 4;
 
@@ -29,7 +29,7 @@ Result<UidKind> ParseKind(std::string_view word) {
                                  " (metrics, tagk or tagv)");
 }
 
-/// The kinds that a word in front of a name asks for: all without one.
+/// Returns the kinds selected by a word before the name, or all kinds without such a word.
 Result<std::vector<UidKind>> KindsAsked(const Words& words, size_t words_without_kind) {
   if (words.size() == words_without_kind)
     return std::vector<UidKind>(std::begin(kUidKinds), std::end(kUidKinds));
@@ -41,7 +41,7 @@ void PrintMapping(Invocation& call, UidKind kind, std::string_view name, ByteVie
   call.out << UidKindName(kind) << " " << name << ": " << ByteListText(id) << "\n";
 }
 
-/// A number, which therefore is an id; none if it is a name, as what no int64 holds.
+/// Returns the id if the word is a number in int64, or none if it is a name.
 std::optional<uint64_t> ParseId(std::string_view word) {
   int64_t id = 0;
   NumberError error;
@@ -49,7 +49,7 @@ std::optional<uint64_t> ParseId(std::string_view word) {
   return static_cast<uint64_t>(id);
 }
 
-/// Bytes of ids looked up by number; 0 = as wide as each kind is configured.
+/// Returns the width in bytes of ids given as numbers; 0 = the configured width of each kind.
 Result<int> ReadIdWidth(const CommandLine& line) {
   const auto text = line.Value("--idwidth");
   if (!text) return 0;
@@ -99,7 +99,7 @@ int RunLookUp(Invocation& call, const Words& words, int id_width) {
   return LookUpName(call, *kinds, words.back());
 }
 
-/// Prints every forward mapping whose name contains a match, in row order.
+/// Prints all forward mappings whose name matches, in row order.
 Result<bool> GrepRows(Invocation& call, const std::vector<UidKind>& kinds,
                       const uid::JavaPattern& regexp) {
   ScanSpec spec;
@@ -142,7 +142,7 @@ int Assign(Invocation& call, std::string_view kind_word, std::span<const std::st
   if (!kind.ok()) return call.Fail(kind.status());
   if (Status s = call.Open(); !s.ok()) return call.Fail(s);
   for (const std::string& name : names) {
-    // The characters are not checked here: OpenTSDB's tool does not either (spec cli.md §6, quirk).
+    // Characters are not checked, as in OpenTSDB's tool (opentsdb-tools.md §6, quirk).
     const auto id = call.session.names().FindOrAssign(*kind, name);
     if (!id.ok()) return call.Fail(id.status());
     PrintMapping(call, *kind, name, *id);
@@ -178,7 +178,7 @@ int RunDelete(Invocation& call, const Words& words) {
   return kExitOk;
 }
 
-/// The exit status is the number of errors, as far as a status can tell it.
+/// Returns the number of errors as exit code, as far as an exit code can hold it.
 int RunFsck(Invocation& call, const Words& words) {
   UidFsckOptions options;
   for (const std::string& word : std::span(words).subspan(1)) {
@@ -197,7 +197,7 @@ int RunFsck(Invocation& call, const Words& words) {
   return static_cast<int>(std::min<uint64_t>(*errors, 255));
 }
 
-/// Sub-commands that read the whole table and print nothing.
+/// Runs sub-commands that read the whole table and print nothing.
 int RunMeta(Invocation& call, const Words& words, Status (*run)(Session&)) {
   if (words.size() != 1) return call.Misused("wrong number of arguments");
   if (Status s = call.Open(); !s.ok()) return call.Fail(s);
@@ -212,7 +212,7 @@ int RunPurgeTree(Invocation& call, const Words& words) {
   if (words.size() < 2) return call.Misused("wrong number of arguments");
   const auto tree = ParseId(words[1]);
   if (!tree || *tree == 0 || *tree > UINT16_MAX) {
-    call.Fail(Status::InvalidArgument("not the number of a tree: " + words[1]));
+    call.Fail(Status::InvalidArgument("not a number of a tree: " + words[1]));
     return kExitRefused;
   }
   const bool definition = words.size() > 2 && words[2] == "true";
@@ -250,12 +250,14 @@ int RunMkmetric(Invocation& call) {
 }
 
 constexpr OptionSpec kUidOptions[] = {
-    {"--idwidth", "N", "bytes of the id in a look-up by number (the configured width)"},
-    {"--ignore-case", "", "grep without regard to case", "-i"},
+    {"--idwidth", "N",
+     "number of bytes of an id given as a number (default: the configured "
+     "width)"},
+    {"--ignore-case", "", "grep ignores the case of letters", "-i"},
     {"--verbose", "", "log more", "-v"},
 };
 constexpr OptionSpec kMkmetricOptions[] = {
-    {"--idwidth", "N", "accepted; ids are as wide as configured"},
+    {"--idwidth", "N", "accepted without effect: ids have the configured width"},
     {"--verbose", "", "log more", "-v"},
 };
 
@@ -265,23 +267,23 @@ const Command kUidCommand{
     "uid",
     "WORDS",
     "Looks up, assigns, renames and deletes names and their ids.",
-    "  [kind] NAME | NUMBER     look up; a word of digits is an id\n"
-    "  grep [kind] REGEX        every name in which the expression is found\n"
-    "  assign kind NAME...      ids of names, new ones where there are none\n"
-    "  rename kind OLD NEW\n"
-    "  delete kind NAME         the name; points keep its id\n"
+    "  [kind] NAME | NUMBER     look up a name or an id; a word of digits is an id\n"
+    "  grep [kind] REGEX        print every name that contains a match of the expression\n"
+    "  assign kind NAME...      print the ids of names; assign ids to new names\n"
+    "  rename kind OLD NEW      give another name to an id\n"
+    "  delete kind NAME         delete a name; points keep its id\n"
     "  fsck [fix] [delete_unknown]  check the table; the exit status is the number of errors\n"
-    "  metasync                 metadata of every series that has points, where it is missing\n"
+    "  metasync                 create missing metadata for every series that has points\n"
     "  metapurge                delete the metadata\n"
     "  treesync                 sort all series into the enabled trees\n"
-    "  treepurge ID [true]      empty a tree; true: its definition, too\n"
+    "  treepurge ID [true]      delete the content of a tree, with true also its definition\n"
     "A kind is metrics, tagk or tagv.",
     kUidOptions,
     "/api/suggest, /api/uid/assign, /api/uid/rename",
     RunUid};
 
 const Command kMkmetricCommand{
-    "mkmetric", "NAME...",        "Assigns ids to metrics: the same as uid assign metrics NAME...",
+    "mkmetric", "NAME...",        "Assigns ids to metrics, like uid assign metrics NAME...",
     "",         kMkmetricOptions, "/api/uid/assign?metric=NAME",
     RunMkmetric};
 

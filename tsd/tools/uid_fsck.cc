@@ -14,7 +14,7 @@
 namespace hg::tsd {
 namespace {
 
-/// The row of counters, one byte.
+/// The row of the counters.
 const Bytes kCounterRow(1, '\0');
 
 bool IsMetadata(ByteView qualifier) {
@@ -30,7 +30,7 @@ std::optional<UidKind> KindOf(ByteView qualifier) {
   return std::nullopt;
 }
 
-/// One kind's mappings, and what is wrong with them.
+/// Checks the mappings of one kind.
 class KindCheck {
  public:
   KindCheck(Session& session, UidKind kind, bool fix)
@@ -79,7 +79,7 @@ class KindCheck {
       largest_ = std::max(largest_, ReadBig(id.data(), static_cast<int>(id.size())));
   }
 
-  /// The first id seen of a kind sets the width.
+  /// Checks the width of an id. The first id of a kind defines the width.
   void CheckWidth(ByteView id, const std::string& where) {
     if (width_ == 0) width_ = id.size();
     if (id.size() != width_)
@@ -90,7 +90,7 @@ class KindCheck {
   Status CheckForward() {
     std::map<Bytes, std::set<Bytes>> names;  // by id
     for (const auto& [name, id] : forward_) names[id].insert(name);
-    const std::map<Bytes, Bytes> forward = forward_;  // repairs change the member
+    const std::map<Bytes, Bytes> forward = forward_;  // a copy, because repairs change the member
     for (const auto& [name, id] : forward) {
       const auto back = reverse_.find(id);
       const std::string mapping = FromLatin1(name) + " -> " + ByteListText(id);
@@ -104,20 +104,20 @@ class KindCheck {
     return {};
   }
 
-  /// `name` -> `id`, while the id says that it belongs to another name.
+  /// Handles `name` -> `id` if the id maps to another name.
   Status SettleDisagreement(const Bytes& name, const Bytes& id, const std::set<Bytes>& names) {
     const Bytes other = reverse_.at(id);
     const std::string mapping =
         FromLatin1(name) + " -> " + ByteListText(id) + " -> " + FromLatin1(other);
-    // Counted for the name and for the id.
+    // The error counts twice, for the name and for the id.
     errors_ += 1;
     Error("the reverse mapping differs from the forward one: " + mapping);
     if (names.size() == 1) return PutReverse(id, name);
     return JoinNames(id, names);
   }
 
-  /// Several names on one id: nobody can tell whose points they are, so all lose it to a name of
-  /// their names.
+  /// Handles several names with one id. It is unknown whose points they are, so all names lose the
+  /// id to a new name made of their names.
   Status JoinNames(const Bytes& id, const std::set<Bytes>& names) {
     Bytes joined = "fsck";
     for (const Bytes& name : names) joined += "." + name;
@@ -147,8 +147,8 @@ class KindCheck {
     return {};
   }
 
-  /// A counter above the number of entries passes, even where it is behind the largest id: so
-  /// OpenTSDB has it, and assignment steps over ids that are taken.
+  /// Checks the counter. A counter above the number of entries is accepted even if it is below the
+  /// largest id, as in OpenTSDB. Assignment skips ids that are taken.
   Status CheckCounter() {
     const auto entries = static_cast<int64_t>(std::max(forward_.size(), reverse_.size()));
     const auto largest = static_cast<int64_t>(largest_);
@@ -192,7 +192,7 @@ class KindCheck {
   int64_t counter_ = 0;
   bool counter_damaged_ = false;
   uint64_t largest_ = 0;
-  size_t width_ = 0;  // 0 = no id seen
+  size_t width_ = 0;  // 0 = no id read yet
   uint64_t errors_ = 0;
 };
 

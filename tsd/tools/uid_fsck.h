@@ -1,6 +1,6 @@
 #pragma once
-// uid fsck: do forward and reverse mappings agree, and is the counter not behind (spec cli.md §6,
-// schema.md §18.8)?
+// The command `uid fsck`. It checks that forward and reverse mappings agree, and that the counter
+// is not too small (opentsdb-tools.md §6, opentsdb-schema.md §18.8).
 
 #include <cstdint>
 
@@ -11,11 +11,11 @@ namespace hg::tsd {
 
 struct UidFsckOptions {
   bool fix = false;
-  bool delete_unknown = false;  // only together with fix
+  bool delete_unknown = false;  // only effective together with `fix`
 };
 
-/// Reads the whole table of ids, logs what is wrong, repairs it if asked; how many errors were
-/// found, repaired or not.
+/// Reads the whole table of ids, logs errors and repairs them on request. Returns the number of
+/// errors found, repaired or not.
 Result<uint64_t> RunUidFsck(Session& session, const UidFsckOptions& options);
 
 }  // namespace hg::tsd

@@ -13,10 +13,11 @@
 namespace hg::tsd {
 namespace {
 
-/// What is stored may be this much later than the first row before it is corrected.
+/// A stored time of creation is corrected if it is later than the first row by more than this.
 constexpr int64_t kCreatedToleranceS = 3600;
 
-/// Base time of the first row of each series, by TSUID. Keys that are no series' are passed over.
+/// Returns the base time of the first row of each series, by TSUID. Keys that belong to no series
+/// are skipped.
 Result<std::map<Bytes, uint32_t>> FirstRows(Session& session) {
   std::map<Bytes, uint32_t> first;
   ScanSpec spec;
@@ -54,7 +55,7 @@ class MetaSync {
  private:
   using Ids = std::map<std::pair<UidKind, Bytes>, uint32_t>;
 
-  /// Base time of the first row that has an id, for each id.
+  /// Returns for each id the base time of the first row that contains it.
   [[nodiscard]] Ids FirstUses(const std::map<Bytes, uint32_t>& series) const {
     Ids ids;
     const auto width = static_cast<size_t>(session_.layout().metric_width);
@@ -77,8 +78,8 @@ class MetaSync {
   }
 
   Status SyncId(UidKind kind, const Bytes& id, uint32_t base) {
-    const auto stored = metadata_.FindUid(kind, id);
-    // An id without a name has no metadata.
+    const auto stored = metadata_.FindUid(kind, id, RequestContext::Unlimited());
+    // An id without a name gets no metadata.
     if (stored.status().code() == StatusCode::kNotFound) return {};
     if (stored.status().code() == StatusCode::kCorruption)
       return uid::StoreFreshUidMeta(session_.cells(), session_.uid_table(), kind, id, base);
@@ -88,22 +89,22 @@ class MetaSync {
     earlier.kind = kind;
     earlier.id = id;
     earlier.created = base;
-    return metadata_.WriteUid(earlier, false).status();
+    return metadata_.WriteUid(earlier, false, RequestContext::Unlimited()).status();
   }
 
   Status SyncSeries(const Bytes& tsuid, uint32_t base) {
     uid::TsMeta meta;
     meta.tsuid = tsuid;
     meta.created = base;
-    const auto stored = metadata_.FindSeries(tsuid);
+    const auto stored = metadata_.FindSeries(tsuid, RequestContext::Unlimited());
     if (stored.ok()) {
       if (IsAccurate(stored->created, base)) return {};
-      return metadata_.WriteSeries(meta, false).status();
+      return metadata_.WriteSeries(meta, false, RequestContext::Unlimited()).status();
     }
     const bool damaged = stored.status().code() == StatusCode::kCorruption;
     if (!damaged && stored.status().code() != StatusCode::kNotFound) return stored.status();
-    const Status created = metadata_.CreateSeries(meta).status();
-    // A series whose ids have no names has no metadata either.
+    const Status created = metadata_.CreateSeries(meta, RequestContext::Unlimited()).status();
+    // A series with an unnamed id gets no metadata either.
     if (created.code() == StatusCode::kNotFound || created.code() == StatusCode::kCorruption)
       return {};
     RETURN_IF_ERROR(created);
@@ -112,7 +113,7 @@ class MetaSync {
     if (!row.empty() && row.cells[0].value.size() == 8 && ReadBig64(row.cells[0].value.data()) > 0)
       return {};
     RETURN_IF_ERROR(session_.cells().Increment(meta_table_, tsuid, "name", "ts_ctr", 1).status());
-    // As a series that is first seen by a server.
+    // As when a server first sees a series.
     if (!session_.config().Bool("tsd.core.tree.enable_processing")) return {};
     return trees_.Sort(tsuid);
   }
@@ -123,7 +124,7 @@ class MetaSync {
   uid::TreeSorter trees_;
 };
 
-/// Deletes columns of family "name" of one row.
+/// Deletes columns of the family "name" in one row.
 Status DeleteNames(Store& store, const std::string& table, const Bytes& row,
                    const std::vector<Bytes>& qualifiers) {
   RowMutation mutation{row, {}};
@@ -168,7 +169,7 @@ Status RunTreeSync(Session& session) {
   if (!session.config().Bool("tsd.core.tree.enable_processing")) return {};
   ASSIGN_OR_RETURN(uid::MetadataOptions options, ReadMetadataOptions(session.config()));
   uid::TreeStore trees(session.cells(), session.config().String("tsd.storage.hbase.tree_table"));
-  ASSIGN_OR_RETURN(std::vector<uid::Tree> enabled, trees.List());
+  ASSIGN_OR_RETURN(std::vector<uid::Tree> enabled, trees.List(RequestContext::Unlimited()));
   std::erase_if(enabled, [](const uid::Tree& tree) { return !tree.enabled || tree.rules.empty(); });
   if (enabled.empty()) return {};
   ScanSpec series;
@@ -177,20 +178,21 @@ Status RunTreeSync(Session& session) {
   series.qualifiers = {"ts_meta"};
   uid::Metadata metadata(session.cells(), session.names(), std::move(options));
   return ForEachRow(session.cells(), series, [&](const Row& row) -> Status {
-    const Result<uid::TsMeta> meta = metadata.FindSeries(row.key);
-    // A series whose ids have no names has no place.
+    const Result<uid::TsMeta> meta = metadata.FindSeries(row.key, RequestContext::Unlimited());
+    // A series with an unnamed id has no place in a tree.
     if (meta.status().code() == StatusCode::kNotFound ||
         meta.status().code() == StatusCode::kCorruption)
       return {};
     RETURN_IF_ERROR(meta.status());
-    for (const uid::Tree& tree : enabled) RETURN_IF_ERROR(trees.Sort(tree, *meta, true));
+    for (const uid::Tree& tree : enabled)
+      RETURN_IF_ERROR(trees.Sort(tree, *meta, true, RequestContext::Unlimited()));
     return {};
   });
 }
 
 Status RunTreePurge(Session& session, uint16_t tree, bool definition) {
   return uid::TreeStore(session.cells(), session.config().String("tsd.storage.hbase.tree_table"))
-      .Purge(tree, definition);
+      .Purge(tree, definition, RequestContext::Unlimited());
 }
 
 }  // namespace hg::tsd

@@ -1,6 +1,6 @@
 #pragma once
-// uid metasync, metapurge, treesync and treepurge: metadata and trees made from what is stored,
-// and taken away (spec cli.md §6, schema.md §18.8).
+// The commands uid metasync, metapurge, treesync and treepurge. They create metadata and trees from
+// stored rows, and delete them (opentsdb-tools.md §6, opentsdb-schema.md §18.8).
 
 #include <cstdint>
 
@@ -9,21 +9,21 @@
 
 namespace hg::tsd {
 
-/// Gives every series that has a row its TSMeta with a counter of 1, and every id in it its
-/// UIDMeta, where they are missing or cannot be read. `created` is the first row's time, also where
-/// what is stored says 0 or is more than an hour later; whatever else it says stays.
+/// Creates missing or unreadable metadata: a TSMeta with a counter of 1 for every series with a
+/// row, and a UIDMeta for each of its ids. `created` is the time of the first row. It is also
+/// corrected in stored metadata if it is 0 or more than an hour later. Other stored fields stay.
 Status RunMetaSync(Session& session);
 
-/// Deletes UIDMeta of all ids up to the highest metric's, and TSMeta with its counter of all series
-/// of such metrics. OpenTSDB goes by the metrics' highest id for tag ids, too; so do we.
+/// Deletes the UIDMeta of all ids up to the highest metric id, and TSMeta and counters of all
+/// series of such metrics. Like OpenTSDB, it uses the highest metric id for tag ids, too.
 Status RunMetaPurge(Session& session);
 
-/// Sorts every series that has a TSMeta object into the enabled trees, if the settings enable them;
-/// collisions are noted where a tree stores failures.
+/// Sorts every series with a TSMeta into the enabled trees, if the settings enable trees.
+/// Collisions are recorded if a tree stores failures.
 Status RunTreeSync(Session& session);
 
-/// Empties a tree: branches, leaves, collisions, series that did not match; with `definition` the
-/// tree and its rules, too. An unknown tree is empty.
+/// Deletes the branches, leaves, collisions and unmatched series of a tree. With `definition` it
+/// also deletes the tree and its rules. An unknown tree counts as empty.
 Status RunTreePurge(Session& session, uint16_t tree, bool definition);
 
 }  // namespace hg::tsd

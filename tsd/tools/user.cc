@@ -1,5 +1,6 @@
-// user: the file of users (http/access/user_file.h). Passwords come from the terminal or the
-// standard input, never from the words of the command, which every process of the machine can read.
+// The command user: manages the users file (http/access/user_file.h). Passwords come from the
+// terminal or from standard input, never from command-line words, because every process on the
+// machine can read those.
 
 #include "tsd/tools/user.h"
 
@@ -21,11 +22,11 @@ namespace {
 using http::User;
 
 constexpr OptionSpec kOptions[] = {
-    {"--file", "PATH", "the file of users (tsd.core.authentication.users)"},
-    {"--no-password", "", "add: known by a token or a client certificate only"},
+    {"--file", "PATH", "file of users (default: tsd.core.authentication.users)"},
+    {"--no-password", "", "add: the user has no password, only a token or a client certificate"},
 };
 
-/// The terminal does not show what is typed while this lives.
+/// While it exists, the terminal does not show typed text.
 class SilentTerminal {
  public:
   SilentTerminal() {
@@ -52,7 +53,7 @@ std::string ReadLine(std::istream& in) {
   return line;
 }
 
-/// The hash of a password that is asked for.
+/// Asks for a password and returns its hash.
 Result<std::string> AskPassword(Invocation& call) {
   std::string password;
   if (&call.in != &std::cin || isatty(STDIN_FILENO) == 0) {
@@ -73,7 +74,7 @@ Result<std::string> AskPassword(Invocation& call) {
   return hash;
 }
 
-/// Nobody but its owner can read a new file; one that is there keeps its owner and mode.
+/// Writes the file. Only the owner can read a new file. An existing file keeps its owner and mode.
 Status WriteUsers(const std::string& path, const std::vector<User>& users) {
   const std::filesystem::path place = std::filesystem::absolute(path);
   struct stat before {};
@@ -90,7 +91,7 @@ Status WriteUsers(const std::string& path, const std::vector<User>& users) {
   return Status::IoError(path + " is written, but could not be given to its owner of before");
 }
 
-/// The file's users, and the one that a call is about.
+/// The users of a file, and changes to one of them.
 class UserFile {
  public:
   explicit UserFile(std::string path) : path_(std::move(path)) {}
@@ -144,7 +145,7 @@ Status AddUser(Invocation& call, const std::vector<std::string>& words, UserFile
   return {};
 }
 
-/// What the words ask for, but for list and add. The token that was made, if one was, into *token.
+/// Executes all verbs except list and add. Sets *token to a new token if one was created.
 Status Change(Invocation& call, const std::vector<std::string>& words, UserFile* file,
               std::string* token) {
   ASSIGN_OR_RETURN(User * user, file->Find(words[1]));
@@ -165,7 +166,7 @@ Status Change(Invocation& call, const std::vector<std::string>& words, UserFile*
   return {};
 }
 
-/// Words that a verb has, itself among them; 0 = there is no such verb.
+/// Returns the number of words of a verb, including itself; 0 = there is no such verb.
 size_t WordsOf(const std::string& verb) {
   if (verb == "list") return 1;
   if (verb == "add" || verb == "roles") return 3;
@@ -176,14 +177,16 @@ size_t WordsOf(const std::string& verb) {
 int RunUser(Invocation& call) {
   const std::vector<std::string>& words = call.line.words();
   if (words.empty() || WordsOf(words[0]) == 0)
-    return call.Misused("list, add, password, token, revoke, roles or remove is expected");
+    return call.Misused("expected one of list, add, password, token, revoke, roles, remove");
   if (words.size() != WordsOf(words[0]))
     return call.Misused(words[0] + " has " + std::to_string(WordsOf(words[0]) - 1) +
                         " words behind it");
   const std::string path = call.line.Value("--file").value_or(
       call.session.config().String("tsd.core.authentication.users"));
   if (path.empty())
-    return call.Misused("neither --file nor tsd.core.authentication.users names the file");
+    return call.Misused(
+        "the file of users is unknown: give --file or set "
+        "tsd.core.authentication.users");
   UserFile file(path);
   if (const Status read = file.Read(); !read.ok()) return call.Fail(read);
   if (words[0] == "list") {
@@ -196,7 +199,9 @@ int RunUser(Invocation& call) {
   if (done.ok()) done = file.Write();
   if (!done.ok()) return call.Fail(done);
   if (!token.empty()) call.out << token << '\n';
-  call.err << "written: " << path << "; SIGHUP makes a running daemon read it\n";
+  call.err << "written: " << path
+           << "; send SIGHUP to a running daemon, so that it reads the "
+              "file\n";
   return kExitOk;
 }
 
@@ -206,11 +211,10 @@ const Command kUserCommand{
     "user",
     "list | add NAME ROLES | password NAME | token NAME | revoke NAME | roles NAME ROLES | "
     "remove NAME",
-    "Writes the file of users: who may read, write, or administrate.",
-    "ROLES are of read, write and admin, between commas. Passwords are asked for at the terminal, "
-    "or\n"
-    "read from the standard input, a line. `token` makes one more token and prints it: it is kept\n"
-    "nowhere. `revoke` takes all tokens of a user back.",
+    "Writes the file of users, which says who may read, write and administrate.",
+    "ROLES is a list of read, write and admin, separated by commas. The command asks for\n"
+    "passwords at the terminal, or reads one line of standard input. `token` creates another\n"
+    "token and prints it; only its hash is stored. `revoke` removes all tokens of a user.",
     kOptions,
     "",
     RunUser};

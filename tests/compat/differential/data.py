@@ -23,8 +23,8 @@ NAMES = [
     "_z",
 ]
 KEYS = ["host", "dc", "app", "core"]
-# Hours that have something about them: a plain one, a leap day, New Year, both clock changes of 2017 in the USA, of
-# Europe in 2021, and the first seconds of the epoch that still count as seconds.
+# Start times: an ordinary hour, a leap day, New Year, both changes of daylight saving time in the USA in 2017 and in
+# Europe in 2021, and the first times of the epoch that OpenTSDB reads as seconds.
 ORIGINS = [
     1500000000,
     1499997600,
@@ -41,7 +41,7 @@ STEPS_S = [1, 1, 5, 10, 10, 10, 15, 30, 60, 60, 300, 600, 1800, 3600, 7200, 2160
 
 
 class Metric:
-    """points: {tags as a sorted tuple of pairs: {timestamp as sent: value}}"""
+    """points: {tags as a sorted tuple of pairs: {timestamp as it is sent: value}}"""
 
     def __init__(self, name, points, keys):
         self.name, self.points, self.keys = name, points, keys
@@ -135,7 +135,7 @@ def values(r, kind, count):
 
 
 def puts(metrics, r):
-    """The bodies that write them: whole numbers, floats and their texts, in a mixed order of series."""
+    """Request bodies that write the metrics: integers, floats and their texts, with the series in random order."""
     bodies = []
     for m in metrics:
         points = [
@@ -155,7 +155,7 @@ def spelled(r, value):
 
 
 def ids(metrics):
-    """Assignments one by one, so that both sides have the same ids; their order is not the alphabet's."""
+    """Assigns the ids one by one, so that both sides have the same ids; they are not in alphabetical order."""
     names = {"metric": [m.name for m in metrics], "tagk": [], "tagv": []}
     for m in metrics:
         for tags in m.points:
@@ -170,7 +170,7 @@ def ids(metrics):
 
 
 def tsuid(metrics, m, tags):
-    """The series' TSUID as ids() makes it, of three bytes an id: with other widths it is one that does not fit."""
+    """The series' TSUID after ids(), with three bytes per id; if the session uses other widths, it is an invalid TSUID."""
     keys, values = {}, {}
     for other in metrics:
         for pairs in other.points:

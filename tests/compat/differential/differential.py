@@ -71,7 +71,7 @@ def near_sessions(args):
 
 
 def synced(step):
-    """What is written is stored before the next is: of two points of one instant the later one is the later one."""
+    """Waits until the step is stored before the next one starts, so that of two points at one time the later write wins on both sides."""
     return {**step, "path": "/api/put?sync"} if step.get("path") == "/api/put" else step
 
 
@@ -102,17 +102,17 @@ def paced(requests, block=25):
 
 class Outcome:
     def __init__(self, session):
-        self.session, self.found = session, []  # (request, why)
+        self.session, self.found = session, []  # (request, reason)
         self.asked = self.unanswered = 0
         self.recorded = []  # (request, OpenTSDB's answer)
 
 
 def compare(session, args):
-    """One session on both sides."""
+    """Runs one session on both sides and compares."""
     config = {**session["config"], "tsd.storage.flush_interval": "5", "tsd.http.show_stack_trace": "false"}
-    # What is compacted between two writes of one instant is a matter of time: nothing is, unless the session says so.
+    # Whether a row is compacted between two writes at one time depends on timing, so compaction is off unless the session asks for it.
     config.setdefault("tsd.storage.compaction.flush_interval", "86400")
-    if args.cells:  # nor while it is stopped, which would leave a row in both forms
+    if args.cells:  # nor while it stops, which would leave a row in both forms
         config.setdefault("tsd.storage.enable_compaction", "false")
     tracking = config.get("tsd.core.meta.enable_tsuid_tracking") == "true"
     outcome = Outcome(session)
@@ -144,7 +144,7 @@ def compare(session, args):
     return outcome
 
 
-SHRUNK_MAX = 8  # differences of a session; more of them mostly have one cause
+SHRUNK_MAX = 8  # the number of differences per session that are shrunk; further ones mostly have the same cause
 
 
 def smallest(found, session, theirs, ours, tracking):

@@ -89,7 +89,7 @@ class Expressions(Queries):
             [f"-{r.choice(variables)}", f"!{r.choice(variables)}", f"({left} > {right} ? {left} : {right})"]
         )
 
-    # gexp
+    # Expressions of /api/query/gexp.
 
     def gexp(self):
         r = self.r

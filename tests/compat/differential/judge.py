@@ -1,6 +1,6 @@
 """What counts as a difference between OpenTSDB's answer and ours: statuses always; JSON by value, integers and other
-numbers told apart and without tolerance; of an error envelope its code (the wording is free); other text byte for
-byte. Some values are the wall clock's or cannot be known and are left out (CLOCKS, FREE)."""
+numbers told apart and without tolerance; of a JSON error only its code (the message may differ); other text byte for
+byte. Values that come from the clock or cannot be known are not compared (CLOCKS, FREE)."""
 
 import json
 import math
@@ -11,9 +11,9 @@ import urllib.parse
 from sides import conformance
 
 CLOCKS = {"created", "lastReceived", "time", "stats", "statsSummary", "timing"}
-# In the order in which OpenTSDB comes to know the names: the first answer may have another one than the next.
+# Lists in the order in which OpenTSDB first meets names: a second answer may have another order.
 AS_NAMES_ARRIVE = {"aggregateTags"}
-# What tells of the program, its process and its settings: only the status counts.
+# Endpoints that describe the program, its process and its settings: only the status is compared.
 OF_THE_PROGRAM = re.compile(r"/(api/)?(v\d/)?(stats|version|config|logs|q|s|favicon\.ico)([/?].*)?", re.IGNORECASE)
 
 
@@ -23,7 +23,7 @@ def ordered(request):
 
 
 def begins_early(request):
-    """Whether the query begins in the first seven weeks of 1970, whose milliseconds OpenTSDB takes for seconds."""
+    """Whether the query begins in the first seven weeks of 1970, where OpenTSDB reads milliseconds as seconds."""
     found = re.search(r'start"?[=:] *"?(\d+)(ms|/)?', json.dumps(request))
     if not found or found[2] == "/":
         return bool(found) and found[1] == "1970"
@@ -31,13 +31,13 @@ def begins_early(request):
 
 
 def wrapped_now(path):
-    """Whether `/api/annotations` is asked up to now, in milliseconds, of which OpenTSDB keeps 32 bits as if of seconds."""
+    """Whether `/api/annotations` is asked without an end: OpenTSDB then keeps 32 bits of the milliseconds, as if they were seconds."""
     given = urllib.parse.parse_qs(path.partition("?")[2])
     return set(given.get("end_time", ["0"])[0]) == {"0"}
 
 
 def names_not_followed(request, want, got):
-    """What ../KNOWN.md says of names and annotations, no more than that."""
+    """Whether it is one of the differences in names and annotations that ../KNOWN.md describes."""
     path = request.get("path", "")
     cut_short = want.get("status") == 500 and "TSUID is too short, may be missing tags" in want["body"]
     if got.get("status") == 404 and "/uid/tsmeta" in path.lower():
@@ -50,7 +50,7 @@ def names_not_followed(request, want, got):
 
 
 def not_followed(request, want, got):
-    """What ../KNOWN.md says of queries, no more than that."""
+    """Whether it is one of the differences in queries that ../KNOWN.md describes."""
     if got.get("status") == 413 and re.search("tsd.query.memory|A fill policy would give", got["body"]):
         return want.get("status") in (200, 400)
     return (
@@ -62,9 +62,9 @@ def not_followed(request, want, got):
 
 
 def differ(request, want, got, tracking=False):
-    """None, or the first difference in words. `tracking`: OpenTSDB keeps its meta table, so lookups find something."""
+    """The first difference in words, or None. `tracking`: OpenTSDB keeps its meta table, so that lookups find something."""
     if "lost" in want:
-        return None  # a crash, a hang or a closed connection of OpenTSDB's is nothing to follow
+        return None  # OpenTSDB crashed, hung or closed the connection; this is not imitated
     if "lost" in got:
         return f"no answer from Hourglass ({got['lost']}), OpenTSDB: {want.get('status')} {want['body'][:200]}"
     if request.get("path", "").startswith("/api/query") and not_followed(request, want, got):
@@ -86,7 +86,7 @@ def differ(request, want, got, tracking=False):
     callback, a = unpadded(want["body"])
     other, b = unpadded(got["body"])
     if a is None and want["body"].startswith('{"error":{"code":') and got["body"].startswith('{"error":{"code":'):
-        return None  # a message with bytes that no JSON may hold; the statuses are equal
+        return None  # OpenTSDB's message has bytes that are invalid in JSON; the statuses are equal
     if callback != other or a is None or b is None:
         return f"text: want {want['body'][:300]!r}, got {got['body'][:300]!r}"
     if isinstance(a, dict) and "error" in a and isinstance(a["error"], dict):
@@ -96,24 +96,24 @@ def differ(request, want, got, tracking=False):
     if path.lower().startswith("/api/uid/rename"):
         ignore = ignore | {"error"}
     if "/lookup" in path.lower() and not tracking:
-        ignore = ignore | {"results", "totalResults"}  # found out of the meta table or out of our own index
+        ignore = ignore | {"results", "totalResults"}  # OpenTSDB looks into its meta table, Hourglass into its own index, so these fields differ
     if "/tree/branch" in path.lower() and isinstance(a, dict) and isinstance(b, dict):
         a, b = ({**side, "branches": one_of_a_name(side.get("branches"))} for side in (a, b))
     return exact(normal(a, ignore, not ordered(request)), normal(b, ignore, not ordered(request)))
 
 
 def one_of_a_name(branches):
-    """Without those whose names differ by case alone from one before: ../KNOWN.md."""
+    """Drops branches whose names differ only by case from an earlier one (../KNOWN.md)."""
     return branches and list({branch["displayName"].lower(): branch for branch in reversed(branches)}.values())
 
 
 def shape(value):
-    """The names in an object, and what sorts stand under them."""
+    """The names in an object and the types of their values."""
     return {k: "number" if number(v) else type(v).__name__ for k, v in value.items()}
 
 
 def shapes_differ(path, want, got):
-    """Statistics are the program's own; what reads them relies on their form: points, and frames of process numbers."""
+    """Compares only the structure of statistics, on which their readers rely: points, and stack frames of threads."""
     if not re.match(r"/api/stats(/jvm|/query|/threads|/region_clients)?(\?|$)", path):
         return None
     (_, a), (_, b) = unpadded(want), unpadded(got)
@@ -126,7 +126,7 @@ def shapes_differ(path, want, got):
 
 
 def unpadded(text):
-    """(the callback of jsonp or "", the JSON value or None)"""
+    """Returns (the callback of jsonp or "", the JSON value or None)."""
     padded = re.fullmatch(r"([^\[{\"]*)\((.*)\)", text, re.DOTALL)
     callback, text = padded.groups() if padded else ("", text)
     try:
@@ -175,12 +175,12 @@ def exact(want, got, path="$"):
 
 
 def clock(value):
-    """Whether it is the time of this run, in seconds or milliseconds."""
+    """Whether the number is a time during this run, in seconds or milliseconds."""
     return any(abs(value - time.time() * unit) < 600 * unit for unit in (1, 1000))
 
 
 def of_its_moment(text):
-    """Whether the text holds a time that is the clock's, but for CLOCKS: it will be another one the next time."""
+    """Whether the text holds a time taken from the clock (other than in CLOCKS), which differs from run to run."""
     compared = re.sub(rf'"({"|".join(CLOCKS)})":\d+', "", text)
     return any(clock(int(number)) for number in re.findall(r"\d{10,13}", compared))
 
@@ -191,7 +191,7 @@ def short(value):
 
 
 def cells_differ(want, got):
-    """None, or the first cell that only one side has; rows of plain points compared as if folded."""
+    """The first cell that only one side has, or None; rows of plain points are compared as if they were compacted."""
     lines = [
         {t + "\t" + conformance.blank_created(l) for t, rows in side.items() for l in rows} for side in (want, got)
     ]

@@ -35,7 +35,7 @@ OTHERS = [
 
 
 def said(**members):
-    """Those that are not None."""
+    """The members that are not None."""
     return {k: v for k, v in members.items() if v is not None}
 
 
@@ -79,7 +79,7 @@ class Names:
         braces = "{" + ",".join(pairs) + "}" if pairs or r.random() < 0.2 else ""
         return r.choice([m.name, m.name, m.name, "", self.name("metric")]) + braces
 
-    # One method an endpoint.
+    # One method for each endpoint.
 
     def suggest(self):
         r, kind = self.r, self.r.choice(["metrics", "tagk", "tagv", "metrics", "x"])
@@ -107,7 +107,7 @@ class Names:
     def rename(self):
         kind = self.r.choice(["metric", "tagk", "tagv"])
         body = said(name=self.sometimes(0.93, self.r.choice([self.fresh(), self.name(kind)])))
-        # What is renamed is no name of the data: the sides' caches are not what is compared.
+        # Only names that the data does not use are renamed, because the caches of the two sides are not compared here.
         body[kind] = self.r.choice([f"new{self.r.randrange(1, 9)}", "nosuch", ""])
         return self.either("/api/uid/rename", body)
 
@@ -219,14 +219,14 @@ class Names:
         request = get(self.r.choice(OTHERS), {})
         return request | {"method": "POST"} if self.r.random() < 0.08 else request
 
-    # Forms that several have.
+    # Helpers that several endpoints share.
 
     def either(self, path, body):
-        """A POST of the body, or a GET of its members."""
+        """A POST request with the body, or a GET request with its members as parameters."""
         return post(path, body) if self.r.random() < 0.5 else get(path, body)
 
     def object(self, path, body, names):
-        """Any verb: the body, or its members in the query string under `names`, by method_override or not."""
+        """A request with any verb: with the body, or with its members under `names` in the query string, perhaps by method_override."""
         r, choice = self.r, self.r.random()
         verb = r.choice(["GET", "GET", "POST", "POST", "PUT", "DELETE", "PATCH" if r.random() < 0.1 else "POST"])
         if verb in ("POST", "PUT", "PATCH") and choice < 0.75 or verb == "DELETE" and choice < 0.3:

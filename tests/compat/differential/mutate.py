@@ -1,5 +1,5 @@
 """Requests near the recorded ones: each suite of ../conformance gives its settings, its data and its requests, and each
-request is bent a little: a parameter dropped, doubled, exchanged with what another request has there, a number moved,
+request is changed a little: a parameter is dropped, doubled or replaced by that of another request, a number is changed,
 a word of the query language replaced, a JSON value of another type. So every endpoint that has a recording is covered
 in proportion, errors included."""
 
@@ -82,7 +82,7 @@ FORBIDDEN = re.compile(r"diediedie|/logs\?level|threads|region_clients|sync_time
 
 
 class Pool:
-    """What the recorded requests have at each place."""
+    """The values that the recorded requests have at each place."""
 
     def __init__(self, requests):
         self.params, self.keys, self.words, self.requests = {}, {}, {}, requests
@@ -126,7 +126,7 @@ class Mutator:
         self.own, self.all = Pool(own), Pool(everything)
 
     def pick(self, get):
-        """Mostly of the suite's own requests, whose names exist; sometimes of any suite's."""
+        """A value mostly from the suite's own requests, whose names exist; sometimes from any suite."""
         own, everything = get(self.own), get(self.all)
         source = own if own and (self.random.random() < 0.85 or not everything) else everything
         return self.random.choice(source) if source else None
@@ -204,7 +204,7 @@ class Mutator:
         return " ".join(words).replace("\n", "") or "put"
 
     def json(self, place, value):
-        """The value with one place of it changed."""
+        """The JSON value with one change at the given place."""
         r = self.random
         paths = list(places(value))
         path = r.choice(paths)
@@ -235,7 +235,7 @@ class Mutator:
         return value
 
     def text(self, text):
-        """A word of the language exchanged for one of its kind, a number moved, or a character changed."""
+        """The text with a keyword replaced by a similar one, a number changed, or a character changed."""
         r = self.random
         choice = r.random()
         spots = [m for m in re.finditer(r"[A-Za-z0-9_/]+", text) if m.group() in WORD_OF]

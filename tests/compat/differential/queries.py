@@ -23,11 +23,11 @@ UNIT_MS = {
     "n": 30 * 86400000,
     "y": 365 * 86400000,
 }
-BUCKETS_MAX = 2000  # that a fill policy may give: more would only be slow
+BUCKETS_MAX = 2000  # buckets that a fill policy may create; more would only be slow
 
 
 def affordable(spec, span_ms):
-    """The downsampling, without its fill policy where that would give too many buckets."""
+    """The downsampling, without its fill policy if that would create too many buckets."""
     interval = re.match(r"(\d+)(ms|[smhdwny])c?-", spec)
     if interval and span_ms / (int(interval[1]) * UNIT_MS[interval[2]]) > BUCKETS_MAX:
         return "-".join(spec.split("-")[:2])
@@ -38,10 +38,10 @@ class Queries:
     def __init__(self, r, metrics):
         self.r, self.metrics = r, metrics
 
-    # Times.
+    # Times of queries.
 
     def span(self, m):
-        """(start, end) in ms around the metric's points; mostly whole seconds."""
+        """A range (start, end) in ms around the metric's points, mostly in whole seconds."""
         r, times = self.r, m.times_ms()
 
         def near(t):
@@ -75,7 +75,7 @@ class Queries:
             return f"{ms // 1000}.{ms % 1000:03d}"
         return r.choice([ms, str(ms), f"{ms}ms"]) if ms >= 10**10 else f"{ms}ms"
 
-    # Sub-queries, as of a POST body.
+    # Sub-queries as members of a POST body.
 
     def downsample(self):
         r = self.r
@@ -229,7 +229,7 @@ class Queries:
         return {"method": "GET", "path": endpoint + "?" + "&".join(params)}
 
     def spec(self, q):
-        """A sub-query as m= writes it."""
+        """A sub-query in the form of the parameter m=."""
         r, options = self.r, []
         if q.get("rate"):
             o = q.get("rateOptions")
@@ -263,7 +263,7 @@ class Queries:
 
 
 def last_requests(r, metrics, count):
-    """/api/query/last of data that is recent; metrics as of data.metric with times near now."""
+    """Requests to /api/query/last for recent data; metrics as from data.metric with times near now."""
     for _ in range(count):
         m = r.choice(metrics)
         tags = dict(r.choice(sorted(m.points)))

@@ -1,4 +1,4 @@
-"""Sessions made from nothing: settings, data and requests of one kind, drawn from a seed."""
+"""Random sessions: settings, data and requests of one kind, drawn from a seed."""
 
 import base64
 import json
@@ -71,7 +71,7 @@ def points(r, count, config):
 
 def expressions(r, count, config):
     metrics = [data.metric(r, f"e.m{i}") for i in range(4)]
-    # Series that meet: the same tags and times under another name.
+    # Series of different metrics with the same tags and times.
     metrics += [
         data.Metric(
             m.name + "x",
@@ -92,7 +92,7 @@ def expressions(r, count, config):
 
 
 def notes(r, metrics, fitting):
-    """Annotations of series and global ones, near the points; of series only where TSUIDs fit (data.tsuid)."""
+    """Annotations of series and global ones, near the points; of series only if their TSUIDs are valid (data.tsuid)."""
     out = []
     for _ in range(r.choice([0, 0, 3, 6])):
         m = r.choice(metrics)
@@ -211,7 +211,7 @@ def rollups(r, count, config):
         post("/api/uid/assign", {"tagv": [v]}) for v in ("SUM", "COUNT", "MAX", "MIN", "RAW")
     ]
     number = lambda: r.choice([r.randrange(1, 500), r.randrange(-90, 900) / 8, 0])
-    # A sum and its count come together, or OpenTSDB loses averages (../KNOWN.md).
+    # A sum and its count are written together; otherwise OpenTSDB loses averages (../KNOWN.md).
     some = lambda: [f for pair in r.sample([["sum", "count"], ["min"], ["max"]], r.choice([1, 2, 3])) for f in pair]
     rolled, raw = [], []
     for i in range(4):
@@ -321,7 +321,7 @@ def rollups(r, count, config):
 
 
 def small_metrics(r, prefix, count):
-    """A few series each, of one point."""
+    """Metrics with a few series each, of one point."""
     metrics = []
     for i in range(count):
         m = data.metric(r, f"{prefix}{i}")
@@ -351,7 +351,7 @@ def writes(r, count, config):
         post("/api/uid/assign", {"tagk": ["_aggregate", "app"]}),
         post("/api/uid/assign", {"tagv": ["SUM", "MAX", "COUNT", "zz"]}),
     ]
-    # Reading writes an old row back folded, which fails or undoes the next write of an instant it holds (../KNOWN.md).
+    # A read rewrites an old row as compacted; the next write at one of its times then fails or is undone (../KNOWN.md).
     config = {**config, "tsd.storage.enable_compaction": "false"}
     return {"config": config, "setup": setup, "requests": [make.request() for _ in range(count)]}
 

@@ -12,12 +12,12 @@ TRIES = 150
 
 
 def kind(why):
-    """What sort of difference it is: a smaller request must show the same sort."""
+    """The kind of the difference: a smaller request must show the same kind."""
     return why.split(":")[0] if why.startswith(("status", "text", "content-type")) else "value"
 
 
 def smaller_requests(request):
-    """Each with one thing less, largest first."""
+    """The request with one thing removed in each; the largest removals come first."""
     if "telnet" in request:
         for i in range(len(request["telnet"])):
             if len(request["telnet"]) > 1:
@@ -54,7 +54,7 @@ def smaller_requests(request):
 
 
 def shrunk(request, why, theirs, ours, tracking):
-    """(request, why) that cannot lose anything more, by asking both sides."""
+    """Asks both sides to find (request, reason) from which nothing more can be removed."""
     tries, wanted, changed = 0, kind(why), True
     while changed and tries < TRIES:
         changed = False
@@ -78,7 +78,7 @@ def renamed(value, names):
 
 
 class Data:
-    """Points of the metrics that a request names, written again in ever smaller sets under new names."""
+    """The points of the metrics that a request names, written again in smaller and smaller sets under new names."""
 
     serial = itertools.count()
 
@@ -87,7 +87,7 @@ class Data:
         self.points = [p for body in puts for p in (body if isinstance(body, list) else [body])]
 
     def differs(self, points, request):
-        """(why or None, the request and points under their new names)"""
+        """Returns (reason or None, the request and the points under their new names)."""
         names = {
             m: f"s{next(Data.serial)}.{m.replace('.', '_')}"
             for m in {p["metric"] for p in self.points}
@@ -103,7 +103,7 @@ class Data:
         return judge.differ(moved, a, b, self.tracking)
 
     def smallest(self, request, why):
-        """The points left, or None if the difference needs more than them."""
+        """The remaining points, or None if the difference needs more than these points."""
         points, wanted = [p for p in self.points if p["metric"] in json.dumps(request)], kind(why)
         if "tsuids" in json.dumps(request) or "tsuid=" in json.dumps(request) or not points:
             return None

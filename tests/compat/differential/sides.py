@@ -22,13 +22,13 @@ sys.path.insert(0, str(HERE.parent / "conformance"))
 sys.dont_write_bytecode = True
 import conformance  # noqa: E402  (the recorded suites' runner: its calls and its comparison)
 
-ANSWER_WAIT_S = 8  # OpenTSDB leaves some requests unanswered for ever
+ANSWER_WAIT_S = 8  # OpenTSDB never answers some requests
 TABLES = ("tsdb", "tsdb-uid", "tsdb-tree", "tsdb-meta")
 ROLLUP_TABLES = ("tsdb-preagg", "tsdb-rollup-1h", "tsdb-rollup-agg-1h", "tsdb-rollup-1d", "tsdb-rollup-agg-1d")
 
 
 def answer(port, request, idle=0.5):
-    """One request's answer; a step {"wait": seconds} pauses. A telnet answer has come when nothing more does for so long."""
+    """The answer to one request; a step {"wait": seconds} pauses. A telnet answer is complete when nothing arrives for `idle` seconds."""
     if "wait" in request:
         time.sleep(request["wait"])
         return {"body": ""}
@@ -45,7 +45,7 @@ def answer(port, request, idle=0.5):
 
 
 class OpenTsdb:
-    """One more daemon of a running test bed, on tables of its own."""
+    """Another OpenTSDB daemon in a running test bed, on its own tables."""
 
     serial = itertools.count()
 
@@ -73,7 +73,7 @@ class OpenTsdb:
         self.port = int(re.search(r"_PORT=(\d+)", out).group(1))
 
     def run(self, *words):
-        # One at a time: each reads the list of the test bed's parts, and writes it again.
+        # One at a time, because each reads and rewrites the test bed's list of parts.
         with open(Path(tempfile.gettempdir(), "differential.lock"), "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             done = subprocess.run([self.testbed, *words], capture_output=True, text=True)
@@ -82,10 +82,10 @@ class OpenTsdb:
         return done.stdout
 
     def answers(self, requests):
-        return [answer(self.port, r, idle=1.2) for r in requests]  # on a busy machine it may think for long
+        return [answer(self.port, r, idle=1.2) for r in requests]  # on a busy machine it may take long to answer
 
     def dump(self):
-        """Stops the daemon; {table: its cells, a line each}"""
+        """Stops the daemon; returns {table: its cells, one per line}."""
         self.run("stop", "opentsdb-" + self.name)
         tables = TABLES + (ROLLUP_TABLES if self.rollups else ())
         lines = self.run("dump", *tables, "--suffix", self.suffix).splitlines()
@@ -127,7 +127,7 @@ class Hourglass:
 
 
 def defaults(config):
-    """What the test bed's own opentsdb.conf sets, so that both sides start from the same."""
+    """The settings of the test bed's opentsdb.conf, so that both sides start with the same ones."""
     return {
         "tsd.http.request.enable_chunked": "true",
         "tsd.http.request.max_chunk": "33554432",
@@ -137,7 +137,7 @@ def defaults(config):
 
 
 def pair(testbed, tsdb, config):
-    """Both sides, started together."""
+    """Starts both sides at the same time."""
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         theirs = pool.submit(OpenTsdb, testbed, config)
         ours = pool.submit(Hourglass, tsdb, config)
@@ -151,7 +151,7 @@ def pair(testbed, tsdb, config):
 
 
 def both(theirs, ours, requests):
-    """[(OpenTSDB's answer, Hourglass's answer)], each side in the order of the requests."""
+    """Returns [(OpenTSDB's answer, Hourglass's answer)]; each side gets the requests in order."""
     requests = json.loads(conformance.timed(json.dumps(requests)))
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         a, b = pool.submit(theirs.answers, requests), pool.submit(ours.answers, requests)

@@ -3,10 +3,10 @@
 import data
 from metadata import get, post, said, with_params
 
-# The series that OpenTSDB meets first is passed over while it reads the definitions (../KNOWN.md): no rule of a sorting
-# tree may match this one.
+# OpenTSDB skips the first series that it meets while it reads the definitions (../KNOWN.md), so no rule of a tree that
+# sorts series may match this one.
 FIRST = "zz"
-SORTING = 2  # trees that sort what is written; others are only changed and tried
+SORTING = 2  # trees that sort the written series; the others are only changed and tested
 
 
 def java_hash(text):
@@ -54,7 +54,7 @@ class Trees:
         return out
 
     def setup(self):
-        """Trees of both sorts, then the series, one by one so that places are given in the same order."""
+        """Creates both kinds of trees, then the series, one by one, so that both sides sort them in the same order."""
         r, out = self.r, []
         for tree in range(1, 6):
             sorts = tree <= SORTING
@@ -72,13 +72,13 @@ class Trees:
                 out += [post("/api/put?sync", {"metric": m.name, **point, "tags": dict(tags)}), {"wait": 0.35}]
         return out + [{"wait": 2.0}]
 
-    # Requests.
+    # The requests.
 
     def tree(self):
         return self.r.choice([1, 2, 3, 3, 4, 4, 5, 5, 9, 0, 70000, "x", ""])
 
     def changeable(self):
-        """A tree that no series is sorted into, mostly."""
+        """A tree that, mostly, no series is sorted into."""
         return self.r.choice([3, 3, 4, 4, 5, 5, 5, 9, 0])
 
     def tsuid(self):

@@ -15,7 +15,7 @@ FLAGS = ["", "?details", "?summary", "?details&sync", "?summary&sync", "?sync", 
 
 
 class Writes:
-    """Each good point has a time of its own: what is written twice is not what is tried here."""
+    """Random writes. Each valid point has a time of its own, because repeated writes are not what is tested here."""
 
     def __init__(self, r):
         self.r, self.at = r, 0
@@ -81,7 +81,7 @@ class Writes:
         return request | {"method": r.choice(["PUT", "GET"])} if r.random() < 0.02 else request
 
     def words(self):
-        """Those of a line behind its command: metric, time, value, tags."""
+        """The words of a line after its command: metric, time, value, tags."""
         r = self.r
         tags = [f"{k}={r.choice('abc')}" for k in r.sample(["host", "dc"], r.choice([1, 1, 2]))]
         return [r.choice(METRICS), str(self.time()), r.choice(["1", "-7", "2.5", "0.1", "70000", "1e3"]), *tags]

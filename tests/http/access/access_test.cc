@@ -18,7 +18,8 @@ std::string File(const std::string& password_of_ann, const std::string& token_of
          TokenDigest(token_of_bob) + "\nhost.example.org:read,write:\n";
 }
 
-TEST_CASE("a hash is not the password, differs each time, and fits that password alone") {
+TEST_CASE(
+    "a hash differs from the password and from other hashes of it, and fits that password only") {
   const std::string hash = *HashPassword("open sesame");
   CHECK(hash.starts_with("$y$"));
   CHECK(hash.find("sesame") == std::string::npos);
@@ -31,7 +32,7 @@ TEST_CASE("a hash is not the password, differs each time, and fits that password
   CHECK_FALSE(PasswordMatches(std::string("open sesame\0x", 13), hash));
 }
 
-TEST_CASE("passwords that libcrypt would cut or refuse are refused") {
+TEST_CASE("passwords that libcrypt would truncate or refuse are refused") {
   CHECK_FALSE(HashPassword("").ok());
   CHECK_FALSE(HashPassword(std::string(kPasswordBytesMax + 1, 'x')).ok());
   CHECK_FALSE(HashPassword(std::string("a\0b", 3)).ok());
@@ -39,13 +40,13 @@ TEST_CASE("passwords that libcrypt would cut or refuse are refused") {
   CHECK(PasswordMatches(longest, *HashPassword(longest)));
 }
 
-TEST_CASE("tokens are long and never the same") {
+TEST_CASE("tokens are long and unique") {
   const std::string token = MakeToken();
   CHECK(token.size() == 67);
   CHECK(token != MakeToken());
 }
 
-TEST_CASE("a password is judged once and known from then on, a token at once") {
+TEST_CASE("a password is verified once and then cached; a token needs no verification") {
   Access access;
   REQUIRE(access.Load(File("secret", "hg_1")).ok());
   CHECK(access.Known(Password("ann", "secret")) == nullptr);
@@ -65,9 +66,9 @@ TEST_CASE("a password is judged once and known from then on, a token at once") {
   CHECK(access.Known({}) == nullptr);
 }
 
-TEST_CASE("a name that does not exist costs the hashing of one that does") {
+TEST_CASE("checking an unknown user takes as long as checking a known one") {
   int hashings = 0;
-  std::string settings;  // of the last hash: "$y$j9T$"
+  std::string settings;  // setting of the last hash: "$y$j9T$"
   Access access([&](std::string_view password, const std::string& hash) {
     ++hashings;
     settings = hash.substr(0, hash.find('$', 3) + 1);
@@ -88,7 +89,7 @@ TEST_CASE("a name that does not exist costs the hashing of one that does") {
   }
 }
 
-TEST_CASE("of equal passwords that wait together one is hashed") {
+TEST_CASE("several clients that wait with the same password cause one verification") {
   int hashings = 0;
   Access access([&](std::string_view password, const std::string& hash) {
     ++hashings;
@@ -99,7 +100,7 @@ TEST_CASE("of equal passwords that wait together one is hashed") {
   CHECK(hashings == 1);
 }
 
-TEST_CASE("nobody is known by the digest of his token, or without a password by any") {
+TEST_CASE("no user is found by the digest of a token, or without a password") {
   Access access;
   REQUIRE(access.Load(File("secret", "hg_1")).ok());
   CHECK(access.Known(Token(TokenDigest("hg_1"))) == nullptr);
@@ -109,7 +110,7 @@ TEST_CASE("nobody is known by the digest of his token, or without a password by 
   CHECK(access.Judge(Password("nobody", "secret")) == nullptr);
 }
 
-TEST_CASE("the names of a certificate are tried in their order") {
+TEST_CASE("the names in a certificate are tried in order") {
   Access access;
   REQUIRE(access.Load(File("secret", "hg_1")).ok());
   const std::vector<std::string> names = {"stranger", "host.example.org", "ann"};
@@ -117,7 +118,7 @@ TEST_CASE("the names of a certificate are tried in their order") {
   CHECK(access.ByCertificate({}) == nullptr);
 }
 
-TEST_CASE("a reload keeps whom it still knows by the same secret, and forgets others") {
+TEST_CASE("a reload keeps users whose secret is unchanged and forgets all others") {
   Access access;
   const std::string first = File("secret", "hg_1");
   REQUIRE(access.Load(first).ok());
@@ -140,7 +141,7 @@ TEST_CASE("a reload keeps whom it still knows by the same secret, and forgets ot
   CHECK(access.Known(Token("hg_1")) == nullptr);
 }
 
-TEST_CASE("a file with a mistake changes nothing") {
+TEST_CASE("a user file with an error changes nothing") {
   Access access;
   REQUIRE(access.Load(File("secret", "hg_1")).ok());
   const uint64_t generation = access.generation();
@@ -151,7 +152,9 @@ TEST_CASE("a file with a mistake changes nothing") {
   CHECK(access.Known(Token("hg_1")) != nullptr);
 }
 
-TEST_CASE("an administrator may do everything, a stranger nothing, a user what his roles say") {
+TEST_CASE(
+    "administrators may do everything, unauthenticated clients nothing, users what their roles "
+    "allow") {
   for (const Role role : {Role::kUser, Role::kRead, Role::kWrite, Role::kAdmin}) {
     CHECK_FALSE(Roles().Has(role));
     CHECK(Roles::Of(Role::kAdmin).Has(role));
@@ -163,7 +166,7 @@ TEST_CASE("an administrator may do everything, a stranger nothing, a user what h
   CHECK_FALSE(Roles::Of(Role::kWrite).Has(Role::kAdmin));
 }
 
-TEST_CASE("roles are words between commas") {
+TEST_CASE("roles are separated by commas") {
   CHECK(*ParseRoles("write,read") == Roles::Of(Role::kRead).With(Role::kWrite));
   CHECK(RolesText(*ParseRoles("write,read")) == "read,write");
   CHECK(RolesText(*ParseRoles("admin,read")) == "admin");
@@ -171,7 +174,7 @@ TEST_CASE("roles are words between commas") {
     CHECK(ParseRoles(wrong).status().code() == StatusCode::kInvalidArgument);
 }
 
-TEST_CASE("a file of users is read as it was written") {
+TEST_CASE("a user file is read as it was written") {
   std::vector<User> users = {
       {"ann", Roles::Of(Role::kRead), {*HashPassword("x")}, {}},
       {"s7.example.org", Roles::Of(Role::kAdmin), {}, {}},
@@ -184,7 +187,7 @@ TEST_CASE("a file of users is read as it was written") {
   CHECK(ParseUserFile("\n# remark\n\r\n")->empty());
 }
 
-TEST_CASE("a mistake in a file of users is told by its line, and no secret is") {
+TEST_CASE("an error in a user file is reported by its line, without the secret") {
   const std::string good = "ann:read:\n";
   for (const char* bad : {"bob", "bob:read", "bob:read::", ":read:", "b b:read:", "bob:reed:",
                           "bob::", "ann:read:", "bob:read:hunter2", "bob:read:token$hunter2"}) {
@@ -196,7 +199,7 @@ TEST_CASE("a mistake in a file of users is told by its line, and no secret is") 
   }
 }
 
-TEST_CASE("the Authorization field is read as its standards say") {
+TEST_CASE("the Authorization field is parsed as the standards require") {
   const Credentials basic = ReadAuthorization("Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==");
   CHECK(basic.kind == Credentials::Kind::kPassword);
   CHECK(basic.name == "Aladdin");
@@ -220,7 +223,7 @@ TEST_CASE("the Authorization field is read as its standards say") {
     CHECK(ReadAuthorization(wrong).kind == Credentials::Kind::kUnreadable);
 }
 
-TEST_CASE("u and p of a target are InfluxDB's credentials on its own paths alone") {
+TEST_CASE("u and p in a target are credentials only on InfluxDB's paths") {
   const Credentials said = InfluxCredentials("/write?db=x&u=ann&p=open%20sesame");
   CHECK(said.kind == Credentials::Kind::kPassword);
   CHECK(said.name == "ann");
@@ -233,7 +236,7 @@ TEST_CASE("u and p of a target are InfluxDB's credentials on its own paths alone
   }
 }
 
-TEST_CASE("the line auth has a name and a password, or a token") {
+TEST_CASE("the telnet command auth has a name and a password, or a token") {
   CHECK(IsAuthLine("auth"));
   CHECK(IsAuthLine("auth basic a b"));
   CHECK_FALSE(IsAuthLine("author x"));

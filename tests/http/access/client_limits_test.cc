@@ -16,7 +16,8 @@ std::string Address(int number) { return "10.0." + std::to_string(number); }
 
 }  // namespace
 
-TEST_CASE("an address is remembered as long as it owes, however many others come") {
+TEST_CASE(
+    "an address is remembered while it is over its limit, however many other addresses connect") {
   ManualClock clock(1'700'000'000'000);
   ClientLimits limits(kOnePointASecond, clock);
   limits.OfAddress("busy")->ChargePoints(100);
@@ -28,7 +29,7 @@ TEST_CASE("an address is remembered as long as it owes, however many others come
   CHECK(limits.OfAddress("busy")->AskForPoints(1).code() == StatusCode::kLimitExceeded);
 }
 
-TEST_CASE("addresses beyond those that are told apart share what one may write; users do not") {
+TEST_CASE("addresses beyond the maximum share one limit, and users do not") {
   ManualClock clock(1'700'000'000'000);
   ClientLimits limits(kOnePointASecond, clock);
   for (int i = 0; i < kAddresses; ++i) limits.OfAddress(Address(i))->ChargePoints(10);

@@ -1,4 +1,4 @@
-// /api/admin: who may ask, and how. What the calls do: tests/tsd/tools/admin_test.cc.
+// /api/admin: access and methods. tests/tsd/tools/admin_test.cc tests what the calls do.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -10,7 +10,7 @@
 namespace hg::http {
 namespace {
 
-// Says it did what it was asked.
+// Reports success for every call.
 class IdleMaintenance : public Maintenance {
  public:
   std::string folder;
@@ -36,7 +36,7 @@ class IdleMaintenance : public Maintenance {
 
 constexpr const char* kHere = "127.0.0.1:51000";
 
-/// The endpoint over a store of its own, which answers to maintenance once it is attached.
+/// The endpoint over its own store. Maintenance works once it is attached.
 struct AdminApi : ApiFixture {
   BufferResponse AskFrom(const std::string& remote, std::string_view method,
                          std::string_view target, bool from_page = false) {
@@ -55,7 +55,7 @@ struct AdminApi : ApiFixture {
   IdleMaintenance idle;
 };
 
-TEST_CASE("only clients of this machine are answered, unless a setting lets others in") {
+TEST_CASE("only clients on this machine may use /api/admin, unless a setting allows others") {
   AdminApi f;
   for (const char* here : {"127.0.0.1:51000", "127.9.9.9:1", "::1:51000", "::ffff:127.0.0.1:5"}) {
     CHECK(f.AskFrom(here, "GET", "/api/admin/tables").status == 200);
@@ -65,14 +65,33 @@ TEST_CASE("only clients of this machine are answered, unless a setting lets othe
     CHECK(f.AskFrom(there, "POST", "/api/admin/flush").status == 403);
   }
   CHECK(f.AskFrom(kHere, "POST", "/api/admin/flush", true).status == 403);
+  // A proxy on this machine forwards requests of others.
+  const auto forwarded = [&f](const char* name, const char* value) {
+    Request request = MakeRequest("GET", "/api/admin/tables");
+    request.remote = kHere;
+    request.headers = {{name, value}};
+    BufferResponse reply;
+    Dispatch(request, f.services, reply);
+    return reply.status;
+  };
+  for (const char* name : {"x-forwarded-for", "x-real-ip", "forwarded", "via", "x-forwarded-host"})
+    CHECK(forwarded(name, "10.0.0.1") == 403);
+  CHECK(forwarded("host", "tsd.example.org") == 403);
+  CHECK(forwarded("host", "10.0.0.5:4242") == 403);
+  for (const char* host : {"localhost:4242", "127.0.0.1:4242", "[::1]:4242"})
+    CHECK(forwarded("host", host) == 200);
   f.options.admin_remote = true;
   CHECK(f.AskFrom("10.0.0.1:51000", "GET", "/api/admin/tables").status == 200);
+  CHECK(f.AskFrom("10.0.0.1:51000", "POST", "/api/admin/flush").status == 200);
+  CHECK(f.AskFrom("10.0.0.1:51000", "POST", "/api/admin/flush", true).status == 403);
+  f.options.cors_domains = {"http://example.org"};
   CHECK(f.AskFrom("10.0.0.1:51000", "POST", "/api/admin/flush", true).status == 200);
 }
 
-TEST_CASE("what changes something is for POST alone, and calls are named") {
+TEST_CASE("calls that change something need POST, and the call must be named") {
   AdminApi f;
-  for (const char* call : {"create", "split", "merge", "flush", "compact", "nosuch"}) {
+  for (const char* call :
+       {"create", "alter", "drop", "truncate", "split", "merge", "flush", "compact", "nosuch"}) {
     CHECK(f.Ask("GET", std::string("/api/admin/") + call).status == 405);
   }
   CHECK(f.Ask("POST", "/api/admin/flush").status == 200);
@@ -84,7 +103,27 @@ TEST_CASE("what changes something is for POST alone, and calls are named") {
   CHECK(sizes.body.find("\"memory_bytes\":") != std::string::npos);
 }
 
-TEST_CASE("a backup goes to an absolute path, by POST; GET tells how far it is") {
+TEST_CASE("tables are created, described, altered and dropped") {
+  AdminApi f;
+  const auto post = [&f](const std::string& call) {
+    return f.Ask("POST", "/api/admin/" + call).status;
+  };
+  CHECK(post("create?table=n&families=%7BNAME%3D%3Ef1,TTL%3D%3E180%7D") == 200);
+  CHECK(post("alter?table=n&families=%7BNAME%3D%3Ef1,VERSIONS%3D%3E3%7D") == 200);
+  const BufferResponse described = f.Ask("GET", "/api/admin/describe?table=n");
+  CHECK(described.status == 200);
+  CHECK(described.body.find(R"("NAME":"f1","VERSIONS":"3","MIN_VERSIONS":"0","TTL":"180")") !=
+        std::string::npos);
+  CHECK(post("alter?table=n") == 400);
+  CHECK(post("alter?table=n&families=%7BNAME%3D%3Ef1,TTL%3D%3Esoon%7D") == 400);
+  CHECK(f.Ask("GET", "/api/admin/describe?table=none").status == 404);
+  CHECK(post("drop?table=n") == 501);  // without files of its own, as over HBase
+  f.AttachMaintenance();
+  CHECK(post("drop?table=n") == 200);
+  CHECK(post("drop?table=n") == 404);
+}
+
+TEST_CASE("a backup needs POST and an absolute path, and GET reports its progress") {
   AdminApi f;
   CHECK(f.Ask("POST", "/api/admin/backup?folder=/b").status == 501);
   f.AttachMaintenance();
@@ -107,7 +146,7 @@ TEST_CASE("a backup goes to an absolute path, by POST; GET tells how far it is")
   CHECK(f.idle.folder == "none");
 }
 
-TEST_CASE("a check tells each damage, by POST") {
+TEST_CASE("a check needs POST and reports each damage") {
   AdminApi f;
   CHECK(f.Ask("POST", "/api/admin/check").status == 501);
   f.AttachMaintenance();

@@ -25,7 +25,8 @@ void Check(ApiFixture& f, std::string_view method, std::string_view target, std:
   CHECK(got.body == reply);
 }
 
-TEST_CASE("POST merges, PUT replaces, and both say nothing changed if nothing was said") {
+TEST_CASE(
+    "POST merges, PUT replaces, and both report nothing changed for a request without fields") {
   ApiFixture f;
   const std::string key = R"("startTime":1700000101,"tsuid":")" + kSeries + "\"";
   Check(f, "POST", "/api/annotation", "{" + key + R"(,"description":"pump off","notes":"n"})", 200,
@@ -46,7 +47,7 @@ TEST_CASE("POST merges, PUT replaces, and both say nothing changed if nothing wa
   Check(f, "DELETE", "/api/annotation", "{" + key + "}", 204, "");
 }
 
-TEST_CASE("a text that is no UTF-8 is stored so that it can be read again") {
+TEST_CASE("a text that is not UTF-8 is stored in a readable form") {
   ApiFixture f;
   const std::string key = R"("startTime":1700000101,"tsuid":")" + kSeries + "\"";
   for (const char* bad : {"\xFF", "\xC3(", "\xED\xB0\x80", "\\udc00"}) {
@@ -59,7 +60,7 @@ TEST_CASE("a text that is no UTF-8 is stored so that it can be read again") {
   }
 }
 
-TEST_CASE("without an end of the range, ends in milliseconds are up to now") {
+TEST_CASE("a range without an end, or with an end in milliseconds, extends to now") {
   ApiFixture f;
   REQUIRE(f.Ask("POST", "/api/annotation", R"({"startTime":1700000171,"endTime":1700000191000})")
               .status == 200);
@@ -67,7 +68,7 @@ TEST_CASE("without an end of the range, ends in milliseconds are up to now") {
   CHECK(f.Ask("GET", "/api/annotations?start_time=1700000100&end_time=1700000300").body == "[]");
 }
 
-TEST_CASE("the verb may stand in the query string of a GET") {
+TEST_CASE("the method may be given in the query string of a GET") {
   ApiFixture f;
   const std::string key = "/api/annotation?start_time=1700000171&tsuid=" + kSeries;
   Check(f, "GET", key + "&description=over%20ride&end_time=1700000191&method_override=post", "",
@@ -79,7 +80,7 @@ TEST_CASE("the verb may stand in the query string of a GET") {
   CHECK(f.Ask("GET", key).status == 404);
 }
 
-TEST_CASE("a wrong request gets the status that OpenTSDB gives") {
+TEST_CASE("an invalid request gets OpenTSDB's status") {
   ApiFixture f;
   struct {
     const char* method;
@@ -105,7 +106,7 @@ TEST_CASE("a wrong request gets the status that OpenTSDB gives") {
       {"POST", "/api/annotation", "hello", 500},
       {"DELETE", "/api/annotation", "", 400},
       {"PATCH", "/api/annotation", "{}", 405},
-      {"PATCH", "/api/annotation", "", 400},  // read before its verb is looked at
+      {"PATCH", "/api/annotation", "", 400},  // it is read before its method is checked
       {"PATCH", "/api/annotation", "}", 500},
       {"GET", "/api/annotations?start_time=5&end_time=4", "", 500},
       {"GET", "/api/annotations?start_time=5&end_time=0", "", 200},  // up to now
@@ -133,7 +134,7 @@ TEST_CASE("a wrong request gets the status that OpenTSDB gives") {
   }
 }
 
-TEST_CASE("annotations lists the global ones of a range, up to now by default") {
+TEST_CASE("/api/annotations returns the global annotations of a range, by default up to now") {
   ApiFixture f;
   f.Ask("POST", "/api/annotations", R"({"startTime":1700000111,"description":"one"})");
   f.Ask("POST", "/api/annotation",
@@ -149,7 +150,7 @@ TEST_CASE("annotations lists the global ones of a range, up to now by default") 
   Check(f, "DELETE", "/api/annotations?start_time=1700000111", "", 204, "");
 }
 
-TEST_CASE("bulk stores many, and leaves out of the reply what says nothing") {
+TEST_CASE("a bulk request stores many annotations, and the response omits unchanged ones") {
   for (const char* path : {"/api/annotation/bulk", "/api/annotations/bulk"}) {
     ApiFixture f;
     Check(
@@ -166,7 +167,7 @@ TEST_CASE("bulk stores many, and leaves out of the reply what says nothing") {
   }
 }
 
-TEST_CASE("a bad item of a bulk request ends it there") {
+TEST_CASE("an invalid item ends a bulk request") {
   ApiFixture f;
   Check(
       f, "POST", "/api/annotation/bulk",
@@ -178,7 +179,8 @@ TEST_CASE("a bad item of a bulk request ends it there") {
   CHECK(f.Ask("GET", "/api/annotation?start_time=1700000152").status == 404);
 }
 
-TEST_CASE("bulk delete takes series and global ones of a range, in seconds or milliseconds") {
+TEST_CASE(
+    "a bulk delete accepts series and global annotations of a range in seconds or milliseconds") {
   ApiFixture f;
   f.Ask(
       "POST", "/api/annotation/bulk",
@@ -200,7 +202,7 @@ TEST_CASE("bulk delete takes series and global ones of a range, in seconds or mi
       R"({"tsuids":["000001000001000002","000001000001000002"],"global":true,"startTime":1700000101000,"endTime":1700010000000,"totalDeleted":3})");
 }
 
-TEST_CASE("bulk delete needs a start and something to delete from") {
+TEST_CASE("a bulk delete needs a start and something to delete") {
   ApiFixture f;
   Check(f, "DELETE", "/api/annotation/bulk", "", 400,
         R"({"error":{"code":400,"message":"Missing parameter <code>start_time</code>"}})");

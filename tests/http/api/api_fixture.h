@@ -1,5 +1,6 @@
 #pragma once
-// All that a handler may touch, over a store in memory; requests go through the table of endpoints.
+// Everything that a handler may use, over a store in memory. Requests go through the table of
+// endpoints.
 
 #include <map>
 #include <string>
@@ -16,13 +17,14 @@
 
 namespace hg::http {
 
-/// Takes no points; counts what handlers tell it.
+/// Accepts no points. Counts the calls of handlers.
 class IdleSink : public PointSink {
  public:
   int forgotten = 0;
 
   Result<Appended> AppendSpelled(std::span<const SpelledPoint>) override { return Appended{}; }
-  Position AppendNamed(std::span<const NamedPoint> points, std::vector<Status>* results) override {
+  Position AppendNamed(std::span<const NamedPoint> points, RequestContext&,
+                       std::vector<Status>* results) override {
     results->assign(points.size(), Status::Unsupported("this sink takes no points"));
     return 0;
   }
@@ -36,7 +38,7 @@ class ApiFixture {
 
   static query::Options UtcQueries();
 
-  /// The reply to a request, such as Ask("GET", "/api/suggest?type=tagk").
+  /// Returns the reply to a request, such as Ask("GET", "/api/suggest?type=tagk").
   BufferResponse Ask(std::string_view method, std::string_view target, std::string_view body = {},
                      const std::vector<std::pair<std::string, std::string>>& headers = {});
 

@@ -10,7 +10,7 @@
 namespace hg::http {
 namespace {
 
-/// A directory that goes with the test.
+/// A directory that is removed at the end of the test.
 struct TemporaryRoot {
   TemporaryRoot() {
     std::string pattern =
@@ -22,7 +22,7 @@ struct TemporaryRoot {
   std::filesystem::path path;
 };
 
-TEST_CASE("files come from the static root, with their type and age") {
+TEST_CASE("files of the static root are sent with their type and age") {
   TemporaryRoot root;
   std::filesystem::create_directory(root.path / "js");
   std::string big(200000, 'x');
@@ -46,14 +46,28 @@ TEST_CASE("files come from the static root, with their type and age") {
   CHECK(f.Ask("GET", "/favicon.ico").status == 404);
 }
 
-TEST_CASE("outside of /api the ending of a path says the type, of errors too") {
+TEST_CASE("the content type depends on the endpoint, not on the end of the path") {
   ApiFixture f;
+  f.services.recent_log = [] { return std::vector<std::string>{"<script>alert(1)</script>"}; };
+  const auto type = [&f](const char* target) { return f.Ask("GET", target).content_type; };
   CHECK(f.Ask("GET", "/none.png").status == 404);
-  CHECK(f.Ask("GET", "/none.png?a=b.c").content_type == "image/png");
-  CHECK(f.Ask("GET", "/none.gone").content_type == "text/html; charset=UTF-8");
-  CHECK(f.Ask("GET", "/none.gone?json").content_type == "application/json");
-  CHECK(f.Ask("GET", "/aggregators/x.js").content_type == "text/javascript");
-  CHECK(f.Ask("GET", "/api/none.png").content_type == "application/json; charset=UTF-8");
+  CHECK(type("/none.png?a=b.c") == "text/html; charset=UTF-8");
+  CHECK(type("/none.gone?json") == "application/json");
+  for (const std::string ending : {"", "/x.html", "/x.js", "/x.svg", "/x.png"}) {
+    CAPTURE(ending);
+    const auto of = [&](const std::string& path, const std::string& query = "") {
+      return f.Ask("GET", path + ending + query).content_type;
+    };
+    CHECK(of("/aggregators") == "application/json");
+    CHECK(of("/api/v0/config") == "application/json");
+    CHECK(of("/api/config") == "application/json; charset=UTF-8");
+    CHECK(of("/suggest", "?json&type=%3Cscript%3E") == "application/json");
+    CHECK(of("/api/none") == "application/json; charset=UTF-8");
+    CHECK(of("/logs") == "text/plain");
+    CHECK(of("/logs", "?json") == "application/json");
+    CHECK(of("/version") == "text/plain");
+    CHECK(of("/stats") == "text/plain");
+  }
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace {
 
 const std::string kRange = "/q?start=1699999000&end=1700001000";
 
-TEST_CASE("without a form of its own /q leads to the home page") {
+TEST_CASE("/q without an output format redirects to the home page") {
   ApiFixture f;
   for (const char* method : {"GET", "POST", "DELETE"}) {
     const BufferResponse reply = f.Ask(method, "/q?start=1h-ago&m=sum:\"x\"");
@@ -21,7 +21,7 @@ TEST_CASE("without a form of its own /q leads to the home page") {
   CHECK(*f.Ask("GET", "/q").Header("Location") == "/#");
 }
 
-TEST_CASE("ascii gives a line per point") {
+TEST_CASE("the format ascii has one line per point") {
   ApiFixture f;
   f.AddSeries("room.temp", {{"host", "a"}});
   f.AddSeries("room.temp", {{"host", "b"}});
@@ -38,7 +38,7 @@ TEST_CASE("ascii gives a line per point") {
              .Header("Cache-Control") == "max-age=0");
 }
 
-TEST_CASE("tz counts for dates") {
+TEST_CASE("tz applies to dates") {
   ApiFixture f;
   f.AddSeries("room.temp", {{"host", "a"}});
   const std::string hour =
@@ -50,14 +50,14 @@ TEST_CASE("tz counts for dates") {
   CHECK(f.Ask("GET", kRange + "&m=sum:room.temp&png&tz=Nowhere").status == 200);
 }
 
-TEST_CASE("lines have their tags in the order of /api/query, and no options") {
+TEST_CASE("lines have their tags in the order of /api/query and ignore plot options") {
   ApiFixture f;
   f.AddSeries("room.temp", {{"dc", "x"}, {"host", "a"}, {"site", "b"}});
   const BufferResponse lines = f.Ask("GET", kRange + "&m=sum:room.temp&ascii&o=nonsense");
   CHECK(lines.body == "room.temp 1700000000 1 site=b host=a dc=x\n");
 }
 
-TEST_CASE("json counts points and names what was aggregated away") {
+TEST_CASE("the format json has the number of points and the aggregated tags") {
   ApiFixture f;
   f.AddSeries("room.temp", {{"host", "a"}});
   f.AddSeries("room.temp", {{"host", "b"}});
@@ -66,7 +66,7 @@ TEST_CASE("json counts points and names what was aggregated away") {
   CHECK(f.counters.scans.Count() == 2);
 }
 
-TEST_CASE("errors of /q are 400 or 500, in the form asked for") {
+TEST_CASE("errors of /q are 400 or 500, in the requested format") {
   ApiFixture f;
   const auto error = [&](const char* query) {
     const BufferResponse reply = f.Ask("GET", "/q?" + std::string(query));
@@ -85,7 +85,7 @@ TEST_CASE("errors of /q are 400 or 500, in the form asked for") {
             .starts_with("500 <!DOCTYPE html>"));
 }
 
-TEST_CASE("png is a picture of the size asked for") {
+TEST_CASE("the format png is an image of the requested size") {
   ApiFixture f;
   f.AddSeries("room.temp", {{"host", "a"}});
   const BufferResponse reply = f.Ask("GET", kRange + "&m=sum:room.temp&png&wxh=300x200");
@@ -99,14 +99,15 @@ TEST_CASE("png is a picture of the size asked for") {
   CHECK(f.counters.graph_requests == 2);
 }
 
-TEST_CASE("looks that cannot be are refused, whatever the form") {
+TEST_CASE("invalid plot parameters are refused in every format") {
   ApiFixture f;
   f.AddSeries("room.temp", {{"host", "a"}});
   for (const char* form : {"&png", "&json", "&ascii"}) {
     for (const char* looks :
          {"&wxh=1x1", "&yrange=[1:0]", "&style=x", "&o=axis+x2y2", "&o=&o=", "&title="}) {
       const std::string text = looks;
-      // Lines have no options; one too many is one without a line.
+      // The format for lines has no plot options, and too many options count as a sub-query without
+      // a line.
       const bool fine = text == "&title=" || text == "&o=&o=" ||
                         (text.starts_with("&o=") && std::string(form) == "&ascii");
       const int status = f.Ask("GET", kRange + "&m=sum:room.temp" + looks + form).status;
@@ -115,7 +116,7 @@ TEST_CASE("looks that cannot be are refused, whatever the form") {
   }
 }
 
-TEST_CASE("options of lines come from the list of the settings") {
+TEST_CASE("plot options must be listed in the settings") {
   ApiFixture f;
   f.AddSeries("room.temp", {{"host", "a"}});
   const std::string two = kRange + "&m=sum:room.temp&m=max:room.temp&png";

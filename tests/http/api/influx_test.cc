@@ -11,7 +11,7 @@
 namespace hg::http {
 namespace {
 
-/// Every point that is stored, "metric tag=value… time value", as queries see them.
+/// Returns every stored point as queries see it: "metric tag=value… time value".
 std::vector<std::string> Stored(EdgeFixture& edge) {
   std::vector<std::string> lines;
   const auto name = [&](UidKind kind, ByteView id) { return *edge.names.NameOf(kind, id); };
@@ -46,7 +46,7 @@ using Lines = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("a long body is stored as short ones are, whatever stands where it is cut") {
+TEST_CASE("a long body is stored like short ones, wherever it is cut into slices") {
   std::string body;
   size_t points = 0, lines = 0;
   const auto add = [&](const std::string& line, size_t of_it) {
@@ -57,7 +57,7 @@ TEST_CASE("a long body is stored as short ones are, whatever stands where it is 
   const std::string text = "t=\"" + std::string(200, 'x') + "\ncpu,host=a busy=7 1\n\"";
   for (int i = 0; body.size() < 3'500'000; ++i) {
     const std::string time = " " + std::to_string(1700000000 + i);
-    // Long texts with line ends, from the second megabyte on: cuts fall into them.
+    // Long texts with line ends from the second megabyte on, so that cuts fall into them.
     if (body.size() > 1'500'000 && i % 2 == 0) {
       add("cpu,host=a busy=1," + text + time, 1);
     } else if (i % 10000 == 5000) {
@@ -67,7 +67,7 @@ TEST_CASE("a long body is stored as short ones are, whatever stands where it is 
     }
   }
   EdgeFixture edge;
-  for (int round = 0; round < 2; ++round) {  // the second one finds all series known
+  for (int round = 0; round < 2; ++round) {  // in the second round all series are known
     CHECK(edge.Post("/write?precision=s", body).status == 204);
     CHECK(Stored(edge).size() == points);
     CHECK(edge.counters.points_added.load() == points * (round + 1));
@@ -77,7 +77,7 @@ TEST_CASE("a long body is stored as short ones are, whatever stands where it is 
   CHECK(reply.body.find("line " + std::to_string(lines + 1) + ":") != std::string::npos);
 }
 
-TEST_CASE("a field of a line is a point of measurement.field with the line's tags") {
+TEST_CASE("each numeric field becomes a point of MEASUREMENT.FIELD with the tags of the line") {
   EdgeFixture edge;
   const BufferResponse reply =
       edge.Post("/write?db=telegraf&precision=s",
@@ -89,14 +89,14 @@ TEST_CASE("a field of a line is a point of measurement.field with the line's tag
                               "load host=a 1700000001000 3"});
 }
 
-TEST_CASE("version 2 of the path takes the same lines") {
+TEST_CASE("the path of version 2 accepts the same lines") {
   EdgeFixture edge;
   CHECK(edge.Post("/api/v2/write?org=o&bucket=b&precision=ms", "m,h=a v=t 1700000000123").status ==
         204);
   CHECK(Stored(edge) == Lines{"m.v h=a 1700000000123 1"});
 }
 
-TEST_CASE("a line without time gets the clock's, one without tags the default tag") {
+TEST_CASE("a line without time gets the current time, and one without tags the default tag") {
   EdgeFixture edge;
   edge.options.default_tag_key = "via";
   edge.options.default_tag_value = "lines";
@@ -104,7 +104,7 @@ TEST_CASE("a line without time gets the clock's, one without tags the default ta
   CHECK(Stored(edge) == Lines{"m.v via=lines 1700010000000 1"});
 }
 
-TEST_CASE("a line whose only tag is the default one is another series than one without tags") {
+TEST_CASE("a series with the default tag as its only tag differs from a series without tags") {
   EdgeFixture edge;
   CHECK(edge.Post("/write?precision=s",
                   "m v=1i 1\nm,source=unknown v=2i 1\nm,source=x v=3i 1\n"
@@ -116,13 +116,13 @@ TEST_CASE("a line whose only tag is the default one is another series than one w
                         "m.v source=unknown h=a 1000 4", "m.v source=x 1000 3"});
 }
 
-TEST_CASE("characters that names cannot have are escaped") {
+TEST_CASE("characters that names must not contain are escaped") {
   EdgeFixture edge;
   CHECK(edge.Post("/write?precision=s", "disk\\ io,drive=C: read\\,kb=1i 1").status == 204);
   CHECK(Stored(edge) == Lines{"disk_x0020_io.read_x002C_kb drive=C_x003A_ 1000 1"});
 }
 
-TEST_CASE("texts are left out and counted, the rest of their line is stored") {
+TEST_CASE("text fields are skipped and counted, and the other fields of the line are stored") {
   EdgeFixture edge;
   CHECK(edge.Post("/write?precision=s", "sys,h=a up=\"1, 2\",n=5i 1\nsys,h=a up=\"x\" 1").status ==
         204);
@@ -130,7 +130,7 @@ TEST_CASE("texts are left out and counted, the rest of their line is stored") {
   CHECK(edge.counters.text_fields.load() == 2);
 }
 
-TEST_CASE("texts of a request that is to be sent again are counted once, both ways") {
+TEST_CASE("text fields of a request that is sent again are counted once, on both paths") {
   RunningServer edge;
   ClientSocket client(edge.server.port());
   const std::string request = Post("/write?precision=s", "sys,h=a up=\"x\",n=5i 1");
@@ -144,12 +144,15 @@ TEST_CASE("texts of a request that is to be sent again are counted once, both wa
     CHECK(edge.counters.text_fields.load() == counted);
   }
   edge.server.Stop();
-  // The first refusal was the exact way's, which made the series known; the second the fast way's.
+  // The first refusal came from the exact path, which made the series known. The second came from
+  // the fast path.
   CHECK(edge.counters.all_requests.Count() == 1);
 }
 
-TEST_CASE("good lines are stored, bad ones are named with their number and reason") {
-  EdgeFixture edge;
+TEST_CASE("valid lines are stored, and invalid ones are reported with their number and reason") {
+  tsd::IngestOptions few_tags = EdgeFixture::AllAutomatic();
+  few_tags.foreign_max_tags = 8;
+  EdgeFixture edge(few_tags);
   const std::string body =
       "m,h=a v=1i 1\nm,h=a v=x 2\n\nm,h=a v=3i 3\nm,h=a v=4i -4\nm,a=1,b=1,c=1,d=1,e=1,f=1,g=1,h=1,"
       "i=1 v=5i 5";
@@ -157,11 +160,10 @@ TEST_CASE("good lines are stored, bad ones are named with their number and reaso
   CHECK(reply.status == 400);
   const std::string text =
       "partial write: 3 of 5 lines not stored whole: line 2: the field \\\"v\\\": \\\"x\\\" is "
-      "neither a number nor true, false or a text in quotes; line 5: the time -4 is not stored: "
-      "before 1970, beyond 9999999999999 ms, or a fraction of a second before "
-      "1970-02-19T17:02:47.296Z; line 6: Too many tags: 9 maximum allowed: 8, tags: {a=1, b=1, "
-      "c=1, "
-      "d=1, e=1, f=1, g=1, h=1, i=1}";
+      "neither a number nor true, false or a text in quotes; line 5: the time -4 cannot be stored: "
+      "times go from 1970-01-01T00:00:01Z to 2106-02-07T06:28:15.999Z, until 1970-02-19T17:02:47Z "
+      "in whole seconds; line 6: Too many tags: 9 maximum allowed: 8 (setting "
+      "tsd.ingest.max_tags), tags: {a=1, b=1, c=1, d=1, e=1, f=1, g=1, h=1, i=1}";
   CHECK(reply.body == "{\"error\":\"" + text + "\"}");
   CHECK(Stored(edge) == Lines{"m.v h=a 1000 1", "m.v h=a 3000 3"});
   reply = edge.Post("/api/v2/write?precision=s", body);
@@ -169,7 +171,7 @@ TEST_CASE("good lines are stored, bad ones are named with their number and reaso
   CHECK(reply.body == R"({"code":"invalid","message":")" + text + "\"}");
 }
 
-TEST_CASE("of many bad lines the first are named, the others counted") {
+TEST_CASE("only the first of many invalid lines are described, the others are counted") {
   EdgeFixture edge;
   std::string body;
   for (int i = 0; i < 100; ++i) body += "m\n";
@@ -179,22 +181,22 @@ TEST_CASE("of many bad lines the first are named, the others counted") {
   CHECK(reply.body.ends_with("line 20: the line has no fields; and 80 more\"}"));
 }
 
-TEST_CASE("a metric that may not be created is named") {
+TEST_CASE("the error names a metric that must not be created") {
   EdgeFixture edge{tsd::IngestOptions()};
-  const BufferResponse reply = edge.Post("/write", "m,h=a v=1i,w=2i 1");
+  const BufferResponse reply = edge.Post("/write", "m,h=a v=1i,w=2i 1000000000");
   CHECK(reply.status == 400);
   CHECK(reply.body.find("line 1: No such name for 'metrics': 'm.v'") != std::string::npos);
 }
 
 TEST_CASE("a name that is no UTF-8 is refused") {
   EdgeFixture edge;
-  const BufferResponse reply = edge.Post("/write", "m,h=\xFF v=1i 1");
+  const BufferResponse reply = edge.Post("/write", "m,h=\xFF v=1i 1000000000");
   CHECK(reply.status == 400);
   CHECK(reply.body.find("the tag value \\\"\xEF\xBF\xBD\\\" is no UTF-8") != std::string::npos);
   CHECK(edge.Cells().empty());
 }
 
-TEST_CASE("an unknown precision is refused before any line is looked at") {
+TEST_CASE("an unknown precision is refused before any line is parsed") {
   EdgeFixture edge;
   const BufferResponse reply = edge.Post("/write?precision=d", "m,h=a v=1i 1");
   CHECK(reply.status == 400);
@@ -210,8 +212,8 @@ TEST_CASE("a store over its budget answers 503 and Retry-After") {
   REQUIRE(reply.Header("Retry-After") != nullptr);
 }
 
-// 600 fields repeat 18 MB.
-TEST_CASE("the fields of a line with a long name are stored a part at a time") {
+// The name of 30,000 bytes is repeated for each of 600 fields: 18 MB in all.
+TEST_CASE("the fields of a line with a long name are stored in parts") {
   const std::string name(30'000, 'm');
   std::string line = name + ",h=a f0=1i";
   for (int i = 1; i < 600; ++i) line += ",f" + std::to_string(i) + "=1i";
@@ -219,24 +221,25 @@ TEST_CASE("the fields of a line with a long name are stored a part at a time") {
   CHECK(edge.Post("/write?precision=s", line + " 1").status == 204);
   CHECK(edge.Cells().size() == 600);
   CHECK(edge.points.appends.load() == 2);
-  // A bad field behind the first part costs its line whole all the same.
+  // An invalid field after the first part still refuses the whole line.
   EdgeFixture bad;
   const BufferResponse reply = bad.Post("/write?precision=s", line + ",\xFF=1i 1");
   CHECK(reply.status == 400);
   CHECK(reply.body.find("the field \\\"\xEF\xBF\xBD\\\" is no UTF-8") != std::string::npos);
   CHECK(bad.Cells().empty());
-  // A store that refuses a part is not asked for the next one.
+  // After a store refuses a part, the next part is not offered.
   EdgeFixture busy;
   busy.points.RefuseAppends(1);
   CHECK(busy.Post("/write?precision=s", line + " 1").status == 503);
   CHECK(busy.points.appends.load() <= 1);
 }
 
-TEST_CASE("writers are answered what they ask before they write") {
+TEST_CASE("requests that InfluxDB clients make before they write are answered") {
   EdgeFixture edge;
   const auto ask = [&](const char* method, const char* target, std::string_view body = {}) {
     BufferResponse reply;
-    Dispatch(MakeRequest(method, target, body), edge.services, reply);
+    Request request = MakeRequest(method, target, body);
+    Dispatch(request, edge.services, reply);
     return reply;
   };
   for (const char* method : {"GET", "HEAD"}) {
@@ -258,7 +261,7 @@ TEST_CASE("writers are answered what they ask before they write") {
   CHECK(ask("POST", "/write", "m v=1").status == 404);
 }
 
-TEST_CASE("lines of known series take the fast way over the socket, packed ones too") {
+TEST_CASE("lines of known series take the fast path over the socket, also in compressed bodies") {
   RunningServer edge;
   ClientSocket client(edge.server.port());
   for (int i = 0; i < 3; ++i) {
@@ -271,15 +274,15 @@ TEST_CASE("lines of known series take the fast way over the socket, packed ones 
   CHECK(client.ReadResponse().status() == 400);
   edge.server.Stop();
   CHECK(Stored(edge).size() == 6);
-  // The first request went the exact way and made the series known, as did the one that is refused.
+  // The first request took the exact path and made the series known; so did the refused one.
   CHECK(edge.points.commits.load() == 3);
   CHECK(edge.counters.all_requests.Count() == 2);
   CHECK(edge.counters.points_added.load() == 6);
 }
 
-// Random bodies out of plain and odd parts: what the fast way takes must be what the exact way
-// would have done.
-TEST_CASE("the fast way and the exact way agree on lines") {
+// Random bodies of plain and irregular parts: the fast path must store what the exact path would
+// store.
+TEST_CASE("the fast path and the exact path agree on lines") {
   const std::vector<std::string> series = {
       "m,h=a",     "m,h=b", "n",       "m,h=a,dc=x", "m,dc=x,h=a", "m,h=a\\ b", "m,h=\"a", "m,h",
       "m,h=a,h=b", "",      "m\\,h=a", "a:b,h=c",    "#m,h=a",     "m,h=é",     "m,h=a\\", "\xFF"};
@@ -366,7 +369,7 @@ TEST_CASE("the fast way and the exact way agree on lines") {
   }
   CHECK(exact.Cells() == fast.Cells());
   CHECK(exact.Ids() == fast.Ids());
-  // Both ways were really taken.
+  // Both paths were taken.
   CHECK(taken > 600);
   CHECK(left > 600);
 }

@@ -1,4 +1,4 @@
-// Requests larger than what the store takes at once, and limits of points a second.
+// Requests larger than one batch of the store, and limits of points per second.
 
 #include <doctest/doctest.h>
 #include <prometheus.pb.h>
@@ -19,7 +19,7 @@ constexpr size_t kCells = kPoints;
 constexpr int kSeries = 4;
 constexpr int64_t kSecond = 1700000000;
 
-/// Points of one metric, of series whose names begin with `series`, in a language.
+/// Points of one metric in a wire format. The names of their series begin with `series`.
 struct Language {
   std::string target;
   Headers headers;
@@ -97,7 +97,7 @@ struct LimitedEdge : EdgeFixture {
 
 }  // namespace
 
-TEST_CASE("of a large request over a rate nothing is stored, and it gets through in its turn") {
+TEST_CASE("a large request over a rate limit stores nothing, and is accepted later") {
   for (const bool by_metric : {false, true}) {
     for (const Language& language : kLanguages) {
       CAPTURE(by_metric);
@@ -120,7 +120,7 @@ TEST_CASE("of a large request over a rate nothing is stored, and it gets through
   }
 }
 
-TEST_CASE("what a metric's rate refuses is not charged to the client, nor the other way round") {
+TEST_CASE("points refused by a metric's rate are not charged to the client, and vice versa") {
   LimitedEdge edge({.points_per_s = 5, .new_series_per_hour = 0},
                    {.points_per_s = 1, .series_max = 0});
   for (int i = 0; i < 2; ++i) CHECK(edge.Put("busy") == 204);
@@ -131,7 +131,7 @@ TEST_CASE("what a metric's rate refuses is not charged to the client, nor the ot
   CHECK(edge.Put("calm0") == 204);
 }
 
-TEST_CASE("points that the store does not take are not charged") {
+TEST_CASE("points that the store refuses are not charged") {
   LimitedEdge edge({.points_per_s = 1, .new_series_per_hour = 0},
                    {.points_per_s = 1, .series_max = 0});
   edge.points.RefuseAppends(20);

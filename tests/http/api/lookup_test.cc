@@ -2,7 +2,11 @@
 
 #include <string>
 
+#include "http/api/distinct_first.h"
+#include "http/api/series_search.h"
+#include "http/replies.h"
 #include "tests/http/api/api_fixture.h"
+#include "tests/support/fake_watch.h"
 
 namespace hg::http {
 namespace {
@@ -16,7 +20,7 @@ struct Lookup : ApiFixture {
   }
 };
 
-// What the series show as.
+// The printed form of the series.
 const std::string kLgaA =
     R"({"tsuid":"000001000001000001000002000002","metric":"sys.cpu","tags":{"host":"a","dc":"lga"}})";
 const std::string kLgaB =
@@ -25,7 +29,7 @@ const std::string kFra =
     R"({"tsuid":"000001000001000004000002000002000003000005","metric":"sys.cpu","tags":{"host":"a","core":"0","dc":"fra"}})";
 const std::string kMem = R"({"tsuid":"000002000002000002","metric":"sys.mem","tags":{"host":"a"}})";
 
-/// The results of a reply, without their array.
+/// The elements of the results array of a response.
 std::string Results(const BufferResponse& reply) {
   const size_t from = reply.body.find("\"results\":["), to = reply.body.find("],\"startIndex\"");
   REQUIRE_MESSAGE(from != std::string::npos, reply.body);
@@ -45,7 +49,7 @@ TEST_CASE("lookup finds series by metric and tags") {
       {"sys.cpu{core=}", kFra},
       {"sys.cpu{*=lga}", kLgaA + "," + kLgaB},
       {"sys.cpu{=lga,=fra}", kLgaA + "," + kLgaB + "," + kFra},
-      {"sys.cpu{=fra,host=b}", kLgaB},  // beside a key the value is not heeded
+      {"sys.cpu{=fra,host=b}", kLgaB},  // if a key is given, the value is ignored
       {"{host=a}", kLgaA + "," + kFra + "," + kMem},
       {"*{*=a}", kLgaA + "," + kFra + "," + kMem},
       {"*", kLgaA + "," + kLgaB + "," + kFra + "," + kMem},
@@ -57,7 +61,7 @@ TEST_CASE("lookup finds series by metric and tags") {
   }
 }
 
-TEST_CASE("lookup echoes what was asked and counts what it returns") {
+TEST_CASE("lookup repeats the request in the response and counts the results") {
   Lookup f;
   CHECK(
       f.Ask("GET", "/api/search/lookup?m=sys.mem{host=,=a}").body ==
@@ -73,7 +77,7 @@ TEST_CASE("lookup echoes what was asked and counts what it returns") {
             R"(],"startIndex":2,"totalResults":1})");
 }
 
-TEST_CASE("lookup's limit") {
+TEST_CASE("lookup returns at most as many series as its limit") {
   Lookup f;
   CHECK(Results(f.Ask("GET", "/api/search/lookup?m=sys.cpu&limit=1")) == kLgaA);
   for (const char* limit : {"0", "-1", "1000"})
@@ -81,27 +85,28 @@ TEST_CASE("lookup's limit") {
           kLgaA + "," + kLgaB + "," + kFra);
 }
 
-TEST_CASE("lookup shows series with new tags first where that is asked for") {
+TEST_CASE("lookup returns series with new tags first if the setting is on") {
   Lookup f;
   const auto ask = [&](const char* words) {
     return Results(f.Ask("GET", "/api/search/lookup?m=" + std::string(words)));
   };
   CHECK(ask("sys.cpu&limit=2") == kLgaA + "," + kLgaB);
   f.options.lookup_distinct_first = true;
-  // Keys, where none is named: dc and host, then core.
+  // New tag keys, if no key is given: dc and host, then core.
   CHECK(ask("sys.cpu&limit=2") == kLgaA + "," + kFra);
-  // Values of the keys that are named, and of no other.
+  // New values of the given keys, and of no other keys.
   CHECK(ask("sys.cpu{dc=*}&limit=2") == kLgaA + "," + kFra);
   CHECK(ask("sys.cpu{host=*}&limit=2") == kLgaA + "," + kLgaB);
   CHECK(ask("{host=*}&limit=2") == kLgaA + "," + kLgaB);
   CHECK(ask("sys.cpu{dc=*,host=a}&limit=2") == kLgaA + "," + kFra);
-  // What is left of the limit goes to others; one of none shows all of them as ever.
+  // The rest of the limit is filled with other series. Without a limit all series are returned as
+  // usual.
   CHECK(ask("sys.cpu{dc=*}&limit=3") == kLgaA + "," + kFra + "," + kLgaB);
   CHECK(ask("sys.cpu{dc=*}&limit=1") == kLgaA);
   CHECK(ask("sys.cpu&limit=0") == kLgaA + "," + kLgaB + "," + kFra);
 }
 
-TEST_CASE("lookup reads a body") {
+TEST_CASE("lookup accepts a JSON body") {
   Lookup f;
   const auto ask = [&](const char* body) {
     return Results(f.Ask("POST", "/api/search/lookup", body));
@@ -110,10 +115,10 @@ TEST_CASE("lookup reads a body") {
   CHECK(ask(R"({"tags":[{"key":null,"value":"fra"}]})") == kFra);
   CHECK(ask(R"({"metric":"sys.cpu","tags":[{"key":"core"}]})") == kFra);
   CHECK(ask("{}") == kLgaA + "," + kLgaB + "," + kFra + "," + kMem);
-  CHECK(ask(R"("sys.mem")") == kMem);  // a text alone is the metric
+  CHECK(ask(R"("sys.mem")") == kMem);  // a single text is the metric
 }
 
-TEST_CASE("a metric that is null is none, a limit that is null no limit") {
+TEST_CASE("a null metric matches any metric, and a null limit is no limit") {
   Lookup f;
   CHECK(f.Ask("POST", "/api/search/lookup", R"({"metric":null})").status == 400);
   CHECK(f.Ask("POST", "/api/search/lookup", R"({"metric":null,"tags":[]})").status == 400);
@@ -121,7 +126,7 @@ TEST_CASE("a metric that is null is none, a limit that is null no limit") {
         std::string::npos);
 }
 
-TEST_CASE("an empty name of a tag is no name") {
+TEST_CASE("an empty tag name is an error") {
   Lookup f;
   for (const char* tag : {R"({"key":"*","value":""})", R"({"key":"","value":"a"})",
                           R"({"key":"host","value":"nope"},{"key":"host","value":""})"})
@@ -129,7 +134,7 @@ TEST_CASE("an empty name of a tag is no name") {
           500);
 }
 
-TEST_CASE("lookup says what it does not know or cannot read") {
+TEST_CASE("lookup names unknown names and invalid input") {
   Lookup f;
   const auto error = [&](const char* query) {
     const BufferResponse reply = f.Ask("GET", "/api/search/lookup?" + std::string(query));
@@ -165,7 +170,53 @@ TEST_CASE("lookup says what it does not know or cannot read") {
     CHECK_MESSAGE(f.Ask("POST", "/api/search/lookup", body).status == 500, body);
 }
 
-TEST_CASE("searches that need a plug-in say so, others are unknown") {
+TEST_CASE("A search for series ends when its request is ended") {
+  Lookup f;
+  FakeWatch watch;
+  watch.steps_max = 150;
+  size_t visited = 0;
+  const auto visit = [&](ByteView) -> Result<bool> { return ++visited > 0; };
+  CHECK(VisitSeries({}, f.points, visit, watch).code() == StatusCode::kDeadlineExceeded);
+  CHECK(visited == 2);
+  const auto fail = [](ByteView) -> Result<bool> { return Status::LimitExceeded("full"); };
+  CHECK(VisitSeries({}, f.points, fail, RequestContext::Unlimited()).code() ==
+        StatusCode::kLimitExceeded);
+}
+
+TEST_CASE("The series that a lookup collects are charged to the request") {
+  FakeWatch watch;
+  watch.bytes_max = 200'000;
+  MemoryTally memory(&watch);
+  const KeyLayout layout;
+  const SeriesMatcher matcher;
+  DistinctFirst choice(layout, matcher, INT32_MAX, &memory);
+  Status status;
+  for (int i = 0; i < 10'000 && status.ok(); ++i) {
+    Bytes tsuid("\0\0\1\0\0\1", 6);
+    AppendBig(&tsuid, static_cast<uint64_t>(i), 3);
+    status = choice.Offer(tsuid).status();
+  }
+  CHECK(status.code() == StatusCode::kLimitExceeded);
+}
+
+TEST_CASE("A failure after the first bytes of a response cuts the connection") {
+  const Request request = MakeRequest("GET", "/api/search/lookup");
+  const auto write = [](JsonWriter* json) {
+    json->BeginObject();
+    return Status::DeadlineExceeded("late");
+  };
+  BufferResponse early;
+  StreamJson(early, request, write);
+  CHECK_FALSE(early.cut);
+  CHECK(early.status == 413);
+  BufferResponse late;
+  late.started = true;
+  StreamJson(late, request, write);
+  CHECK(late.cut);
+  CHECK(late.body.empty());
+}
+
+TEST_CASE("searches that need a plug-in report it, and unknown types are refused") {
   ApiFixture f;
   const auto details = [&](const char* method, const char* target) {
     const BufferResponse reply = f.Ask(method, target);

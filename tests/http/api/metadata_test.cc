@@ -48,7 +48,7 @@ TEST_CASE("uidmeta shows defaults, merges, replaces and deletes") {
           "f(" + Id("000001", "TAGV", "a") + ")");
 }
 
-TEST_CASE("uidmeta's errors") {
+TEST_CASE("uidmeta refuses invalid requests with OpenTSDB's errors") {
   Metadata f;
   f.Check(
       "GET", "uidmeta?uid=000063&type=metric", "", 404,
@@ -85,14 +85,14 @@ std::string Series(const std::string& display_name, const std::string& units = "
          R"(","dataType":"","lastReceived":1700010000,"totalDatapoints":0})";
 }
 
-TEST_CASE("tsmeta is made by name, then found, changed and deleted by TSUID") {
+TEST_CASE("tsmeta is created by metric and tags, then found, changed and deleted by TSUID") {
   Metadata f;
   const std::string missing =
       R"({"error":{"code":400,"message":"Could not find TSMeta, specify \"create=true\" to create a new one."}})";
   f.Check("GET", "tsmeta?tsuid=" + kTsuid, "", 404,
           R"({"error":{"code":404,"message":"Could not find Timeseries meta data"}})");
   f.Check("POST", "tsmeta?m=room.temp{host=a}", R"({"displayName":"T"})", 400, missing);
-  // The store's own clock stamps the counter; only its second is shown.
+  // The store's own clock sets the time of the counter; only its second is shown.
   const BufferResponse made =
       f.Ask("POST", "/api/uid/tsmeta?m=room.temp{host=a}&create=true", R"({"displayName":"T"})");
   CHECK(made.status == 200);
@@ -108,7 +108,7 @@ TEST_CASE("tsmeta is made by name, then found, changed and deleted by TSUID") {
   f.Check("GET", "tsmeta?m=room.temp", "", 200, "[]");
 }
 
-TEST_CASE("tsmeta's errors") {
+TEST_CASE("tsmeta refuses invalid requests with OpenTSDB's errors") {
   Metadata f;
   const auto error = [](int code, const std::string& message, bool twice) {
     return R"({"error":{"code":)" + std::to_string(code) + R"(,"message":")" + message + "\"" +
@@ -125,7 +125,7 @@ TEST_CASE("tsmeta's errors") {
   f.Check("POST", "tsmeta", R"({"tsuid":"000001000001000001","notes":"x"})", 400,
           error(400, "Requested TSMeta did not exist", true));
   f.Check("POST", "tsmeta", R"({"tsuid":"000001000001000001"})", 304, "");
-  f.Check("POST", "tsmeta", R"("000001000001000001")", 304, "");  // a text alone is the TSUID
+  f.Check("POST", "tsmeta", R"("000001000001000001")", 304, "");  // a single text is the TSUID
   f.Check("GET", "tsmeta?tsuid=" + kTsuid + "&retention=x&method_override=post", "", 400,
           error(400, "Unable to parse 'retention' value", false));
   f.Check(
@@ -135,7 +135,7 @@ TEST_CASE("tsmeta's errors") {
   CHECK(f.StatusOf("GET", "tsmeta?tsuid=&method_override=get") == 500);
   CHECK(f.StatusOf("GET", "tsmeta?m={host=a}") == 500);
   CHECK(f.StatusOf("POST", "tsmeta?m={host=a}", R"({"notes":"x"})") == 500);
-  CHECK(f.StatusOf("GET", "tsmeta?m={dc=,host=*}") == 400);  // tags are looked at first
+  CHECK(f.StatusOf("GET", "tsmeta?m={dc=,host=*}") == 400);  // tags are checked first
   CHECK(f.StatusOf("GET", "tsmeta?m=room.temp{nope=a,=b}") == 400);
   CHECK(f.StatusOf("POST", "tsmeta?m=room.temp{nope=a,=b}", R"({"notes":"x"})") == 400);
   CHECK(f.StatusOf("GET", "tsmeta?tsuid=0000") == 404);
@@ -147,7 +147,7 @@ TEST_CASE("tsmeta's errors") {
     CHECK_MESSAGE(f.StatusOf("POST", "tsmeta", body) == 400, body);
   CHECK(f.StatusOf("PATCH", "tsmeta") == 405);
   CHECK(f.StatusOf("POST", "tsmeta?m=room.temp{host=nope}&create=true", R"({"notes":"x"})") == 500);
-  // A callback without a name is the client's mistake where something is written.
+  // A callback without a name is a client error in requests that write.
   CHECK(f.StatusOf("GET", "uidmeta?uid=000001&type=metric&jsonp=") == 500);
   CHECK(f.StatusOf("POST", "uidmeta?jsonp=", R"({"uid":"000001","type":"metric","notes":"x"})") ==
         400);

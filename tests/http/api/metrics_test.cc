@@ -16,7 +16,7 @@ bool HasLine(const std::string& text, const std::string& line) {
   return ("\n" + text).find("\n" + line + "\n") != std::string::npos;
 }
 
-TEST_CASE("metrics are the numbers of /api/stats with types, units and labels") {
+TEST_CASE("/metrics has the numbers of /api/stats with types, units and labels") {
   ApiFixture f;
   f.counters.rpc_put = 7;
   f.counters.connections_open = 3;
@@ -26,7 +26,7 @@ TEST_CASE("metrics are the numbers of /api/stats with types, units and labels") 
   f.services.collect_stats = [](const auto& add) {
     add("storage.files", "", 4);
     add("hbase.spool.age", "", 1500);
-    add("hbase.gateway.latency_95pct", "method=put", 20);  // the histogram tells
+    add("hbase.gateway.latency_95pct", "method=put", 20);  // the histogram has it
   };
   const BufferResponse reply = f.Ask("GET", "/metrics");
   CHECK(reply.status == 200);
@@ -40,12 +40,12 @@ TEST_CASE("metrics are the numbers of /api/stats with types, units and labels") 
         "hourglass_hbase_spool_age_seconds 1.5"})
     CHECK_MESSAGE(HasLine(reply.body, line), line);
   CHECK(reply.body.find("latency_95pct") == std::string::npos);
-  // Each family is announced once.
+  // Each family has one header.
   const std::string announced = "# TYPE hourglass_queries_total counter";
   CHECK(reply.body.find(announced) == reply.body.rfind(announced));
 }
 
-TEST_CASE("how long things took are histograms in seconds, which machines add up") {
+TEST_CASE("durations are histograms in seconds, so that they can be aggregated") {
   ApiFixture f;
   Latency calls;
   f.services.collect_latencies = [&calls](const auto& add) {
@@ -73,7 +73,7 @@ TEST_CASE("how long things took are histograms in seconds, which machines add up
   CHECK(text.find("quantile=") == std::string::npos);
 }
 
-TEST_CASE("the process tells what it is, and what it takes") {
+TEST_CASE("/metrics describes the process and its resources") {
   ApiFixture f;
   const std::string text = f.Ask("GET", "/metrics").body;
   CHECK(text.find("\nhourglass_build_info{version=\"") != std::string::npos);
@@ -88,7 +88,7 @@ TEST_CASE("the process tells what it is, and what it takes") {
   CHECK(text.find("\nprocess_open_fds 0\n") == std::string::npos);
 }
 
-TEST_CASE("a number that has no name here is shown under its own, untyped") {
+TEST_CASE("a number without a mapping is shown untyped under its own name") {
   ApiFixture f;
   f.services.collect_stats = [](const auto& add) { add("lsm.new-files", "table=tsdb", 3); };
   const std::string text = f.Ask("GET", "/metrics").body;
@@ -97,7 +97,7 @@ TEST_CASE("a number that has no name here is shown under its own, untyped") {
   CHECK(HasLine(text, "hourglass_lsm_new_files{table=\"tsdb\"} 3"));
 }
 
-TEST_CASE("metrics of one name have one type and one help, counters and no others end in _total") {
+TEST_CASE("metrics with one name share type and help, and only counters end in _total") {
   for (const StatMetric& a : StatMetrics()) {
     CAPTURE(a.stat);
     if (a.metric.empty()) continue;
@@ -113,7 +113,8 @@ TEST_CASE("metrics of one name have one type and one help, counters and no other
   }
 }
 
-TEST_CASE("who watches is answered in every mode, with the pages switched off, to GET and HEAD") {
+TEST_CASE(
+    "monitoring endpoints answer GET and HEAD in every mode, even with the web page disabled") {
   for (Mode mode : {Mode::kReadWrite, Mode::kReadOnly, Mode::kWriteOnly}) {
     ApiFixture f;
     f.options.mode = mode;
@@ -129,7 +130,7 @@ TEST_CASE("who watches is answered in every mode, with the pages switched off, t
   }
 }
 
-/// A store over its budget.
+/// A store that is over its memory limit.
 class FullPoints : public points::PointsOverCells {
  public:
   using PointsOverCells::PointsOverCells;
@@ -138,7 +139,7 @@ class FullPoints : public points::PointsOverCells {
   }
 };
 
-TEST_CASE("readiness tells why not, health does not ask") {
+TEST_CASE("/readyz gives the reason, and /healthz needs no store") {
   ApiFixture f;
   CHECK(f.Ask("GET", "/readyz").body == "ready\n");
   CHECK(HasLine(f.Ask("GET", "/metrics").body, "hourglass_ready 1"));
@@ -148,7 +149,8 @@ TEST_CASE("readiness tells why not, health does not ask") {
                     f.annotations, f.metadata, f.queries, f.sink,  f.counters, {}};
   const auto ask = [&services](const char* path) {
     BufferResponse reply;
-    Dispatch(MakeRequest("GET", path), services, reply);
+    Request request = MakeRequest("GET", path);
+    Dispatch(request, services, reply);
     return reply;
   };
   CHECK(ask("/readyz").status == 503);
@@ -157,7 +159,7 @@ TEST_CASE("readiness tells why not, health does not ask") {
   CHECK(HasLine(ask("/metrics").body, "hourglass_ready 0"));
   CHECK(ask("/healthz").status == 200);
   CHECK(ask("/healthz").body == "ok\n");
-  // Nobody wants to write there.
+  // Writes are not possible there anyway.
   f.options.mode = Mode::kReadOnly;
   CHECK(ask("/readyz").status == 200);
   services.collect_stats = [](const auto& show) { show("stopping", "", 1); };

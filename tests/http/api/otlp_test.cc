@@ -1,8 +1,13 @@
 #include <doctest/doctest.h>
 #include <otlp.pb.h>
 
+#include <utility>
+
+#include "http/labelled_points.h"
 #include "http/wire/protobuf_message.h"
 #include "tests/http/post_with.h"
+#include "tests/support/cpu_time.h"
+#include "tests/support/fake_watch.h"
 
 namespace hg::http {
 namespace {
@@ -10,7 +15,7 @@ namespace {
 const Headers kJson = {{"content-type", "application/json"}};
 const Headers kProtobuf = {{"content-type", "application/x-protobuf"}};
 
-/// A gauge of the number of tags, at a good time.
+/// A gauge with that number of tags and a valid time.
 std::string Gauge(const std::string& value, int tags = 1) {
   std::string attributes;
   for (int i = 0; i < tags; ++i) {
@@ -63,20 +68,22 @@ TEST_CASE_FIXTURE(EdgeFixture,
   CHECK(other.Cells() == cells);
 }
 
-TEST_CASE_FIXTURE(EdgeFixture, "what cannot be stored is told, the rest is stored") {
+TEST_CASE_FIXTURE(EdgeFixture,
+                  "data points that cannot be stored are reported, and the others are stored") {
   const std::string body =
-      Request(Gauge(R"("asDouble":1.5)") + "," + Gauge(R"("asInt":1)", 9) + "," +
+      Request(Gauge(R"("asDouble":1.5)") + "," + Gauge(R"("asInt":1)", 40) + "," +
               Gauge(R"("asDouble":"Infinity")") + "," + Gauge(R"("asDouble":"NaN")"));
   BufferResponse reply = PostWith(*this, kJson, "/v1/metrics", body);
   CHECK(reply.status == 200);
-  CHECK(reply.body.find(R"("rejectedDataPoints":"2")") != std::string::npos);
+  CHECK(reply.body.find(R"("rejectedDataPoints":"1")") != std::string::npos);
   CHECK(reply.body.find("the first: m.n{") != std::string::npos);
-  CHECK(Cells().size() == 1);
+  CHECK(reply.body.find("tsd.ingest.max_tags") != std::string::npos);
+  CHECK(Cells().size() == 1);  // NaN was written last at this instant
   reply = PostWith(*this, kProtobuf, "/v1/metrics", AsProtobuf(body));
   CHECK(reply.status == 200);
   otlp::ExportMetricsServiceResponse answer;
   REQUIRE(ParseMessage(reply.body, &answer));
-  CHECK(answer.partial_success().rejected_data_points() == 2);
+  CHECK(answer.partial_success().rejected_data_points() == 1);
 }
 
 TEST_CASE_FIXTURE(EdgeFixture, "a histogram that is refused counts as one point") {
@@ -90,13 +97,13 @@ TEST_CASE_FIXTURE(EdgeFixture, "a histogram that is refused counts as one point"
 }
 
 TEST_CASE_FIXTURE(EdgeFixture,
-                  "of a resource what tells processes and machines apart becomes tags") {
+                  "resource attributes that distinguish processes and machines become tags") {
   REQUIRE(PostWith(*this, kJson, "/v1/metrics", Request(Gauge(R"("asInt":5)"))).status == 200);
   CHECK(names.Find(UidKind::kTagk, "service.name").ok());
   CHECK_FALSE(names.Find(UidKind::kTagk, "process.pid").ok());
 }
 
-TEST_CASE_FIXTURE(EdgeFixture, "series of many bytes are stored before more of them are held") {
+TEST_CASE_FIXTURE(EdgeFixture, "large series are stored before more of them are collected") {
   constexpr int kPoints = 600;
   otlp::ExportMetricsServiceRequest request;
   auto& scope = *request.add_resource_metrics()->add_scope_metrics();
@@ -115,10 +122,11 @@ TEST_CASE_FIXTURE(EdgeFixture, "series of many bytes are stored before more of t
   CHECK(reply.status == 200);
   CHECK(reply.body.empty());
   CHECK(Cells().size() == kPoints);
-  CHECK(points.appends == 3);  // 8 MiB each at most
+  CHECK(points.appends == 3);  // at most 8 MiB each
 }
 
-TEST_CASE_FIXTURE(EdgeFixture, "a store that takes nothing now is 503, in the protocol's words") {
+TEST_CASE_FIXTURE(EdgeFixture,
+                  "a store that refuses writes gives 503 in the format of the protocol") {
   const std::string body = Request(Gauge(R"("asInt":5)"));
   points.RefuseAppends(2);
   BufferResponse reply = PostWith(*this, kProtobuf, "/v1/metrics", AsProtobuf(body));
@@ -133,8 +141,9 @@ TEST_CASE_FIXTURE(EdgeFixture, "a store that takes nothing now is 503, in the pr
   CHECK(PostWith(*this, kJson, "/v1/metrics", body).status == 200);
 }
 
-TEST_CASE_FIXTURE(OnePointASecond,
-                  "a metric over its rate is 429, to be sent again, in the protocol's words") {
+TEST_CASE_FIXTURE(
+    OnePointASecond,
+    "a metric over its rate gives 429 in the format of the protocol, so that clients retry") {
   const std::string body = Request(Gauge(R"("asInt":1)") + "," + Gauge(R"("asInt":2)", 2) + "," +
                                    Gauge(R"("asInt":3)", 3));
   CHECK(PostWith(*this, kJson, "/v1/metrics", body).status == 200);
@@ -145,7 +154,7 @@ TEST_CASE_FIXTURE(OnePointASecond,
   CHECK(refused.body.find("takes no more than 1 points a second") != std::string::npos);
 }
 
-TEST_CASE_FIXTURE(EdgeFixture, "bodies that are none are refused in the protocol's words") {
+TEST_CASE_FIXTURE(EdgeFixture, "invalid bodies are refused in the format of the protocol") {
   otlp::Status status;
   BufferResponse reply = PostWith(*this, kProtobuf, "/v1/metrics", "\xFF");
   CHECK(reply.status == 400);
@@ -163,20 +172,70 @@ TEST_CASE_FIXTURE(EdgeFixture, "bodies that are none are refused in the protocol
   CHECK(PostWith(*this, kProtobuf, "/v1/metrics", "").status == 200);  // no metrics
 }
 
-TEST_CASE_FIXTURE(EdgeFixture, "the path is the protocol's, and no other") {
+TEST_CASE_FIXTURE(EdgeFixture, "only the path of the protocol is served") {
   CHECK(PostWith(*this, kJson, "/v1/traces", "{}").status == 404);
   CHECK(PostWith(*this, kJson, "/v1", "{}").status == 404);
   BufferResponse reply;
-  Dispatch(MakeRequest("GET", "/v1/metrics"), services, reply);
-  CHECK(reply.status == 400);  // as of every path that is not below /api
+  auto request = MakeRequest("GET", "/v1/metrics");
+  Dispatch(request, services, reply);
+  CHECK(reply.status == 400);  // like every path outside /api
 }
 
-TEST_CASE_FIXTURE(EdgeFixture, "the path belongs to the API, not to the page") {
+TEST_CASE_FIXTURE(EdgeFixture, "the path depends on the API setting, not on the web page setting") {
   options.ui_enabled = false;
   CHECK(PostWith(*this, kJson, "/v1/metrics", "{}").status == 200);
   options.ui_enabled = true;
   options.api_enabled = false;
   CHECK(PostWith(*this, kJson, "/v1/metrics", "{}").status == 404);
+}
+
+TEST_CASE_FIXTURE(EdgeFixture,
+                  "many points with too many labels are refused without examining each label") {
+  LabelledPoints points(services, RequestContext::Unlimited());
+  std::vector<std::string> names;
+  for (int i = 0; i < 120; ++i) names.push_back("key" + std::to_string(i));
+  const std::string value(200, 'x');
+  std::vector<Label> labels;
+  for (const std::string& name : names) labels.push_back({name, value});
+  constexpr int kPoints = 200'000;
+  CHECK(CpuSecondsOf([&] {
+          for (int i = 0; i < kPoints; ++i) {
+            points.BeginItem();
+            points.SetSeries("m", labels);
+            points.Add(1700000000000 + i, PointValue::Int(1));
+          }
+          CHECK(points.Finish().ok());
+        }) < 3);
+  CHECK(points.refused() == kPoints);
+  CHECK(points.first_refusal().find("Too many tags: 120") != std::string::npos);
+  CHECK(Cells().empty());
+}
+
+TEST_CASE_FIXTURE(EdgeFixture, "points are accepted as long as the request may work") {
+  FakeWatch watch;
+  watch.steps_max = 100'000;
+  LabelledPoints points(services, watch);
+  const std::string value(200, 'x');
+  for (int i = 0; i < 20'000; ++i) {
+    points.BeginItem();
+    points.SetSeries("m", std::vector<Label>{{"host", value}});
+    points.Add(1700000000000 + i, PointValue::Int(1));
+  }
+  CHECK(points.Finish().code() == StatusCode::kDeadlineExceeded);
+  CHECK(watch.steps < 120'000);
+}
+
+TEST_CASE_FIXTURE(EdgeFixture,
+                  "if no new series is accepted, known ones are stored and the request gets 503") {
+  REQUIRE(PostWith(*this, kJson, "/v1/metrics", Request(Gauge(R"("asInt":"5")"))).status == 200);
+  points.new_series_refusal = Status::Exhausted("no memory for series");
+  const auto reply = PostWith(
+      *this, kJson, "/v1/metrics",
+      Request(Gauge(R"("asInt":"6")", 2) + R"(,{"timeUnixNano":"1700000001000000000","asInt":"7",
+              "attributes":[{"key":"k0","value":{"stringValue":"v"}}]})"));
+  CHECK(reply.status == 503);
+  CHECK(*reply.Header("Retry-After") == "60");
+  CHECK(Cells().size() == 2);
 }
 
 }  // namespace hg::http

@@ -14,7 +14,8 @@
 namespace hg::http {
 namespace {
 
-/// Two series of one metric, a minute apart, from 1700000000 on; and one without dots.
+/// Two series of one metric with points a minute apart from 1700000000 on, and a metric without
+/// dots.
 class PromFixture : public ApiFixture {
  public:
   PromFixture() {
@@ -23,7 +24,7 @@ class PromFixture : public ApiFixture {
     AddSeries("up", {{"host", "a"}});
   }
 
-  /// The body of a reply; with its status in front if that is not 200.
+  /// The body of a response, preceded by its status if that is not 200.
   std::string Get(const std::string& target) { return Text(Ask("GET", target)); }
   std::string Post(const std::string& target, const std::string& form) {
     return Text(Ask("POST", target, form, {{"content-type", "application/x-www-form-urlencoded"}}));
@@ -39,6 +40,11 @@ std::string Success(const std::string& data) {
   return R"({"status":"success","data":)" + data + "}";
 }
 
+std::string Truncated(const std::string& data) {
+  return R"({"status":"success","data":)" + data +
+         R"(,"warnings":["results truncated due to limit"]})";
+}
+
 std::string Failure(int status, const std::string& type, const std::string& message) {
   return std::to_string(status) + R"( {"status":"error","errorType":")" + type + R"(","error":")" +
          message + "\"}";
@@ -46,7 +52,45 @@ std::string Failure(int status, const std::string& type, const std::string& mess
 
 }  // namespace
 
-TEST_CASE("an instant query answers each type of value") {
+TEST_CASE("a limit shortens a result, which says so") {
+  PromFixture f;
+  CHECK(f.Get("/api/v1/query?query=%7Bhost!%3D%22%22%7D&time=1700000000&limit=1") ==
+        Truncated(R"({"resultType":"vector","result":[{"metric":{"__name__":"sys.cpu.user",)"
+                  R"("cpu":"0","host":"a"},"value":[1700000000,"1"]}]})"));
+  CHECK(f.Get("/api/v1/query_range?query=%7Bhost!%3D%22%22%7D&start=1700000000&end=1700000000&"
+              "step=1&limit=1") ==
+        Truncated(R"({"resultType":"matrix","result":[{"metric":{"__name__":"sys.cpu.user",)"
+                  R"("cpu":"0","host":"a"},"values":[[1700000000,"1"]]}]})"));
+  CHECK(f.Get("/api/v1/query?query=up&time=1700000000&limit=1") ==
+        f.Get("/api/v1/query?query=up&time=1700000000&limit=0"));
+  CHECK(f.Get("/api/v1/query?query=up&limit=x") ==
+        Failure(400, "bad_data", R"(invalid parameter \"limit\": \"x\" is no number)"));
+}
+
+TEST_CASE("remarks about a query come with its result") {
+  PromFixture f;
+  CHECK(
+      f.Get("/api/v1/query?query=rate(up%5B1m:10s%5D)&time=1700000060")
+          .ends_with(R"x(]},"infos":["PromQL info: metric might not be a counter, name does not )x"
+                     R"x(end in _total/_sum/_count/_bucket: \"up\" (1:6)"]})x"));
+  CHECK(f.Get("/api/v1/query?query=quantile(2,up)&time=1700000000")
+            .ends_with(R"x("warnings":["PromQL warning: quantile value should be between 0 and )x"
+                       R"x(1, got 2 (1:10)"]})x"));
+}
+
+TEST_CASE("names in paths may be escaped as Prometheus 3 escapes them") {
+  PromFixture f;
+  f.AddSeries("m", {{"host.name", "web1"}, {"U__x", "y"}});
+  const std::string web = Success(R"(["web1"])");
+  CHECK(f.Get("/api/v1/label/host.name/values") == web);
+  CHECK(f.Get("/api/v1/label/U__host_2E_name/values") == web);
+  CHECK(f.Get("/api/v1/label/U__host_2e_name/values") == web);
+  CHECK(f.Get("/api/v1/label/U______name____/values") == f.Get("/api/v1/label/__name__/values"));
+  CHECK(f.Get("/api/v1/label/U__host_2E/values") == Success("[]"));
+  CHECK(f.Get("/api/v1/label/U__host_FFFFFFFFF_/values") == Success("[]"));
+}
+
+TEST_CASE("an instant query returns each type of value") {
   PromFixture f;
   CHECK(f.Get("/api/v1/query?query=up&time=1700000000") ==
         Success(R"({"resultType":"vector","result":[{"metric":{"__name__":"up","host":"a"},)"
@@ -60,12 +104,12 @@ TEST_CASE("an instant query answers each type of value") {
                 R"("values":[[1700000000,"1"]]}]})"));
   CHECK(f.Get("/api/v1/query?query=vector(1)/0&time=1") ==
         Success(R"({"resultType":"vector","result":[{"metric":{},"value":[1,"+Inf"]}]})"));
-  // Without a time it is that of the clock.
+  // Without a time the current time is used.
   CHECK(f.Get("/api/v1/query?query=time()") ==
         Success(R"({"resultType":"scalar","result":[1700010000,"1700010000"]})"));
 }
 
-TEST_CASE("names of which the settings allow a part are found by their texts") {
+TEST_CASE("names with characters of which the settings allow only some are found by their texts") {
   PromFixture f;
   f.options.extra_name_characters = " ";
   f.AddSeries("m", {{"host", "GET /a_x003A_b"}});
@@ -73,7 +117,7 @@ TEST_CASE("names of which the settings allow a part are found by their texts") {
   CHECK(f.Get(query).find(R"("host":"GET /a:b")") != std::string::npos);
 }
 
-TEST_CASE("names that PromQL cannot write bare are matched as texts") {
+TEST_CASE("names that PromQL cannot write without quotes are matched as texts") {
   PromFixture f;
   CHECK(f.Get("/api/v1/query?query=%7B__name__%3D%22sys.cpu.user%22,host%3D%22b%22%7D&"
               "time=1700000000") ==
@@ -81,7 +125,7 @@ TEST_CASE("names that PromQL cannot write bare are matched as texts") {
                 R"("host":"b"},"value":[1700000000,"1"]}]})"));
 }
 
-TEST_CASE("a range query answers a matrix, sorted by labels") {
+TEST_CASE("a range query returns a matrix sorted by labels") {
   PromFixture f;
   CHECK(f.Get("/api/v1/query_range?query=%7Bhost!%3D%22%22%7D&start=1699999980&end=1700000020&"
               "step=20") == Success(R"({"resultType":"matrix","result":[)"
@@ -98,7 +142,7 @@ TEST_CASE("a range query answers a matrix, sorted by labels") {
         Success(R"({"resultType":"matrix","result":[]})"));
 }
 
-TEST_CASE("a form in the body is read like the query string, which it comes before") {
+TEST_CASE("a form in the body is parsed like the query string, and is preceded by it") {
   PromFixture f;
   const std::string one = Success(R"({"resultType":"scalar","result":[7,"1"]})");
   CHECK(f.Post("/api/v1/query", "query=1&time=7") == one);
@@ -111,7 +155,7 @@ TEST_CASE("a form in the body is read like the query string, which it comes befo
         Failure(400, "bad_data", "the form in the body has a bad percent escape"));
 }
 
-TEST_CASE("OpenTSDB's queries keep their path") {
+TEST_CASE("OpenTSDB's queries keep their paths") {
   PromFixture f;
   const std::string points = f.Get("/api/query?start=1700000000&end=1700000001&m=sum:up");
   CHECK(points.find(R"("1700000000":1)") != std::string::npos);
@@ -123,7 +167,7 @@ TEST_CASE("OpenTSDB's queries keep their path") {
   CHECK(f.Get("/api/v1/query?time=1").find("errorType") == std::string::npos);
 }
 
-TEST_CASE("errors say what kind they are of, and what is wrong") {
+TEST_CASE("errors have a type and a message") {
   PromFixture f;
   CHECK(f.Get("/api/v1/query?query=up%20up") ==
         Failure(400, "bad_data",
@@ -152,7 +196,7 @@ TEST_CASE("errors say what kind they are of, and what is wrong") {
   CHECK(
       f.Get("/api/v1/query_range?query=1&start=0&end=11000&step=1").starts_with(R"({"status":"s)"));
   CHECK(f.Get("/api/v1/query?query=topk(NaN,up)&time=1700000000") ==
-        Failure(422, "execution", "Scalar value NaN overflows int64"));
+        Failure(422, "execution", "Parameter value is NaN"));
   CHECK(f.Get("/api/v1/series") == Failure(400, "bad_data", "no match[] parameter provided"));
   CHECK(f.Get("/api/v1/series?match[]=%7B%7D") ==
         Failure(400, "bad_data",
@@ -169,7 +213,10 @@ TEST_CASE("labels, their values and series are listed") {
   CHECK(f.Get("/api/v1/labels") == Success(R"(["__name__","cpu","host"])"));
   CHECK(f.Get("/api/v1/labels?match[]=up") == Success(R"(["__name__","host"])"));
   CHECK(f.Get("/api/v1/labels?match[]=gone") == Success("[]"));
-  CHECK(f.Get("/api/v1/labels?limit=2") == Success(R"(["__name__","cpu"])"));
+  CHECK(f.Get("/api/v1/labels?limit=2") == Truncated(R"(["__name__","cpu"])"));
+  CHECK(f.Get("/api/v1/labels?limit=3") == Success(R"(["__name__","cpu","host"])"));
+  CHECK(f.Get("/api/v1/series?match[]=up&match[]=%7Bhost%3D%22b%22%7D&limit=1") ==
+        Truncated(R"([{"__name__":"sys.cpu.user","host":"b"}])"));
   CHECK(f.Get("/api/v1/label/host/values") == Success(R"(["a","b"])"));
   CHECK(f.Get("/api/v1/label/__name__/values") == Success(R"(["sys.cpu.user","up"])"));
   CHECK(f.Get("/api/v1/label/__name__/values?match[]=%7Bcpu%3D%220%22%7D") ==
@@ -182,7 +229,7 @@ TEST_CASE("labels, their values and series are listed") {
                 R"({"__name__":"up","host":"a"}])"));
 }
 
-TEST_CASE("the tag of series without any other is a label only where it stands beside others") {
+TEST_CASE("the default tag is a label only if the series has other tags") {
   PromFixture f;
   f.AddSeries("lonely", {{"source", "unknown"}});
   CHECK(f.Get("/api/v1/labels") == Success(R"(["__name__","cpu","host"])"));
@@ -192,7 +239,7 @@ TEST_CASE("the tag of series without any other is a label only where it stands b
   CHECK(f.Get("/api/v1/labels") == Success(R"(["__name__","cpu","host","source"])"));
 }
 
-TEST_CASE("the tag of series without any other is the one that the settings name") {
+TEST_CASE("the default tag is the one in the settings") {
   PromFixture f;
   f.options.default_tag_key = "via";
   f.options.default_tag_value = "lines";
@@ -205,39 +252,39 @@ TEST_CASE("the tag of series without any other is the one that the settings name
             .find(R"("metric":{"__name__":"lonely"})") != std::string::npos);
 }
 
-TEST_CASE("a request has a hundred match[], and a hundred regular expressions in them") {
+TEST_CASE("a request may have 100 match[] and 100 regular expressions") {
   PromFixture f;
   const auto labels = [&](int count, const std::string& selector) {
     std::string target = "/api/v1/labels?limit=1";
     for (int i = 0; i < count; ++i) target += "&match[]=" + selector;
     return f.Get(target);
   };
-  CHECK(labels(100, "up") == Success(R"(["__name__"])"));
+  CHECK(labels(100, "up") == Truncated(R"(["__name__"])"));
   CHECK(labels(101, "up") ==
         Failure(400, "bad_data", R"(invalid parameter \"match[]\": given more than 100 times)"));
-  CHECK(labels(50, "up%7Ba!~%22b%22,c!~%22d%22%7D") == Success(R"(["__name__"])"));
+  CHECK(labels(50, "up%7Ba!~%22b%22,c!~%22d%22%7D") == Truncated(R"(["__name__"])"));
   CHECK(labels(34, "up%7Ba!~%22b%22,c!~%22d%22,e!~%22f%22%7D") ==
         Failure(400, "bad_data",
                 R"(invalid parameter \"match[]\": more than 100 regular expressions in all of )"
                 "them"));
 }
 
-TEST_CASE("clients learn whom they talk to") {
+TEST_CASE("clients can identify the server") {
   PromFixture f;
   CHECK(f.Get("/api/v1/metadata") == Success("{}"));
   const std::string build = f.Get("/api/v1/status/buildinfo");
-  CHECK(build.starts_with(R"({"status":"success","data":{"version":"2.42.0","revision":)"));
+  CHECK(build.starts_with(R"({"status":"success","data":{"version":"3.5.0","revision":)"));
   CHECK(build.find(R"("application":"Hourglass")") != std::string::npos);
 }
 
-TEST_CASE("there are no rules and no alerts") {
+TEST_CASE("the lists of rules and alerts are empty") {
   PromFixture f;
   CHECK(f.Get("/api/v1/rules") == Success(R"({"groups":[]})"));
   CHECK(f.Get("/api/v1/rules?type=alert") == Success(R"({"groups":[]})"));
   CHECK(f.Get("/api/v1/alerts") == Success(R"({"alerts":[]})"));
 }
 
-TEST_CASE("what else lies below status is missing as OpenTSDB says it") {
+TEST_CASE("unknown paths below /api/v1/status get OpenTSDB's 404") {
   PromFixture f;
   for (const char* path : {"/api/status", "/api/status/buildinfo", "/api/v1/status",
                            "/api/v1/status/flags", "/api/v1/status/buildinfo/x"}) {
@@ -246,7 +293,7 @@ TEST_CASE("what else lies below status is missing as OpenTSDB says it") {
   }
 }
 
-TEST_CASE("what a query may hold is limited as it is for OpenTSDB's") {
+TEST_CASE("the memory of a PromQL query is limited like that of OpenTSDB's queries") {
   query::Options options = ApiFixture::UtcQueries();
   options.query_memory_bytes_max = 1;
   ApiFixture f(options);
@@ -261,7 +308,7 @@ TEST_CASE("what a query may hold is limited as it is for OpenTSDB's") {
   CHECK(f.queries.running().budget().taken() == 0);
 }
 
-TEST_CASE("all names are listed, however many pieces they are read in, and charged no longer") {
+TEST_CASE("all names are listed, whatever pieces they are read in, and their memory is released") {
   PromFixture f;
   constexpr int kMore = 2500;
   for (int i = 0; i < kMore; ++i)

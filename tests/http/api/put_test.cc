@@ -15,8 +15,8 @@ std::string Point(const std::string& time, const std::string& value) {
          R"(,"tags":{"host":"a"}})";
 }
 
-/// Flags and value of the one cell that a body stores, or its error, or the HTTP status of a
-/// refused body.
+/// Returns flags and value of the one cell that a body stores, or its error, or the HTTP status of
+/// a refused body.
 std::string Outcome(const std::string& body) {
   EdgeFixture edge;
   const BufferResponse reply = edge.Post("/api/put?details", body);
@@ -43,7 +43,7 @@ constexpr const char* kNoNumber = "Unable to parse value to a number";
 
 }  // namespace
 
-TEST_CASE("a point with very many tags is refused for their number, not compared for hours") {
+TEST_CASE("a point with very many tags is refused quickly because of their number") {
   constexpr int kTags = 300000;
   std::string tags;
   for (int i = 0; i < kTags; ++i) tags += (i > 0 ? ",\"" : "\"") + std::to_string(i) + R"(":"v")";
@@ -57,7 +57,7 @@ TEST_CASE("a point with very many tags is refused for their number, not compared
   CHECK(edge.Ids().empty());
 }
 
-TEST_CASE("values are stored as their text says") {
+TEST_CASE("the type of a stored value follows from its text") {
   const Case cases[] = {
       {"42", "0 2a"},
       {"\"42\"", "0 2a"},
@@ -107,7 +107,7 @@ TEST_CASE("values are stored as their text says") {
   }
 }
 
-TEST_CASE("times are seconds or milliseconds by their size, and whole") {
+TEST_CASE("times are seconds or milliseconds by their size, and whole numbers") {
   const Case cases[] = {
       {"1700000000", "0 01"},
       {"\"1700000000\"", "0 01"},
@@ -138,7 +138,7 @@ TEST_CASE("times are seconds or milliseconds by their size, and whole") {
   }
 }
 
-TEST_CASE("a point's faults are found in OpenTSDB's order") {
+TEST_CASE("the errors of a point are found in OpenTSDB's order") {
   const Case cases[] = {
       {R"([null])", "Unexpected null datapoint encountered in set."},
       {R"({"timestamp":0})", "Metric name was empty"},
@@ -170,7 +170,7 @@ TEST_CASE("a point's faults are found in OpenTSDB's order") {
   }
 }
 
-TEST_CASE("good points are stored beside bad ones, and the reply has the form that was asked for") {
+TEST_CASE("valid points are stored next to invalid ones, and the response has the requested form") {
   const std::string body =
       "[" + Point("1700000000", "1") + "," + Point("1700000001", "\"x\"") + "]";
   EdgeFixture edge;
@@ -189,7 +189,7 @@ TEST_CASE("good points are stored beside bad ones, and the reply has the form th
   CHECK(reply.body.empty());
 }
 
-TEST_CASE("a name that may not be created is an unknown metric") {
+TEST_CASE("a name that must not be created is an unknown metric") {
   tsd::IngestOptions options;
   EdgeFixture edge(options);
   const BufferResponse reply = edge.Post("/api/put?details", Point("1700000000", "1"));
@@ -218,7 +218,7 @@ TEST_CASE("a commit that fails is not acknowledged") {
   writer.join();
 }
 
-TEST_CASE("a synchronous put that waits too long says how many points are late") {
+TEST_CASE("a synchronous put that times out reports the number of late points") {
   EdgeFixture edge;
   edge.points.Hold();
   const BufferResponse reply =
@@ -257,7 +257,7 @@ TEST_CASE(
   };
   CHECK(error(R"("interval":"1h","aggregator":"SUM")") ==
         "No rollup or aggregations were configured");
-  // The tag that a pre-aggregate gets has no key then, and cannot be shown.
+  // The tag of a pre-aggregate then has no key and cannot be shown.
   std::string grouped = Point("1700000000", "1");
   grouped.back() = ',';
   grouped += R"("groupByAggregator":"SUM"})";
@@ -269,9 +269,9 @@ TEST_CASE(
   CHECK(edge.Cells().empty());
 }
 
-// Random bodies out of plain and odd parts: what the fast way takes must be what the exact way
-// would have done.
-TEST_CASE("the fast way and the exact way agree") {
+// Random bodies of plain and irregular parts: the fast path must store what the exact path would
+// store.
+TEST_CASE("the fast path and the exact path of put agree") {
   const std::vector<std::string> metrics = {R"("m")",       R"("m.two")", R"("m m")", R"("")",
                                             R"("m\u0041")", R"("m\/x")",  "7",        "null",
                                             R"("mé")",      "[]"};
@@ -314,7 +314,7 @@ TEST_CASE("the fast way and the exact way agree") {
   const std::vector<std::string> extras = {
       "", "", "", "", "", R"(,"x":1)", R"(,"metric":"other")", R"(,"tsuid":"00")"};
   std::mt19937 random(20261121);
-  // Mostly the first few, so that whole bodies are often regular.
+  // The first variants are chosen most often, so that many bodies are completely regular.
   const auto pick = [&random](const std::vector<std::string>& from) -> const std::string& {
     const bool plain = random() % 8 != 0;
     return from[random() % (plain ? 3 : from.size())];
@@ -367,7 +367,7 @@ TEST_CASE("the fast way and the exact way agree") {
   }
   CHECK(exact.Cells() == fast.Cells());
   CHECK(exact.Ids() == fast.Ids());
-  // Both ways were really taken.
+  // Both paths were taken.
   CHECK(taken > 400);
   CHECK(left > 400);
 }

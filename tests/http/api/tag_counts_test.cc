@@ -21,7 +21,7 @@ struct Counted : ApiFixture {
   }
 };
 
-TEST_CASE("a metric's series are counted by tag, values of most series first") {
+TEST_CASE("the series of a metric are counted by tag, values with most series first") {
   Counted f;
   const BufferResponse reply = f.Ask("GET", "/api/search/tags?m=sys.cpu");
   CHECK(reply.status == 200);
@@ -45,7 +45,7 @@ TEST_CASE("only series with the given tags are counted") {
         R"({"metric":"sys.mem","series":0,"tags":[]})");
 }
 
-TEST_CASE("no more values of a key are shown than asked for, all are counted") {
+TEST_CASE("at most the requested number of values per key is shown, but all are counted") {
   Counted f;
   CHECK(f.Ask("GET", "/api/search/tags?m=sys.cpu{host=b}&limit=1").body ==
         R"({"metric":"sys.cpu","series":2,"tags":[)"
@@ -57,7 +57,7 @@ TEST_CASE("no more values of a key are shown than asked for, all are counted") {
       R"({"metric":"sys.mem","series":1,"tags":[{"key":"host","series":1,"values":1,"largest":[]}]})");
 }
 
-TEST_CASE("what cannot be counted is refused by name") {
+TEST_CASE("invalid requests are refused by name") {
   Counted f;
   const struct {
     const char* words;
@@ -84,7 +84,7 @@ TEST_CASE("what cannot be counted is refused by name") {
   }
 }
 
-TEST_CASE("a tag whose name was deleted is shown by its id, the others as ever") {
+TEST_CASE("a tag whose name was deleted is shown by its id") {
   Counted f;
   REQUIRE(f.names.Delete(UidKind::kTagv, "b").ok());
   REQUIRE(f.names.Delete(UidKind::kTagk, "core").ok());
@@ -96,7 +96,7 @@ TEST_CASE("a tag whose name was deleted is shown by its id, the others as ever")
       R"({"key":"000003","deleted":true,"series":1,"values":1,"largest":[{"value":"0","series":1}]}]})");
 }
 
-TEST_CASE("counting holds no more memory than a query may, and is listed as one") {
+TEST_CASE("counting is listed as a query and limited to the memory of a query") {
   query::Options options = ApiFixture::UtcQueries();
   options.query_memory_bytes_max = 1000;
   Counted f(options);
@@ -111,9 +111,9 @@ TEST_CASE("counting holds no more memory than a query may, and is listed as one"
   CHECK(list.find(R"("code":413)") != std::string::npos);
 }
 
-TEST_CASE("a client that has gone ends the counting") {
+TEST_CASE("counting ends if its client has gone") {
   Counted f;
-  const auto request = MakeRequest("GET", "/api/search/tags?m=sys.cpu");
+  Request request = MakeRequest("GET", "/api/search/tags?m=sys.cpu");
   BufferResponse reply;
   reply.cancelled = true;
   Dispatch(request, f.services, reply);
@@ -121,7 +121,7 @@ TEST_CASE("a client that has gone ends the counting") {
   CHECK(f.Ask("GET", "/api/stats/query").body.find(R"("sentToClient":false)") != std::string::npos);
 }
 
-TEST_CASE("a page of this server is no foreign one, whichever domains are let in") {
+TEST_CASE("a page of this server is not a foreign page, whatever domains are allowed") {
   Counted f;
   f.options.cors_domains = {"http://dash.example"};
   const auto ask = [&](const char* origin) {

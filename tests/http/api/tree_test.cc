@@ -17,7 +17,7 @@ struct TreeApi : ApiFixture {
   }
 };
 
-TEST_CASE("a tree is made, changed, replaced and deleted") {
+TEST_CASE("a tree is created, changed, replaced and deleted") {
   TreeApi f;
   CHECK(f.Ask("GET", "/api/tree").body == "[]");
   CHECK(f.StatusOf("GET", "?treeid=1") == 404);
@@ -43,10 +43,10 @@ TEST_CASE("a rule is merged by POST and replaced by PUT") {
   TreeApi f;
   REQUIRE(f.StatusOf("POST", "", R"({"name":"Sites"})") == 200);
   const std::string place = R"({"treeId":1,"level":0,"order":0)";
-  CHECK(f.StatusOf("POST", "/rule", place + "}") == 304);  // it says nothing
+  CHECK(f.StatusOf("POST", "/rule", place + "}") == 304);  // the request has no fields
   CHECK(f.StatusOf("POST", "/rule", place + R"(,"type":"FOO"})") == 500);
   CHECK(f.StatusOf("POST", "/rule", place + R"(,"type":"METRIC","regex":"("})") == 500);
-  // In the query string it is found before the tree is looked for.
+  // If the query string has it, it is found before the tree is looked up.
   CHECK(f.StatusOf("GET", "/rule?treeid=9&level=0&order=0&regex=(&method_override=post") == 400);
   CHECK(f.StatusOf("POST", "/rule", place + R"(,"type":"METRIC","separator":"x"})") == 200);
   CHECK(f.StatusOf("POST", "/rule", place + R"(,"separator":"x"})") == 304);
@@ -61,9 +61,10 @@ TEST_CASE("a rule is merged by POST and replaced by PUT") {
   CHECK(f.StatusOf("POST", "/rules", "[" + place + R"(,"type":"METRIC"}])") == 204);
   CHECK(f.StatusOf("POST", "/rules", "[]") == 400);
   CHECK(f.StatusOf("POST", "/rules", "null") == 400);
-  CHECK(f.StatusOf("POST", "/rules", "[" + place + R"(,"type":"METRIC"}])") == 500);  // as it is
-  CHECK(f.StatusOf("POST", "/rules", "[1]") == 500);  // says nothing
-  // Those before a bad one are stored.
+  // The rule exists already.
+  CHECK(f.StatusOf("POST", "/rules", "[" + place + R"(,"type":"METRIC"}])") == 500);
+  CHECK(f.StatusOf("POST", "/rules", "[1]") == 500);  // the rule has no fields
+  // Rules before an invalid one are stored.
   CHECK(f.StatusOf(
             "POST", "/rules",
             "[" + place + R"(,"notes":"b"},)" + R"({"treeId":1,"level":3,"type":"TAGK"}])") == 400);
@@ -72,7 +73,7 @@ TEST_CASE("a rule is merged by POST and replaced by PUT") {
   CHECK(f.StatusOf("POST", "/rules", "[{") == 500);
   CHECK(f.StatusOf("POST", "/rule", "{") == 500);
   CHECK(f.StatusOf("POST", "/rule", place + R"(,"type":{}})") == 500);
-  // A whole number alone is the tree's id.
+  // A single whole number is the id of the tree.
   CHECK(f.StatusOf("POST", "", "1") == 304);
   CHECK(f.StatusOf("POST", "/rule", "1") == 304);
   CHECK(f.StatusOf("POST", "/rule", "1.5") == 500);
@@ -85,12 +86,12 @@ TEST_CASE("a rule is merged by POST and replaced by PUT") {
   CHECK(f.StatusOf("POST", "", R"({"treeId":1,"tsuids":[]})") == 400);
   CHECK(f.StatusOf("GET", "/rules?treeid=1") == 400);
   CHECK(f.StatusOf("DELETE", "/rules?treeid=1") == 204);
-  // There is nothing left to delete.
+  // Nothing is left to delete.
   CHECK(f.StatusOf("DELETE", "/rules?treeid=1") == 400);
   CHECK(f.StatusOf("PUT", "/rules", "[" + place + R"(,"type":"METRIC"}])") == 400);
 }
 
-TEST_CASE("a tree request is read, and its tree found, before its verb is looked at") {
+TEST_CASE("a tree request is parsed, and its tree looked up, before its method is checked") {
   TreeApi f;
   REQUIRE(f.StatusOf("POST", "", R"({"name":"Sites"})") == 200);
   CHECK(f.StatusOf("GET", "/rule?treeid=1&order=0&method_override=x") == 400);
@@ -103,7 +104,7 @@ TEST_CASE("a tree request is read, and its tree found, before its verb is looked
   CHECK(f.StatusOf("GET", "/nothing?method_override=x") == 404);
 }
 
-TEST_CASE("a branch shows its leaves, a test why") {
+TEST_CASE("a branch shows its leaves, and a test shows its reasons") {
   TreeApi f;
   f.AddSeries("sys.cpu", {{"host", "a"}});
   REQUIRE(f.StatusOf("POST", "", R"({"name":"Sites"})") == 200);
@@ -116,9 +117,13 @@ TEST_CASE("a branch shows its leaves, a test why") {
         R"("branch":null}})");
   uid::TsMeta meta;
   meta.tsuid = tsuid;
-  REQUIRE(f.metadata.CreateSeries(meta).ok());
+  RequestContext& unlimited = RequestContext::Unlimited();
+  REQUIRE(f.metadata.CreateSeries(meta, unlimited).ok());
   uid::TreeStore trees(f.store, "tsdb-tree");
-  REQUIRE(trees.Sort(*trees.Find(1), *f.metadata.FindSeries(tsuid), false).ok());
+  REQUIRE(trees
+              .Sort(*trees.Find(1, unlimited), *f.metadata.FindSeries(tsuid, unlimited), false,
+                    unlimited)
+              .ok());
   CHECK(f.Ask("GET", "/api/tree/branch?branch=000100000061").body ==
         R"({"leaves":[{"metric":"sys.cpu","tags":{"host":"a"},"tsuid":"000001000001000001",)"
         R"("displayName":"sys.cpu"}],"branches":null,"path":{"0":"ROOT","1":"a"},)"
@@ -137,6 +142,23 @@ TEST_CASE("a branch shows its leaves, a test why") {
   CHECK(f.Ask("GET", "/api/tree/collisions?treeid=1").body == "{}");
   CHECK(f.StatusOf("GET", "/notmatched?treeid=9") == 404);
   CHECK(f.StatusOf("GET", "/nothing") == 404);
+}
+
+TEST_CASE("A test of a series that a tree splits into very many pieces is refused") {
+  TreeApi f;
+  std::string metric;
+  for (int i = 0; i < 1000; ++i) metric += i % 2 == 0 ? "a." : "b.";
+  f.AddSeries(metric + "cpu", {{"host", "a"}});
+  REQUIRE(f.StatusOf("POST", "", R"({"name":"Sites"})") == 200);
+  REQUIRE(f.StatusOf("POST", "/rule",
+                     R"({"treeId":1,"level":0,"order":0,"type":"METRIC","separator":"\\."})") ==
+          200);
+  uid::TsMeta meta;
+  meta.tsuid = Bytes("\0\0\1\0\0\1\0\0\1", 9);
+  REQUIRE(f.metadata.CreateSeries(meta, RequestContext::Unlimited()).ok());
+  const BufferResponse reply = f.Ask("GET", "/api/tree/test?treeid=1&tsuids=000001000001000001");
+  CHECK(reply.status == 413);
+  CHECK(reply.body.find("deeper than 256 levels") != std::string::npos);
 }
 
 }  // namespace

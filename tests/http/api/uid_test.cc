@@ -3,6 +3,7 @@
 #include <string>
 
 #include "tests/http/api/api_fixture.h"
+#include "tests/support/cpu_time.h"
 
 namespace hg::http {
 namespace {
@@ -24,7 +25,7 @@ void Get(ApiFixture& f, std::string_view target, int status, std::string_view re
   Check(f, "GET", target, "", status, reply);
 }
 
-TEST_CASE("assign gives the next ids and says which names have one already") {
+TEST_CASE("assign returns the next ids, and reports names that already have one") {
   ApiFixture f;
   Get(f, "/api/uid/assign?metric=b,a,&tagk=k", 200,
       R"({"metric":{"a":"000002","b":"000001"},"tagk":{"k":"000001"}})");
@@ -49,7 +50,7 @@ TEST_CASE("assign refuses illegal names one by one") {
   Get(f, "/api/uid/assign?metric=a%20b", 200, R"({"metric":{"a b":"000002"}})");
 }
 
-TEST_CASE("assign echoes the type's word, known or not") {
+TEST_CASE("assign repeats the word of the type, known or not") {
   ApiFixture f;
   Post(f, R"({"METRIC":["m"]})", 200, R"({"METRIC":{"m":"000001"}})");
   Post(f, R"({"metrics":["n"]})", 400,
@@ -58,7 +59,7 @@ TEST_CASE("assign echoes the type's word, known or not") {
   Post(f, R"({"metric":[]})", 200, R"({"metric":{}})");
 }
 
-TEST_CASE("assign without values or with a body of another shape is an error") {
+TEST_CASE("assign without names, or with a body of another structure, is an error") {
   ApiFixture f;
   const std::string missing = R"({"error":{"code":400,"message":"Missing values to assign UIDs"}})";
   for (const char* target :
@@ -73,7 +74,7 @@ TEST_CASE("assign without values or with a body of another shape is an error") {
   CHECK(f.Ask("GET", "/api/suggest?type=metrics").body == "[]");
 }
 
-TEST_CASE("rename moves a name and tells writers to look again") {
+TEST_CASE("rename changes a name and makes writers look up names again") {
   ApiFixture f;
   f.Ask("GET", "/api/uid/assign?metric=old,other&tagk=key");
   Get(f, "/api/uid/rename?metric=old&name=new", 200, R"({"result":"true"})");
@@ -115,6 +116,33 @@ TEST_CASE("other uid paths do not exist") {
   for (const char* target : {"/api/uid", "/api/uid/", "/api/uid/nothing"})
     Get(f, target, 501,
         R"({"error":{"code":501,"message":"Other UID endpoints have not been implemented yet"}})");
+}
+
+TEST_CASE(
+    "200,000 members of an assign request, or of metadata, take no time that anybody notices") {
+  ApiFixture f;
+  std::string types = "{", fields;
+  for (int i = 0; i < 200'000; ++i) {
+    const std::string name = "\"a" + std::to_string(i) + "\":";
+    types += (i > 0 ? "," : "") + name + "[]";
+    fields += (i > 0 ? "," : "") + name + "\"\"";
+  }
+  CHECK(CpuSecondsOf([&] { CHECK(f.Ask("POST", "/api/uid/assign", types + "}").status == 200); }) <
+        10);  // it took minutes
+  CHECK(CpuSecondsOf([&] {
+          f.Ask("POST", "/api/uid/uidmeta",
+                R"({"uid":"000001","type":"metric","custom":{)" + fields + "}}");
+        }) < 10);
+}
+
+TEST_CASE("assign refuses a name that is too long by itself") {
+  ApiFixture f;
+  const std::string name(32768, 'x');
+  const BufferResponse got =
+      f.Ask("POST", "/api/uid/assign", R"({"tagk":["a",")" + name + R"("]})");
+  CHECK(got.status == 400);
+  CHECK(got.body.find(R"("tagk":{"a":"000001"})") != std::string::npos);
+  CHECK(got.body.find("longer than 32767 characters") != std::string::npos);
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ std::string Scale(double low, double high, ValueAxis axis = {}) {
   return Texts(ValueScale(axis, low, high, 6).marks());
 }
 
-TEST_CASE("marks stand at round numbers and enclose the values") {
+TEST_CASE("tick marks are at round numbers and enclose the values") {
   CHECK(Scale(0, 100) == "0 20 40 60 80 100");
   CHECK(Scale(3, 97) == "0 20 40 60 80 100");
   CHECK(Scale(-1.2, 1.4) == "-1.5 -1.0 -0.5 0.0 0.5 1.0 1.5");
@@ -26,7 +26,7 @@ TEST_CASE("marks stand at round numbers and enclose the values") {
   CHECK(Scale(0, 5e9) == "0 1e+09 2e+09 3e+09 4e+09 5e+09");
 }
 
-TEST_CASE("one value, none, and ends given have their room") {
+TEST_CASE("a single value, no value and given ends have a valid range") {
   CHECK(Scale(5, 5) == "4.4 4.6 4.8 5.0 5.2 5.4 5.6");
   CHECK(Scale(0, 0) == "-1.0 -0.5 0.0 0.5 1.0");
   CHECK(Scale(INFINITY, -INFINITY) == "0.0 0.2 0.4 0.6 0.8 1.0");
@@ -42,7 +42,7 @@ TEST_CASE("one value, none, and ends given have their room") {
   CHECK(scale.At(2) == 2);
 }
 
-TEST_CASE("extreme numbers neither hang nor overflow") {
+TEST_CASE("extreme numbers cause no endless loop and no overflow") {
   for (const auto& [low, high] : {std::pair(-1.7e308, 1.7e308), std::pair(1e17, 1e17 + 16),
                                   std::pair(4.9e-324, 4.9e-324), std::pair(1.7e308, 1.7e308)}) {
     const ValueScale scale({}, low, high, 6);
@@ -51,7 +51,7 @@ TEST_CASE("extreme numbers neither hang nor overflow") {
   }
 }
 
-TEST_CASE("a logarithmic axis has a mark per power of ten and no room for zero") {
+TEST_CASE("a logarithmic axis has a tick mark per power of ten, and no place for zero") {
   ValueAxis axis;
   axis.logarithmic = true;
   CHECK(Scale(3, 4000, axis) == "1 10 100 1000 10000");
@@ -62,7 +62,7 @@ TEST_CASE("a logarithmic axis has a mark per power of ten and no room for zero")
   CHECK_FALSE(Scale(-3, -1, axis).empty());
 }
 
-TEST_CASE("numbers follow the format, gnuplot's scaled ones too") {
+TEST_CASE("numbers follow the format, including gnuplot's scaled ones") {
   CHECK(NumberLabel("%.2f ms", 1.5, 1) == "1.50 ms");
   CHECK(NumberLabel("%.1s%cB", 1500, 1) == "1.5kB");
   CHECK(NumberLabel("%s %c", 2e6, 1) == "2 M");
@@ -71,7 +71,7 @@ TEST_CASE("numbers follow the format, gnuplot's scaled ones too") {
   CHECK(NumberLabel("%g %g", 7, 1) == "7 7");
 }
 
-TEST_CASE("times stand at full units of the zone") {
+TEST_CASE("time marks are at full units of the time zone") {
   const auto berlin = query::TimeZone::Find("Europe/Berlin");
   REQUIRE(berlin.ok());
   constexpr int64_t kNoon = 1700042400000;  // 2023-11-15 10:00 UTC, 11:00 in Berlin

@@ -9,11 +9,12 @@
 #include <set>
 
 #include "http/graph/legend.h"
+#include "tests/support/fake_watch.h"
 
 namespace hg::http::graph {
 namespace {
 
-/// A PNG read back.
+/// A decoded PNG.
 class Picture {
  public:
   explicit Picture(const std::string& png) {
@@ -80,17 +81,17 @@ Plot OfLines(size_t lines, size_t points = 50) {
 }
 
 Picture Drawn(const Plot& plot) {
-  const auto png = DrawPng(plot);
+  const auto png = DrawPng(plot, RequestContext::Unlimited());
   REQUIRE_MESSAGE(png.ok(), png.status().message());
   return Picture(*png);
 }
 
-/// Pixels that are not the ground, where the labels of either axis stand.
+/// The number of pixels that are not background, where the labels of an axis are.
 int Ink(const Picture& picture, int left, int top, int right, int bottom) {
   return (right - left) * (bottom - top) - picture.Count(kWhite, left, top, right, bottom);
 }
 
-TEST_CASE("a picture has its size and each line's color") {
+TEST_CASE("an image has its size and the color of each line") {
   Plot plot = OfLines(3);
   plot.style.legend.shown = false;
   const Picture picture = Drawn(plot);
@@ -101,11 +102,11 @@ TEST_CASE("a picture has its size and each line's color") {
   CHECK(picture.Count(kWhite) > 50'000);
 }
 
-TEST_CASE("both axes are labelled, a title and labels stand where they belong") {
+TEST_CASE("both axes are labelled, and titles and labels are in their places") {
   Plot plot = OfLines(1);
   const Picture plain = Drawn(plot);
-  CHECK(Ink(plain, 0, 100, 25, 250) > 20);    // values, left
-  CHECK(Ink(plain, 50, 285, 380, 300) > 50);  // times, below
+  CHECK(Ink(plain, 0, 100, 25, 250) > 20);    // values at the left
+  CHECK(Ink(plain, 50, 285, 380, 300) > 50);  // times below
   CHECK(Ink(plain, 100, 0, 300, 9) == 0);
   plot.style.title = "A title";
   plot.style.left.label = "a label";
@@ -114,15 +115,15 @@ TEST_CASE("both axes are labelled, a title and labels stand where they belong") 
   CHECK(Ink(labelled, 8, 100, 25, 250) > 20);
 }
 
-TEST_CASE("a second axis is drawn on the right only if something is measured by it") {
+TEST_CASE("a second axis is drawn only if a line uses it") {
   Plot plot = OfLines(2);
   plot.style.right.label = "y2";
   CHECK(Ink(Drawn(plot), 392, 20, 400, 280) == 0);
   plot.lines[1].second_axis = true;
-  CHECK(Ink(Drawn(plot), 360, 20, 380, 260) > 50);  // the marks' numbers
+  CHECK(Ink(Drawn(plot), 360, 20, 380, 260) > 50);  // the numbers of the tick marks
 }
 
-TEST_CASE("nothing found is a picture all the same") {
+TEST_CASE("a plot without points is an image too") {
   const Picture picture = Drawn(OfLines(0));
   CHECK(picture.width() == 400);
   CHECK(Ink(picture, 150, 120, 300, 160) > 20);  // "No data"
@@ -135,10 +136,21 @@ TEST_CASE("a huge number of points and of lines is drawn") {
   Plot crowd = OfLines(500, 2);
   crowd.style.legend.outside = true;
   CHECK(Drawn(crowd).width() == 400);
-  CHECK(DrawPng(OfLines(kLinesMax + 1, 1)).status().code() == StatusCode::kInvalidArgument);
+  CHECK(DrawPng(OfLines(kLinesMax + 1, 1), RequestContext::Unlimited()).status().code() ==
+        StatusCode::kInvalidArgument);
 }
 
-TEST_CASE("hostile texts are drawn as text, or as question marks, or cut") {
+TEST_CASE("drawing is charged to its context and ends with it") {
+  const Plot plot = OfLines(500, 10'000);
+  FakeWatch hasty;
+  hasty.steps_max = 1'000'000;
+  CHECK(DrawPng(plot, hasty).status().code() == StatusCode::kDeadlineExceeded);
+  FakeWatch poor;
+  poor.bytes_max = 100'000;
+  CHECK(DrawPng(plot, poor).status().code() == StatusCode::kLimitExceeded);
+}
+
+TEST_CASE("hostile texts are drawn as text or question marks, or are cut") {
   for (const std::string& title :
        {std::string("`reboot` $(x) \"; system 'y'\n\r\t<script>"), std::string("\xff\xfe\xc0\x80"),
         std::string("cut \xe2\x82"), std::string(100'000, 'W'), std::string("\0x", 2),
@@ -181,7 +193,7 @@ TEST_CASE("every form, smoothing, place of the key and extreme number can be dra
   Drawn(plot);
 }
 
-TEST_CASE("colors are what they are asked to be, or none") {
+TEST_CASE("colors are as requested, or none") {
   Plot plot = OfLines(1);
   plot.style.background = Color{0x10, 0x20, 0x30};
   CHECK(Drawn(plot).At(1, 1) == 0x102030);

@@ -5,7 +5,7 @@
 namespace hg::http::graph {
 namespace {
 
-TEST_CASE("a million points become a few per column, with every peak") {
+TEST_CASE("a million points are reduced to a few per column, with every peak") {
   std::vector<Point> points;
   for (int i = 0; i < 1'000'000; ++i) points.push_back({i, i == 123'456 ? 1e6 : double(i % 10)});
   const std::vector<Point> fewer = Reduced(points, 0, 999'999, 500);
@@ -20,7 +20,8 @@ TEST_CASE("a million points become a few per column, with every peak") {
   CHECK(peak);
 }
 
-TEST_CASE("few points stay, those out of range but for the neighbours go") {
+TEST_CASE(
+    "few points stay as they are; points out of range are removed except for the neighbours") {
   const std::vector<Point> points = {{0, 1}, {10, 2}, {20, 3}, {30, 4}, {40, 5}};
   const std::vector<Point> seen = Reduced(points, 15, 25, 100);
   REQUIRE(seen.size() == 3);
@@ -29,24 +30,25 @@ TEST_CASE("few points stay, those out of range but for the neighbours go") {
   CHECK(Reduced({}, 0, 1, 100).empty());
 }
 
-TEST_CASE("a neighbour far away moves closer along its line") {
+TEST_CASE("a distant neighbour is moved closer along its line") {
   const std::vector<Point> seen = Reduced({{0, 0}, {1'000'000, 1000}}, 999'000, 1'000'000, 100);
   REQUIRE(seen.size() == 2);
   CHECK(seen[0].time_ms == 998'000);
   CHECK(seen[0].value == doctest::Approx(998));
 }
 
-TEST_CASE("sums run") {
+TEST_CASE("Accumulated returns the running sums") {
   const std::vector<Point> sums = Accumulated({{0, 1}, {1, 2}, {2, -4}});
   CHECK(sums[1].value == 3);
   CHECK(sums[2].value == -1);
 }
 
-TEST_CASE("a smooth curve is flat at peaks, so that it swings beyond none") {
-  const std::vector<double> slopes = MonotoneSlopes({{0, 0}, {10, 5}, {20, 0}, {30, 0}});
+TEST_CASE("a smooth curve is flat at peaks, so that it does not overshoot") {
+  const std::vector<double> slopes =
+      MonotoneSlopes(std::vector<Point>{{0, 0}, {10, 5}, {20, 0}, {30, 0}});
   CHECK(slopes[1] == 0);
   CHECK(slopes[2] == 0);
-  CHECK(MonotoneSlopes({{0, 1}}) == std::vector<double>{0});
+  CHECK(MonotoneSlopes(std::vector<Point>{{0, 1}}) == std::vector<double>{0});
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ bool Refused(const char* name, const std::string& value) {
          status.message().find(name) != std::string_view::npos;
 }
 
-TEST_CASE("a plot that is not described has OpenTSDB's size, a white ground and a key") {
+TEST_CASE("a plot without parameters has OpenTSDB's size, a white background and a legend") {
   const auto style = Read({});
   REQUIRE(style.ok());
   CHECK(style->width == 1024);
@@ -70,7 +70,7 @@ TEST_CASE("every parameter is read") {
   CHECK_FALSE(Read({{"bgcolor", "transparent"}})->background.has_value());
 }
 
-TEST_CASE("what cannot be is refused by its name") {
+TEST_CASE("invalid values are refused, and the error names the parameter") {
   for (const char* size : {"100", "x100", "99x100", "100x99", "100x100x", "-100x100", "9000x100",
                            "8000x8000", "100x1e3", "4294967396x100"})
     CHECK_MESSAGE(Refused("wxh", size), size);
@@ -88,7 +88,7 @@ TEST_CASE("what cannot be is refused by its name") {
   CHECK(Refused("title", std::string(513, 'x')));
 }
 
-TEST_CASE("empty parameters are as if absent") {
+TEST_CASE("empty parameters count as absent") {
   CHECK(Read({{"wxh", ""}, {"yrange", ""}, {"key", ""}, {"style", ""}, {"yformat", ""}}).ok());
 }
 

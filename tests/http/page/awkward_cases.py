@@ -1,5 +1,5 @@
-"""What comes in between: clicks in the middle of something, answers that come late or not at all, other zones, addresses that can be
-read in part."""
+"""Difficult situations: clicks while something is in progress, answers that come late or never, other time zones, and addresses that
+are only partly valid."""
 import time
 
 from visit import DATA, HOSTS, case, check, equal
@@ -128,9 +128,9 @@ def why_a_query_could_not_be_ended_stays_to_be_read(visit):
     visit.open("#view=server")
     browser.wait("document.querySelector('#running details') !== null")
     with visit.daemon.raw() as slow:
-        slow.sendall(b"GET /api/query?start=1000000000&end=1000600000&ms&m=none:1s-avg-zero:wide{host=*} HTTP/1.1\r\nHost: x\r\n\r\n")
+        slow.sendall(b"GET /api/query?start=1000000000&end=1000600000&ms&m=none:1s-avg-zero:wide{host=*} HTTP/1.1\r\nHost: localhost\r\n\r\n")
         browser.wait("document.querySelector('#running .kill') !== null")
-        # The page asks, a proxy in between refuses.
+        # The page asks, and a proxy between it and the daemon refuses.
         browser.run("""window.asked = 0; const real = fetch; window.fetch = (path, options) => options?.method === 'DELETE'
             ? Promise.resolve(new Response('not here', { status: 403 })) : (++window.asked, real(path, options)); true""")
         browser.click("#running .kill")
@@ -168,7 +168,7 @@ def the_same_query_is_not_sent_while_it_is_on_its_way(visit):
             window.sent.push(options.signal); await held; return real(path, options); }; true""")
     browser.key("r")
     browser.wait("window.sent.length === 1")
-    # It is asked for once more, which is seen by what is shown of the request before.
+    # The page asks again, which can be seen from what it shows of the earlier request.
     browser.run("document.querySelector('#json').textContent = ''")
     browser.key("r")
     browser.wait("document.querySelector('#json').textContent !== ''")
@@ -198,7 +198,7 @@ def a_tag_whose_name_was_deleted_is_shown_and_not_clicked(visit):
 def an_older_answer_does_not_replace_a_newer_one(visit):
     browser = visit.browser
     visit.open()
-    # As many metrics as make the page ask for beginnings; the first answer comes last.
+    # So many metrics that the page asks for beginnings of names; the first answer arrives last.
     browser.run("""(() => { const real = fetch; window.slow = [];
         window.fetch = (path, options) => { const q = /suggest.*[?&]q=([^&]*)/.exec(path)?.[1];
             if (q === undefined) return real(path, options);

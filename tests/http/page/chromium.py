@@ -13,7 +13,7 @@ PATIENCE_S = 30
 
 
 class Chromium:
-    """One page. Everything it asked for (`requests`) and complained about (`complaints`) is kept."""
+    """One page. It records every request (`requests`) and every complaint of the browser (`complaints`)."""
 
     def __init__(self, width=1280, height=900):
         program = shutil.which(PROGRAM)
@@ -24,13 +24,13 @@ class Chromium:
         self.read_end, from_child = os.pipe()
 
         def pipes_in_place():
-            # Chromium reads 3 and writes 4; neither may lie on the other's number while they are moved.
+            # Chromium reads from descriptor 3 and writes to 4; neither may be overwritten while they are moved.
             first, second = os.dup(to_child), os.dup(from_child)
             os.dup2(first, 3)
             os.dup2(second, 4)
 
-        # No sandbox: root may not have one, and it only sees our own pages. /dev/shm is tiny in containers.
-        # Proxies are left out, and so is whatever it would call home for.
+        # Without a sandbox, which root may not use; Chromium only sees our own pages. /dev/shm is tiny in containers.
+        # Proxies are switched off, and so is everything that would contact servers on the Internet.
         self.process = subprocess.Popen(
             [program, "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-proxy-server",
              "--disable-background-networking", "--no-first-run", f"--user-data-dir={self.folder.name}",
@@ -49,7 +49,7 @@ class Chromium:
             self.call(f"{domain}.enable")
 
     def close(self):
-        """Its helpers end with it, and leave the folder alone."""
+        """Closes Chromium with its helper processes, so that they no longer use the folder."""
         self.session = None
         try:
             self.call("Browser.close")
@@ -80,7 +80,7 @@ class Chromium:
                 return answer["result"]
 
     def receive(self, timeout_s):
-        """The next message, noted if it is an event; None: there was none in that time."""
+        """The next message, recorded if it is an event; None if there was none in that time."""
         deadline = time.monotonic() + timeout_s
         while b"\0" not in self.buffer:
             ready, _, _ = select.select([self.read_end], [], [], max(0, deadline - time.monotonic()))
@@ -106,15 +106,15 @@ class Chromium:
         elif method == "Runtime.consoleAPICalled" and event["type"] in ("error", "warning", "assert"):
             self.complaints.append(" ".join(str(value.get("value", value.get("description"))) for value in event["args"]))
 
-    # ---- What a person does ----
+    # ---- What a user does ----
 
     def open(self, url):
-        """As if typed: a new page, even where only what is behind # differs."""
+        """Opens the address as if it was typed: a new page is loaded, even if only the part after # differs."""
         self.call("Page.navigate", url="about:blank")
         self.call("Page.navigate", url=url)
 
     def run(self, expression):
-        """The value of an expression of JavaScript in the page; a promise is waited for."""
+        """The value of a JavaScript expression in the page; a promise is awaited."""
         answer = self.call("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
         if "exceptionDetails" in answer:
             details = answer["exceptionDetails"]
@@ -122,7 +122,7 @@ class Chromium:
         return answer["result"].get("value")
 
     def wait(self, expression, patience_s=PATIENCE_S):
-        """Until it is true; its value. Exceptions count as not yet."""
+        """Waits until the expression is true and returns its value. Exceptions count as not yet true."""
         deadline = time.monotonic() + patience_s
         last = None
         while time.monotonic() < deadline:
@@ -136,23 +136,27 @@ class Chromium:
         raise AssertionError(f"did not come true: {expression}; at last {last}")
 
     def hear(self, count):
-        """Waits for that many complaints."""
+        """Waits until there are that many complaints."""
         deadline = time.monotonic() + PATIENCE_S
         while len(self.complaints) < count:
             if self.receive(deadline - time.monotonic()) is None:
                 raise AssertionError(f"{count} complaints were expected: {self.complaints}")
 
     def box(self, selector):
-        """(left, top, width, height) in the window, scrolled into it."""
-        return self.run(f"""(() => {{ const e = document.querySelector({json.dumps(selector)}); e.scrollIntoView({{block: 'nearest'}});
-            const r = e.getBoundingClientRect(); return [r.left, r.top, r.width, r.height]; }})()""")
+        """(left, top, width, height) of an element in the window, scrolled into view. Waits up to 0.2 s until it stops moving."""
+        return self.run(f"""(async () => {{ const find = () => document.querySelector({json.dumps(selector)});
+            const place = () => {{ const r = find().getBoundingClientRect(); return [r.left, r.top, r.width, r.height]; }};
+            find().scrollIntoView({{block: 'nearest'}});
+            for (let i = 0, before = ''; i < 20 && before !== String(place()); ++i) {{
+              before = String(place()); await new Promise((done) => setTimeout(done, 10)); }}
+            return place(); }})()""")
 
     def settle(self):
-        """What the page put off until after the event before is done: nobody clicks in between."""
+        """Waits until the page has done the work that it postponed after the last event, because no user clicks that fast."""
         self.run("new Promise((done) => setTimeout(done))")
 
     def say_always(self, fields):
-        """Fields of every request from now on; {}: none."""
+        """Adds these header fields to every request from now on; {}: none."""
         self.call("Network.setExtraHTTPHeaders", headers=fields)
 
     def mouse(self, kind, x, y, clicks=1, modifiers=0):
@@ -160,7 +164,7 @@ class Chromium:
                   clickCount=clicks, modifiers=modifiers)
 
     def click(self, selector, held_s=0, clicks=1):
-        """held_s: how long the button stays down. clicks: the how manieth of clicks upon one another this is."""
+        """held_s: how long the button stays down. clicks: 1 for a single click, 2 for the second click of a double click."""
         self.settle()
         self.wait(f"document.querySelector({json.dumps(selector)})?.getClientRects().length > 0")
         left, top, width, height = self.box(selector)
@@ -175,7 +179,7 @@ class Chromium:
         self.click(selector, clicks=2)
 
     def drag(self, selector, from_part, to_part):
-        """Along the middle of an element, parts of its width."""
+        """Drags along the middle of an element; from and to are fractions of its width."""
         self.settle()
         left, top, width, height = self.box(selector)
         y = top + height / 2
@@ -186,7 +190,7 @@ class Chromium:
         self.mouse("mouseReleased", left + width * to_part, y)
 
     def choose(self, selector, value):
-        """An option of a <select>, as the list would on a click."""
+        """Chooses an option of a <select>, with the same events as a user's choice from the list."""
         self.settle()
         self.run(f"""(() => {{ const e = document.querySelector({json.dumps(selector)}); e.value = {json.dumps(value)};
             if (e.value !== {json.dumps(value)}) throw new Error('no option ' + {json.dumps(value)});
@@ -196,7 +200,7 @@ class Chromium:
         self.call("Input.insertText", text=text)
 
     def key(self, key):
-        """A printable key or "Enter", "Tab", "Escape", "ArrowDown", "ArrowUp"."""
+        """Presses a key: a printable one or "Enter", "Tab", "Escape", "ArrowDown", "ArrowUp"."""
         self.settle()
         codes = {"Enter": 13, "Tab": 9, "Escape": 27, "ArrowDown": 40, "ArrowUp": 38}
         text = "\r" if key == "Enter" else "" if key in codes else key
@@ -205,11 +209,11 @@ class Chromium:
         self.call("Input.dispatchKeyEvent", type="keyUp", key=key, windowsVirtualKeyCode=code)
 
     def at_zone(self, zone):
-        """Where the browser is, such as "Asia/Kolkata"; "": where it was started."""
+        """Sets the browser's time zone, such as "Asia/Kolkata"; "" sets the zone in which it was started."""
         self.call("Emulation.setTimezoneOverride", timezoneId=zone)
 
     def prefer(self, scheme):
-        """What the system says of dark and light."""
+        """Sets the system's preference for dark or light colors."""
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
 
     def screenshot(self, path):

@@ -1,4 +1,4 @@
-"""What people do on the page on a good day: they look, click, drag, type and share."""
+"""Ordinary use of the page: users look, click, drag, type and share."""
 import gzip
 import json
 import time
@@ -102,7 +102,7 @@ def the_pointer_tells_the_nearest_point(visit):
     browser = visit.browser
     visit.open("#start=1h-ago&m=none:room.temp")
     visit.series(HOSTS)
-    # Where the newest but 30th point of the third series is drawn.
+    # The position at which the third series' point is drawn that is 30 points before the newest.
     x, y, time_s = browser.run("""(() => { const { plot } = document.querySelector('#chart').chart; const i = plot.data[0].length - 31;
         const box = plot.over.getBoundingClientRect();
         return [box.left + plot.valToPos(plot.data[0][i], 'x'), box.top + plot.valToPos(plot.data[3][i], 'y'), plot.data[0][i]]; })()""")
@@ -156,7 +156,7 @@ def an_address_of_q_leads_here(visit):
 def what_others_wrote_neither_runs_nor_is_fetched(visit):
     browser = visit.browser
     visit.open()
-    # What would have to go wrong in the page first; here the browser has to hold it.
+    # The server would normally refuse this earlier; here the browser has to cope with it.
     browser.run("""(() => { const script = document.createElement('script'); script.textContent = 'window.ran = true';
         const image = new Image(); image.src = 'http://127.0.0.1:9/x.png'; document.body.append(script, image); })()""")
     equal(browser.run("window.ran"), None)
@@ -226,9 +226,9 @@ def the_server_is_shown_and_its_queries_ended(visit):
     browser.wait("document.querySelector('[data-name=\"storage.series\"]')?.textContent === '509'")
     browser.wait("document.querySelector('#regions tbody tr') !== null")
     equal(visit.hash(), "#view=server&start=1h-ago")
-    # A client that reads nothing keeps its query at work: its answer does not fit the buffers between them.
+    # A client that reads nothing keeps its query running, because the answer does not fit into the buffers.
     with visit.daemon.raw() as slow:
-        slow.sendall(b"GET /api/query?start=1000000000&end=1000600000&ms&m=none:1s-avg-zero:wide{host=*} HTTP/1.1\r\nHost: x\r\n\r\n")
+        slow.sendall(b"GET /api/query?start=1000000000&end=1000600000&ms&m=none:1s-avg-zero:wide{host=*} HTTP/1.1\r\nHost: localhost\r\n\r\n")
         browser.wait("document.querySelector('#running .kill') !== null")
         check("wide" in browser.run("document.querySelector('#running tbody td').textContent"), "the query is named")
         browser.click("#running .kill")
@@ -266,7 +266,7 @@ def the_keyboard_is_enough(visit):
     browser.key("ArrowDown")
     browser.key("Enter")
     visit.series(1)
-    # What is changed is shown anew; whoever types stays where he was, or where Tab takes him.
+    # A change is displayed at once; the keyboard focus stays in its field, or where Tab moves it.
     at = "document.activeElement.className"
     browser.run("document.querySelector('.aggregator').focus()")
     browser.choose(".aggregator", "max")
@@ -295,7 +295,7 @@ def the_keyboard_is_enough(visit):
 @case
 def the_range_is_moved_and_a_sub_query_added_by_keys(visit):
     browser = visit.browser
-    # Later ends with now: half an hour that ends before, so that there is room on both sides.
+    # "Later" stops at the present: the range is half an hour in the past, so that there is room on both sides.
     start, end = (visit.now - 3000) * 1000, (visit.now - 1200) * 1000
     visit.open(f"#start={start}&end={end}&m=sum:1m-avg:room.temp")
     visit.series(1)
@@ -312,7 +312,7 @@ def the_range_is_moved_and_a_sub_query_added_by_keys(visit):
     browser.key("a")
     browser.wait("document.querySelectorAll('.sub').length === 2")
     equal(browser.run("document.activeElement.closest('.sub') === document.querySelector('.sub:nth-child(2)')"), True)
-    # Where text is typed, keys are text.
+    # In a text field, keys enter text.
     browser.run("document.querySelector('#search').focus()")
     for key in "[]+a":
         browser.key(key)
@@ -322,7 +322,7 @@ def the_range_is_moved_and_a_sub_query_added_by_keys(visit):
 
 @case
 def the_files_of_the_page_are_few_and_small(visit):
-    """Packed, as a proxy sends them; a page opens over a slow line, too."""
+    """The size is that of the compressed files, as a proxy sends them; the page must also open over a slow connection."""
     visit.open()
     paths = {urllib.parse.urlsplit(url).path for url in visit.browser.requests}
     files = {path for path in paths if not path.startswith("/api/")} - {"blank"}
@@ -339,7 +339,7 @@ def what_the_server_refuses_is_said(visit):
     check("no.such.metric" in said, said)
     said = browser.wait("document.querySelector('.tags [role=status]')?.textContent")
     check("no.such.metric" in said, f"why there are no tags: {said}")
-    # The browser notes each refused request, the graph's and that for tags: here they are meant.
+    # The browser complains about each refused request, the graph's and the one for tags; here both are expected.
     browser.hear(2)
     check(all("the server responded with a status of 40" in text for text in browser.complaints), browser.complaints)
     browser.complaints.clear()

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""How long Chromium's thread is held up by 500 series of 1,000 points each. Not part of ./test: it judges by a clock.
+"""Measures how long Chromium's main thread is blocked by 500 series of 1,000 points each. Not part of ./test, because the result depends on
+the machine's speed.
 
     long_tasks.py --tsdb build/release/tsdb
 

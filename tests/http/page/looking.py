@@ -1,4 +1,4 @@
-"""A daemon with a folder of its own, and a browser, for as long as a with-statement lasts."""
+"""A daemon with its own folder, and a browser, for the duration of a with-statement."""
 import contextlib
 import tempfile
 
@@ -8,7 +8,7 @@ from daemon import Daemon
 
 @contextlib.contextmanager
 def looking(tsdb, **size):
-    """(daemon, browser), both ended afterwards."""
+    """Yields (daemon, browser), and ends both afterwards."""
     with tempfile.TemporaryDirectory(prefix="hourglass-page-") as folder:
         daemon = Daemon(tsdb, folder)
         daemon.start()

@@ -1,4 +1,4 @@
-"""Annotations are written on the page: at times chosen on the graph, by the keyboard, and by nobody who may not."""
+"""Annotations written on the page: at times chosen on the graph, by keyboard, and not by users who lack the permission."""
 import base64
 import functools
 import json
@@ -18,7 +18,7 @@ FOCUSED = "document.activeElement.className"
 
 
 def saving(function):
-    """Of a case that saves at a free time: the browser notes the 404 that says that it is free."""
+    """Marks a case that saves at an unused time: the browser complains about the 404 that says that the time is unused."""
     @functools.wraps(function)
     def saves(visit):
         function(visit)
@@ -39,7 +39,7 @@ def begin(visit):
 
 
 def click_at(visit, ago_s, modifiers=0):
-    """On the graph, so many seconds ago."""
+    """Clicks on the graph at the given number of seconds ago."""
     x, y = visit.browser.run(f"""(() => {{ const {{ plot }} = document.querySelector('#chart').chart; const r = plot.over.getBoundingClientRect();
         return [r.left + plot.valToPos({visit.now - ago_s}, 'x'), r.top + r.height / 2]; }})()""")
     for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
@@ -47,19 +47,19 @@ def click_at(visit, ago_s, modifiers=0):
 
 
 def chosen(visit, name):
-    """Seconds since the epoch in a field of the form."""
+    """The time in a field of the form, in seconds since the epoch."""
     return visit.browser.run(f"new Date({FORM}.querySelector('.{name}').value).getTime() / 1000")
 
 
 def type_time(visit, name, seconds):
-    """As if typed into a field of the form; the browser of the cases is in UTC."""
+    """Types a time into a field of the form; the browser of these cases uses UTC."""
     text = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
     visit.browser.run(f"""(() => {{ const e = {FORM}.querySelector('.{name}'); e.value = '{text}';
         e.dispatchEvent(new Event('input', {{ bubbles: true }})); }})()""")
 
 
 def fail_once(visit, method):
-    """The next request of that method is refused with 'not now'."""
+    """Makes the next request with that method fail with the error 'not now'."""
     visit.browser.run(f"""(() => {{ const real = fetch; window.fetch = (path, options) => {{
         if (options?.method !== '{method}') return real(path, options);
         window.fetch = real;
@@ -67,7 +67,7 @@ def fail_once(visit, method):
 
 
 def hold(visit, refuse=False):
-    """The next annotation waits for goOn(), then goes to the server or is refused with 'not now'."""
+    """Holds the next request for annotations until goOn() is called; then it goes to the server or fails with 'not now'."""
     visit.browser.run(f"""(() => {{ const real = fetch; window.held = 0; window.fetch = (path, options) => {{
         if (options?.method !== 'PUT') return real(path, options);
         window.fetch = real;
@@ -114,7 +114,7 @@ def an_annotation_is_written_where_the_graph_was_clicked(visit):
 @saving
 def an_annotation_is_changed_and_deleted(visit):
     browser = visit.browser
-    # Exact to a millisecond, with a field that the form does not show.
+    # Accurate to a millisecond, with a field that the form does not show.
     exact = {"startTime": (visit.now - 1200) * 1000 + 7, "description": "valve open", "custom": {"by": "guard"}}
     equal(visit.send("POST", "/api/annotation", exact), 200)
     begin(visit)
@@ -127,7 +127,7 @@ def an_annotation_is_changed_and_deleted(visit):
     browser.wait("document.querySelector('#notes li[title=\"by hand\"]') !== null")
     note = visit.daemon.post("/api/annotation", {"startTime": exact["startTime"], "endTime": 0, "description": "valve open"})
     equal((note["notes"], note["custom"]), ("by hand", {"by": "guard"}))
-    # To another time, which is another annotation.
+    # A change of the time creates another annotation.
     browser.click(change)
     click_at(visit, 600)
     moved = chosen(visit, "from")
@@ -145,7 +145,7 @@ def an_annotation_is_changed_and_deleted(visit):
 def the_keyboard_is_enough_to_write_an_annotation(visit):
     browser = visit.browser
     begin(visit)
-    # Where the pointer is.
+    # At the position of the pointer.
     x, y, at = browser.run(f"""(() => {{ const {{ plot }} = document.querySelector('#chart').chart; const r = plot.over.getBoundingClientRect();
         return [r.left + plot.valToPos({visit.now} - 300, 'x'), r.top + 20, {visit.now} - 300]; }})()""")
     browser.mouse("mouseMoved", x, y)
@@ -180,7 +180,7 @@ def what_cannot_be_saved_is_said_and_stays_in_the_form(visit):
     browser.click("#notes .save")
     browser.wait(f"{SAID} === 'memory is over its budget'")
     equal(browser.run("document.querySelector('#notes .description').value"), "backwards")
-    # A new answer does not take away what is being typed.
+    # A new answer must not discard what is being typed.
     browser.run("window.before = document.querySelector('#chart').chart.columns, document.activeElement.blur()")
     browser.key("r")
     browser.wait("document.querySelector('#chart').chart.columns !== window.before")
@@ -204,7 +204,7 @@ def another_annotation_at_the_same_time_is_not_written_over(visit):
         notes = notes_of(visit)
         equal([notes[text]["startTime"] for text in ("was first", "comes second")], [at, at + 100])
 
-    # A new one.
+    # A new annotation.
     browser.click("#notes .add-note")
     type_time(visit, "from", at)
     browser.click("#notes .description")
@@ -212,12 +212,12 @@ def another_annotation_at_the_same_time_is_not_written_over(visit):
     browser.key("Enter")
     refused()
     browser.click("#notes .cancel")
-    # One that is moved there.
+    # An annotation that is moved to an occupied time.
     browser.click("[aria-label='Change comes second']")
     type_time(visit, "from", at)
     browser.click("#notes .save")
     refused()
-    # Within its own second it stays where it is, to the millisecond.
+    # Within the same second its time stays unchanged, to the millisecond.
     browser.click("#notes .cancel")
     exact = {"startTime": (at - 100) * 1000, "description": "whole"}
     equal(visit.send("POST", "/api/annotation", exact), 200)
@@ -230,7 +230,7 @@ def another_annotation_at_the_same_time_is_not_written_over(visit):
     browser.wait(f"{FORM}.hidden")
     equal(notes_of(visit)["whole"]["startTime"], exact["startTime"])
     browser.click("[aria-label='Change comes second']")
-    # Where it stands nothing is in its way but itself; nor is it after a move that was half done.
+    # The time that an annotation already has counts as free for it, also after a move that failed halfway.
     type_time(visit, "from", at + 50)
     fail_once(visit, "DELETE")
     browser.click("#notes .save")
@@ -253,7 +253,7 @@ def a_click_on_the_graph_leaves_what_is_typed_and_where(visit):
     browser.type("tence")
     equal(browser.run(DESCRIBED), "half a sentence")
     begun = chosen(visit, "from")
-    # The key of a new one, where nothing is typed in.
+    # The key for a new annotation works when the focus is in no text field.
     browser.run("document.activeElement.blur()")
     browser.key("n")
     equal((browser.run(DESCRIBED), browser.run(FOCUSED), chosen(visit, "from")), ("half a sentence", "description", begun))
@@ -278,7 +278,7 @@ def an_answer_closes_only_the_form_that_was_saved(visit):
     browser.wait("document.querySelector('#notes li[title=late]') !== null")
     equal((browser.run(f"{FORM}.hidden"), browser.run(DESCRIBED)), (False, "other one"))
     equal(browser.run(f"[...{FORM}.querySelectorAll('button')].some((button) => button.disabled)"), False)
-    # What is refused is said where another is written meanwhile, too.
+    # An error is displayed even if another annotation is being written meanwhile.
     hold(visit, refuse=True)
     browser.click("#notes .save")
     browser.wait("window.held === 1")
@@ -309,7 +309,7 @@ def escape_does_not_hide_that_a_save_was_refused(visit):
 @saving
 def the_hour_that_autumn_repeats_is_written_as_it_was_clicked(visit):
     browser = visit.browser
-    # In Berlin 02:00 to 03:00 twice: up to this, and from it.
+    # In Berlin the hour from 02:00 to 03:00 occurs twice; this is the boundary between both.
     repeats = 1761440400
     points = [{"metric": "autumn", "timestamp": repeats + 60 * i, "value": 1, "tags": {"host": "s0"}} for i in range(-60, 61)]
     equal(visit.send("POST", "/api/put", points), 204)
@@ -326,7 +326,7 @@ def the_hour_that_autumn_repeats_is_written_as_it_was_clicked(visit):
         browser.type("clocks go back")
         browser.key("Enter")
         listed(visit, "clocks go back")
-        # What is not touched stays.
+        # Fields that were not changed keep their values.
         browser.click("[aria-label='Change clocks go back']")
         browser.click("#notes .notes")
         browser.type("an hour")
@@ -386,10 +386,10 @@ def who_may_only_read_is_not_offered_to_write(visit):
 
 
 class Guarded(Daemon):
-    """Users are asked for."""
+    """A daemon with users, so that requests need a password."""
 
     def get(self, path, timeout=60):
-        # 401 is an answer, too: it has started.
+        # 401 also shows that the daemon has started.
         try:
             return super().get(path, timeout)
         except RuntimeError as refused:

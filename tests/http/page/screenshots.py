@@ -42,7 +42,7 @@ def fill(daemon, now):
 
 
 def write_for_a_while(daemon, until):
-    """With files that were written and merged, and queries that read them."""
+    """Writes until the given time, with flushes, merges and queries that read the files."""
     now = int(time.time())
     for call in ("flush", "flush", "compact"):
         post(daemon, "/api/put", [{"metric": "load.test", "timestamp": now - 9000 + i, "value": i, "tags": {"host": f"h{host}"}}

@@ -1,4 +1,4 @@
-"""The page's view of the server, against what /api/stats says of a daemon that wrote, flushed and merged."""
+"""Compares the page about the server with /api/stats, for a daemon that has written, flushed and merged."""
 import json
 import re
 import subprocess
@@ -13,7 +13,7 @@ GRAPHS = [("points written", "points/s", None), ("HTTP requests", "requests/s", 
 METERS = [("points not in files yet", "storage.memory.bytes", "storage.memory.limit"),
           ("memory of queries", "query.memory type=taken", "query.memory type=limit")]
 GROUPS = ["Store", "Work on files since the start", "Clients", "Names"]
-# What has happened here, so that no 0 stands for "not known".
+# Some work of each kind, so that a 0 on the page is never a value that is merely unknown.
 ABOVE_0 = ["storage.series", "storage.regions", "storage.files", "storage.files.bytes", "storage.flushes", "storage.flushes.bytes",
            "storage.merges", "storage.merges.bytes_read", "storage.merges.bytes_written", "connectionmgr.connections type=open",
            "connectionmgr.connections type=total", "http.query.success", "uid.ids-used kind=metrics", "uid.ids-used kind=tagk",
@@ -23,14 +23,14 @@ FIGURE = re.compile(r"(-?[0-9.]+) ?(" + "|".join(sorted(SIZES, key=len, reverse=
 
 
 def number(text):
-    """What a person reads in "1.5 KiB" or "12.3k"; a figure that is not known is none."""
+    """The number that a person reads in "1.5 KiB" or "12.3k"; None if the figure is not known."""
     match = FIGURE.match(text)
     check(match, f"{text!r} is no figure")
     return float(match[1]) * SIZES[match[2]]
 
 
 def statistics(connection):
-    """By one connection that stays, so that asking changes no number of connections."""
+    """Asks over one connection that stays open, so that asking does not change the number of connections."""
     connection.request("GET", "/api/stats")
     out = {}
     for point in json.load(connection.getresponse()):
@@ -40,18 +40,18 @@ def statistics(connection):
 
 
 def shown_anew(browser):
-    """Waits until the figures were asked for once more."""
+    """Waits until the page has asked for the figures once more."""
     browser.run("document.querySelector('#view-server .small-graph').firstChild.classList.add('old')")
     browser.wait("document.querySelector('#view-server .small-graph .old') === null")
 
 
 def cards(browser):
-    """{title: figure with its unit} of the small graphs."""
+    """Returns {title: figure with its unit} of the small graphs."""
     return dict(browser.run("[...document.querySelectorAll('#view-server output')].map((e) => [e.previousSibling.textContent, e.textContent])"))
 
 
 def figures(browser):
-    """{name of the statistic: figure}"""
+    """Returns {name of the statistic: figure}."""
     shown = {name: number(text) for name, text in browser.run(
         "[...document.querySelectorAll('#view-server [data-name]')].map((e) => [e.dataset.name, e.textContent])")}
     said = cards(browser)
@@ -67,7 +67,7 @@ def figures(browser):
 
 
 def differences(before, shown, after):
-    """Of figures with three digits, shown between two answers of /api/stats."""
+    """Figures (of three digits) that do not lie between the answers of /api/stats before and after them."""
     for name, value in shown.items():
         low, high = sorted((before[name], after[name]))
         if not low * 0.99 - 0.5 <= value <= high * 1.01 + 0.5:
@@ -97,7 +97,7 @@ def the_view_of_the_server_shows_what_the_server_says(visit):
     browser.wait("document.querySelector('[data-name=\"storage.files\"]') !== null")
     equal(browser.run("[...document.querySelectorAll('#view-server .card b')].map((e) => e.textContent)"), GROUPS)
 
-    # Rates, from the second answer on. The page waits two seconds between them, which bounds what one batch can make of a rate.
+    # Rates are displayed from the second answer on. Answers are two seconds apart, which limits the rate caused by one batch.
     browser.wait("document.querySelector('#view-server output').textContent === '0 points/s'")
     write(visit, WRITTEN)
     written = number(browser.wait("(text => text !== '0 points/s' && text)(document.querySelector('#view-server output').textContent)"))
@@ -112,7 +112,7 @@ def the_view_of_the_server_shows_what_the_server_says(visit):
         shown_anew(browser)
         shown = figures(browser)
         wrong = list(differences(before, shown, statistics(asking)))
-        if not wrong or time.monotonic() > until:  # memory and latency may lie beside two answers, once
+        if not wrong or time.monotonic() > until:  # memory and latency may lie outside of both answers once
             break
     asking.close()
     equal(wrong, [])

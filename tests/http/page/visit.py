@@ -1,4 +1,4 @@
-"""A daemon with known points, and a browser that looks at it: what the cases of in_chromium.py are told."""
+"""A daemon with known points, and a browser that shows its page: the argument of the cases of in_chromium.py."""
 import json
 import time
 import urllib.parse
@@ -28,7 +28,7 @@ def equal(one, other):
 
 
 class Visit:
-    """fill() writes an hour of points, and two metrics that have many: stored ones, and such as only a query makes."""
+    """fill() writes an hour of points. Two metrics have many series: one of stored ones, one whose values only a query computes."""
 
     def __init__(self, daemon, browser):
         self.daemon, self.browser = daemon, browser
@@ -55,7 +55,7 @@ class Visit:
         equal(self.send("POST", "/api/annotation", {"startTime": self.now - 600, "description": "deploy <b>9</b>"}), 200)
 
     def fill_many(self):
-        """A point each second of each series, as lines: half a million of them are soon written."""
+        """Writes a point per second for each series, as lines, because half a million points are written quickly that way."""
         with self.daemon.raw() as client:
             for host in range(MANY):
                 client.sendall("".join(f"put many {1000000000 + at} {self.one_of_many(host, at)} host=h{host:03}\n"
@@ -80,7 +80,7 @@ class Visit:
         return urllib.parse.unquote(self.browser.run("location.hash"))
 
     def series(self, count):
-        """Waits for a graph of that many series; their values, undefined as None."""
+        """Waits until the graph shows that many series; returns their values, with undefined as None."""
         self.browser.wait(f"document.querySelector('#chart').chart?.data.length === {count + 1}"
                           " && !document.querySelector('#chart').classList.contains('busy')")
         return self.browser.run(f"{DATA}.slice(1).map((column) => [...column])")

@@ -20,7 +20,7 @@ Result<codec::Annotation> Read(std::string_view text) {
   return ReadAnnotation(*value);
 }
 
-TEST_CASE("an annotation shows all fields but a custom that is null") {
+TEST_CASE("an annotation shows all fields except a null custom") {
   codec::Annotation annotation;
   annotation.start_time = 1712000000;
   CHECK(Written(annotation) ==
@@ -36,7 +36,7 @@ TEST_CASE("an annotation shows all fields but a custom that is null") {
         R"("custom":{"owner":"ops","dept":"x"},"startTime":1712000000,"endTime":1712000300})");
 }
 
-TEST_CASE("times may be strings, custom values anything but structures") {
+TEST_CASE("times may be strings, and custom values anything except objects and arrays") {
   const auto annotation =
       Read(R"({"startTime":"1700000141","tsuid":null,"custom":{"k":5,"b":true},"unknown":[1]})");
   REQUIRE(annotation.ok());
@@ -46,7 +46,7 @@ TEST_CASE("times may be strings, custom values anything but structures") {
   CHECK(annotation->custom->at("b") == "true");
 }
 
-TEST_CASE("a field of another type is refused by name") {
+TEST_CASE("a field of the wrong type is refused by name") {
   CHECK(Read(R"({"startTime":"now"})").status().message().find("startTime") !=
         std::string_view::npos);
   CHECK(Read(R"({"custom":"x"})").status().message().find("custom") != std::string_view::npos);

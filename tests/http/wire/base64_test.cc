@@ -6,7 +6,7 @@
 
 namespace hg::http {
 
-TEST_CASE("bytes are written in base64 and come back") {
+TEST_CASE("base64 encoding and decoding are inverse") {
   const std::pair<Bytes, const char*> cases[] = {{"", ""},
                                                  {"f", "Zg=="},
                                                  {"fo", "Zm8="},
@@ -21,7 +21,7 @@ TEST_CASE("bytes are written in base64 and come back") {
   }
 }
 
-TEST_CASE("what is no digit is passed over, and a group that ends early is dropped") {
+TEST_CASE("characters that are not base64 digits are skipped, and an incomplete group is dropped") {
   CHECK(FromBase64("Zm\n9v, Ym") == "foo");
 }
 

@@ -25,7 +25,7 @@ Status Unpacked(ContentCoding coding, std::string_view packed, std::string* out,
 
 }  // namespace
 
-TEST_CASE("what is packed in pieces unpacks to the same bytes") {
+TEST_CASE("a body packed in pieces unpacks to the same bytes") {
   std::mt19937 random(7);
   for (const size_t size : {size_t{0}, size_t{1}, size_t{1000}, size_t{300000}}) {
     std::string text(size, ' ');
@@ -43,7 +43,7 @@ TEST_CASE("what is packed in pieces unpacks to the same bytes") {
   CHECK(out.capacity() >= 64);
 }
 
-TEST_CASE("gzip members in a row are one body") {
+TEST_CASE("consecutive gzip members form one body") {
   std::string out;
   REQUIRE(Unpacked(ContentCoding::kGzip,
                    Packed(ContentCoding::kGzip, "ab") + Packed(ContentCoding::kGzip, "cd"), &out)
@@ -51,7 +51,7 @@ TEST_CASE("gzip members in a row are one body") {
   CHECK(out == "abcd");
 }
 
-TEST_CASE("damage is noticed") {
+TEST_CASE("damage is detected") {
   std::string out;
   std::string packed = Packed(ContentCoding::kGzip, std::string(5000, 'x'));
   CHECK(Unpacked(ContentCoding::kGzip, packed.substr(0, packed.size() - 9), &out).code() ==

@@ -26,7 +26,7 @@ std::string Echo(const std::string& text) {
   return out;
 }
 
-TEST_CASE("a request is shown as it was understood, with the default join written out") {
+TEST_CASE("a request is shown as it was parsed, with the default join") {
   CHECK(Echo(R"({"time":{"start":1500000000,"aggregator":"sum","zz":1},
                  "metrics":[{"id":"a","metric":"m","fillPolicy":{"value":7}}],
                  "expressions":[{"id":"e","expr":"a"}],"outputs":[],"zz":1})") ==
@@ -39,7 +39,7 @@ TEST_CASE("a request is shown as it was understood, with the default join writte
         R"("includeAggTags":true},"fillPolicy":null}],"outputs":[]}})");
 }
 
-TEST_CASE("everything that can be said is read") {
+TEST_CASE("all members of a request are parsed") {
   CHECK(Echo(R"({"name":"n","time":{"start":"1h-ago","end":"now","timezone":"UTC","rate":true,
                  "aggregator":"max","downsampler":{"interval":"1m","aggregator":"avg",
                  "fillPolicy":{"policy":"nan"}}},
@@ -63,7 +63,7 @@ TEST_CASE("everything that can be said is read") {
         R"("outputs":[{"id":"e","alias":"x"},{"id":null,"alias":null}]}})");
 }
 
-TEST_CASE("joins and fill policies are named in any case") {
+TEST_CASE("joins and fill policies are accepted in any case") {
   CHECK(Read(R"({"expressions":[{"join":{"operator":"Intersection"}}]})")
             ->expressions->front()
             .join.intersection);
@@ -71,7 +71,7 @@ TEST_CASE("joins and fill policies are named in any case") {
         query::FillPolicy::kNan);
 }
 
-TEST_CASE("documents that do not fit are refused") {
+TEST_CASE("documents with the wrong structure are refused") {
   for (const char* text :
        {"[]", "1", R"({"time":1})", R"({"metrics":{}})", R"({"metrics":[1]})",
         R"({"metrics":[{"fillPolicy":{"policy":"zz"}}]})",
@@ -85,14 +85,14 @@ TEST_CASE("documents that do not fit are refused") {
   }
 }
 
-TEST_CASE("rows come with their meta") {
+TEST_CASE("rows are returned with their metadata") {
   auto table = std::make_shared<query::ExpTable>();
   table->times_ms = {1000, 2000, 3000};
   table->values = {1, NAN, 2, INFINITY, 3, 4};
-  table->series.resize(2);
-  table->series[0].metrics = {{"2", "m.b"}, {"3", "m.a"}};
-  table->series[0].tags = {{{"1", "host"}, {"1", "a"}}, {{"2", "site"}, {"2", "b1"}}};
-  table->series[1].aggregated = {{"1", "host"}};
+  table->series.Edit().resize(2);
+  table->series.Edit()[0].metrics = {{"2", "m.b"}, {"3", "m.a"}};
+  table->series.Edit()[0].tags = {{{"1", "host"}, {"1", "a"}}, {{"2", "site"}, {"2", "b1"}}};
+  table->series.Edit()[1].aggregated = {{"1", "host"}};
   std::vector<query::ExpResult> results = {
       {"e", "Both", false, table, 0, 2},
       {"f", {}, false, table, 2, 3},

@@ -1,9 +1,10 @@
-// Both forms of Graphite's points. The pickles were made by Python 3: the code stands beside them.
+// Both formats of Graphite points. Python 3 created the pickles; the code is in the comments.
 
 #include <doctest/doctest.h>
 
 #include "http/wire/graphite_line.h"
 #include "http/wire/pickle.h"
+#include "tests/support/cpu_time.h"
 
 namespace hg::http {
 namespace {
@@ -26,7 +27,7 @@ std::string Line(std::string_view line) {
   return point.ok() ? Shown(*point) : std::string(point.status().message());
 }
 
-/// The points and what is said of others, a line each.
+/// Returns the points and the errors of other elements, one per line.
 std::string Pickle(std::string_view pickle) {
   std::string out;
   const Status read = ReadPickledPoints(pickle, kNow, [&out](const Result<GraphitePoint>& point) {
@@ -46,7 +47,7 @@ constexpr const char* kPoints = "a.b;h=x 1700000000 1.500000f\nc 1700000001 7\n"
 
 }  // namespace
 
-TEST_CASE("a line of Graphite has a path with tags, a value, a time") {
+TEST_CASE("a Graphite line has a path with tags, a value and a time") {
   const Case cases[] = {
       {"servers.web1.load 1.5 1700000000", "servers.web1.load 1700000000 1.500000f"},
       {"a.b;host=x;dc=y 42 1700000000\r", "a.b;host=x;dc=y 1700000000 42"},
@@ -61,11 +62,11 @@ TEST_CASE("a line of Graphite has a path with tags, a value, a time") {
       {"a 1x 1700000000", "the value \"1x\" is no finite number"},
       {"a 1 now", "the time \"now\" is no number"},
       {"a 1 -2",
-       "the time -2.0 s is not stored: before 1970, beyond 9999999999.999, or a fraction of a "
-       "second before 1970-02-19T17:02:47.296Z"},
+       "the time -2.0 s cannot be stored: times go from 1970-01-01T00:00:01Z to "
+       "2106-02-07T06:28:15.999Z, until 1970-02-19T17:02:47Z in whole seconds"},
       {"a 1 1700000000000",
-       "the time 1.7E12 s is not stored: before 1970, beyond 9999999999.999, or a fraction of a "
-       "second before 1970-02-19T17:02:47.296Z"},
+       "the time 1.7E12 s cannot be stored: times go from 1970-01-01T00:00:01Z to "
+       "2106-02-07T06:28:15.999Z, until 1970-02-19T17:02:47Z in whole seconds"},
       {";h=x 1 2", "the path \";h=x\" begins without a name"},
       {"a;h 1 2", "the tag \"h\" of the path \"a;h\" is no KEY=VALUE"},
       {"a;h= 1 2", "the tag \"h=\" of the path \"a;h=\" is no KEY=VALUE"},
@@ -81,7 +82,7 @@ TEST_CASE("a line of Graphite has a path with tags, a value, a time") {
         std::string::npos);
 }
 
-TEST_CASE("plain lines are taken as the exact way takes them, others are left") {
+TEST_CASE("plain lines are parsed like on the exact path, and others are left to it") {
   const char* const words[][8] = {
       {"a.b;host=x;dc=y", "c", "a:b;c=d", ";a=b", "a;", "a\tb", " a", ""},
       {" ", " ", " ", " ", "  ", "\t", "", " \t"},
@@ -116,7 +117,7 @@ TEST_CASE("plain lines are taken as the exact way takes them, others are left") 
   }
 }
 
-TEST_CASE("a path is spelled by its metric and by its tags") {
+TEST_CASE("the raw series key of a path consists of its metric and its tags") {
   CHECK(SpellGraphitePath("a.b;c=d;e=f").metric == "a.b");
   CHECK(SpellGraphitePath("a.b;c=d;e=f").tags == ";c=d;e=f");
   CHECK(SpellGraphitePath("a.b").metric == "a.b");
@@ -128,17 +129,17 @@ TEST_CASE("texts of protocol 0 are ISO-8859-1 with escapes of four and eight dig
   CHECK(Pickle("(lp0\n(V\xe9.\\U0001f600\np1\n(I1\nF2.0\ntp2\ntp3\na"
                "(Va\\u005cb\\u000d\\u20ac\np4\n(I2\nI3\ntp5\ntp6\na.") ==
         "é.😀 1 2.000000f\na\\b\r€ 2 3\n");
-  // No code point, no escape: as it stands.
+  // This is not a code point, so it is not an escape and stays unchanged.
   CHECK(Pickle("(l(V\\U00110000\n(I1\nI2\ntta(V\\U0001f60\n(I1\nI2\ntta.") ==
         "\\U00110000 1 2\n\\U0001f60 1 2\n");
 }
 
 // points = [("a.b;h=x", (1700000000, 1.5)), ("c", (1700000001, 7))]
-TEST_CASE("points that Python pickled are read, whatever the protocol") {
+TEST_CASE("points pickled by Python are parsed, in every pickle protocol") {
   // pickle.dumps(points, protocol=0)
   CHECK(Pickle("(lp0\n(Va.b;h=x\np1\n(I1700000000\nF1.5\ntp2\ntp3\na(Vc\np4\n(I1700000001\nI7\n"
                "tp5\ntp6\na.") == kPoints);
-  // The same by Python 2, whose texts are quoted.
+  // The same by Python 2, which writes texts in quotes.
   CHECK(Pickle("(lp0\n(S'a.b;h=x'\np1\n(I1700000000\nF1.5\ntp2\ntp3\na(S\"c\"\np4\n(L1700000001L\n"
                "I7\ntp5\ntp6\na.") == kPoints);
   using namespace std::string_view_literals;
@@ -160,16 +161,16 @@ TEST_CASE("points that Python pickled are read, whatever the protocol") {
                "e."sv) == kPoints);
 }
 
-TEST_CASE("what a pickle remembers may be numbered in any way") {
+TEST_CASE("a pickle may memoize objects under any numbers") {
   using namespace std::string_view_literals;
-  // By Python 2 from 1 on; each path but the first is the first one named again.
+  // Numbers from 1 on by Python 2. Each path except the first is a reference to the first one.
   std::string counted = "]q\x01(Va\nq\x02I1\nI5\n\x86\x86", shown = "a 1 5\n";
   for (int i = 3; i < 200; ++i) {
     counted += std::string("h\x02I1\nI5\n\x86q") + static_cast<char>(i) + "\x86";
     shown += "a 1 5\n";
   }
   CHECK(Pickle(counted + "e.") == shown);
-  // Far apart, again in between, and replaced.
+  // Numbers far apart, numbers in between, and repeated numbers.
   CHECK(Pickle("((Va\nr\x00\x0f\x00\x00p5\np1000\n(I1\nI2\ntt(j\x00\x0f\x00\x00(I3\nI4\ntt"
                "(g5\n(I5\nI6\ntt(Vb\np1000\n(I7\nI8\ntt(g1000\n(I9\nI10\ntp5\nt(Vc\ng5\ntt."sv) ==
         "a 1 2\na 3 4\na 5 6\nb 7 8\nb 9 10\nc 9 10\n");
@@ -186,7 +187,7 @@ TEST_CASE("numbers of a pickle may be long, negative, or texts") {
   CHECK(Pickle("(l(Va\n(I5\n\x88tta."sv) == "a 5 1\n");
 }
 
-TEST_CASE("what is no point in a pickle is refused, the others are taken") {
+TEST_CASE("elements of a pickle that are not points are refused, and the others are accepted") {
   CHECK(Pickle("(l(Va\n(I1\nI2\ntta(Vb\nI3\ntaI4\na(Vc\n(I1\nNtta(Vd\n(I1\nFnan\ntta.") ==
         "a 1 2\n"
         "an element of the pickle is no (path, (time, value))\n"
@@ -195,7 +196,7 @@ TEST_CASE("what is no point in a pickle is refused, the others are taken") {
         "d: the value is no finite number\n");
 }
 
-TEST_CASE("a pickle that would run something, or is none, is refused") {
+TEST_CASE("a pickle that would execute something, or is invalid, is refused") {
   const auto wrong = [](const char* byte, int offset) {
     return "byte " + Bytes(byte) + " at offset " + std::to_string(offset) +
            " of the pickle: not a list of (path, (time, value)) of texts and numbers";
@@ -228,7 +229,7 @@ TEST_CASE("a pickle that would run something, or is none, is refused") {
 TEST_CASE("a pickle of very many objects is refused") {
   CHECK(Pickle(std::string(300000, ']') + ".").find("offset 262144 of the pickle") !=
         std::string::npos);
-  // Put on the stack again (DUP, BINGET), or remembered (MEMOIZE), each of one byte or two.
+  // Objects that are pushed again (DUP, BINGET) or memoized (MEMOIZE), with one or two bytes each.
   CHECK(Pickle("](" + std::string(1'000'000, '2') + "e.").find("offset 262144 of the pickle") !=
         std::string::npos);
   std::string gets = "]q\x01(";
@@ -236,6 +237,38 @@ TEST_CASE("a pickle of very many objects is refused") {
   CHECK(Pickle(gets + "e.").find("offset 524288 of the pickle") != std::string::npos);
   CHECK(Pickle("]" + std::string(300'000, '\x94') + ".").find("offset 262145 of the pickle") !=
         std::string::npos);
+}
+
+TEST_CASE("numbers in a pickle cannot cause slow hash collisions") {
+  // 107897 is a possible size of std::unordered_map; a number and its multiples would fall into one
+  // slot.
+  std::string pickle = "((Va\nI1\n";
+  for (uint64_t i = 1; i <= 100'000; ++i) {
+    pickle += "r";
+    const uint64_t number = i * 30011 % (uint64_t{1} << 32);
+    for (int byte = 0; byte < 4; ++byte) pickle += static_cast<char>(number >> 8 * byte);
+  }
+  CHECK(CpuSecondsOf([&] { (void)Pickle(pickle + "tt."); }) < 3);
+  // Repeats multiples of each prime that is a size of the growing table.
+  for (const uint64_t prime :
+       {13, 29, 59, 127, 257, 541, 1109, 2357, 5087, 10273, 20753, 42043, 85229, 172933}) {
+    std::string multiples = "((Va\nI1\n";
+    for (uint64_t i = 1; i <= 20'000; ++i) {
+      multiples += "p" + std::to_string(i * prime * 1000) + "\n";
+    }
+    CHECK(CpuSecondsOf([&] { (void)Pickle(multiples + "tt."); }) < 2);
+  }
+}
+
+TEST_CASE("a path with very many tags is parsed without comparing all pairs of tags") {
+  std::string good = "a";
+  for (int i = 0; good.size() < kGraphitePathBytesMax - 8; ++i)
+    good += ";" + std::to_string(i) + "=v";
+  GraphiteSeries series;
+  CHECK(CpuSecondsOf([&] {
+          for (int i = 0; i < 500; ++i) REQUIRE(ReadGraphitePath(good, &series).ok());
+        }) < 1.5);
+  CHECK_FALSE(ReadGraphitePath(good + ";0=v", &series).ok());
 }
 
 }  // namespace hg::http

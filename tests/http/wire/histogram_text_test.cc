@@ -5,7 +5,7 @@
 namespace hg::http {
 namespace {
 
-TEST_CASE("bounds are two numbers with a comma between") {
+TEST_CASE("bounds are two numbers separated by a comma") {
   struct Case {
     const char *bounds, *refusal;
   };
@@ -24,7 +24,7 @@ TEST_CASE("bounds are two numbers with a comma between") {
   }
 }
 
-TEST_CASE("words of a line give buckets, underflow and overflow") {
+TEST_CASE("words of a line define buckets, underflow and overflow") {
   codec::SimpleHistogram histogram;
   REQUIRE(ParseBucketWords("0,1.75=12:1.75,3.5=16:U=1:o=2", &histogram));
   CHECK(histogram == codec::SimpleHistogram{0, {{0, 1.75F, 12}, {1.75F, 3.5F, 16}}, 1, 2});
@@ -35,7 +35,7 @@ TEST_CASE("words of a line give buckets, underflow and overflow") {
   }
 }
 
-TEST_CASE("base64 is read without the codec's id, foreign characters are passed over") {
+TEST_CASE("base64 is decoded without the codec's id, and other characters are skipped") {
   const auto good = DecodeHistogramText("AAEAAAAA P4AAAAcAAA==", 42);
   REQUIRE(good.ok());
   CHECK(*good == codec::SimpleHistogram{42, {{0, 1, 7}}, 0, 0});

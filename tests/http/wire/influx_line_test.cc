@@ -9,7 +9,7 @@
 namespace hg::http {
 namespace {
 
-/// "measurement|k=v;k=v|name=value …|time|texts" of a line, or why it is refused.
+/// Returns "measurement|k=v;k=v|name=value …|time|texts" for a line, or its error.
 std::string Parsed(std::string_view line) {
   InfluxLine parts;
   if (const Status status = ParseInfluxLine(line, &parts); !status.ok())
@@ -43,7 +43,7 @@ struct Case {
 
 }  // namespace
 
-TEST_CASE("a line has a measurement, tags, fields, a time") {
+TEST_CASE("a line has a measurement, tags, fields and a time") {
   const Case cases[] = {
       {"cpu,host=a,dc=x user=1i,idle=2.5 1700000000000000000",
        "cpu|host=a;dc=x;|user=1;idle=2.500000f;|1700000000000000000"},
@@ -58,7 +58,8 @@ TEST_CASE("a line has a measurement, tags, fields, a time") {
   }
 }
 
-TEST_CASE("a backslash keeps commas, equals signs and blanks, and is itself before all else") {
+TEST_CASE(
+    "a backslash escapes commas, equals signs and blanks, and is literal before other characters") {
   const Case cases[] = {
       {R"(my\ cpu,a\=b=c\,d\ e v\ w=1i)", "my cpu|a=b=c,d e;|v w=1;|"},
       {R"(c:\dir,path=C:\x\y v=1i)", R"(c:\dir|path=C:\x\y;|v=1;|)"},
@@ -71,7 +72,7 @@ TEST_CASE("a backslash keeps commas, equals signs and blanks, and is itself befo
   }
 }
 
-TEST_CASE("values are doubles, integers, booleans, texts") {
+TEST_CASE("values are doubles, integers, booleans or texts") {
   const Case cases[] = {
       {"m v=-0i", "m||v=0;|"},
       {"m v=007i", "m||v=7;|"},
@@ -106,7 +107,7 @@ TEST_CASE("values are doubles, integers, booleans, texts") {
   }
 }
 
-TEST_CASE("what is wrong with a line is said") {
+TEST_CASE("errors of a line are described") {
   const Case cases[] = {
       {"cpu", "the line has no fields"},
       {"cpu,a=b", "the line has no fields"},
@@ -135,7 +136,7 @@ TEST_CASE("what is wrong with a line is said") {
   }
 }
 
-TEST_CASE("names that no row key holds are refused, and so is a series of too many bytes") {
+TEST_CASE("names longer than a row key, and series of too many bytes, are refused") {
   const std::string most(32767, 'a'), more = most + "a";
   const std::string shown = '"' + std::string(100, 'a') + "…\" has 32768 bytes, at most 32767";
   CHECK(Parsed(most + " v=1i") == most + "||v=1;|");
@@ -149,7 +150,7 @@ TEST_CASE("names that no row key holds are refused, and so is a series of too ma
         "measurement and tags have 65536 bytes, at most 65535");
 }
 
-TEST_CASE("a line has so many fields and tags, and not one more, both ways") {
+TEST_CASE("a line may have the maximum of fields and tags, and not one more, on both paths") {
   const auto list = [](const char* before, size_t count, const char* behind) {
     std::string text;
     for (size_t i = 0; i < count; ++i)
@@ -177,7 +178,8 @@ TEST_CASE("a line has so many fields and tags, and not one more, both ways") {
   CHECK(Parsed("m," + list("k", 257, "=v") + " f=1i") == "more than 256 tags");
 }
 
-TEST_CASE("a body is cut at line ends outside of texts; comments and empty lines are passed over") {
+TEST_CASE(
+    "a body is split at line ends outside of texts, and comments and empty lines are skipped") {
   CHECK(Lines("").empty());
   CHECK(Lines("\n \n\r\n# cpu v=\"1\n").empty());
   CHECK(Lines("a v=1\nb v=2") == std::vector<std::string>{"1 a v=1", "2 b v=2"});
@@ -186,25 +188,25 @@ TEST_CASE("a body is cut at line ends outside of texts; comments and empty lines
         std::vector<std::string>{"1 a v=\"1\n\n2\" 5", "4 b v=2"});
   CHECK(Lines("a v=\"\\\"\n\",w=1\nb v=2") ==
         std::vector<std::string>{"1 a v=\"\\\"\n\",w=1", "3 b v=2"});
-  // Quotes are letters in names and values of tags.
+  // Quotes are ordinary characters in names and in values of tags.
   CHECK(Lines("a,b=\"c v=1\nd v=\"2\"") ==
         std::vector<std::string>{"1 a,b=\"c v=1", "2 d v=\"2\""});
   CHECK(Lines("  a,b=\"c v=1\nd v=\"2\"") ==
         std::vector<std::string>{"1 a,b=\"c v=1", "2 d v=\"2\""});
 }
 
-TEST_CASE("a text that does not end costs its own line only") {
+TEST_CASE("a text without an end loses only its own line") {
   CHECK(Lines("a v=\"1\nb v=2\n") == std::vector<std::string>{"1 a v=\"1", "2 b v=2"});
 }
 
-TEST_CASE("times are cut to milliseconds, whole seconds are seconds") {
+TEST_CASE("times are truncated to milliseconds, and whole seconds are stored as seconds") {
   const struct {
     const char* precision;
     int64_t time, raw;
   } cases[] = {
       {"", 1700000000000000000, 1700000000},
       {"ns", 1700000000123999999, 1700000000123},
-      {"n", 999999, 0},
+      {"n", 1000000000, 1},
       {"us", 1700000000123999, 1700000000123},
       {"u", 1700000000000000, 1700000000},
       {"µ", 1700000000000000, 1700000000},
@@ -212,7 +214,7 @@ TEST_CASE("times are cut to milliseconds, whole seconds are seconds") {
       {"s", 1700000000, 1700000000},
       {"m", 28333333, 1699999980},
       {"h", 472222, 1699999200},
-      {"ns", INT64_MAX, 9223372036854},
+      {"ns", 4294967295999999999, 4294967295999},
   };
   for (const auto& c : cases) {
     CAPTURE(c.precision);
@@ -224,6 +226,8 @@ TEST_CASE("times are cut to milliseconds, whole seconds are seconds") {
   }
   CHECK_FALSE(ParseInfluxUnit("d"));
   CHECK_FALSE(InfluxTime(-1, InfluxUnit::kNanosecond));
+  CHECK_FALSE(InfluxTime(999'999, InfluxUnit::kNanosecond));
+  CHECK_FALSE(InfluxTime(INT64_MAX, InfluxUnit::kNanosecond));
   CHECK_FALSE(InfluxTime(INT64_MAX, InfluxUnit::kHour));
   CHECK_FALSE(InfluxTime(10'000'000'000'000, InfluxUnit::kMillisecond));
   CHECK_FALSE(InfluxTime(1'500'000'000, InfluxUnit::kNanosecond));  // 1.5 s after the epoch

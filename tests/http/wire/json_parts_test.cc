@@ -11,7 +11,7 @@
 namespace hg::http {
 namespace {
 
-/// The client takes so many bytes, then it is gone.
+/// A client that accepts that many bytes and then disconnects.
 class LeavingClient : public BufferResponse {
  public:
   explicit LeavingClient(size_t bytes_max) : bytes_max_(bytes_max) {}
@@ -56,13 +56,13 @@ std::string Printed(const Printers& printers) {
   return text;
 }
 
-TEST_CASE("a document that several threads print is what one would print") {
+TEST_CASE("several threads print the same document as one thread") {
   const std::string alone = Printed({});
   CHECK(Printed(Threads(2)) == alone);
   CHECK(Printed(Threads(5)) == alone);
 }
 
-TEST_CASE("once the client has gone hardly anything more is printed") {
+TEST_CASE("almost nothing more is printed after the client has gone") {
   std::atomic<size_t> printed{0};
   LeavingClient client(100'000);
   JsonWriter json(&client);

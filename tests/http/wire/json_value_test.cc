@@ -5,6 +5,8 @@
 #include <cmath>
 #include <string>
 
+#include "tests/support/cpu_time.h"
+
 namespace hg::http {
 namespace {
 
@@ -14,7 +16,7 @@ JsonValue Parsed(std::string_view text) {
   return std::move(*value);
 }
 
-TEST_CASE("a document becomes a tree in order of appearance") {
+TEST_CASE("a document is parsed to a tree in order of appearance") {
   const JsonValue root = Parsed(R"( {"a":[1,"x",true,null,{}],"b":{"c":"é"}} )");
   REQUIRE(root.is_object());
   REQUIRE(root.members.size() == 2);
@@ -34,7 +36,9 @@ TEST_CASE("of equal keys the last one counts") {
   CHECK(Parsed(R"({"a":1,"a":2})").Find("a")->text == "2");
 }
 
-TEST_CASE("empty texts and \"null\" are nothing as numbers and as booleans, fractions no boolean") {
+TEST_CASE(
+    "empty texts and \"null\" are zero as numbers and false as booleans, and fractions are not "
+    "booleans") {
   const JsonValue root = Parsed(R"(["","null",1.5,2])");
   CHECK(root.items[0].AsInt() == 0);
   CHECK(root.items[1].AsInt() == 0);
@@ -43,7 +47,7 @@ TEST_CASE("empty texts and \"null\" are nothing as numbers and as booleans, frac
   CHECK(root.items[3].AsBool() == true);
 }
 
-TEST_CASE("booleans may be texts, with a capital and with blanks around") {
+TEST_CASE("booleans may be texts with a capital letter and surrounding blanks") {
   const JsonValue root = Parsed(R"([" true ","True","False","  ","TRUE","yes"])");
   CHECK(root.items[0].AsBool() == true);
   CHECK(root.items[1].AsBool() == true);
@@ -53,7 +57,7 @@ TEST_CASE("booleans may be texts, with a capital and with blanks around") {
   CHECK_FALSE(root.items[5].AsBool().has_value());
 }
 
-TEST_CASE("a bare value stands for an object of one member, if it is of the wanted kind") {
+TEST_CASE("a single value is accepted in place of an object with one member, if its kind fits") {
   const auto one = [](const char* text, JsonValue::Kind kind) {
     return ObjectOfOne(Parsed(text), kind, "a");
   };
@@ -91,7 +95,7 @@ TEST_CASE("numbers beyond the range of a double keep their text, whatever stands
   CHECK(Parsed("1e400").text == "1e400");
 }
 
-TEST_CASE("beside a number beyond the range, what is no JSON is refused with its place") {
+TEST_CASE("next to a number out of range, invalid JSON is refused with its position") {
   for (const char* text : {"[1e400,01]", "[1e400,1.]", "[1e400,1e]", "[1e400,-]", "[1e400,+1]"}) {
     CAPTURE(text);
     const auto parsed = ParseJson(text);
@@ -100,7 +104,7 @@ TEST_CASE("beside a number beyond the range, what is no JSON is refused with its
   }
 }
 
-TEST_CASE("bare NaN and infinities are numbers") {
+TEST_CASE("NaN and infinities without quotes are numbers") {
   const JsonValue root = Parsed("[NaN,Infinity,-Infinity]");
   REQUIRE(root.items.size() == 3);
   CHECK(std::isnan(*root.items[0].AsDouble()));
@@ -128,7 +132,7 @@ TEST_CASE("integers are read from numbers and from strings") {
   CHECK_FALSE(root.items[10].AsInt().has_value());
 }
 
-TEST_CASE("doubles beyond the range are infinite or zero, and words are no numbers") {
+TEST_CASE("doubles out of range are infinite or zero, and words are not numbers") {
   const JsonValue root = Parsed(R"(["1e400","1e-400","2.5","inf","nan",""])");
   CHECK(*root.items[0].AsDouble() == HUGE_VAL);
   CHECK(*root.items[1].AsDouble() == 0);
@@ -138,7 +142,7 @@ TEST_CASE("doubles beyond the range are infinite or zero, and words are no numbe
   CHECK_FALSE(root.items[5].AsDouble().has_value());
 }
 
-TEST_CASE("what is no JSON is refused with its place") {
+TEST_CASE("invalid JSON is refused with its position") {
   for (const char* text :
        {"", "hello", "{", "[1,]", "{'a':1}", "{\"a\":1,}", "{\"a\" 1}", "// x\n1"}) {
     CAPTURE(text);
@@ -149,7 +153,7 @@ TEST_CASE("what is no JSON is refused with its place") {
   }
 }
 
-TEST_CASE("what is no UTF-8 becomes the replacement character, in keys too") {
+TEST_CASE("invalid UTF-8 becomes the replacement character, in keys too") {
   const std::string sign = "\xEF\xBF\xBD";
   const Result<JsonValue> value =
       ParseJson("{\"a\xFF\":\"x\xC3(y\",\"low\":\"\\udc00!\",\"good\":\"\xC3\xA9\\ud83d\\ude00\"}");
@@ -160,13 +164,31 @@ TEST_CASE("what is no UTF-8 becomes the replacement character, in keys too") {
   CHECK(value->members[2].value.text == "\xC3\xA9\xF0\x9F\x98\x80");
 }
 
-TEST_CASE("nesting has a limit") {
+TEST_CASE("the nesting depth is limited") {
   const std::string open(kJsonDepthMax, '['), close(kJsonDepthMax, ']');
   CHECK(ParseJson(open + close).ok());
   const Result<JsonValue> deeper = ParseJson("[" + open + close + "]");
   REQUIRE_FALSE(deeper.ok());
   CHECK(deeper.status().message().find("nested deeper than 128") != std::string_view::npos);
   CHECK_FALSE(ParseJson(std::string(1 << 20, '[')).ok());
+}
+
+TEST_CASE("of members with equal names the last one counts, at its position") {
+  const Result<JsonValue> value = ParseJson(R"({"b":1,"a":2,"b":3,"c":4,"a":5})");
+  REQUIRE(value.ok());
+  std::string shown;
+  for (const JsonMember* member : value->LastMembers())
+    shown += member->name + "=" + member->value.text + " ";
+  CHECK(shown == "b=3 c=4 a=5 ");
+}
+
+TEST_CASE("the last members of each name are found without comparing all pairs") {
+  JsonValue object;
+  object.kind = JsonValue::Kind::kObject;
+  for (int i = 0; i < 200'000; ++i)
+    object.members.push_back({"a" + std::to_string(i % 150'000), JsonValue()});
+  CHECK(CpuSecondsOf([&] { CHECK(object.LastMembers().size() == 150'000); }) <
+        5);  // 10^10 comparisons take far longer
 }
 
 }  // namespace

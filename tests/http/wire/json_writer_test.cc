@@ -10,7 +10,7 @@
 namespace hg::http {
 namespace {
 
-/// Counts the pieces; hangs up after `pieces_max` of them.
+/// Counts the pieces, and disconnects after `pieces_max` of them.
 class PieceCounter : public ResponseWriter {
  public:
   int pieces = 0;
@@ -31,7 +31,7 @@ class PieceCounter : public ResponseWriter {
   void Cut() override {}
 };
 
-TEST_CASE("half a surrogate pair is escaped; what only begins like one is not") {
+TEST_CASE("half a surrogate pair is escaped, and similar bytes are not") {
   const auto written = [](std::string_view text) {
     std::string out;
     JsonWriter(&out).String(text);
@@ -43,7 +43,7 @@ TEST_CASE("half a surrogate pair is escaped; what only begins like one is not") 
   CHECK(written("\xED\x95\x9C") == "\"\xED\x95\x9C\"");
 }
 
-TEST_CASE("commas stand between values and nowhere else") {
+TEST_CASE("commas are written between values only") {
   std::string out;
   JsonWriter json(&out);
   json.BeginObject();
@@ -76,7 +76,7 @@ TEST_CASE("only quotes, backslashes and control characters are escaped") {
   CHECK(out == "[\"a\\\"b\\\\c/d\",\"\\b\\f\\n\\r\\t\",\"\\u0000\\u0001\\u001F\x7f\",\"é\u2028\"]");
 }
 
-TEST_CASE("numbers are laid out as Java does, and what is no number becomes a string") {
+TEST_CASE("numbers have Java's format, and NaN and infinities are strings") {
   std::string out;
   JsonWriter json(&out);
   json.BeginArray();
@@ -92,7 +92,7 @@ TEST_CASE("numbers are laid out as Java does, and what is no number becomes a st
   CHECK(out == R"([21.0,1.0E7,0.001,-0.0,"NaN","-Infinity",0.1,-9223372036854775808])");
 }
 
-TEST_CASE("a long document leaves in pieces of bounded size") {
+TEST_CASE("a long document is passed on in pieces of limited size") {
   PieceCounter response;
   JsonWriter json(&response);
   std::string expected = "[";
@@ -107,7 +107,7 @@ TEST_CASE("a long document leaves in pieces of bounded size") {
   CHECK(response.body == expected + "]");
 }
 
-TEST_CASE("a writer notices that the client is gone and writes no more") {
+TEST_CASE("a writer stops when the client has gone") {
   PieceCounter response;
   response.pieces_max = 1;
   JsonWriter json(&response);

@@ -15,7 +15,7 @@ TEST_CASE("a media type has parameters, quoted or not") {
   CHECK(media.Find("flag").empty());
 }
 
-TEST_CASE("a text that is no media type has none of its parts") {
+TEST_CASE("an invalid media type has no type and no parameters") {
   CHECK(ParseMediaType("").type.empty());
   CHECK(ParseMediaType(";;=").type.empty());
   CHECK(ParseMediaType("a=\"").type == "a=\"");

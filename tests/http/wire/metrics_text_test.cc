@@ -5,7 +5,7 @@
 namespace hg::http {
 namespace {
 
-TEST_CASE("a family is its help, its type and its samples") {
+TEST_CASE("a metric family has a help, a type and samples") {
   std::string out;
   MetricsText text(&out);
   text.Family("hourglass_a_total", MetricType::kCounter, "What a is.");
@@ -25,7 +25,7 @@ TEST_CASE("a family is its help, its type and its samples") {
         "hourglass_b_seconds_sum 0.25\n");
 }
 
-TEST_CASE("no text of a label or a help can end its line or its quotes") {
+TEST_CASE("no label or help text can end its line or its quotes") {
   std::string out;
   MetricsText text(&out);
   text.Family("a", MetricType::kGauge, "one\ntwo \\ \"three\"");
@@ -36,7 +36,7 @@ TEST_CASE("no text of a label or a help can end its line or its quotes") {
         "a{l=\"one\\ntwo \\\\ \\\"three\\\"\"} 0\n");
 }
 
-TEST_CASE("a histogram is a bucket for each bound, one for all, their sum and count") {
+TEST_CASE("a histogram has a bucket for each bound, one for all, the sum and the count") {
   std::string out;
   MetricsText text(&out);
   Latency latency;
@@ -58,7 +58,7 @@ TEST_CASE("a histogram is a bucket for each bound, one for all, their sum and co
                     "a_seconds_count{method=\"put\"} 2\n"));
 }
 
-TEST_CASE("any text becomes a name") {
+TEST_CASE("any text is converted to a valid metric name") {
   CHECK(MetricName("hourglass.uid.cache-hit") == "hourglass_uid_cache_hit");
   CHECK(MetricName("95pct") == "_95pct");
   CHECK(MetricName("\xC3\xA9t\xC3\xA9") == "__t__");

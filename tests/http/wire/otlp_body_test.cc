@@ -9,7 +9,7 @@
 namespace hg::http {
 namespace {
 
-/// All that it is told, as one text.
+/// Returns all calls as one text.
 class Told : public LabelledSink {
  public:
   std::string text;
@@ -32,12 +32,12 @@ void CheckBothWays(const std::string& body) {
   otlp::ExportMetricsServiceRequest request;
   const bool good = ParseMessage(body, &request);
   if (good) AddDataPoints(request, {{"*"}}, &by_protobuf);
-  // Of nothing but the differences there is a line: there are many bodies.
+  // Prints only differences, because there are many bodies.
   if (AddDataPoints(body, {{"*"}}, &in_place) != good) FAIL_CHECK(body);
   if (in_place.text != by_protobuf.text) FAIL_CHECK(body);
 }
 
-// What is written here field by field: encoders write fields in their order, none twice.
+// Fields that are written by hand: real encoders write them in order and none twice.
 std::string Sized(int field, const std::string& bytes) {
   REQUIRE(bytes.size() < 128);
   return std::string{static_cast<char>(field << 3 | 2), static_cast<char>(bytes.size())} + bytes;
@@ -64,7 +64,7 @@ bool TakenInPlace(const std::string& body) {
 
 const std::string kTime = Fixed(3, 1), kDouble = Fixed(4, 2);
 
-/// Of several resources and scopes, with all that a metric may be.
+/// A request with several resources and scopes, and with everything that a metric may have.
 std::string LargeBody() {
   otlp::ExportMetricsServiceRequest request;
   const Status parsed = ParseJsonMessage(R"({"resourceMetrics":[
@@ -96,7 +96,7 @@ std::string LargeBody() {
 
 }  // namespace
 
-TEST_CASE("numbers with texts and numbers as attributes are read in place") {
+TEST_CASE("numbers with text and number attributes are parsed in place") {
   const std::string text = Sized(1, "v"), boolean = Number(2, 1), integer = Number(3, 7);
   const std::string body =
       Gauge(Attribute("b", text) + Attribute("a", boolean) + kDouble + kTime + Number(8, 0));
@@ -117,13 +117,13 @@ TEST_CASE("numbers with texts and numbers as attributes are read in place") {
         std::vector<Label>{{"a", "true"}, {"b", "v"}});
 }
 
-TEST_CASE("metrics that are not all numbers are left to protobuf, each by itself") {
+TEST_CASE("metrics that are not only numbers are left to protobuf, each on its own") {
   const std::string points[] = {
       kTime,                                           // no value
       kDouble,                                         // no time
       kTime + kDouble + Fixed(6, 1),                   // two values
       kTime + kTime + kDouble,                         // two times
-      kTime + kDouble + Number(8, 1),                  // says that it has no value
+      kTime + kDouble + Number(8, 1),                  // a flag that says that it has no value
       kTime + kDouble + Attribute("a", ""),            // an attribute without a value
       kTime + kDouble + Attribute("a", Sized(5, "")),  // a list
       kTime + kDouble + Attribute("a", Sized(1, "x") + Number(3, 1)),
@@ -149,7 +149,7 @@ TEST_CASE("metrics that are not all numbers are left to protobuf, each by itself
   }
 }
 
-TEST_CASE("what is split or stands in another order is left to protobuf whole, or read the same") {
+TEST_CASE("split or reordered messages are left to protobuf as a whole, or parsed equally") {
   const std::string metric = Sized(1, "m") + Sized(5, Sized(1, kTime + kDouble));
   const auto resource = [](const char* host) {
     return Sized(1, Sized(1, Sized(1, "host") + Sized(2, Sized(1, host))));
@@ -171,7 +171,7 @@ TEST_CASE("what is split or stands in another order is left to protobuf whole, o
   }
 }
 
-TEST_CASE("texts that are no UTF-8 make no request, as with protobuf") {
+TEST_CASE("texts that are not UTF-8 make a request invalid, as with protobuf") {
   for (const char* text : {"\xFF", "12345678\xC3", "\xED\xA0\x80", "\xC0\x80"}) {
     CheckBothWays(Gauge(kTime + kDouble + Attribute("a", Sized(1, text))));
     CheckBothWays(Gauge(kTime + kDouble + Attribute(text, Sized(1, "a"))));
@@ -183,7 +183,7 @@ TEST_CASE("texts that are no UTF-8 make no request, as with protobuf") {
   }
 }
 
-TEST_CASE("a body that is cut or damaged is what protobuf says, whichever byte it is") {
+TEST_CASE("a truncated or damaged body gives the same result as protobuf, for every byte") {
   const std::string body = LargeBody();
   CheckBothWays(body);
   for (size_t at = 0; at < body.size(); ++at) {
@@ -198,7 +198,7 @@ TEST_CASE("a body that is cut or damaged is what protobuf says, whichever byte i
   }
 }
 
-TEST_CASE("messages in a piece may stand as deep as protobuf lets them stand in the body") {
+TEST_CASE("messages in a piece may be nested as deeply as protobuf allows in the body") {
   const auto nested = [](int lists) {
     otlp::ExportMetricsServiceRequest request;
     otlp::ResourceMetrics& of_resource = *request.add_resource_metrics();

@@ -11,7 +11,7 @@
 namespace hg::http {
 namespace {
 
-/// Whether it was taken; and then protobuf's own reader must take it for the same.
+/// Whether it was accepted. If so, protobuf's own parser must give the same result.
 bool Taken(const std::string& json) {
   std::string protobuf;
   if (!OtlpJsonToProtobuf(json, &protobuf)) {
@@ -19,7 +19,7 @@ bool Taken(const std::string& json) {
     return false;
   }
   otlp::ExportMetricsServiceRequest taken, expected;
-  // Of nothing but the differences there is a line: there are many texts.
+  // Prints only differences, because there are many texts.
   if (!taken.ParseFromString(protobuf)) FAIL_CHECK(json);
   if (!ParseJsonMessage(json, &expected).ok()) FAIL_CHECK(json);
   if (taken.SerializeAsString() != expected.SerializeAsString()) FAIL_CHECK(json);
@@ -36,7 +36,7 @@ std::string Attribute(const std::string& value) {
   return Gauge(R"("attributes":[{"key":"a","value":{)" + value + "}}]");
 }
 
-/// All that a request may have.
+/// A request with everything that a request may have.
 const std::string kLarge = R"({"resourceMetrics":[
     {"resource":{"droppedAttributesCount":0,"attributes":[{"key":"host","value":{"stringValue":"h"}},
       {"key":"args","value":{"arrayValue":{"values":[{"stringValue":"x"},{"intValue":1}]}}},
@@ -60,11 +60,11 @@ const std::string kLarge = R"({"resourceMetrics":[
 
 }  // namespace
 
-TEST_CASE("requests as exporters write them are taken") {
+TEST_CASE("requests in the form of exporters are parsed") {
   CHECK(Taken(kLarge));
   CHECK(Taken("{}"));
   CHECK(Taken(R"({"resourceMetrics":[]})"));
-  // The resource behind what is of it, and names in escapes.
+  // The resource after its scopes, and names with escapes.
   CHECK(Taken(R"({"resourceMetrics":[{"scopeMetrics":[{}],"resource":{}}]})"));
   CHECK(Taken(Gauge("\"as\\u0049nt\":\"1\"")));
   for (const char* number :
@@ -75,7 +75,7 @@ TEST_CASE("requests as exporters write them are taken") {
   }
 }
 
-TEST_CASE("what exporters do not write is left to protobuf") {
+TEST_CASE("other forms are left to protobuf") {
   const std::string deep = R"("arrayValue":{"values":[{)";
   std::string nested;
   for (int i = 0; i < 10; ++i) nested = deep + nested + "}]}";
@@ -117,7 +117,7 @@ TEST_CASE("what exporters do not write is left to protobuf") {
   }
 }
 
-TEST_CASE("a text that is cut or damaged is what protobuf says, whichever byte it is") {
+TEST_CASE("a truncated or damaged text gives the same result as protobuf, for every byte") {
   int taken = 0;
   for (size_t at = 0; at < kLarge.size(); ++at) {
     if (Taken(kLarge.substr(0, at)) && at + 1 < kLarge.size()) FAIL_CHECK(at);
@@ -131,7 +131,7 @@ TEST_CASE("a text that is cut or damaged is what protobuf says, whichever byte i
   CHECK(taken > 1000);
 }
 
-TEST_CASE("memory that a regular text takes is asked for, and given back where protobuf must ask") {
+TEST_CASE("memory of a regular text is charged, and given back if protobuf must parse it") {
   const std::string regular = Gauge(R"("asInt":1)"), other = Gauge(R"("asInt":1.0)");
   std::string protobuf;
   RequestMemory memory(1 << 20);

@@ -7,11 +7,13 @@
 
 #include "http/wire/otlp_attribute.h"
 #include "http/wire/protobuf_message.h"
+#include "storage/model/special_double.h"
+#include "tests/support/cpu_time.h"
 
 namespace hg::http {
 namespace {
 
-/// Keeps what it is told, an item a line: "metric{a=b} time=value; …", or why it is refused.
+/// Records the calls, one item per line: "metric{a=b} time=value; …", or the reason of a refusal.
 class Told : public LabelledSink {
  public:
   std::vector<std::string> items;
@@ -26,8 +28,9 @@ class Told : public LabelledSink {
   }
   void BeginItem() override { items.emplace_back(); }
   void Add(int64_t time_ms, PointValue value) override {
-    const std::string text =
-        value.is_float() ? NumberText(value.as_double()) + "f" : std::to_string(value.as_int());
+    const std::string text = value == StoredNan(kStaleMarkerBits) ? "stale"
+                             : value.is_float() ? NumberText(value.as_double()) + "f"
+                                                : std::to_string(value.as_int());
     items.back() +=
         (items.back().empty() ? "" : "; ") + series_ + " " + std::to_string(time_ms) + "=" + text;
   }
@@ -41,7 +44,7 @@ class Told : public LabelledSink {
 
 using Items = std::vector<std::string>;
 
-/// Of the protocol's JSON form.
+/// Parses the protocol's JSON form.
 otlp::ExportMetricsServiceRequest Request(std::string_view json) {
   otlp::ExportMetricsServiceRequest request;
   const Status parsed = ParseJsonMessage(json, &request);
@@ -49,7 +52,7 @@ otlp::ExportMetricsServiceRequest Request(std::string_view json) {
   return request;
 }
 
-/// By protobuf's objects, and the same in place.
+/// By protobuf's objects and in place, with the same result.
 Items ItemsOf(std::string_view json, const OtlpNaming& naming = {{"host"}}) {
   const otlp::ExportMetricsServiceRequest request = Request(json);
   Told told, in_place;
@@ -59,7 +62,7 @@ Items ItemsOf(std::string_view json, const OtlpNaming& naming = {{"host"}}) {
   return told.items;
 }
 
-/// A request of one metric, whose data is given.
+/// A request with one metric and the given data.
 std::string Metric(const std::string& data) {
   return R"({"resourceMetrics":[{"resource":{"attributes":[
       {"key":"host","value":{"stringValue":"h"}},{"key":"pid","value":{"intValue":"7"}}]},
@@ -76,7 +79,7 @@ otlp::AnyValue Value(std::string_view json) {
 
 }  // namespace
 
-TEST_CASE("numbers keep their kind; times are milliseconds") {
+TEST_CASE("numbers keep their type, and times are milliseconds") {
   CHECK(ItemsOf(Metric(R"("gauge":{"dataPoints":[
       {"timeUnixNano":"1700000000123999999","asDouble":1.5},
       {"timeUnixNano":"1700000000124000000","asInt":"-9007199254740993",
@@ -84,7 +87,7 @@ TEST_CASE("numbers keep their kind; times are milliseconds") {
         Items{"m{host=h} 1700000000123=1.5f", "m{a=true,host=h} 1700000000124=-9007199254740993"});
 }
 
-TEST_CASE("sums are stored as they come, cumulative or delta") {
+TEST_CASE("sums are stored unchanged, cumulative or delta") {
   for (const char* temporality : {"1", "2", "\"AGGREGATION_TEMPORALITY_DELTA\""}) {
     CHECK(ItemsOf(Metric(R"("sum":{"isMonotonic":true,"aggregationTemporality":)" +
                          std::string(temporality) +
@@ -95,12 +98,19 @@ TEST_CASE("sums are stored as they come, cumulative or delta") {
         Items{"m{host=h} has no aggregation temporality, delta or cumulative"});
 }
 
-TEST_CASE("a point without a value is no item, one that does not say so is refused") {
-  CHECK(ItemsOf(Metric(R"("gauge":{"dataPoints":[{"flags":1},{"timeUnixNano":"5000000"}]})")) ==
-        Items{"m{host=h} has neither a value nor the flag that says that there is none"});
+TEST_CASE(
+    "a point flagged as without value is a stale marker, and one without the flag is refused") {
+  CHECK(ItemsOf(Metric(R"("gauge":{"dataPoints":[{"timeUnixNano":"5000000","flags":1},
+                          {"timeUnixNano":"5000000"}]})")) ==
+        Items{"m{host=h} 5=stale",
+              "m{host=h} has neither a value nor the flag that says that there is none"});
+  CHECK(ItemsOf(Metric(R"("histogram":{"aggregationTemporality":2,"dataPoints":[
+      {"timeUnixNano":"5000000","flags":1,"sum":0,"explicitBounds":[1],"bucketCounts":[0,0]}]})")) ==
+        Items{"m_bucket{host=h,le=1} 5=stale; m_bucket{host=h,le=+Inf} 5=stale; "
+              "m_sum{host=h} 5=stale; m_count{host=h} 5=stale"});
 }
 
-TEST_CASE("a histogram becomes cumulative buckets, their sum and count") {
+TEST_CASE("a histogram becomes cumulative buckets, a sum and a count") {
   CHECK(ItemsOf(Metric(R"("histogram":{"aggregationTemporality":2,"dataPoints":[
       {"timeUnixNano":"5000000","count":"10","sum":12.5,"bucketCounts":["1","2","3","4"],
        "explicitBounds":[0.005,1,1e6],"attributes":[{"key":"le","value":{"stringValue":"x"}}]},
@@ -111,7 +121,7 @@ TEST_CASE("a histogram becomes cumulative buckets, their sum and count") {
               "m_bucket{host=h,le=+Inf} 6=2; m_count{host=h} 6=2"});
 }
 
-TEST_CASE("a histogram whose buckets say nothing is refused") {
+TEST_CASE("a histogram with inconsistent buckets is refused") {
   const auto first = [](const std::string& point) {
     return ItemsOf(
                Metric(R"("histogram":{"aggregationTemporality":2,"dataPoints":[{)" + point + "}]}"))
@@ -125,21 +135,21 @@ TEST_CASE("a histogram whose buckets say nothing is refused") {
         "m_bucket{host=h,le=+Inf} 0=3; m_count{host=h} 0=3");
 }
 
-TEST_CASE("a summary becomes quantiles, sum and count") {
+TEST_CASE("a summary becomes quantiles, a sum and a count") {
   CHECK(ItemsOf(Metric(R"("summary":{"dataPoints":[{"timeUnixNano":"5000000","count":"4","sum":2,
       "quantileValues":[{"quantile":0.5,"value":0.25},{"quantile":1,"value":9}]}]})")) ==
         Items{"m{host=h,quantile=0.5} 5=0.25f; m{host=h,quantile=1} 5=9f; "
               "m_sum{host=h} 5=2f; m_count{host=h} 5=4"});
 }
 
-TEST_CASE("exponential histograms are refused, each point of them") {
+TEST_CASE("each point of an exponential histogram is refused") {
   const Items items = ItemsOf(Metric(R"("exponentialHistogram":{"aggregationTemporality":2,
       "dataPoints":[{"scale":3,"attributes":[{"key":"a","value":{"stringValue":"b"}}]},{}]})"));
   REQUIRE(items.size() == 2);
   CHECK(items[0].starts_with("m{a=b,host=h} exponential histograms cannot be stored"));
 }
 
-TEST_CASE("of a resource what is named becomes labels; the scope's name where that is") {
+TEST_CASE("named resource attributes become labels, and the scope's name if it is named") {
   const std::string request = R"({"resourceMetrics":[{"resource":{"attributes":[
       {"key":"host","value":{"stringValue":"h"}},{"key":"pid","value":{"intValue":"7"}},
       {"key":"shared","value":{"stringValue":"resource"}}]},
@@ -158,7 +168,7 @@ TEST_CASE("of a resource what is named becomes labels; the scope's name where th
         "m{host=h,kind=k,otel.scope.name=lib,otel.scope.version=2,pid=7,shared=scope} 0=1");
 }
 
-TEST_CASE("a point with too many or too long attributes is refused, whoever it shares them with") {
+TEST_CASE("a point with too many or too long attributes is refused, even if they are shared") {
   const auto request = [](size_t attributes, size_t bytes, const std::string& name) {
     std::string all =
         R"({"key":"long","value":{"stringValue":")" + std::string(bytes, 'x') + "\"}}";
@@ -183,7 +193,7 @@ TEST_CASE("a point with too many or too long attributes is refused, whoever it s
   CHECK(named == Items{name + "{long=x}" + fault.substr(2), fault, "n{} 0=3"});
 }
 
-TEST_CASE("attributes of all kinds are texts") {
+TEST_CASE("attributes of all kinds become texts") {
   const struct {
     const char* json;
     const char* text;
@@ -210,6 +220,48 @@ TEST_CASE("attributes of all kinds are texts") {
     CAPTURE(c.json);
     CHECK(AttributeText(Value(c.json)) == c.text);
   }
+}
+
+TEST_CASE("points without their own attributes do not copy the shared ones") {
+  otlp::ExportMetricsServiceRequest request;
+  otlp::ScopeMetrics& scope = *request.add_resource_metrics()->add_scope_metrics();
+  for (int i = 0; i < 120; ++i) {
+    otlp::KeyValue& attribute = *scope.mutable_scope()->add_attributes();
+    attribute.set_key("key" + std::to_string(i));
+    attribute.mutable_value()->set_string_value(std::string(200, 'x'));
+  }
+  otlp::Metric& metric = *scope.add_metrics();
+  metric.set_name("m");
+  metric.mutable_histogram()->set_aggregation_temporality(otlp::AGGREGATION_TEMPORALITY_CUMULATIVE);
+  constexpr size_t kPoints = 50'000;
+  for (size_t i = 0; i < kPoints; ++i) metric.mutable_histogram()->add_data_points();
+  // Only counts.
+  struct Counting : LabelledSink {
+    size_t items = 0, points = 0, labels = 0;
+    void SetSeries(std::string_view, std::span<const Label> of) override { labels = of.size(); }
+    void BeginItem() override { ++items; }
+    void Add(int64_t, PointValue) override { ++points; }
+    void Refuse(std::string_view) override {}
+  };
+  Counting counting;
+  CHECK(CpuSecondsOf([&] { AddDataPoints(request, {{"host"}}, &counting); }) < 0.5);
+  CHECK(counting.items == kPoints);
+  CHECK(counting.points == 2 * kPoints);
+  CHECK(counting.labels == 120);
+}
+
+TEST_CASE("points with and without their own attributes may alternate") {
+  CHECK(ItemsOf(Metric(R"("histogram":{"aggregationTemporality":2,"dataPoints":[
+      {"timeUnixNano":"1000000"},
+      {"timeUnixNano":"2000000","attributes":[{"key":"a","value":{"stringValue":"x"}}]},
+      {"timeUnixNano":"3000000"},
+      {"timeUnixNano":"4000000","attributes":[{"key":"le","value":{"stringValue":"x"}}]},
+      {"timeUnixNano":"5000000"}]})")) ==
+        Items{"m_bucket{host=h,le=+Inf} 1=0; m_count{host=h} 1=0",
+              "m_bucket{a=x,host=h,le=+Inf} 2=0; m_count{a=x,host=h} 2=0",
+              "m_bucket{host=h,le=+Inf} 3=0; m_count{host=h} 3=0",
+              "m_bucket{host=h,le=+Inf} 4=0; m_count{host=h,le=x} 4=0",
+              "m_bucket{host=h,le=+Inf} 5=0; m_count{host=h} 5=0"});
 }
 
 }  // namespace hg::http

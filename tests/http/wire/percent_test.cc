@@ -7,7 +7,7 @@ namespace {
 
 using Items = std::vector<std::pair<std::string, std::string>>;
 
-TEST_CASE("pairs of a query string are split at both signs and decoded") {
+TEST_CASE("pairs of a query string are split at & and ; and decoded") {
   Parameters parameters;
   REQUIRE(ParseQueryString("a=1&b;c=x+y%20z&=no&d=%C3%a9=", &parameters));
   CHECK(parameters.items() == Items{{"a", "1"}, {"b", ""}, {"c", "x y z"}, {"d", "\xC3\xA9="}});
@@ -17,7 +17,7 @@ TEST_CASE("pairs of a query string are split at both signs and decoded") {
   }
 }
 
-TEST_CASE("bytes that are no UTF-8 become the replacement character, escaped or not") {
+TEST_CASE("bytes that are not UTF-8 become the replacement character, escaped or not") {
   Parameters parameters;
   REQUIRE(ParseQueryString("m=sum:%ff&\xC3=%c3%28", &parameters));
   CHECK(parameters.items() == Items{{"m", "sum:\xEF\xBF\xBD"}, {"\xEF\xBF\xBD", "\xEF\xBF\xBD("}});

@@ -10,7 +10,7 @@
 
 namespace hg::http {
 
-TEST_CASE("a plain number is read as the exact parser reads it") {
+TEST_CASE("a plain number gives the same value as the exact parser") {
   std::mt19937_64 random(3);
   const auto digits = [&](size_t count) {
     std::string text;
@@ -36,7 +36,7 @@ TEST_CASE("a plain number is read as the exact parser reads it") {
   CHECK(plain > 200000);
 }
 
-TEST_CASE("of short texts all that JSON calls numbers are plain, and no others") {
+TEST_CASE("among short texts exactly the JSON numbers are plain") {
   const auto is_number = [](std::string_view text) {
     const auto digits = [&text] {
       const size_t count = std::min(text.find_first_not_of("0123456789"), text.size());
@@ -65,7 +65,7 @@ TEST_CASE("of short texts all that JSON calls numbers are plain, and no others")
     PointValue fast, exact;
     NumberError error;
     const bool plain = ParsePlainValue(text, EntryPath::kHttp, &fast);
-    // Of hundreds the exponent may be out of range, which is not plain.
+    // With hundreds of digits the exponent may be out of range, which is not plain.
     const bool far = text.size() > 3 && text.find('e') < text.size() - 3;
     const bool same = ParseValue(text, EntryPath::kHttp, &exact, &error) && fast == exact;
     const bool good = (plain == is_number(text) || (!plain && far)) && (!plain || same);
@@ -76,7 +76,7 @@ TEST_CASE("of short texts all that JSON calls numbers are plain, and no others")
   CHECK(texts.size() > 130000);
 }
 
-TEST_CASE("what JSON does not call a number is not plain") {
+TEST_CASE("texts that are not JSON numbers are not plain") {
   for (const char* text : {"",
                            "-",
                            "+1",
@@ -103,7 +103,7 @@ TEST_CASE("what JSON does not call a number is not plain") {
   }
 }
 
-TEST_CASE("plain times are 1 up to the largest") {
+TEST_CASE("plain times are from 1 to the maximum") {
   Timestamp time;
   REQUIRE(ParsePlainTime("9999999999999", &time));
   CHECK(time.raw == kTimestampMax);

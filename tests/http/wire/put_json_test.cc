@@ -25,7 +25,7 @@ bool Parse(std::string body, std::vector<SpelledPoint>* points) {
 
 }  // namespace
 
-TEST_CASE("fields come in any order, and their bytes are given as they stand") {
+TEST_CASE("fields may have any order, and their bytes are returned unchanged") {
   std::vector<SpelledPoint> points;
   REQUIRE(
       Parse("\t[ { \"tags\" : {\"a\": \"b\\n\" } , \"value\":\"-1.5\",\"metric\":\"m\\/x\" "
@@ -38,13 +38,13 @@ TEST_CASE("fields come in any order, and their bytes are given as they stand") {
   CHECK(points[0].value == PointValue::Double(-1.5));
 }
 
-TEST_CASE("a body without anything in it is not plain") {
+TEST_CASE("a body without content is not plain") {
   std::vector<SpelledPoint> points;
   CHECK_FALSE(Parse("", &points));
   CHECK_FALSE(Parse(" ", &points));
 }
 
-TEST_CASE("long arrays are parsed in windows, whatever stands between the points") {
+TEST_CASE("long arrays are parsed in windows, whatever is between the points") {
   for (const char* separator : {",", ", ", " ,\r\n\t"}) {
     std::string body = "[";
     constexpr int kCount = 40000;  // some 3 MB
@@ -57,7 +57,7 @@ TEST_CASE("long arrays are parsed in windows, whatever stands between the points
   }
 }
 
-TEST_CASE("a long array with a fault anywhere is not plain") {
+TEST_CASE("a long array with an error anywhere is not plain") {
   std::string body = "[";
   for (int i = 0; i < 40000; ++i) body += (i > 0 ? "," : "") + Point(i);
   std::vector<SpelledPoint> points;
@@ -72,7 +72,7 @@ TEST_CASE("a long array with a fault anywhere is not plain") {
 
 TEST_CASE(
     "text that looks like a border between points is left to the exact parser or taken right") {
-  // The cut falls into a value's string: nothing may be taken from halves of it.
+  // The cut falls into a string value: nothing of the halves may be used.
   std::string tags = R"({"host":")";
   while (tags.size() < 1500000) tags += "},{";
   tags += "\"}";
@@ -84,7 +84,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("spellings are found beside points that are not plain") {
+TEST_CASE("raw series keys are found next to points that are not plain") {
   PutJsonParser parser;
   std::string body =
       "[" + Point(1) +

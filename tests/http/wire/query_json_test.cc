@@ -12,13 +12,13 @@ Result<query::Request> Read(std::string_view text) {
   REQUIRE(body.ok());
   return ReadQuery(*body);
 }
-/// The one sub-query of a body; its text between the braces.
+/// The one sub-query of a body. The argument is the text between its braces.
 Result<query::Request> ReadSub(const std::string& members) {
   return Read(R"({"start":"1h-ago","queries":[{"aggregator":"sum","metric":"m",)" + members +
               "}]}");
 }
 
-TEST_CASE("numbers and texts stand for each other, unknown keys are passed over") {
+TEST_CASE("numbers and texts are interchangeable, and unknown keys are skipped") {
   query::Request request =
       *Read(R"({"start":1500000000,"end":"now","msResolution":"true","showQuery":1,"zz":{},
                                      "queries":[{"aggregator":"sum","metric":"m","rate":"false","foo":[]}]} trailing)");
@@ -29,7 +29,7 @@ TEST_CASE("numbers and texts stand for each other, unknown keys are passed over"
   CHECK_FALSE(request.queries[0].rate);
 }
 
-TEST_CASE("tags and filters replace each other: the later key counts") {
+TEST_CASE("of tags and filters the later member counts") {
   query::SubQuery sub =
       ReadSub(R"("filters":[{"type":"regexp","tagk":"host","filter":"a"}],"tags":{"dc":"x|y"})")
           ->queries[0];
@@ -54,7 +54,7 @@ TEST_CASE("of very many tags the last of each name counts, found in one pass") {
   CHECK(filters.back() == query::FilterSpec{"literal_or", "first", "y", true, false});
 }
 
-TEST_CASE("more sub-queries than any page asks for are refused") {
+TEST_CASE("too many sub-queries are refused") {
   const auto read = [](size_t count) {
     std::string queries = R"({"start":"1h-ago","queries":[{})";
     for (size_t i = 1; i < count; ++i) queries += ",{}";
@@ -66,7 +66,7 @@ TEST_CASE("more sub-queries than any page asks for are refused") {
   CHECK(refused.message() == "The request has 4097 sub-queries, more than 4096");
 }
 
-TEST_CASE("rate options refuse unknown keys and cut fractions") {
+TEST_CASE("rate options refuse unknown keys and truncate fractions") {
   query::SubQuery sub =
       ReadSub(R"("rate":true,"rateOptions":{"counter":true,"counterMax":65535.9,"resetValue":5})")
           ->queries[0];
@@ -75,13 +75,13 @@ TEST_CASE("rate options refuse unknown keys and cut fractions") {
   CHECK(ReadSub(R"("rateOptions":{"counterMax":null})")->queries[0].rate_options->counter_max == 0);
 }
 
-TEST_CASE("a value filter is kept as it is written") {
+TEST_CASE("a value filter is kept as written") {
   CHECK(*ReadSub(R"("valueFilter":" >= 90")")->queries[0].value_filter == " >= 90");
   CHECK_FALSE(ReadSub(R"("valueFilter":null)")->queries[0].value_filter.has_value());
   CHECK_FALSE(ReadSub(R"("valueFilter":[])").ok());
 }
 
-TEST_CASE("documents of the wrong shape are refused") {
+TEST_CASE("documents with the wrong structure are refused") {
   const char* const bad[] = {
       R"~("filters":[{"type":"nope","tagk":"a","filter":"b"}])~",
       R"~("filters":[{"tagk":"a","filter":"b"}])~",

@@ -47,19 +47,19 @@ std::string Write(const query::ValidQuery& query, const query::Answer& answer,
   return out;
 }
 
-/// A nanosecond later with each look.
+/// A clock that advances by a nanosecond with each call.
 struct TickingClock : ManualClock {
   TickingClock() : ManualClock(0) {}
   [[nodiscard]] int64_t MonotonicNs() const override { return ns++; }
   mutable std::atomic<int64_t> ns{0};
 };
 
-TEST_CASE("an output object, its tags in the order of Java's map") {
+TEST_CASE("a result object has its tags in the order of Java's map") {
   CHECK(Write(OneQuery(), OneGroup(query::OfInts({{1, 5}, {2, -6}}))) ==
         R"([{"metric":"m","tags":{"host":"a","dc":"x"},"aggregateTags":[],"dps":{"1":5,"2":-6}}])");
 }
 
-TEST_CASE("tags of neighbours with other keys stand in an order of their own") {
+TEST_CASE("neighbouring groups with other tag keys have their own order") {
   query::Answer answer = OneGroup(query::OfInts({{1, 5}}));
   const auto add = [&](std::vector<std::pair<Bytes, Bytes>> tags) {
     answer.groups.push_back(answer.groups[0]);
@@ -77,7 +77,7 @@ TEST_CASE("tags of neighbours with other keys stand in an order of their own") {
   CHECK(tags == R"({"host":"a","dc":"x"}{}{"host":"b","dc":"y"}{"rack":"1","dc":"z"}{"host":"c"})");
 }
 
-TEST_CASE("arrays, milliseconds and repeated seconds") {
+TEST_CASE("arrays, milliseconds and repeated seconds are written as OpenTSDB does") {
   query::ValidQuery query = OneQuery();
   query::PointColumns points = query::OfDoubles({{1, 1.5}, {1, 1e7}});
   points.time_ms[1] += 500;
@@ -89,7 +89,7 @@ TEST_CASE("arrays, milliseconds and repeated seconds") {
         std::string::npos);
 }
 
-TEST_CASE("NaN is text, or null where the fill policy is null") {
+TEST_CASE("NaN is a text, or null if the fill policy is null") {
   query::PointColumns points = query::OfDoubles({{1, std::numeric_limits<double>::quiet_NaN()}});
   CHECK(Write(OneQuery("1m-sum-nan"), OneGroup(points)).find(R"({"1":"NaN"})") !=
         std::string::npos);
@@ -97,7 +97,7 @@ TEST_CASE("NaN is text, or null where the fill policy is null") {
         std::string::npos);
 }
 
-TEST_CASE("NaN is left out where that is asked for, and nothing else") {
+TEST_CASE("omit_nan leaves out NaN and nothing else") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const query::PointColumns points = query::OfDoubles({{1, nan}, {2, 0.5}, {3, nan}});
   for (const char* downsample : {"1m-sum-nan", "1m-sum-null"}) {
@@ -108,13 +108,13 @@ TEST_CASE("NaN is left out where that is asked for, and nothing else") {
   }
   CHECK(Write(OneQuery(), OneGroup(query::OfDoubles({{1, nan}})), {.omit_nan = true})
             .find(R"("dps":{})") != std::string::npos);
-  // The bits of NaN in an integer are a number.
+  // An integer with the bits of NaN is a number.
   CHECK(Write(OneQuery(), OneGroup(query::OfInts({{1, std::bit_cast<int64_t>(nan)}})),
               {.omit_nan = true})
             .find(R"("dps":{"1":9221120237041090560})") != std::string::npos);
 }
 
-TEST_CASE("annotations of the rows show their key even when none is in range") {
+TEST_CASE("annotations of the rows show their key even if none is in range") {
   query::ValidQuery query = OneQuery();
   query::Answer answer = OneGroup({});
   codec::Annotation outside;
@@ -126,7 +126,7 @@ TEST_CASE("annotations of the rows show their key even when none is in range") {
   CHECK(Write(query, answer).find("annotations") == std::string::npos);
 }
 
-TEST_CASE("annotations stand by their starts as they are written, seconds before milliseconds") {
+TEST_CASE("annotations are sorted by their stored start, seconds before milliseconds") {
   query::ValidQuery query = OneQuery();
   query.end_ms = 2'000'000'000'000;
   query::Answer answer = OneGroup({});
@@ -152,7 +152,7 @@ TEST_CASE("a computed group shows the first sub-query, and always a list of anno
   CHECK(Write(query, answer).find(R"("index":0,)") != std::string::npos);
 }
 
-TEST_CASE("of several grouping filters of one key the last is shown among the tags") {
+TEST_CASE("of several grouping filters of one key the last one is shown") {
   query::ValidSubQuery sub = OneQuery().queries[0];
   sub.text.filters = {{"wildcard", "host", "*", true, false},
                       {"literal_or", "host", "b", true, false}};
@@ -160,7 +160,7 @@ TEST_CASE("of several grouping filters of one key the last is shown among the ta
   JsonWriter json(&out);
   WriteSubQuery(sub.text, 0, {}, &json);
   CHECK(out.find(R"~("tags":{"host":"literal_or(b)"})~") != std::string::npos);
-  CHECK(out.find(R"~("filterTagKs":[])~") != std::string::npos);  // as beside TSUIDs
+  CHECK(out.find(R"~("filterTagKs":[])~") != std::string::npos);  // as with TSUIDs
   sub.text.percentiles = {{99, 50.5}};
   out.clear();
   JsonWriter again(&out);
@@ -168,7 +168,7 @@ TEST_CASE("of several grouping filters of one key the last is shown among the ta
   CHECK(out.find(R"("percentiles":[50.5,99.0])") != std::string::npos);
 }
 
-TEST_CASE("a sub-query is echoed with every key") {
+TEST_CASE("a sub-query is repeated in the response with every key") {
   query::ValidSubQuery sub = OneQuery().queries[0];
   sub.text.filters = {{"literal_or", "host", "a|b", true, false},
                       {"regexp", "dc", ".", false, false}};
@@ -187,19 +187,19 @@ TEST_CASE("a sub-query is echoed with every key") {
       R"~("tags":{"host":"literal_or(a|b)"},"histogramQuery":false})~");
 }
 
-TEST_CASE("what several threads print is what one does, and the time of all is told") {
+TEST_CASE("several threads print the same as one, and their times are added") {
   query::Answer answer = OneGroup({});
   const query::Group group = answer.groups[0];
   answer.groups.clear();
   std::mt19937 random(3);
   for (int i = 0; i < 3000; ++i) {
     answer.groups.push_back(group);
-    // Points of none, few, and one group that is too long to wait in a text.
+    // Groups without points, with few points, and one that is too long to wait in a text.
     query::Ints points;
     const int64_t count = i == 1700 ? 20'000 : random() % 3 * 10;
     for (int64_t t = 1; t <= count; ++t) points.emplace_back(t, i);
     answer.groups.back().points = query::OfInts(points);
-    answer.groups.back().tags[1].second = std::to_string(i);
+    answer.groups.back().tags.Edit()[1].second = std::to_string(i);
   }
   const query::ValidQuery query = OneQuery();
   const std::string expected = Write(query, answer);
@@ -221,7 +221,7 @@ TEST_CASE("what several threads print is what one does, and the time of all is t
   CHECK(stats.queries[0].print_ns == 3000);
 }
 
-TEST_CASE("last points carry their value as text") {
+TEST_CASE("last points have their value as text") {
   query::LastPoint plain;
   plain.time_ms = 1'500'000'000'000;
   plain.bits = static_cast<uint64_t>(int64_t{-5});

@@ -4,13 +4,16 @@
 
 #include <string>
 
+#include "http/wire/query_json.h"
+#include "tests/support/cpu_time.h"
+
 namespace hg::http {
 namespace {
 
 using query::FilterSpec;
 using query::SubQuery;
 
-/// "metric [key:type(filter)+ …]": + marks grouping filters.
+/// Returns "metric [key:type(filter)+ …]"; + means a grouping filter.
 std::string Filters(std::string_view text) {
   Result<SubQuery> query = ReadMetricQuery(text);
   if (!query.ok()) return std::string(StatusCodeName(query.status().code()));
@@ -21,7 +24,7 @@ std::string Filters(std::string_view text) {
   return out;
 }
 
-TEST_CASE("the parts of m come in any order, known by how they begin") {
+TEST_CASE("the parts of m may have any order and are recognized by their beginning") {
   SubQuery q = *ReadMetricQuery("sum:1m-avg:RATE{counter,100,5}:explicit_tags:net.bytes");
   CHECK(*q.aggregator == "sum");
   CHECK(*q.metric == "net.bytes");
@@ -44,7 +47,7 @@ TEST_CASE(
   CHECK_FALSE(ReadMetricQuery("max:values:m")->value_filter.has_value());
 }
 
-TEST_CASE("rate options") {
+TEST_CASE("rate options are parsed") {
   auto options = [](const char* text) {
     return *ReadMetricQuery("sum:" + std::string(text) + ":m")->rate_options;
   };
@@ -59,17 +62,17 @@ TEST_CASE("rate options") {
   }
 }
 
-TEST_CASE("the first braces group, the second only filter") {
+TEST_CASE("the first braces group, and the second ones only filter") {
   CHECK(Filters("sum:m{}") == "m");
   CHECK(Filters("sum:m{host=*}") == "m host:wildcard(*)+");
   CHECK(Filters("sum:m{host=a|b,dc=x*}") == "m host:literal_or(a|b)+ dc:wildcard(x*)+");
   CHECK(Filters("sum:m{}{host=Regexp(^a)}") == "m host:regexp(^a)");
   CHECK(Filters("sum:m{host=*}{dc=x}") == "m dc:literal_or(x) host:wildcard(*)+");
-  // A grouping filter that repeats one of the second braces makes that one group.
+  // A grouping filter that equals one of the second braces makes that one a grouping filter.
   CHECK(Filters("sum:m{host=a}{host=a}") == "m host:literal_or(a)+");
 }
 
-TEST_CASE("what OpenTSDB answers with 500 is told apart") {
+TEST_CASE("errors that OpenTSDB answers with 500 are distinguished") {
   for (const char* text :
        {"sum:", "sum:m{host=*", "sum:m{host}", "sum:m{=x}", "sum:m{host=}", "sum:m{host==*}",
         "sum:m{host=foo(x)}", "sum:m{host=regexp(()}", "sum::m"}) {
@@ -82,7 +85,7 @@ TEST_CASE("what OpenTSDB answers with 500 is told apart") {
   }
 }
 
-TEST_CASE("all tsuid come before all m, and flags count by presence") {
+TEST_CASE("all tsuid precede all m, and flags count by their presence") {
   Parameters parameters;
   parameters.Add("start", "1h-ago");
   parameters.Add("m", "sum:a");
@@ -98,7 +101,7 @@ TEST_CASE("all tsuid come before all m, and flags count by presence") {
   CHECK(ReadQuery(Parameters()).status().message() == "Missing sub queries");
 }
 
-TEST_CASE("the metrics of exp are sub-queries behind those of m") {
+TEST_CASE("the metrics of exp become sub-queries after those of m") {
   Parameters p;
   p.Add("start", "1");
   p.Add("exp", "sum(max:a{host=*},scale(min:10s-avg:b,2))");
@@ -118,7 +121,7 @@ TEST_CASE("the metrics of exp are sub-queries behind those of m") {
   CHECK(ReadExpressions(p).status().code() == StatusCode::kUnsupported);
 }
 
-TEST_CASE("last points by series and by TSUID") {
+TEST_CASE("last-point queries by metric and by TSUID are parsed") {
   Parameters parameters;
   parameters.Add("timeseries", "m{host=a,dc=x}");
   parameters.Add("tsuids", "000001,000002");
@@ -143,6 +146,26 @@ TEST_CASE("last points by series and by TSUID") {
   CHECK(ReadLastPointQuery(twice).status().code() == StatusCode::kUnsupported);
   parameters.Add("back_scan", "x");
   CHECK_FALSE(ReadLastPointQuery(parameters).ok());
+}
+
+TEST_CASE("very many grouping filters are compared quickly") {
+  std::string text = "sum:m{k0=v";
+  for (int i = 1; i < 50'000; ++i) text += ",k" + std::to_string(i) + "=v";
+  text += "}{k7=v,k8=w}";
+  Result<SubQuery> query = SubQuery();
+  const double seconds = CpuSecondsOf([&] { query = ReadMetricQuery(text); });
+  REQUIRE(query.ok());
+  CHECK(query->filters.size() == 50'001);
+  CHECK(query->filters[0].group_by);
+  CHECK_FALSE(query->filters[1].group_by);
+  CHECK(seconds < 5);
+}
+
+TEST_CASE("a request of too many sub-queries is refused") {
+  Parameters parameters;
+  parameters.Add("start", "1h-ago");
+  for (size_t i = 0; i <= kSubQueriesMax; ++i) parameters.Add("m", "sum:m");
+  CHECK(ReadQuery(parameters).status().code() == StatusCode::kLimitExceeded);
 }
 
 }  // namespace

@@ -8,10 +8,12 @@
 #include <utility>
 #include <vector>
 
+#include "http/wire/request_memory.h"
+
 namespace hg::http {
 namespace {
 
-/// Names of the first labels of the series that were visited.
+/// The names of the first labels of the visited series.
 struct Visited {
   Status status;
   std::vector<std::string> names;
@@ -25,7 +27,7 @@ Visited Read(std::string_view bytes) {
   return visited;
 }
 
-/// All series, as text.
+/// Returns all series as text.
 std::string Shown(std::string_view bytes) {
   std::string text;
   const Status read = ReadWriteRequest(bytes, [&](const WrittenSeries& series) {
@@ -39,7 +41,7 @@ std::string Shown(std::string_view bytes) {
   return read.ok() ? text : "none";
 }
 
-/// The same by protobuf alone.
+/// The same, parsed by protobuf alone.
 std::string ShownByProtobuf(const std::string& bytes) {
   std::string text;
   prometheus::WriteRequest message;
@@ -63,7 +65,7 @@ std::string Request(const std::vector<std::string>& names) {
 
 }  // namespace
 
-TEST_CASE("series are visited in order, each without what the last one had") {
+TEST_CASE("series are visited in order, without remains of the previous series") {
   prometheus::WriteRequest message;
   message.add_timeseries()->add_labels()->set_name("a");
   message.add_timeseries();
@@ -74,15 +76,15 @@ TEST_CASE("series are visited in order, each without what the last one had") {
   CHECK(Read("").status.ok());
 }
 
-TEST_CASE("fields that are not known are skipped") {
-  // Field 3, metadata, is a message; 15 is a number; both are none of ours.
+TEST_CASE("unknown fields are skipped") {
+  // Field 3 is metadata, a message; field 15 is a number. Both are ignored.
   const std::string metadata("\x1a\x03\x08\x01\x12", 5), number("\x78\x05", 2);
   const Visited visited = Read(metadata + Request({"a"}) + number + Request({"b"}) + metadata);
   CHECK(visited.status.ok());
   CHECK(visited.names == std::vector<std::string>{"a", "b"});
 }
 
-TEST_CASE("a request that is cut short is refused wherever that is") {
+TEST_CASE("a truncated request is refused, wherever it is cut") {
   const std::string first = Request({"a"}), whole = Request({"a", "bcd"});
   for (size_t size = 1; size < whole.size(); ++size) {
     CAPTURE(size);
@@ -90,7 +92,7 @@ TEST_CASE("a request that is cut short is refused wherever that is") {
   }
 }
 
-TEST_CASE("what is no request is refused") {
+TEST_CASE("invalid requests are refused") {
   CHECK_FALSE(Read("not a message").status.ok());
   CHECK_FALSE(Read(Request({"\xFF"})).status.ok());                           // not UTF-8
   CHECK_FALSE(Read(std::string("\x0a\x80\x80\x80\x80\x08", 6)).status.ok());  // 2 GiB long
@@ -99,7 +101,7 @@ TEST_CASE("what is no request is refused") {
   CHECK(large.message().find("is longer than 4194304") != std::string::npos);
 }
 
-TEST_CASE("series are what protobuf says, whichever byte of them is cut or damaged") {
+TEST_CASE("truncated or damaged series give the same result as protobuf, for every byte") {
   prometheus::WriteRequest message;
   prometheus::TimeSeries* const series = message.add_timeseries();
   for (const auto& [name, value] : {std::pair("__name__", "up"), {"job", "é"}, {"empty", ""}}) {
@@ -115,7 +117,7 @@ TEST_CASE("series are what protobuf says, whichever byte of them is cut or damag
   series->add_histograms("x");
   *message.add_timeseries() = *series;
   std::string body = message.SerializeAsString();
-  // A label whose name stands twice, with a number and a group that nobody knows.
+  // A label with a repeated name, an unknown number and an unknown group.
   body += std::string("\x0a\x0f\x0a\x0d\x0a\x01x\x0a\x01y\x18\x05\x12\x01z\x23\x24", 17);
   CHECK(Shown(body) == ShownByProtobuf(body));
   CHECK(Shown(body).ends_with("y=z,0\n"));
@@ -131,6 +133,20 @@ TEST_CASE("series are what protobuf says, whichever byte of them is cut or damag
       check(damaged);
     }
   }
+}
+
+TEST_CASE("a series with only empty labels is charged before it is parsed") {
+  std::string series;
+  for (int i = 0; i < 1'000'000; ++i) series += std::string("\x0a\x00", 2);
+  std::string request = "\x0a";
+  for (size_t size = series.size(); size > 0; size >>= 7)
+    request += static_cast<char>(size > 127 ? size % 128 + 128 : size);
+  request += series;
+  RequestMemory memory(uint64_t{32} << 20);
+  RequestMemory::Share share(memory, 0);
+  const RequestMemory::Share::Used used(&share);
+  CHECK(Read(request).status.code() == StatusCode::kLimitExceeded);
+  CHECK(share.held() == 0);
 }
 
 }  // namespace hg::http

@@ -25,14 +25,14 @@ namespace {
 
 constexpr uint64_t kMiB = 1 << 20;
 
-/// `count` times `element`, in an array.
+/// Returns an array with `count` copies of `element`.
 std::string ArrayOf(std::string_view element, size_t count) {
   std::string text = "[";
   for (size_t i = 0; i < count; ++i) text.append(i > 0 ? "," : "").append(element);
   return text + "]";
 }
 
-TEST_CASE("what is free is not asked for, the rest comes from all requests' budget") {
+TEST_CASE("free bytes of a share are not taken from the budget, and further ones are") {
   RequestMemory memory(8 * kMiB);
   RequestMemory::Share share(memory, 1000);
   CHECK(share.Take(1000));
@@ -47,7 +47,7 @@ TEST_CASE("what is free is not asked for, the rest comes from all requests' budg
   CHECK(memory.taken() == 0);
 }
 
-TEST_CASE("one request has half, and waits for nothing that others hold") {
+TEST_CASE("one request may take half of the budget") {
   RequestMemory memory(8 * kMiB);
   {
     RequestMemory::Share large(memory, 0), other(memory, 0), third(memory, 0);
@@ -66,7 +66,7 @@ TEST_CASE("one request has half, and waits for nothing that others hold") {
   CHECK(memory.taken() == 0);
 }
 
-TEST_CASE("whoever asks for what is there gets it, whatever another one asks for at once") {
+TEST_CASE("concurrent requests for memory cannot make each other fail while there is enough") {
   RequestMemory memory(8 * kMiB);
   RequestMemory::Share others(memory, 0), more(memory, 0);
   REQUIRE(others.Take(4 * kMiB));
@@ -84,7 +84,7 @@ TEST_CASE("whoever asks for what is there gets it, whatever another one asks for
   CHECK(refused == 0);
 }
 
-TEST_CASE("what a body is made of is asked for before it is there") {
+TEST_CASE("memory for a body is charged before it is received") {
   const std::string text(10 * kMiB, ' ');
   const auto packed = [&text](ContentCoding coding) {
     BodyPacker packer(coding);
@@ -133,7 +133,7 @@ TEST_CASE("a budget of 0 refuses nothing") {
   CHECK(share.Take(uint64_t{1} << 40));
 }
 
-TEST_CASE("a document asks for its tree before it has it") {
+TEST_CASE("memory for a document tree is charged before it is built") {
   for (const char* element : {"1", "[]", "{}", R"({"":0})", R"(["a text that is no short one"])"}) {
     CAPTURE(element);
     const std::string text = ArrayOf(element, 40000);
@@ -147,7 +147,7 @@ TEST_CASE("a document asks for its tree before it has it") {
   }
 }
 
-TEST_CASE("messages and parameters that a body names in few bytes are asked for") {
+TEST_CASE("messages and parameters that need much more memory than bytes are charged") {
   RequestMemory memory(kMiB);
   RequestMemory::Share share(memory, 0);
   const RequestMemory::Share::Used used(&share);
@@ -166,14 +166,14 @@ TEST_CASE("messages and parameters that a body names in few bytes are asked for"
   CHECK(form.refusal().code() == StatusCode::kLimitExceeded);
 }
 
-TEST_CASE("metrics of OpenTelemetry as exporters write them ask for a few times their size") {
+TEST_CASE("OpenTelemetry requests of exporters are charged a few times their size") {
   const std::string point =
       R"({"attributes":[{"key":"host","value":{"stringValue":"web-01.example"}},{"key":"region","value":{"stringValue":"eu-central-1"}}],)"
       R"("startTimeUnixNano":"1700000000000000000","timeUnixNano":"1700000010000000000","asDouble":17.25})";
   const std::string body =
       R"({"resourceMetrics":[{"scopeMetrics":[{"metrics":[{"name":"load","gauge":{"dataPoints":)" +
       ArrayOf(point, 1000) + "}}]}]}]}";
-  RequestMemory memory(24 * body.size());  // of which one request may have half
+  RequestMemory memory(24 * body.size());  // one request may use half of it
   RequestMemory::Share share(memory, 0);
   const RequestMemory::Share::Used used(&share);
   otlp::ExportMetricsServiceRequest request;
@@ -188,7 +188,7 @@ struct IdleLabelledSink : LabelledSink {
   void Refuse(std::string_view) override {}
 };
 
-/// A field of protobuf that holds messages.
+/// A protobuf field that contains messages.
 std::string Field(char tag, const std::string& content) {
   std::string out(1, tag);
   size_t size = content.size();
@@ -196,7 +196,7 @@ std::string Field(char tag, const std::string& content) {
   return out + static_cast<char>(size) + content;
 }
 
-TEST_CASE("data points that a protobuf body names in few bytes are asked for") {
+TEST_CASE("protobuf data points that need much more memory than bytes are charged") {
   const auto refused = [](const std::string& metric, size_t times) {
     RequestMemory memory(8 * kMiB);
     RequestMemory::Share share(memory, 0);
@@ -217,7 +217,7 @@ TEST_CASE("data points that a protobuf body names in few bytes are asked for") {
   CHECK_FALSE(refused(Field('\x12', Field('\x4A', empties.substr(0, 2000))), 100));
 }
 
-TEST_CASE("numbers that are put back are asked for, too") {
+TEST_CASE("restored numbers are charged too") {
   RequestMemory memory(2 * kMiB);
   RequestMemory::Share share(memory, 0);
   const RequestMemory::Share::Used used(&share);
@@ -225,7 +225,7 @@ TEST_CASE("numbers that are put back are asked for, too") {
   CHECK(ParseJson(text).status().code() == StatusCode::kLimitExceeded);
 }
 
-TEST_CASE("elements that are handed over one by one take the memory of one") {
+TEST_CASE("elements that are passed on one by one take the memory of one") {
   const std::string text = ArrayOf(R"({"a":[1,2,{"b":"c"}]})", 40000);
   RequestMemory memory(kMiB);
   RequestMemory::Share share(memory, 0);
@@ -239,7 +239,7 @@ TEST_CASE("elements that are handed over one by one take the memory of one") {
   CHECK(memory.taken() <= kMiB / 2);
 }
 
-TEST_CASE("elements are handed over once, in order, however large their numbers") {
+TEST_CASE("elements are passed on once, in order, however large their numbers are") {
   std::string seen;
   const auto note = [&seen](const JsonValue& element) {
     seen += element.text + (element.is_array() ? "list " : " ");
@@ -260,7 +260,7 @@ TEST_CASE("elements are handed over once, in order, however large their numbers"
   CHECK(enough.code() == StatusCode::kNotFound);
 }
 
-TEST_CASE("points that a body names in few bytes are asked for") {
+TEST_CASE("points that need much more memory than bytes are charged") {
   RequestMemory memory(8 * kMiB);
   RequestMemory::Share share(memory, 0);
   const RequestMemory::Share::Used used(&share);

@@ -5,7 +5,7 @@
 namespace hg::http {
 namespace {
 
-/// "metric key=value …", or why there is none.
+/// Returns "metric key=value …", or the error.
 std::string Named(std::string_view metric, std::vector<Label> labels,
                   const NameRules& rules = NameRules()) {
   const auto series = NameSeries(metric, labels, {rules, "source", "unknown"});
@@ -17,7 +17,7 @@ std::string Named(std::string_view metric, std::vector<Label> labels,
 
 }  // namespace
 
-TEST_CASE("labels are read as they were spelled") {
+TEST_CASE("labels are decoded as they were encoded") {
   const std::string large(1000, 'x');
   const std::vector<Label> labels = {{"a", "b"}, {"", ""}, {large, std::string_view("\0\x80", 2)}};
   Bytes spelled;
@@ -29,7 +29,7 @@ TEST_CASE("labels are read as they were spelled") {
   CHECK(ReadLabels("").empty());
 }
 
-TEST_CASE("labels split in other places are spelled otherwise") {
+TEST_CASE("labels that are split differently have different raw series keys") {
   Bytes one, other;
   const Label first{"ab", "c"}, second{"a", "bc"};
   AppendLabels({&first, 1}, &one);
@@ -37,7 +37,7 @@ TEST_CASE("labels split in other places are spelled otherwise") {
   CHECK(one != other);
 }
 
-TEST_CASE("a series is named by legal names, tags in the order of their ids") {
+TEST_CASE("a series gets legal names, with tags in the order of their ids") {
   CHECK(Named("http_requests_total", {{"job", "api"}, {"code", "200"}}) ==
         "http_requests_total code=200 job=api");
   CHECK(Named("a:b", {{"le", "+Inf"}, {"x y", "é"}}) == "a_x003A_b le=_x002B_Inf x_x0020_y=é");
@@ -45,7 +45,7 @@ TEST_CASE("a series is named by legal names, tags in the order of their ids") {
   CHECK(Named("m", {{"a", ""}, {"b", "c"}}) == "m b=c");
 }
 
-TEST_CASE("a series without labels gets a tag that is nobody's label") {
+TEST_CASE("a series without labels gets the default tag, which no label can produce") {
   CHECK(Named("m", {}) == "m source=unknown");
   CHECK(Named("m", {{"a", ""}}) == "m source=unknown");
   CHECK(Named("m", {{"source", "unknown"}}) == "m _x0073_ource=unknown");
@@ -53,7 +53,7 @@ TEST_CASE("a series without labels gets a tag that is nobody's label") {
   CHECK(Named("m", {{"source", "unknown"}, {"a", "b"}}) == "m a=b source=unknown");
 }
 
-TEST_CASE("a series that cannot be named says why") {
+TEST_CASE("the error of a series that cannot be named has the reason") {
   CHECK(Named("", {{"a", "b"}}) == "has no name");
   CHECK(Named("m", {{"", "b"}}) == "has a label without a name");
   CHECK(Named("m", {{"a", "b"}, {"c", "d"}, {"a", "b"}}) == "has the label a twice");
@@ -61,7 +61,7 @@ TEST_CASE("a series that cannot be named says why") {
   CHECK(Named("m\xFF", {{"a", "b"}}) == "has text that is not UTF-8");
 }
 
-TEST_CASE("a series is shown to people, shortened") {
+TEST_CASE("a series is shown as a shortened text") {
   const std::vector<Label> labels = {{"a", "b"}, {"c", "d"}};
   CHECK(SeriesText("m", labels) == R"(m{a="b", c="d"})");
   CHECK(SeriesText("m", {}) == "m{}");

@@ -4,7 +4,7 @@
 
 namespace hg::http {
 
-TEST_CASE("what was packed unpacks, at the limit and not above") {
+TEST_CASE("a packed block unpacks up to the limit and not above it") {
   std::string out = "before";
   for (const std::string& text :
        {std::string(), std::string("a"), std::string(100000, 'x'), std::string("abc\0def", 7)}) {
@@ -27,7 +27,7 @@ TEST_CASE("a damaged block is refused") {
   CHECK_FALSE(UnpackSnappy("\xFF\xFF\xFF\xFF\xFF\xFF", 1000, &out).ok());
 }
 
-TEST_CASE("a block that claims more than its size can hold takes no memory") {
+TEST_CASE("a block that claims an impossible size allocates no memory") {
   std::string out;
   const std::string claims = std::string("\x80\x80\x80\x10", 4) + std::string(100, 'x');  // 32 MiB
   CHECK(UnpackSnappy(claims, 64 << 20, &out).code() == StatusCode::kInvalidArgument);

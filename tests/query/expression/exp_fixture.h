@@ -1,6 +1,7 @@
 #pragma once
-// Groups and requests for the tests of expressions, written shortly.
+// Short notation for groups and requests in tests of expressions.
 
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,14 +12,14 @@
 
 namespace hg::query {
 
-/// UIDs of one byte each.
+/// A layout with UIDs of one byte each.
 inline KeyLayout NarrowLayout() {
   KeyLayout layout;
   layout.metric_width = layout.tagk_width = layout.tagv_width = 1;
   return layout;
 }
 
-/// A group of one series with the tag host; its value's UID is its last character.
+/// A group of one series with the tag host. The UID of the tag value is its last character.
 inline Group HostGroup(size_t query_index, const std::string& metric, const std::string& host,
                        PointColumns points) {
   Group out;
@@ -30,14 +31,14 @@ inline Group HostGroup(size_t query_index, const std::string& metric, const std:
   return out;
 }
 
-/// What a test asks: metrics by id, expressions by id, and what storage found.
+/// A test case: metrics by id, expressions by id, and the groups that storage returns.
 struct ExpCase {
   struct Metric {
     std::string id;
-    std::vector<Group> groups;  // their query_index is set here
+    std::vector<Group> groups;  // Run sets their query_index
     std::optional<NumericFill> fill;
     Status failure = {};
-    std::string name = {};  // "metric." and the id if empty
+    std::string name = {};  // name of the metric; if empty, it is "metric." followed by the id
   };
   struct Expression {
     std::string id, text;
@@ -47,9 +48,9 @@ struct ExpCase {
   std::vector<Metric> metrics;
   std::vector<Expression> expressions;
   std::vector<std::string> outputs;
-  std::vector<Bytes> filter_keys;  // of every metric
+  std::vector<Bytes> filter_keys;  // UIDs of filtered tag keys, the same for every metric
   int64_t start_s = 0, end_s = 100;
-  WorkWatch* watch = nullptr;
+  RequestContext* watch = nullptr;
 
   [[nodiscard]] Result<std::vector<ExpResult>> Run() const {
     ExpRequest request;
@@ -82,16 +83,24 @@ struct ExpCase {
     }
     if (!outputs.empty()) request.outputs.emplace();
     for (const std::string& id : outputs) request.outputs->push_back({id, {}});
-    ASSIGN_OR_RETURN(ExpPlan plan, PlanExpressions(request));
+    ASSIGN_OR_RETURN(ExpPlan plan, PlanExpressions(request, RequestContext::Unlimited()));
+    ValidationTrace trace;
+    ASSIGN_OR_RETURN(const ValidQuery valid,
+                     ValidateRequest(plan.request, 1'500'000'000'000, TimeZone(), 1, &trace,
+                                     RequestContext::Unlimited()));
     ValidQuery query;
     query.request = plan.request;
+    // The groups of a test count all metrics, but validation removes repeated sub-queries.
+    std::map<size_t, size_t> first;
+    for (size_t i = 0; i < valid.places.size(); ++i)
+      query.places.push_back(first.try_emplace(valid.places[i], i).first->second);
     query.start_ms = start_s * 1000;
     query.end_ms = end_s * 1000;
     return RunExpressions(plan, query, answer, NarrowLayout(), watch);
   }
 };
 
-/// "10:6.0,100.0 20:NaN,200.0": the shown rows, in seconds; or the error.
+/// Returns the shown rows as "10:6.0,100.0 20:NaN,200.0" with times in seconds, or the error.
 inline std::string Rows(const ExpResult& result) {
   const ExpTable& table = *result.table;
   std::string out;

@@ -5,6 +5,8 @@
 #include <functional>
 
 #include "query/expression/limits.h"
+#include "query/validate.h"
+#include "tests/support/fake_watch.h"
 
 namespace hg::query {
 namespace {
@@ -31,14 +33,14 @@ ExpRequest Minimal() {
   return request;
 }
 
-TEST_CASE("a metric becomes a sub-query, with what it says before what the time says") {
+TEST_CASE("a metric becomes a sub-query, with its own settings before those of the time") {
   ExpRequest request = Minimal();
   request.time->downsampler.emplace();
   request.time->downsampler->interval = "1m";
   request.time->downsampler->aggregator = "avg";
   request.time->rate = true;
   request.metrics[0].aggregator = "max";
-  Result<ExpPlan> plan = PlanExpressions(request);
+  Result<ExpPlan> plan = PlanExpressions(request, RequestContext::Unlimited());
   REQUIRE(plan.ok());
   const SubQuery& query = plan->request.queries.at(0);
   CHECK(query.aggregator == "max");
@@ -51,28 +53,28 @@ TEST_CASE("a metric becomes a sub-query, with what it says before what the time 
   CHECK(plan->outputs[0].id == "e");
 }
 
-TEST_CASE("without outputs all expressions are shown, or all metrics") {
+TEST_CASE("without outputs all expressions are shown, or else all metrics") {
   ExpRequest request = Minimal();
   request.expressions.reset();
-  Result<ExpPlan> plan = PlanExpressions(request);
+  Result<ExpPlan> plan = PlanExpressions(request, RequestContext::Unlimited());
   REQUIRE(plan.ok());
   CHECK(plan->outputs.at(0).id == "a");
   request.outputs = {{ExpOutput{"zz", {}}, ExpOutput{{}, "x"}}};
-  plan = PlanExpressions(request);
+  plan = PlanExpressions(request, RequestContext::Unlimited());
   REQUIRE(plan.ok());
   CHECK(plan->outputs.empty());
 }
 
-TEST_CASE("ids may have letters of any script, offsets are times and change nothing") {
+TEST_CASE("ids may have letters of any script, and offsets must be times but have no effect") {
   ExpRequest request = Minimal();
   request.expressions.reset();
   for (const char* id : {"a\u00E9", "\u6F22", "\u00F11"}) {
     request.metrics[0].id = id;
-    CHECK(PlanExpressions(request).ok());
+    CHECK(PlanExpressions(request, RequestContext::Unlimited()).ok());
   }
   for (const char* offset : {"", "1h-ago", "now", "2017/07/14"}) {
     request.metrics[0].time_offset = offset;
-    CHECK(PlanExpressions(request).ok());
+    CHECK(PlanExpressions(request, RequestContext::Unlimited()).ok());
   }
 }
 
@@ -99,7 +101,7 @@ TEST_CASE("requests that OpenTSDB refuses are refused") {
       {"metric twice", [](ExpRequest& r) { r.metrics.push_back(r.metrics[0]); }},
       {"metric's aggregator", [](ExpRequest& r) { r.metrics[0].aggregator = "zz"; }},
       {"filter twice", [](ExpRequest& r) { r.filters->push_back(r.filters->at(0)); }},
-      {"filter type", [](ExpRequest& r) { r.filters->at(0).tags[0].type = "zz"; }},
+      {"filter type", [](ExpRequest& r) { r.filters->at(0).tags.Edit()[0].type = "zz"; }},
       {"filter without tags", [](ExpRequest& r) { r.filters->at(0).tags_missing = true; }},
       {"no expression", [](ExpRequest& r) { r.expressions->at(0).expr.reset(); }},
       {"syntax", [](ExpRequest& r) { r.expressions->at(0).expr = "a +"; }},
@@ -115,13 +117,46 @@ TEST_CASE("requests that OpenTSDB refuses are refused") {
        }},
       {"too many", [](ExpRequest& r) { r.metrics.resize(kExpressionIdsMax, r.metrics[0]); }},
   };
-  CHECK(PlanExpressions(Minimal()).ok());
+  CHECK(PlanExpressions(Minimal(), RequestContext::Unlimited()).ok());
   for (const Mistake& mistake : mistakes) {
     CAPTURE(mistake.name);
     ExpRequest request = Minimal();
     mistake.make(request);
-    CHECK(PlanExpressions(request).status().code() == StatusCode::kInvalidArgument);
+    CHECK(PlanExpressions(request, RequestContext::Unlimited()).status().code() ==
+          StatusCode::kInvalidArgument);
   }
+}
+
+TEST_CASE("metrics with the same filter share it, in the plan and in the validated request") {
+  ExpRequest request = Minimal();
+  std::vector<FilterSpec> tags;
+  for (int i = 0; i < 1000; ++i)
+    tags.push_back({"wildcard", "host", "*a" + std::to_string(i), false, false});
+  request.filters->at(0).tags = tags;
+  for (int i = 0; i < 1000; ++i) {
+    request.metrics.push_back(request.metrics[0]);
+    request.metrics.back().id = "m" + std::to_string(i);
+    request.metrics.back().metric = "metric" + std::to_string(i);
+  }
+  FakeWatch watch;
+  FilterSet filters(watch);
+  const Result<ExpPlan> plan = PlanExpressions(request, watch, &filters);
+  REQUIRE(plan.ok());
+  ValidationTrace trace;
+  const Result<ValidQuery> query =
+      ValidateRequest(plan->request, 1'700'000'000'000, TimeZone(), 3, &trace, watch, &filters);
+  REQUIRE(query.ok());
+  REQUIRE(query->queries.size() == 1001);
+  for (const ValidSubQuery& sub : query->queries) {
+    REQUIRE(sub.text.filters.SharesWith(request.filters->at(0).tags));
+    REQUIRE(sub.filters.SharesWith(query->queries[0].filters));
+  }
+  CHECK(watch.bytes < 20'000'000);
+  CHECK(watch.bytes > 1'000'000);
+  FakeWatch poor;
+  poor.bytes_max = 500'000;
+  FilterSet others(poor);
+  CHECK(PlanExpressions(request, poor, &others).status().code() == StatusCode::kLimitExceeded);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace {
 
 constexpr NumericFill kNanFill{FillPolicy::kNan, std::numeric_limits<double>::quiet_NaN()};
 
-// The data of spec query.md §11.2.
+// The data of opentsdb-queries.md §11.2.
 ExpCase WorkedExample(std::optional<NumericFill> fill = {}) {
   ExpCase c;
   c.metrics.push_back({"a",
@@ -27,7 +27,7 @@ ExpCase WorkedExample(std::optional<NumericFill> fill = {}) {
   return c;
 }
 
-TEST_CASE("gaps take the fill value, absent series are zero") {
+TEST_CASE("gaps get the fill value, and missing series are zero") {
   ExpCase c = WorkedExample();
   c.expressions = {{"e", "a + b"}};
   CHECK(Rows(c.Run()) == "10:6.0,10.0,100.0 20:2.0,20.0,200.0 30:10.0,30.0,300.0");
@@ -38,7 +38,7 @@ TEST_CASE("gaps take the fill value, absent series are zero") {
   CHECK(Rows(c.Run()) == "10:6.0 20:NaN 30:10.0");
 }
 
-TEST_CASE("a joined series is called by the first variable, and by all metrics it has") {
+TEST_CASE("a joined series has the tags of the first variable and all of its metrics") {
   ExpCase c = WorkedExample();
   c.expressions = {{"e", "a + b"}};
   Result<std::vector<ExpResult>> results = c.Run();
@@ -54,7 +54,7 @@ TEST_CASE("a joined series is called by the first variable, and by all metrics i
 
 TEST_CASE("the first variable is the first of a Java map, not of the text") {
   ExpCase c = WorkedExample();
-  // In a map of four places d stands before a.
+  // In a map with four slots d comes before a.
   c.metrics[1].id = "d";
   c.expressions = {{"e", "a + d"}};
   Result<std::vector<ExpResult>> results = c.Run();
@@ -63,19 +63,19 @@ TEST_CASE("the first variable is the first of a Java map, not of the text") {
   CHECK((*results)[0].table->series[2].tags[0].value.name == "h3");
 }
 
-TEST_CASE("variables of one place in Java's map come in order of the request's metrics") {
+TEST_CASE("variables in one slot of Java's map have the order of the request's metrics") {
   ExpCase c = WorkedExample();
-  c.metrics[1].id = "q";  // the place of a
+  c.metrics[1].id = "q";  // in the slot of a
   c.expressions = {{"e", "q + a"}};
   CHECK_FALSE((*c.Run())[0].table->series[1].tags.empty());
   std::swap(c.metrics[0].id, c.metrics[1].id);
   CHECK_FALSE((*c.Run())[0].table->series[1].tags.empty());
 }
 
-TEST_CASE("a metric that is asked for twice has the place of the first") {
+TEST_CASE("a repeated metric has the position of its first sub-query") {
   ExpCase c = WorkedExample();
   c.metrics[0].id = "m1";
-  c.metrics[1].id = "q";  // the place of a
+  c.metrics[1].id = "q";  // in the slot of a
   c.metrics.push_back({"a", {}, {}});
   c.metrics[0].name = c.metrics[2].name = "m.a";
   c.expressions = {{"e", "q + a"}};
@@ -85,7 +85,7 @@ TEST_CASE("a metric that is asked for twice has the place of the first") {
   CHECK((*results)[0].table->series[2].tags.empty());
 }
 
-TEST_CASE("a metric that failed fails only what is shown of it") {
+TEST_CASE("a failed metric fails only outputs that use it") {
   ExpCase c = WorkedExample();
   c.metrics[1].failure = Status::InvalidArgument("Got Infinity");
   c.expressions = {{"e", "a + b"}, {"f", "a"}};
@@ -104,11 +104,12 @@ TEST_CASE("an expression has no query tags") {
   c.expressions = {{"e", "a"}, {"f", "a + e", false, true}, {"g", "a + b", false, true}};
   const auto results = c.Run();
   REQUIRE(results.ok());
-  CHECK((*results)[1].table->series.size() == 3);  // all of e's under one key beside two of a
+  // All series of e under one key, next to two of a.
+  CHECK((*results)[1].table->series.size() == 3);
   CHECK((*results)[2].table->series.size() == 3);  // h1, h2, h3
 }
 
-TEST_CASE("instants are those of all series, and only [start, end] is shown") {
+TEST_CASE("instants are those of all series, and only those in [start, end] are shown") {
   ExpCase c;
   c.metrics.push_back({"a", {HostGroup(0, "m.a", "h1", OfInts({{10, 1}, {20, 2}, {30, 3}}))}, {}});
   c.metrics.push_back({"o", {HostGroup(1, "m.o", "h1", OfInts({{12, 1}, {22, 2}}))}, {}});
@@ -119,7 +120,7 @@ TEST_CASE("instants are those of all series, and only [start, end] is shown") {
   CHECK(Rows(c.Run()) == "12:1.0 20:2.0");
 }
 
-TEST_CASE("an intersection does not step on the points of series it leaves out") {
+TEST_CASE("an intersection ignores the points of series that it leaves out") {
   ExpCase c;
   c.metrics.push_back({"a",
                        {HostGroup(0, "m.a", "h1", OfInts({{10, 1}, {20, 2}})),
@@ -130,7 +131,7 @@ TEST_CASE("an intersection does not step on the points of series it leaves out")
   CHECK(Rows(c.Run()) == "10:6.0 20:8.0");
 }
 
-TEST_CASE("metrics are shown whole, with zeros in their gaps") {
+TEST_CASE("metrics are shown completely, with zeros in their gaps") {
   ExpCase c = WorkedExample(kNanFill);
   c.start_s = 20;
   Result<std::vector<ExpResult>> results = c.Run();
@@ -138,7 +139,7 @@ TEST_CASE("metrics are shown whole, with zeros in their gaps") {
   CHECK(Rows(results, 1) == "10:5.0,100.0 20:0.0,200.0 30:7.0,300.0");
 }
 
-TEST_CASE("an expression may use others, in any order, step by step") {
+TEST_CASE("an expression may use others, in any order, row by row") {
   ExpCase c = WorkedExample();
   c.expressions = {{"g", "e * a", true}, {"e", "a + b", true}, {"k", "g - e", true}};
   Result<std::vector<ExpResult>> results = c.Run();
@@ -149,9 +150,9 @@ TEST_CASE("an expression may use others, in any order, step by step") {
   CHECK(Rows(c.Run()) == "10:0.0 20:2.0 30:20.0");
 }
 
-TEST_CASE("an inner series that is NaN fails nothing where another one of its key is taken") {
-  // The sum of m and b has two series without tags: of a, a host among several, and of b, which a
-  // lacks. The second stands for both.
+TEST_CASE("an inner series with NaN fails nothing if another one of its key is used") {
+  // The sum of m and b has two series without tags: of a, which is one host of several, and of b,
+  // which a lacks. The second one represents both.
   ExpCase c = WorkedExample(kNanFill);
   Group several = HostGroup(0, "m.a", "h1", OfInts({{10, 1}}));
   several.aggregate_tags = {"host"};
@@ -166,7 +167,7 @@ TEST_CASE("an inner series that is NaN fails nothing where another one of its ke
   CHECK(Rows(c.Run()) == "10:0.0 20:0.0");
 }
 
-TEST_CASE("an inner expression that runs out, or is NaN, fails the request") {
+TEST_CASE("an inner expression that ends early or is NaN fails the request") {
   ExpCase c = WorkedExample();
   c.metrics.push_back({"o", {HostGroup(0, "m.o", "h1", OfInts({{12, 1}, {22, 2}, {32, 3}}))}, {}});
   c.expressions = {{"e", "a + 1"}, {"g", "e + o"}};
@@ -186,7 +187,7 @@ TEST_CASE("expressions that use themselves are refused") {
   CHECK(Rows(c.Run()).find("uses itself") != std::string::npos);
 }
 
-TEST_CASE("a chain of expressions that each use two others costs no more than their number") {
+TEST_CASE("the cost of chained expressions grows with their number only") {
   ExpCase c = WorkedExample();
   c.expressions = {{"e0", "a", true}, {"e1", "b - b + a", true}};
   for (int i = 2; i < 200; ++i) {
@@ -197,7 +198,7 @@ TEST_CASE("a chain of expressions that each use two others costs no more than th
   CHECK(Rows(c.Run()) == "10:1.0 20:2.0 30:3.0");
 }
 
-TEST_CASE("an expression shown twice is used up by the first") {
+TEST_CASE("an expression that is shown twice is empty the second time") {
   ExpCase c = WorkedExample();
   c.expressions = {{"e", "a + b"}};
   c.outputs = {"e", "zz", "e"};
@@ -240,10 +241,10 @@ TEST_CASE("no groups give no rows, and an intersection fails only if there are s
   CHECK(Rows(c.Run()).find("No intersections found") != std::string::npos);
 }
 
-TEST_CASE("the number of values has a limit") {
+TEST_CASE("the number of values is limited") {
   ExpCase c;
   c.metrics.push_back({"a", {}, {}});
-  // Series that never meet: every one adds its instants to all the others' rows.
+  // Series without common times: each adds its times to the rows of all others.
   for (int s = 0; s < 200; ++s) {
     PointColumns points;
     for (int64_t i = 0; i < 500; ++i) {
@@ -251,7 +252,7 @@ TEST_CASE("the number of values has a limit") {
       points.bits.push_back(1);
     }
     Group group = HostGroup(0, "m.a", "h1", std::move(points));
-    group.tsuids[0].back() = static_cast<char>(s);
+    group.tsuids.Edit()[0].back() = static_cast<char>(s);
     c.metrics[0].groups.push_back(std::move(group));
   }
   Result<std::vector<ExpResult>> results = c.Run();
@@ -260,7 +261,7 @@ TEST_CASE("the number of values has a limit") {
   CHECK(c.Run().ok());
 }
 
-TEST_CASE("an evaluation ends when its watch says so, and its results are charged") {
+TEST_CASE("an evaluation ends with its request, and its results are charged") {
   ExpCase c;
   PointColumns points;
   for (int64_t i = 0; i < 20'000; ++i) {
@@ -281,10 +282,61 @@ TEST_CASE("an evaluation ends when its watch says so, and its results are charge
   CHECK(c.Run().status().code() == StatusCode::kLimitExceeded);
 }
 
-TEST_CASE("a metric with a group that has no series is no output") {
+TEST_CASE("a metric that has a group without series is not an output") {
   ExpCase c;
   c.metrics = {{"a", {Group()}, {}}};
   CHECK(c.Run().status().code() == StatusCode::kInvalidArgument);
+}
+
+TEST_CASE("equal metrics share their series, and all cursors are charged") {
+  constexpr int kMetrics = 50, kSeries = 300;
+  ExpCase c;
+  std::string sum;
+  for (int m = 0; m < kMetrics; ++m) {
+    const std::string id = "a" + std::to_string(m);
+    c.metrics.push_back({id, {}, {}, {}, "one"});
+    sum += (m > 0 ? "+" : "") + id;
+  }
+  for (int s = 0; s < kSeries; ++s) {
+    Group group = HostGroup(0, "m.a", "h1", OfInts({{10, 1}}));
+    group.tsuids = {Bytes("a\x01") + static_cast<char>(s % 256)};
+    group.tags = {{"host", std::string(2000, 'n')}};
+    c.metrics[0].groups.push_back(std::move(group));
+  }
+  c.expressions = {{"e", sum}};
+  FakeWatch watch;
+  c.watch = &watch;
+  const Result<std::vector<ExpResult>> results = c.Run();
+  REQUIRE(results.ok());
+  CHECK(results->at(0).table->values.at(0) == kMetrics);
+  // One copy of the names, and one member of each joined series per metric.
+  CHECK(watch.bytes_most > kSeries * 2000);
+  CHECK(watch.bytes_most < 4 * kSeries * 2000 + kMetrics * kSeries * 64);
+  CHECK(watch.steps > kMetrics * 256);
+  watch.bytes_max = watch.bytes + kSeries * 1000;
+  CHECK(c.Run().status().code() == StatusCode::kLimitExceeded);
+}
+
+TEST_CASE("repeated outputs of a metric share its rows") {
+  ExpCase c;
+  c.metrics = {{"a", {HostGroup(0, "m.a", "h1", OfInts({{10, 1}, {20, 2}}))}, {}}};
+  c.outputs = {"a", "a"};
+  const Result<std::vector<ExpResult>> results = c.Run();
+  REQUIRE(results.ok());
+  REQUIRE(results->size() == 2);
+  CHECK(results->at(0).table == results->at(1).table);
+  CHECK(Rows(results, 1) == "10:1.0 20:2.0");
+}
+
+TEST_CASE("the work on texts in expressions is counted") {
+  const Program program =
+      *CompileExpression("'" + std::string(10'000, 'x') + "' == 'y' ? 1.0d : a + 0.5d");
+  Evaluator evaluator(program);
+  double out = 0;
+  REQUIRE(evaluator.Run({1.0}, &out).ok());
+  CHECK(out == 1.5);
+  CHECK(evaluator.steps() > 1000);
+  CHECK(evaluator.steps() < 10'000);
 }
 
 }  // namespace

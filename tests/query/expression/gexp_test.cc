@@ -2,12 +2,18 @@
 
 #include <doctest/doctest.h>
 
+#include <bit>
+#include <cmath>
 #include <limits>
+#include <random>
 #include <string>
+#include <vector>
 
+#include "query/expression/gexp_functions.h"
 #include "query/expression/gexp_run.h"
 #include "query/expression/limits.h"
 #include "tests/query/expression/exp_fixture.h"
+#include "tests/support/fake_watch.h"
 
 namespace hg::query {
 namespace {
@@ -58,7 +64,7 @@ Group A(PointColumns points) { return HostGroup(0, "g.a", "a", std::move(points)
 Group B(PointColumns points) { return HostGroup(0, "g.a", "b", std::move(points)); }
 Group C(PointColumns points) { return HostGroup(0, "g.a", "c", std::move(points)); }
 
-TEST_CASE("metrics inside expressions are those of m=") {
+TEST_CASE("metrics inside function expressions have the form of m=") {
   std::vector<std::string> metrics;
   Result<GexpCall> call = ParseGexp(
       "sumSeries( scale( sum : 10s-avg:rate:sys.cpu{host=*, dc = lga|dal} ,2),max:net.b)){x",
@@ -72,7 +78,7 @@ TEST_CASE("metrics inside expressions are those of m=") {
   CHECK(std::get<GexpMetric>(call->arguments[1]).index == 1);
 }
 
-TEST_CASE("what is no function call is refused") {
+TEST_CASE("texts that are not function calls are refused") {
   for (const char* text :
        {"", "absolute", "absolute(", "absolute()", "sum:g.one", "absolute(sum:g.one", "scale(,2)",
         "scale(sum:m,)", "absolute(sum:a:b:c:g.one)", "absolute(sum:g{host=web*})",
@@ -84,7 +90,7 @@ TEST_CASE("what is no function call is refused") {
   }
 }
 
-TEST_CASE("nesting and length have limits") {
+TEST_CASE("nesting and length are limited") {
   auto nested = [](int levels) {
     std::string text;
     for (int i = 0; i < levels; ++i) text += "absolute(";
@@ -104,7 +110,8 @@ TEST_CASE("scale keeps integers if the factor is one") {
       {A(OfInts({{0, 5}, {10, -3}})), B(OfDoubles({{0, 1.5}}))}};
   CHECK(Evaluate("scale(sum:m,3)", found) == "g.a{host=a} 0:15 10:-9; g.a{host=b} 0:4.5");
   CHECK(Evaluate("scale(sum:m,2.0)", found) == "g.a{host=a} 0:10 10:-6; g.a{host=b} 0:3.0");
-  CHECK(Evaluate("scale(sum:m,99999999999999999999)", found) ==  // cut to 2^63 - 1, and wrapped
+  // Truncated to 2^63 - 1, and wrapped around.
+  CHECK(Evaluate("scale(sum:m,99999999999999999999)", found) ==
         "g.a{host=a} 0:9223372036854775803 10:-9223372036854775805; g.a{host=b} 0:1.5E20");
   CHECK(Evaluate("scale(sum:m,-0.5)", found) == "g.a{host=a} 0:-2.5 10:1.5; g.a{host=b} 0:-0.75");
   for (const char* text : {"scale(sum:m,1e3)", "scale(sum:m,x)", "scale(sum:m,--1)", "scale(sum:m)",
@@ -114,7 +121,7 @@ TEST_CASE("scale keeps integers if the factor is one") {
   }
 }
 
-TEST_CASE("absolute keeps types, alias renames and makes absolute too") {
+TEST_CASE("absolute keeps types, and alias renames and makes values absolute") {
   std::vector<std::vector<Group>> found = {
       {A(OfInts({{0, -4}, {10, 2}})), B(OfDoubles({{0, -1.5}}))}};
   CHECK(Evaluate("absolute(sum:m)", found) == "g.a{host=a} 0:4 10:2; g.a{host=b} 0:1.5");
@@ -134,7 +141,7 @@ TEST_CASE("a moving average of points waits until the window is full") {
         "g.a{host=a} 0:0.0 1:0.0 2:2.0 3:4.0");
 }
 
-TEST_CASE("a moving average over a time leaves out the point that fills it") {
+TEST_CASE("a moving average over a time excludes the point at the length of the window") {
   std::vector<std::vector<Group>> found = {{A(OfInts({{0, -4}, {1, 2}, {2, 6}, {3, 8}, {4, 20}}))}};
   for (const char* window : {"'2s'", "'2sec'"}) {
     CHECK(Evaluate(std::string("movingAverage(sum:m,") + window + ")", found) ==
@@ -153,16 +160,16 @@ TEST_CASE("a moving average over a time leaves out the point that fills it") {
   }
 }
 
-TEST_CASE("the highest series are found by the slots of the active ones") {
-  // Both end together: the scores are right.
+TEST_CASE("highest series are found by the slots of the active series") {
+  // Both end at the same time, so the scores are right.
   CHECK(Evaluate("highestCurrent(sum:m,1)",
                  {{A(OfInts({{0, 1}, {10, 3}})), B(OfInts({{0, 7}, {10, 9}}))}}) ==
         "g.a{host=b} 0:7 10:9");
-  // The first ends early: the last value of the second is taken for its own.
+  // The first one ends early, so the last value of the second one is taken for its own.
   CHECK(Evaluate("highestCurrent(sum:m,1)",
                  {{A(OfInts({{0, 1}, {20, 100}})), B(OfInts({{0, 3}, {50, 9}}))}}) ==
         "g.a{host=a} 0:1 20:100");
-  // Integer and floating-point instants have slots of their own.
+  // Instants with integers and with doubles have separate slots.
   CHECK(Evaluate("highestCurrent(sum:m,3)",
                  {{A(OfInts({{0, 1}, {20, 100}})), B(OfInts({{0, 3}, {20, 5}, {50, 9}})), C([] {
                      PointColumns mixed = OfInts({{10, 0}, {50, 2}});
@@ -176,7 +183,7 @@ TEST_CASE("the highest series are found by the slots of the active ones") {
         "g.a{host=b} 0:2 10:100; g.a{host=a} 0:5 10:1");
 }
 
-TEST_CASE("a series that is NaN somewhere is the highest by maximum") {
+TEST_CASE("a series with a NaN is the highest by its maximum") {
   std::vector<std::vector<Group>> found = {
       {HostGroup(0, "g.a", "a", OfDoubles({{0, 9}, {1, 9}})),
        HostGroup(0, "g.a", "b", OfDoubles({{0, 1}, {1, kNan}})),
@@ -193,7 +200,7 @@ TEST_CASE("a series that ends in 0.0 is higher than one that ends in -0.0") {
   CHECK(Evaluate("highestCurrent(sum:m,1)", found).substr(0, 11) == "g.a{host=b}");
 }
 
-TEST_CASE("the highest series need points in the range, and a number") {
+TEST_CASE("highest needs points in the range, and a number") {
   std::vector<std::vector<Group>> found = {{A(OfInts({{0, 1}}))}};
   for (const char* function : {"highestMax", "highestCurrent"}) {
     CHECK(Evaluate(std::string(function) + "(sum:m,1)", found, 10, 20).find("error: ") == 0);
@@ -212,8 +219,8 @@ TEST_CASE("sets are combined by position, not by time") {
   CHECK(Evaluate("diffSeries(sum:m,sum:n)", found, 15, 25) == "g.a{host=h} 20:0.0");
   found[1][0].points = OfInts({{11, 2}, {21, 2}});
   CHECK(Evaluate("divide(sum:m,sum:n)", found).find("error: No more elements") == 0);
-  // Of equal tags only the last series is walked further up: one before may be a failure. What the
-  // first set lacks has no tags.
+  // Of series with equal tags only the last one is read further up, so an earlier one may have a
+  // failure. Tags that the first set lacks are not shown.
   const std::vector<std::vector<Group>> sparse = {
       {HostGroup(0, "g.a", "x", OfInts({{10, 1}}))},
       {HostGroup(1, "g.b", "h", OfInts({{11, 2}, {21, 2}})),
@@ -225,7 +232,7 @@ TEST_CASE("sets are combined by position, not by time") {
             .find("error: No more elements") == 0);
   CHECK(Evaluate("multiply(sum(sum:m,sum:n,sum:o),sum:p)", sparse).find("error") ==
         std::string::npos);
-  // But each series is read one point ahead by each level of functions, whoever is walked.
+  // But each level of functions reads each series one point ahead, whether or not it is used.
   const std::vector<std::vector<Group>> ahead = {
       {HostGroup(0, "g.a", "x", OfInts({{10, 1}}))},
       {HostGroup(1, "g.b", "h", OfInts({{11, 2}})),
@@ -255,7 +262,7 @@ TEST_CASE("combined series have the lowest metric and the tags of the first set"
 
 TEST_CASE(
     "what was averaged to nothing cannot be combined, even where another series stands for it") {
-  // B, which is outside of the range, and C have no tags after the inner sum: C stands for both.
+  // B, which is outside of the range, and C have no tags after the inner sum, so C represents both.
   const std::vector<std::vector<Group>> found = {{A(OfInts({{10, 1}}))},
                                                  {A(OfInts({{10, 2}}))},
                                                  {B(OfInts({{-10, 3}})), C(OfInts({{10, 4}}))}};
@@ -265,7 +272,7 @@ TEST_CASE(
         "error: A series to be combined has no points");
 }
 
-TEST_CASE("functions apply to all their sets and to each other's results") {
+TEST_CASE("functions apply to all of their sets and to results of other functions") {
   std::vector<std::vector<Group>> found = {{HostGroup(0, "g.a", "1", OfInts({{10, -1}}))},
                                            {HostGroup(1, "g.b", "1", OfInts({{10, 2}}))}};
   CHECK(Evaluate("scale(sum:m,sum:n,2)", found) == "g.a{host=1} 10:-2; g.b{host=1} 10:4");
@@ -275,16 +282,111 @@ TEST_CASE("functions apply to all their sets and to each other's results") {
   CHECK(Evaluate("scale(sum:m,2,sum:n)", found).find("error: ") == 0);
 }
 
-TEST_CASE("a metric that became one sub-query with another is not found") {
+TEST_CASE("a metric that shares a sub-query with another one is not found") {
   std::vector<std::vector<Group>> found = {{A(OfInts({{0, 1}}))}};
   CHECK(Evaluate("sum(sum:m,sum:m)", found).find("error: Metric 1") == 0);
 }
 
-TEST_CASE("no argument of shift passes") {
+TEST_CASE("no argument of shift is accepted") {
   std::vector<std::vector<Group>> found = {{A(OfInts({{0, 1}}))}};
   for (const char* text : {"shift(sum:m,'10min')", "timeShift(sum:m)", "shift(sum:m,10)"}) {
     CHECK(Evaluate(text, found).find("error: ") == 0);
   }
+}
+
+// Like OpenTSDB, which sums each window from the newest number back.
+std::vector<double> AveragesByCount(const std::vector<double>& values, size_t window) {
+  std::vector<double> numbers, out;
+  for (const double v : values) {
+    if (!std::isnan(v)) numbers.push_back(v);
+    double sum = 0.0;
+    for (size_t i = 0; i < window && numbers.size() >= window; ++i)
+      sum += numbers[numbers.size() - 1 - i];
+    out.push_back(sum / static_cast<double>(window));
+  }
+  return out;
+}
+
+PointColumns EachSecond(const std::vector<double>& values) {
+  PointColumns points;
+  points.all_double = true;
+  for (size_t i = 0; i < values.size(); ++i) {
+    points.time_ms.push_back(static_cast<int64_t>(i) * 1000);
+    points.bits.push_back(std::bit_cast<uint64_t>(values[i]));
+  }
+  return points;
+}
+
+TEST_CASE("a moving average equals that of sums computed anew, to the last bit") {
+  std::mt19937_64 random(3);
+  for (int round = 0; round < 300; ++round) {
+    std::vector<double> values;
+    for (int i = 0; i < 200; ++i) {
+      const auto number = static_cast<double>(static_cast<int64_t>(random() % 2001) - 1000);
+      const double scales[] = {1.0, 0.25, 0.1, 0x1p40, -0.0};
+      // Some rounds have numbers with exact sums, some have others, and some have both.
+      const double scale = scales[round % 6 == 5 ? random() % 5 : round % 6 % 5];
+      values.push_back(random() % 20 == 0 ? kNan : number * scale);
+    }
+    const size_t window = 1 + random() % 50;
+    PointColumns points = EachSecond(values);
+    REQUIRE(ApplyMovingAverage(std::to_string(window), {0, 1'000'000}, &points, nullptr).ok());
+    const std::vector<double> expected = AveragesByCount(values, window);
+    for (size_t i = 0; i < values.size(); ++i)
+      REQUIRE(points.bits[i] == std::bit_cast<uint64_t>(expected[i]));
+    // The same with a window by time that is full, without missing numbers.
+    points = EachSecond(values);
+    const std::string time = "'" + std::to_string(window) + "s'";
+    REQUIRE(ApplyMovingAverage(time, {0, 1'000'000}, &points, nullptr).ok());
+    for (size_t i = window; i < values.size(); ++i) {
+      double sum = 0.0;
+      size_t count = 0;
+      for (size_t k = i + 1; k-- > i + 1 - window;) {
+        if (std::isnan(values[k])) continue;
+        sum += values[k];
+        ++count;
+      }
+      REQUIRE(points.bits[i] ==
+              std::bit_cast<uint64_t>(count == 0 ? 0.0 : sum / static_cast<double>(count)));
+    }
+  }
+}
+
+TEST_CASE("a moving average over a long window reports its additions") {
+  const std::vector<double> tenths(20'000, 0.1), ones(20'000, 1.0);
+  for (const char* window : {"10000", "'10000s'"}) {
+    CAPTURE(std::string(window));
+    FakeWatch watch;
+    PointColumns points = EachSecond(tenths);
+    REQUIRE(ApplyMovingAverage(window, {0, 1'000'000'000}, &points, &watch).ok());
+    CHECK(watch.steps > 10'000'000);
+    FakeWatch hasty;
+    hasty.steps_max = 1'000'000;
+    points = EachSecond(tenths);
+    CHECK(ApplyMovingAverage(window, {0, 1'000'000'000}, &points, &hasty).code() ==
+          StatusCode::kDeadlineExceeded);
+    // Exact sums are carried from window to window.
+    points = EachSecond(ones);
+    REQUIRE(ApplyMovingAverage(window, {0, 1'000'000'000}, &points, &hasty).code() ==
+            StatusCode::kDeadlineExceeded);
+    FakeWatch patient;
+    patient.steps_max = 100'000;
+    points = EachSecond(ones);
+    CHECK(ApplyMovingAverage(window, {0, 1'000'000'000}, &points, &patient).ok());
+  }
+}
+
+TEST_CASE("an alias is charged before it grows by the names that it inserts") {
+  GexpSeries series;
+  const std::string longer(10'000, 'v');
+  series.group.tags = {{"a", "@b@b@b@b@b@b@b@b@b@b"}, {"b", longer}};
+  std::string alias;
+  for (int i = 0; i < 1000; ++i) alias += "@a";
+  FakeWatch poor;
+  poor.bytes_max = 1'000'000;
+  CHECK(ApplyAlias(alias, &series, &poor).code() == StatusCode::kLimitExceeded);
+  CHECK(ApplyAlias("@a", &series, &poor).ok());
+  CHECK(series.group.metric.size() == 100'000);
 }
 
 }  // namespace

@@ -2,12 +2,15 @@
 
 #include <doctest/doctest.h>
 
+#include <span>
 #include <string>
+
+#include "tests/support/fake_watch.h"
 
 namespace hg::query {
 namespace {
 
-// UIDs are the names' first letters and digits: what counts is their order.
+// UIDs are the first letters and digits of the names; only their order matters.
 SeriesIdentity Series(const std::vector<std::pair<const char*, const char*>>& tags,
                       const std::vector<const char*>& aggregated = {}, const char* metric = "m") {
   SeriesIdentity out;
@@ -24,9 +27,18 @@ JoinSide Side(const std::vector<SeriesIdentity>& series, std::vector<Bytes> filt
   return out;
 }
 
-// "0-1 1-. .-0": members by side, '.' where one is lacking.
+SeriesIdentity Unite(std::span<const SeriesIdentity* const> parts) {
+  return *Uniter(nullptr).Unite(parts);
+}
+
+SeriesIdentity Identify(const KeyLayout& layout, const Group& group) {
+  return *Identifier(layout, nullptr).Identify(group);
+}
+
+// "0-1 1-. .-0": members by side; '.' means a missing member.
 std::string Joined(const JoinRule& rule, const std::vector<JoinSide>& sides) {
-  Result<std::vector<JoinedSeries>> joined = Join(rule, sides);
+  MemoryTally memory(nullptr);
+  Result<std::vector<JoinedSeries>> joined = Join(rule, sides, &memory);
   if (!joined.ok()) return std::string(joined.status().message());
   std::string out;
   for (const JoinedSeries& members : *joined) {
@@ -41,12 +53,12 @@ std::string Joined(const JoinRule& rule, const std::vector<JoinSide>& sides) {
 
 const std::vector<SeriesIdentity> kA = {Series({{"h", "1"}}), Series({{"h", "2"}})};
 const std::vector<SeriesIdentity> kB = {Series({{"h", "1"}}), Series({{"h", "3"}})};
-// A second tag that is not asked for.
+// A second tag that is not requested.
 const std::vector<SeriesIdentity> kD = {Series({{"h", "1"}, {"z", "x"}}),
                                         Series({{"h", "2"}, {"z", "x"}}),
                                         Series({{"h", "3"}, {"z", "y"}})};
 
-TEST_CASE("a union has all keys in their order, an intersection those of every side") {
+TEST_CASE("a union has all keys in order, and an intersection the keys of every side") {
   CHECK(Joined({}, {Side(kA), Side(kB)}) == "0-0 1-. .-1");
   CHECK(Joined({true, false, true}, {Side(kA), Side(kB)}) == "0-0");
   CHECK(Joined({}, {Side(kA), Side(kD)}) == "0-. .-0 1-. .-1 .-2");
@@ -59,7 +71,7 @@ TEST_CASE("an intersection without series is an error") {
   CHECK(Joined({}, {Side({}), Side({})}).empty());
 }
 
-TEST_CASE("query tags are those of each side's filters") {
+TEST_CASE("query tags are the filtered tags of each side") {
   JoinRule rule{false, true, false};
   CHECK(Joined(rule, {Side(kA, {"h"}), Side(kD, {"h"})}) == "0-0 1-1 .-2");
   // Without filters all series of a side share a key, and the last one counts.
@@ -75,7 +87,7 @@ TEST_CASE("aggregated tags are part of the key, unless there are no tags at all"
   CHECK(Joined({}, {Side(all), Side(more)}) == "0-0");
 }
 
-TEST_CASE("a joined series has the tags of its first part, and the rest of all") {
+TEST_CASE("a joined series has the tags of its first part and the rest of all parts") {
   SeriesIdentity a = Series({{"h", "1"}}, {"d"}, "n");
   SeriesIdentity b = Series({{"h", "1"}, {"z", "x"}}, {"c", "d"}, "m");
   const SeriesIdentity* both[] = {&a, &b};
@@ -113,6 +125,47 @@ TEST_CASE("a group is identified by the UIDs of its members") {
   CHECK(identity.metrics[0].uid == "\x07");
   CHECK(identity.metrics[0].name == "sys.cpu");
   CHECK(Identify(layout, Group()).metrics.empty());
+}
+
+TEST_CASE(
+    "joined series share their metrics, and other metrics are charged before they are united") {
+  std::vector<SeriesIdentity> sides;
+  for (int k = 0; k < 200; ++k) {
+    sides.push_back(Series({{"h", "1"}}));
+    sides.back().metrics = {{"uid" + std::to_string(k), std::string(1000, 'n')}};
+  }
+  std::vector<const SeriesIdentity*> parts;
+  for (const SeriesIdentity& side : sides) parts.push_back(&side);
+  FakeWatch watch;
+  Uniter uniter(&watch);
+  const SeriesIdentity first = *uniter.Unite(parts);
+  CHECK(first.metrics.size() == 200);
+  CHECK(watch.bytes > 200'000);
+  const int64_t once = watch.bytes;
+  for (int i = 0; i < 100; ++i) CHECK(uniter.Unite(parts)->metrics.SharesWith(first.metrics));
+  CHECK(watch.bytes - once < 100'000);
+  FakeWatch poor;
+  poor.bytes_max = 100'000;
+  CHECK(Uniter(&poor).Unite(parts).status().code() == StatusCode::kLimitExceeded);
+}
+
+TEST_CASE("a join is charged and counted while it grows") {
+  std::vector<SeriesIdentity> series;
+  for (int i = 0; i < 5000; ++i) series.push_back(Series({}));
+  for (int i = 0; i < 5000; ++i) {
+    const std::string value = std::to_string(i);
+    series[static_cast<size_t>(i)].tags = {{{"h", "h"}, {value, value}}};
+  }
+  const std::vector<JoinSide> sides(100, Side(series));
+  FakeWatch watch;
+  MemoryTally memory(&watch);
+  REQUIRE(Join({}, sides, &memory).ok());
+  CHECK(watch.steps >= 500'000);
+  CHECK(watch.bytes >= 5000 * 100 * 8);
+  FakeWatch poor;
+  poor.bytes_max = 1'000'000;
+  MemoryTally little(&poor);
+  CHECK(Join({}, sides, &little).status().code() == StatusCode::kLimitExceeded);
 }
 
 }  // namespace

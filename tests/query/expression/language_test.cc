@@ -18,8 +18,7 @@ struct Inputs {
   double a = 2, b = 5, c = -2.5, n = kNan;
 };
 
-// The value as it is printed; "syntax" if the text does not compile, "error" if it cannot be
-// evaluated.
+// The printed value; "syntax" if the text does not compile, "error" if it cannot be evaluated.
 std::string Evaluate(const std::string& text, const Inputs& inputs = {}) {
   Result<Program> program = CompileExpression(text);
   if (!program.ok()) return "syntax";
@@ -52,7 +51,7 @@ void Check(std::initializer_list<Case> cases) {
 
 // a = 2, b = 5, c = -2.5, n = NaN throughout.
 
-TEST_CASE("operators bind as in JEXL") {
+TEST_CASE("operator precedence is that of JEXL") {
   Check({{"a + b * c", "-10.5"},
          {"(a + b) * c", "-17.5"},
          {"a - b - c", "-0.5"},
@@ -70,7 +69,7 @@ TEST_CASE("operators bind as in JEXL") {
          {"a le 2 and b gt 4", "1.0"}});
 }
 
-TEST_CASE("doubles and integer literals mix, integers among themselves truncate") {
+TEST_CASE("doubles and integer literals can be mixed, and integer division truncates") {
   Check({{"a + 1", "3.0"},
          {"a * (1/2)", "0.0"},
          {"a * 1/2", "1.0"},
@@ -107,7 +106,7 @@ TEST_CASE("decimal literals are float32, widened through their shortest text") {
          {"a * 1.5b", "syntax"}});
 }
 
-TEST_CASE("integer literals come in four spellings") {
+TEST_CASE("integer literals have four notations") {
   Check({{"a * 0x10", "32.0"},
          {"a * 010", "16.0"},
          {"a * 10L", "20.0"},
@@ -116,7 +115,7 @@ TEST_CASE("integer literals come in four spellings") {
          {"a * 1000000000000000000000000000000000000000", "syntax"}});
 }
 
-TEST_CASE("NaN is itself, and less than everything else") {
+TEST_CASE("NaN equals itself and is less than everything else") {
   Check({{"n == n", "1.0"},
          {"n != n", "0.0"},
          {"n < 1", "1.0"},
@@ -141,7 +140,7 @@ TEST_CASE("a result is a double or a boolean") {
          {"if (a > 5) { a }", "error"}});
 }
 
-TEST_CASE("booleans count as numbers beside doubles, but not beside integers") {
+TEST_CASE("booleans count as numbers with doubles, but not with integers") {
   Check({{"a + true", "3.0"},
          {"a * true", "2.0"},
          {"a * false", "0.0"},
@@ -151,7 +150,7 @@ TEST_CASE("booleans count as numbers beside doubles, but not beside integers") {
          {"-(a > 1)", "0.0"}});
 }
 
-TEST_CASE("texts that are numbers count as such") {
+TEST_CASE("texts that look like numbers count as numbers") {
   Check({{"a + '5'", "7.0"},
          {"a + \"5.5\"", "7.5"},
          {"a * '2'", "4.0"},
@@ -163,7 +162,7 @@ TEST_CASE("texts that are numbers count as such") {
          {"a < null", "0.0"}});
 }
 
-TEST_CASE("statements give the value of the last one") {
+TEST_CASE("statements return the value of the last one") {
   Check({{"a; c", "-2.5"},
          {"a;", "2.0"},
          {"var q = a * 2; q + 1", "5.0"},
@@ -184,7 +183,7 @@ TEST_CASE("statements give the value of the last one") {
          {"a > 5 ?: b", "5.0"}});
 }
 
-TEST_CASE("what parses but has no value fails when it is run") {
+TEST_CASE("expressions that parse but cannot be computed fail when they run") {
   Check({{"empty(a)", "0.0"},
          {"empty a", "0.0"},
          {"size(a)", "error"},
@@ -197,7 +196,7 @@ TEST_CASE("what parses but has no value fails when it is run") {
          {"new('x', a)", "error"}});
 }
 
-TEST_CASE("comments are passed over") {
+TEST_CASE("comments are skipped") {
   Check({{"a // 2", "2.0"}, {"a ## 2", "2.0"}, {"a /* + b */ + 1", "3.0"}, {"a /* b", "syntax"}});
 }
 
@@ -224,13 +223,13 @@ TEST_CASE("wrong syntax is refused") {
          {"a.5", "syntax"}});
 }
 
-TEST_CASE("variables are listed as they appear, members too, locals not") {
+TEST_CASE("variables are listed in order of appearance, with members and without locals") {
   Result<Program> program = CompileExpression("b + Math.sqrt(a) + b.x; var q = c; q");
   REQUIRE(program.ok());
   CHECK(program->variables == std::vector<std::string>{"b", "Math", "a", "x", "c"});
 }
 
-TEST_CASE("an expression of any length and few levels needs no recursion") {
+TEST_CASE("long expressions with few levels need no recursion") {
   std::string text = "a";
   while (text.size() + 2 <= kExpressionBytesMax) text += "+a";
   double terms = static_cast<double>((text.size() + 1) / 2);
@@ -241,7 +240,7 @@ TEST_CASE("an expression of any length and few levels needs no recursion") {
   CHECK(Evaluate(text) == "syntax");
 }
 
-TEST_CASE("nesting has a limit in every form") {
+TEST_CASE("the nesting depth of every syntax is limited") {
   auto nested = [](std::string_view open, std::string_view close, int levels) {
     std::string text;
     for (int i = 0; i < levels; ++i) text += open;
@@ -260,7 +259,7 @@ TEST_CASE("nesting has a limit in every form") {
   }
 }
 
-TEST_CASE("a text that doubles has a limit") {
+TEST_CASE("the length of texts that an expression builds is limited") {
   std::string text = "var q = 'xxxxxxxx';";
   for (int i = 0; i < 100; ++i) text += "q=q+q;";
   CHECK(Evaluate(text + "a") == "error");

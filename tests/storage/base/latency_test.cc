@@ -12,7 +12,7 @@ using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 using std::chrono::seconds;
 
-TEST_CASE("percentiles are exact where times are short") {
+TEST_CASE("percentiles of short durations are exact") {
   Latency latency;
   CHECK(latency.Percentile(95) == 0);
   for (int ms = 1; ms <= 20; ++ms) latency.Record(milliseconds(ms));
@@ -22,7 +22,7 @@ TEST_CASE("percentiles are exact where times are short") {
   CHECK(latency.Percentile(100) == 20);
 }
 
-TEST_CASE("long times are told to an eighth, however long") {
+TEST_CASE("long durations are accurate to an eighth") {
   for (int64_t ms : {64, 65, 100, 1000, 59'999, 3'600'000}) {
     Latency latency;
     latency.Record(milliseconds(ms));
@@ -37,7 +37,7 @@ TEST_CASE("long times are told to an eighth, however long") {
   CHECK(latency.Percentile(95) > 3'600'000);
 }
 
-TEST_CASE("a histogram counts what took no longer than each bound, and adds all of it up") {
+TEST_CASE("a histogram counts durations up to each bound, and the sum of all") {
   Latency latency;
   CHECK(latency.Histogram().count == 0);
   for (const nanoseconds took :

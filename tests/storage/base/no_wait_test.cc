@@ -6,7 +6,7 @@
 
 namespace hg {
 
-TEST_CASE("waiting is refused within a scope only, and the innermost one knows") {
+TEST_CASE("waiting is refused only within a scope, and the innermost scope records it") {
   CHECK(NoWait::MayWait().ok());
   CHECK_FALSE(NoWait::Refuse());
   {
@@ -24,7 +24,7 @@ TEST_CASE("waiting is refused within a scope only, and the innermost one knows")
   CHECK(NoWait::MayWait().ok());
 }
 
-TEST_CASE("a scope is its thread's, and that of those who help it") {
+TEST_CASE("a scope applies to its thread and to threads that help it") {
   NoWait scope;
   std::thread([&] {
     CHECK(NoWait::MayWait().ok());

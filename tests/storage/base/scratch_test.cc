@@ -5,7 +5,7 @@
 namespace hg {
 namespace {
 
-TEST_CASE("room of the usual size is kept, and only grows") {
+TEST_CASE("buffers of usual size are kept and only grow") {
   std::vector<int> kept;
   const int* first = nullptr;
   {
@@ -13,12 +13,27 @@ TEST_CASE("room of the usual size is kept, and only grows") {
     room[999] = 7;
     first = room.data();
   }
-  Scratch room(&kept, 10);
-  CHECK(room.data() == first);
+  {
+    Scratch room(&kept, 10);
+    CHECK(room.data() == first);
+  }
   CHECK(kept.size() == 1000);
 }
 
-TEST_CASE("a rare giant does not leave its memory behind") {
+TEST_CASE("Nested batches of one thread do not share a buffer") {
+  std::vector<int> kept;
+  { Scratch room(&kept, 1000); }
+  Scratch outer(&kept, 10);
+  outer[0] = 1;
+  {
+    Scratch inner(&kept, 10);
+    inner[0] = 2;
+    CHECK(inner.data() != outer.data());
+  }
+  CHECK(outer[0] == 1);
+}
+
+TEST_CASE("a rare very large batch does not keep its memory") {
   std::vector<int> kept;
   constexpr size_t kGiant = Scratch<int>::kKeptBytes / sizeof(int) + 1;
   {

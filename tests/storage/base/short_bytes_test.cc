@@ -9,7 +9,7 @@
 namespace hg {
 namespace {
 
-/// Of exactly the size, so that a sanitizer sees what is read beyond.
+/// A copy of exactly the size, so that a sanitizer finds reads beyond it.
 std::unique_ptr<char[]> Copy(const std::string& text) {
   auto copy = std::make_unique<char[]>(text.size());
   std::copy(text.begin(), text.end(), copy.get());
@@ -18,7 +18,7 @@ std::unique_ptr<char[]> Copy(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("a byte is found wherever it stands, the first of several") {
+TEST_CASE("the first occurrence of a byte is found at any position") {
   for (size_t size = 0; size < 70; ++size) {
     for (size_t at = 0; at <= size; ++at) {
       std::string text(size, 'x');
@@ -32,7 +32,7 @@ TEST_CASE("a byte is found wherever it stands, the first of several") {
   }
 }
 
-TEST_CASE("blanks and control characters are blanks, all else is none") {
+TEST_CASE("blanks and control characters are found, and no others") {
   for (int c = 0; c < 256; ++c) {
     for (const size_t before : {0, 20}) {
       const std::string text = std::string(before, 'x') + static_cast<char>(c) + "y";
@@ -42,7 +42,7 @@ TEST_CASE("blanks and control characters are blanks, all else is none") {
   }
 }
 
-TEST_CASE("bytes are the same if none differs") {
+TEST_CASE("bytes are equal if none differs") {
   for (size_t size = 0; size < 70; ++size) {
     const std::string text(size, 'x');
     const auto bytes = Copy(text);

@@ -8,7 +8,7 @@
 
 namespace hg {
 
-TEST_CASE("what work returns comes back, and what it throws is a failure that says so") {
+TEST_CASE("the result of the work is returned, and an exception becomes a failure") {
   CHECK(Survive([] {}).ok());
   CHECK(Survive([] { return Status::Busy("full"); }).code() == StatusCode::kBusy);
   CHECK(*Survive([] { return Result<int>(3); }) == 3);
@@ -18,7 +18,7 @@ TEST_CASE("what work returns comes back, and what it throws is a failure that sa
   CHECK(result.status().code() == StatusCode::kUnavailable);
 }
 
-TEST_CASE("a want of memory is a failure even where there is no memory to say so") {
+TEST_CASE("running out of memory becomes a failure even without memory for the message") {
   int poor = 0;
   bool failed = true;
   for (int64_t n = 0; failed; ++n) {

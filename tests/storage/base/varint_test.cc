@@ -13,7 +13,7 @@ Bytes Encode(uint64_t v) {
   return out;
 }
 
-TEST_CASE("variable-length integers have known bytes") {
+TEST_CASE("varints have the known bytes") {
   const struct {
     uint64_t value;
     const char* hex;
@@ -34,7 +34,7 @@ TEST_CASE("variable-length integers have known bytes") {
   }
 }
 
-TEST_CASE("what was written is read back, and the rest stays") {
+TEST_CASE("written numbers are read back, and the following bytes stay") {
   std::mt19937_64 random(1);
   for (int i = 0; i < 20000; ++i) {
     const uint64_t v = random() >> (random() % 64);
@@ -51,7 +51,7 @@ TEST_CASE("what was written is read back, and the rest stays") {
   }
 }
 
-TEST_CASE("a number cut short or too large is refused and nothing is taken") {
+TEST_CASE("a truncated or too large number is refused, and nothing is taken") {
   for (const char* hex : {"", "80", "ffffffff", "ffffffffffffffffff02", "80808080808080808080",
                           "ffffffffffffffffffff01"}) {
     Bytes bytes;

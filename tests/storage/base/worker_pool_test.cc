@@ -16,7 +16,7 @@ void WaitUntil(Condition condition) {
 
 }  // namespace
 
-TEST_CASE("jobs run until the pool ends, and no more are taken then") {
+TEST_CASE("accepted jobs run before the pool ends, and later ones are refused") {
   std::atomic<int> done{0};
   WorkerPool pool(2, 100);
   for (int i = 0; i < 50; ++i) REQUIRE(pool.Post([&](WorkerPool::Turn&) { ++done; }));
@@ -25,7 +25,7 @@ TEST_CASE("jobs run until the pool ends, and no more are taken then") {
   CHECK_FALSE(pool.Post([](WorkerPool::Turn&) {}));
 }
 
-TEST_CASE("more jobs than may wait are refused") {
+TEST_CASE("jobs beyond the queue limit are refused") {
   std::atomic<bool> go_on{false}, begun{false};
   WorkerPool pool(1, 2);
   REQUIRE(pool.Post([&](WorkerPool::Turn&) {
@@ -39,7 +39,7 @@ TEST_CASE("more jobs than may wait are refused") {
   go_on = true;
 }
 
-TEST_CASE("what a job throws ends it alone") {
+TEST_CASE("an exception of a job ends only that job") {
   std::atomic<int> done{0};
   WorkerPool pool(1, 100);
   for (int i = 0; i < 4; ++i) {
@@ -53,7 +53,7 @@ TEST_CASE("what a job throws ends it alone") {
   CHECK(done == 4);
 }
 
-TEST_CASE("a job that gives way does not hold up those behind it") {
+TEST_CASE("a job that gives way does not delay the jobs after it") {
   std::atomic<bool> go_on{false};
   std::atomic<int> done{0};
   WorkerPool pool(1, 100);
@@ -72,7 +72,7 @@ TEST_CASE("a job that gives way does not hold up those behind it") {
   CHECK(done == 6);
 }
 
-TEST_CASE("the width stays what it was after jobs that gave way") {
+TEST_CASE("the number of threads is unchanged after jobs that gave way") {
   WorkerPool pool(1, 100);
   std::atomic<int> together{0}, most{0};
   for (int i = 0; i < 50; ++i) {

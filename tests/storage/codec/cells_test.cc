@@ -1,5 +1,5 @@
-// Cells of the data table: classes, single and compacted cells, append cells (spec schema.md §6.2,
-// §7.4, §8, §10).
+// Cells of the data table: classes, single and compacted cells, append cells (opentsdb-schema.md
+// §6.2, §7.4, §8, §10).
 
 #include <doctest/doctest.h>
 
@@ -16,7 +16,7 @@
 namespace hg::codec {
 namespace {
 
-// "0000=2A 0011=012C": each point as a single cell.
+// Parses "0000=2A 0011=012C": each point as a single cell.
 std::string Text(const std::vector<StoredPoint>& points) {
   std::string out;
   for (const StoredPoint& p : points) {
@@ -26,7 +26,7 @@ std::string Text(const std::vector<StoredPoint>& points) {
   return out;
 }
 
-TEST_CASE("a qualifier's length and first byte tell what its cell is") {
+TEST_CASE("the length and the first byte of a qualifier determine the kind of its cell") {
   const struct {
     const char* qualifier;
     CellClass cell_class;
@@ -58,7 +58,7 @@ TEST_CASE("a qualifier's length and first byte tell what its cell is") {
   }
 }
 
-TEST_CASE("offsets of both resolutions, their bounds, and reserved bits") {
+TEST_CASE("offsets of both resolutions, their limits and reserved bits are encoded") {
   CHECK(Qualifier{0xE0FF}.offset_ms() == 3599000);
   CHECK(Qualifier{0xFDBB9FCF}.offset_ms() == 3599999);
   CHECK(Qualifier{0xF0000000}.offset_ms() == Qualifier{0}.offset_ms());
@@ -78,9 +78,10 @@ TEST_CASE("readers of cells repair single second-resolution points and walk comp
   } vectors[] = {
       {"plain", "0000", "2A", "0000=2A", false},
       {"C01's result", "00000010", "2A1800", "0000=2A 0010=18", false},
-      {"§8.1, second resolution", "000000110020", "2A012C1800", "0000=2A 0011=012C 0020=18", false},
-      {"§8.1, mixed", "F0000FC10010002B", "012C184228000001", "F0000FC1=012C 0010=18 002B=42280000",
-       false},
+      {"opentsdb-schema.md §8.1, second resolution", "000000110020", "2A012C1800",
+       "0000=2A 0011=012C 0020=18", false},
+      {"opentsdb-schema.md §8.1, mixed", "F0000FC10010002B", "012C184228000001",
+       "F0000FC1=012C 0010=18 002B=42280000", false},
       {"batch writer, no trailing byte", "0000001BF0017701", "2A40200000012C",
        "0000=2A 001B=40200000 F0017701=012C", false},
       {"wrong trailing byte", "00000010", "2A187F", "0000=2A 0010=18", false},
@@ -112,7 +113,7 @@ TEST_CASE("readers of cells repair single second-resolution points and walk comp
   }
 }
 
-TEST_CASE("readers of cells refuse what cannot be told apart") {
+TEST_CASE("readers refuse cells that they cannot interpret") {
   const struct {
     const char* about;
     const char* qualifier;
@@ -139,7 +140,7 @@ TEST_CASE("readers of cells refuse what cannot be told apart") {
   }
 }
 
-TEST_CASE("the strict reader sorts, reports the trailer, and wants every byte used") {
+TEST_CASE("the strict reader sorts, reports the trailer, and requires that every byte is used") {
   Result<StrictCell> cell = ParsePointCell(Hex("002000000010"), Hex("0301027F"));
   REQUIRE(cell.ok());
   CHECK(Text(cell->points) == "0000=01 0010=02 0020=03");
@@ -148,7 +149,7 @@ TEST_CASE("the strict reader sorts, reports the trailer, and wants every byte us
 
   cell = ParsePointCell(Hex("0000F00000000010"), Hex("01020301"));
   REQUIRE(cell.ok());
-  CHECK_FALSE(cell->sorted);  // two points at one instant
+  CHECK_FALSE(cell->sorted);  // two points at one time
   CHECK(Text(cell->points) == "0000=01 F0000000=02 0010=03");
 
   cell = ParsePointCell(Hex("001B"), Hex("0000000040866666"));
@@ -163,7 +164,7 @@ TEST_CASE("the strict reader sorts, reports the trailer, and wants every byte us
       {"00000010", "2A18"},        // no trailing byte
       {"00000010", "2A18191A00"},  // too long
       {"000000110020", "2A012C"},  // too short
-      {"F0000000", "0102"},        // single, longer than its flag
+      {"F0000000", "0102"},        // a single point longer than its flags say
       {"0000", ""},
       {"00000010", "00"},
   };
@@ -213,13 +214,13 @@ TEST_CASE("compacted cells are written with their trailing byte, single points w
   }
 }
 
-TEST_CASE("an append cell grows by pairs and is read by offset (§23.4)") {
+TEST_CASE("an append cell grows by pairs and is read by offset (opentsdb-schema.md §23.4)") {
   Bytes cell;
   const struct {
     StoredPoint point;
     const char* cell;
     const char* qualifier;
-    const char* value;  // as merged: with a trailing byte from two points on
+    const char* value;  // the merged value: with a trailing byte if there are two points or more
   } steps[] = {
       {{Qualifier::Seconds(1, kInt8), 24}, "001018", "0010", "18"},
       {{Qualifier::Seconds(0, kInt8), 42}, "00101800002A", "00000010", "2A1800"},
@@ -265,7 +266,7 @@ TEST_CASE("in an append cell the last point of an instant wins, across resolutio
   }
 }
 
-TEST_CASE("duplicates are compared by value bytes: width counts, flags do not") {
+TEST_CASE("duplicates are compared by value bytes: the width counts, the flags do not") {
   CHECK(SameValueBytes(PointValue::Int(5), PointValue::Int(5)));
   CHECK_FALSE(SameValueBytes(PointValue::Int(5), {5, kInt64}));
   CHECK(SameValueBytes({0x42280000, kInt32}, PointValue::Float(42.0F)));
@@ -273,7 +274,7 @@ TEST_CASE("duplicates are compared by value bytes: width counts, flags do not") 
   CHECK_FALSE(SameValueBytes(PointValue::Int(1), PointValue::Int(2)));
 }
 
-TEST_CASE("row keys that do not fit their layout are refused and named") {
+TEST_CASE("row keys that do not fit their layout are refused, with the key in the error") {
   const KeyLayout layout;
   CHECK(RowKey::Decode(layout, Hex("00000150E22700000001000001")).ok());
   for (const char* key : {"", "000001", "00000150E227", "00000150E22700", "00000150E2270000000100",
@@ -290,7 +291,7 @@ TEST_CASE("row keys that do not fit their layout are refused and named") {
   }
 }
 
-TEST_CASE("keys of other widths come apart where they should") {
+TEST_CASE("keys of other widths are decoded at the right positions") {
   KeyLayout layout;
   layout.metric_width = layout.tagk_width = layout.tagv_width = 4;
   layout.salt_width = 1;
@@ -315,7 +316,7 @@ TEST_CASE("keys of other widths come apart where they should") {
   CHECK(pairs == "0A=00000B;0C=00000D;");
 }
 
-TEST_CASE("the global annotation row has a zero salt and is known by its zeros") {
+TEST_CASE("the row of global annotations has a zero salt and is recognized by its zeros") {
   KeyLayout layout;
   CHECK(ToHexUpper(MakeGlobalRowKey(layout, 1356998400)) == "00000050E22700");
   CHECK(IsGlobalRowKey(layout, Hex("00000050E22700")));

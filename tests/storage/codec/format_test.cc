@@ -1,5 +1,5 @@
-// The examples of storage/codec/FORMAT.md are true: read as it says, and written again as they
-// stand.
+// The examples in storage/codec/FORMAT.md are correct: the code reads them as described and writes
+// them unchanged.
 
 #include "storage/codec/annotation.h"
 #include "storage/codec/append_cell.h"
@@ -76,7 +76,7 @@ std::string Cell(const FormatExample& example) {
   return PointsText(points);
 }
 
-// Nobody writes these any more.
+// This form is no longer written.
 std::string ToleratedCell(const FormatExample& example) {
   const Bytes qualifier = Hex(example.words.at(0));
   bool repaired = false;
@@ -172,7 +172,7 @@ std::string RollupPlace(const FormatExample& example) {
          " of " + std::to_string(interval.intervals_max);
 }
 
-TEST_CASE("the examples of the data table's format are read and written as it says") {
+TEST_CASE("the examples of the data table's format match the code") {
   CheckFormatExamples(HG_SOURCE_DIR "/storage/codec/FORMAT.md",
                       {{"key", Key},
                        {"key-of", KeyOfLayout},

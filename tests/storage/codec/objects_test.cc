@@ -1,4 +1,4 @@
-// Objects beside the points: annotations, histograms, rollups (spec schema.md §11, §12, §13).
+// Objects next to points: annotations, histograms, rollups (opentsdb-schema.md §11, §12, §13).
 
 #include <doctest/doctest.h>
 
@@ -14,7 +14,7 @@
 namespace hg::codec {
 namespace {
 
-TEST_CASE("annotations stand where OpenTSDB puts them (§11.1)") {
+TEST_CASE("annotations have OpenTSDB's position (opentsdb-schema.md §11.1)") {
   const struct {
     int64_t start;
     const char* local_key;
@@ -45,7 +45,7 @@ TEST_CASE("annotations stand where OpenTSDB puts them (§11.1)") {
   CHECK(ObjectOffsetMs(Hex("010000F03C")) == 61500);
 }
 
-TEST_CASE("an annotation's JSON has OpenTSDB's order, escapes and nulls, and reads back") {
+TEST_CASE("an annotation's JSON has OpenTSDB's order, escapes and nulls, and is read back") {
   Annotation note;
   note.tsuid = "000001000001000001";
   note.start_time = 1369141261;
@@ -79,7 +79,7 @@ TEST_CASE("an annotation's JSON has OpenTSDB's order, escapes and nulls, and rea
         std::string::npos);
 }
 
-TEST_CASE("stored annotations of others are read leniently, damaged ones refused") {
+TEST_CASE("stored annotations of other writers are read leniently, and damaged ones refused") {
   const Result<Annotation> odd = DecodeAnnotation(
       R"({"custom":{},"unknown":[1,{"a":[]}],"startTime":5,"notes":null,"description":"d"})");
   REQUIRE(odd.ok());
@@ -96,7 +96,7 @@ TEST_CASE("stored annotations of others are read leniently, damaged ones refused
   }
 }
 
-TEST_CASE("half a surrogate pair in a stored annotation does not make it unreadable for ever") {
+TEST_CASE("half a surrogate pair in a stored annotation does not make it unreadable") {
   const Result<Annotation> read =
       DecodeAnnotation(R"({"startTime":1,"description":"x\udc00","custom":{"k\udfff":"v\udc00"}})");
   REQUIRE(read.ok());
@@ -105,7 +105,8 @@ TEST_CASE("half a surrogate pair in a stored annotation does not make it unreada
   CHECK(*again == *read);
 }
 
-TEST_CASE("a modified annotation keeps what the request leaves out, a replaced one does not") {
+TEST_CASE(
+    "a modified annotation keeps fields that the request omits, and a replaced one does not") {
   Annotation stored;
   stored.start_time = 100;
   stored.end_time = 200;
@@ -130,21 +131,21 @@ TEST_CASE("a modified annotation keeps what the request leaves out, a replaced o
   CHECK(replaced.notes.empty());
   CHECK_FALSE(replaced.custom.has_value());
 
-  // 1369141261000 and 1369141261 share a cell: the smaller positive one stays.
+  // 1369141261000 and 1369141261 share a cell. The smaller positive start stays.
   request.start_time = 100000;
   CHECK(MergeAnnotation(request, stored, true).start_time == 100);
   stored.start_time = 0;
   CHECK(MergeAnnotation(request, stored, true).start_time == 100000);
 }
 
-TEST_CASE("histogram qualifiers follow the form of the time alone (§12)") {
+TEST_CASE("histogram qualifiers depend only on the form of the time (opentsdb-schema.md §12)") {
   CHECK(ToHexUpper(HistogramQualifier(Timestamp{1356998400})) == "060000");
   CHECK(ToHexUpper(HistogramQualifier(Timestamp{1356998523})) == "06007B");
   CHECK(ToHexUpper(HistogramQualifier(Timestamp{1356998400500})) == "06000001F4");
   CHECK(ToHexUpper(HistogramQualifier(Timestamp{1356998400000})) == "0600000000");
 }
 
-TEST_CASE("simple histograms have OpenTSDB's bytes (§12)") {
+TEST_CASE("simple histograms have OpenTSDB's bytes (opentsdb-schema.md §12)") {
   const struct {
     SimpleHistogram histogram;
     const char* hex;
@@ -176,7 +177,7 @@ TEST_CASE("simple histograms have OpenTSDB's bytes (§12)") {
   }
 }
 
-TEST_CASE("a negative number of buckets is none, as OpenTSDB reads it") {
+TEST_CASE("a negative number of buckets counts as none, as in OpenTSDB") {
   const auto read = DecodeSimpleHistogram(Hex("00FFFF0504000000"));
   REQUIRE(read.ok());
   CHECK(read->buckets.empty());
@@ -195,7 +196,7 @@ RollupInterval Interval(uint32_t interval_s, RollupSpanUnit unit, uint32_t count
   return {interval_s, unit, count, RollupIntervalsPerRow(interval_s, unit, count)};
 }
 
-TEST_CASE("rollup rows and qualifiers (§13.4)") {
+TEST_CASE("rollup rows and qualifiers (opentsdb-schema.md §13.4)") {
   using Unit = RollupSpanUnit;
   constexpr int64_t kNewYear = 1357016400;  // 2013-01-01 05:00:00
   constexpr int64_t kMarch = 1362873600;    // 2013-03-10 00:00:00

@@ -1,5 +1,4 @@
-// No bytes crash a decoder: each gives a Status, or a value that is written again as what was
-// understood.
+// No bytes crash a decoder: each gives a Status, or a value that is encoded as it was understood.
 
 #include <doctest/doctest.h>
 
@@ -22,7 +21,7 @@ namespace {
 
 constexpr int kRounds = 100000;
 
-// HOURGLASS_TEST_SEED repeats a failure.
+// HOURGLASS_TEST_SEED selects the seed of a failure.
 uint64_t Seed() {
   const char* text = std::getenv("HOURGLASS_TEST_SEED");
   return text != nullptr ? std::strtoull(text, nullptr, 10) : std::random_device{}();
@@ -58,7 +57,8 @@ class Random {
   std::mt19937_64 engine_;
 };
 
-TEST_CASE("point cells of random bytes give a status or points that are written and read again") {
+TEST_CASE(
+    "point cells of random bytes give an error, or points that are encoded and decoded again") {
   const uint64_t seed = Seed();
   CAPTURE(seed);
   Random random(seed);
@@ -103,7 +103,7 @@ TEST_CASE("random points written as one cell are read back") {
   }
 }
 
-TEST_CASE("append cells: random bytes, and random points against last-wins by offset") {
+TEST_CASE("append cells of random bytes and random points keep the last point of each offset") {
   const uint64_t seed = Seed();
   CAPTURE(seed);
   Random random(seed);
@@ -134,7 +134,7 @@ TEST_CASE("append cells: random bytes, and random points against last-wins by of
   }
 }
 
-TEST_CASE("row keys: random bytes of random layouts come apart and together again") {
+TEST_CASE("row keys of random bytes and layouts are decoded and encoded again") {
   const uint64_t seed = Seed();
   CAPTURE(seed);
   Random random(seed);
@@ -165,7 +165,7 @@ TEST_CASE("row keys: random bytes of random layouts come apart and together agai
   CHECK(fitting > kRounds / 100);
 }
 
-TEST_CASE("histograms: random bytes and random contents") {
+TEST_CASE("histograms of random bytes and random content are decoded and encoded again") {
   const uint64_t seed = Seed();
   CAPTURE(seed);
   Random random(seed);
@@ -193,7 +193,7 @@ TEST_CASE("histograms: random bytes and random contents") {
   }
 }
 
-TEST_CASE("rollup qualifiers and annotations of random bytes") {
+TEST_CASE("rollup qualifiers and annotations of random bytes do not crash") {
   const uint64_t seed = Seed();
   CAPTURE(seed);
   Random random(seed);
@@ -205,7 +205,7 @@ TEST_CASE("rollup qualifiers and annotations of random bytes") {
     if (rollup.ok()) REQUIRE(rollup->Encode() == qualifier);
 
     std::string json =
-        sample;  // a few bytes of it changed: random bytes alone are hardly ever JSON
+        sample;  // JSON with some bytes changed, because random bytes are hardly ever JSON
     for (uint64_t n = 1 + random.Below(4); n > 0; --n)
       json[random.Below(json.size())] = static_cast<char>(random.Next());
     const Result<Annotation> note = DecodeAnnotation(json);

@@ -1,6 +1,6 @@
-// Every cell that OpenTSDB 2.4.1 stored in the recorded suites comes apart, and is written again
-// byte by byte (tests/compat/conformance). Tables of hand-made damage are left out:
-// schema-interop*, cli-broken.
+// Every cell that OpenTSDB 2.4.1 stored in the recorded suites is decoded and encoded to the same
+// bytes (tests/compat/conformance). Tables with deliberate damage are left out: schema-interop*,
+// cli-broken.
 
 #include <doctest/doctest.h>
 #include <rapidjson/document.h>
@@ -30,7 +30,7 @@ int Setting(const rapidjson::Value& config, const char* key, int otherwise) {
   return member == config.MemberEnd() ? otherwise : std::stoi(member->value.GetString());
 }
 
-// The widths a suite was recorded with; none if there is no suite of that name.
+// The widths with which a suite was recorded; none if there is no suite of that name.
 std::optional<KeyLayout> LayoutOf(const std::string& suite) {
   std::ifstream file(kConformance / "suites" / (suite + ".json"));
   if (!file) return std::nullopt;
@@ -106,7 +106,7 @@ void CheckHistogram(const Bytes& value, CellCounts* counts) {
 }
 
 void CheckRollup(const Bytes& qualifier, CellCounts* counts) {
-  if (qualifier.size() != 3) return;  // a pre-aggregate without interval: as raw points
+  if (qualifier.size() != 3) return;  // a pre-aggregate without interval has the form of raw points
   const Result<RollupQualifier> rollup = DecodeRollupQualifier(qualifier);
   REQUIRE(rollup.ok());
   CHECK(rollup->Encode() == qualifier);
@@ -133,7 +133,7 @@ void CheckCell(const KeyLayout& layout, const std::string& table, const Bytes& k
   }
 }
 
-TEST_CASE("every recorded cell of points and objects is read and written again as it is") {
+TEST_CASE("every recorded cell of points and objects is decoded and encoded unchanged") {
   CellCounts counts;
   for (const auto& entry : std::filesystem::directory_iterator(kConformance / "cells")) {
     const std::string suite = entry.path().stem().string();

@@ -1,5 +1,4 @@
-// The vectors of spec schema.md §23.1 and §23.2: from a point as it is sent to the bytes that are
-// stored.
+// The vectors of opentsdb-schema.md §23.1 and §23.2: from a point in a request to the stored bytes.
 
 #include <doctest/doctest.h>
 
@@ -136,7 +135,7 @@ const SaltVector kSalts[] = {
 };
 // clang-format on
 
-TEST_CASE("salted keys are the recorded ones and come apart again (S01…S08)") {
+TEST_CASE("salted keys equal the recorded ones and are decoded again (S01…S08)") {
   const KeyLayout layout = Salted(1, 20);
   for (const SaltVector& v : kSalts) {
     CAPTURE(v.name);
@@ -153,7 +152,7 @@ TEST_CASE("salted keys are the recorded ones and come apart again (S01…S08)") 
   }
 }
 
-TEST_CASE("salt widths and bucket counts other than the default (§4.3)") {
+TEST_CASE("salt widths and bucket counts other than the default (opentsdb-schema.md §4.3)") {
   const Bytes low = TsuidOfText("000001", "000001=000001");
   const Bytes high = TsuidOfText("FF00FE", "000080=0000FF");
   const struct {
@@ -178,7 +177,7 @@ TEST_CASE("salt widths and bucket counts other than the default (§4.3)") {
     CHECK(ToHexUpper(MakeRowKey(layout, high, 1356998400)) ==
           std::string(v.high) + "FF00FE50E227000000800000FF");
   }
-  // A bucket number too large for the width keeps its low byte.
+  // A bucket number that is too large for the width keeps its low byte.
   const KeyLayout narrow = Salted(1, 100000);
   const uint32_t bucket = SaltBucket(narrow, low);
   CHECK(bucket == 691019968 % 100000);

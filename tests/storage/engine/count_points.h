@@ -6,7 +6,7 @@
 
 namespace hg {
 
-/// The points of a metric that a scan gives.
+/// Returns the number of points of a metric that a scan returns.
 inline size_t CountPoints(Points& points, uint64_t metric) {
   PointScanSpec spec;
   AppendBig(&spec.metric, metric, 3);

@@ -1,6 +1,6 @@
-// A want of memory, wherever it comes, breaks work off and nothing else: what was written before
-// and what is written after it is there, and the work comes through when memory is back. Where a
-// write is half applied it ends the process, and the next start has it whole or not at all.
+// Memory runs out at every allocation in turn. The work fails and nothing else: earlier and later
+// writes are there, and the work succeeds once there is memory. If a write was half applied the
+// process ends, and the next start has it completely or not at all.
 
 #include <doctest/doctest.h>
 #include <sys/resource.h>
@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "storage/engine/embedded.h"
-#include "storage/points/register_all.h"
+#include "storage/points/points.h"
 #include "storage/points/tsuid_list.h"
 #include "tests/fault/faulty_file.h"
 #include "tests/fault/starve.h"
@@ -66,7 +66,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("what breaks off at any allocation holds no region") {
+TEST_CASE("work that fails at any allocation holds no region") {
   const std::function<Status(Store&)> works[] = {
       [](Store& cells) { return cells.Compact(); },
       [](Store& cells) { return cells.Split("tsdb-uid", "b", Bytes("b")).status(); },
@@ -82,7 +82,7 @@ TEST_CASE("what breaks off at any allocation holds no region") {
       for (const char* row : {"a", "b", "z"}) rig.Put(row, n);
       REQUIRE(cells.Flush().ok());
       (void)Starve(n, &failed, [&] { return work(cells); });
-      REQUIRE(cells.Compact().ok());  // would wait for ever
+      REQUIRE(cells.Compact().ok());  // it would wait for ever
       for (const char* row : {"a", "b", "z"}) REQUIRE(rig.Has(row, n));
       REQUIRE(rig.store->Close().ok());
     }
@@ -93,16 +93,16 @@ EmbeddedOptions OptionsOf(const std::string& path) {
   EmbeddedOptions options;
   options.path = path;
   options.log_file_bytes = 1 << 18;
-  options.sync_interval_ms = 1;  // a failed write is tried again that soon
+  options.sync_interval_ms = 1;  // a failed write is retried that soon
   return options;
 }
 
-// Writes in a process of its own, which a want of memory may end.
+// Writes in a separate process, which may end when memory runs out.
 class WritingProcess {
  public:
   using Work = std::function<Status(Embedded&)>;
 
-  // Allocation n of `work` fails; then `after` is tried until it succeeds.
+  // Allocation n of `work` fails. Then `after` is repeated until it succeeds.
   WritingProcess(const std::string& path, int64_t n, const Work& work, const Work& after) {
     int ends[2];
     REQUIRE(::pipe(ends) == 0);
@@ -122,27 +122,28 @@ class WritingProcess {
   }
 
   bool acknowledged = false;
-  bool failed = false;  // it had so many allocations
+  bool failed = false;  // whether the work made that many allocations
 
  private:
   static int Run(const std::string& path, int64_t n, const Work& work, const Work& after,
                  int report) {
     const rlimit no_core = {0, 0};
     (void)::setrlimit(RLIMIT_CORE, &no_core);
-    if (std::freopen("/dev/null", "w", stderr) == nullptr) return 2;  // what terminate says
+    // The message of std::terminate.
+    if (std::freopen("/dev/null", "w", stderr) == nullptr) return 2;
     std::signal(SIGABRT, SIG_DFL);
     auto store = Embedded::Open(OptionsOf(path));
     if (!store.ok()) return 2;
     bool failed = false;
     const bool ok = Starve(n, &failed, [&] { return work(**store); });
-    // r: refused, a: acknowledged, f: acknowledged, without having failed.
+    // r: refused, a: acknowledged, f: acknowledged without a failed allocation.
     if (::write(report, ok ? failed ? "a" : "f" : "r", 1) != 1) return 2;
     while (!after(**store).ok()) std::this_thread::yield();
     return ::write(report, "d", 1) == 1 ? 0 : 2;
   }
 };
 
-TEST_CASE("a row that breaks off at any allocation is whole or absent after a start") {
+TEST_CASE("a row whose write fails at any allocation is complete or absent after a restart") {
   const Bytes large(100'000, 'x');
   bool failed = true;
   for (int64_t n = 0; failed; ++n) {
@@ -167,7 +168,7 @@ TEST_CASE("a row that breaks off at any allocation is whole or absent after a st
   }
 }
 
-TEST_CASE("points of new series that break off at any allocation leave the numbers in order") {
+TEST_CASE("new series whose writes fail at any allocation keep the series numbers in order") {
   const auto write = [](Embedded& store, uint64_t host) -> Status {
     TsuidList tsuids;
     std::array<uint64_t, 3> hosts = {host, host + 0x10, host + 0x20};
@@ -177,7 +178,7 @@ TEST_CASE("points of new series that break off at any allocation leave the numbe
       tsuids.Add(Bytes("\0\0\1\0\0\1", 6), id);
     }
     std::array<SeriesNumber, 3> series;
-    RETURN_IF_ERROR(RegisterAll(store.points(), tsuids.views(), series.data()));
+    RETURN_IF_ERROR(store.points().RegisterAll(tsuids.views(), series.data()));
     std::vector<PointEntry> entries;
     for (size_t i = 0; i < series.size(); ++i) {
       entries.push_back(MakePointEntry(series[i], Timestamp{1'700'002'800},

@@ -1,5 +1,5 @@
-// Appends to the append cell of a row: kept beside what is stored until both are read or merged
-// (spec region-store.md A4).
+// Appends to the append cell of a row: they are kept separate from stored data until both are read
+// or merged (region-store.md A4).
 
 #include <doctest/doctest.h>
 
@@ -27,7 +27,7 @@ std::unique_ptr<Embedded> Open(FaultyFileSystem& disk) {
   return std::move(*opened);
 }
 
-// The n-th thing that is appended.
+// The n-th appended text.
 Bytes Piece(uint64_t n) {
   Bytes piece;
   AppendBig(&piece, n, n % 3 + 1);
@@ -46,7 +46,7 @@ Bytes Stored(Embedded& store) {
   return row->cells[0].value;
 }
 
-TEST_CASE("ten thousand appends are their bytes in order, and none of them reads") {
+TEST_CASE("ten thousand appends are stored in order, and none of them reads") {
   FaultyFileSystem disk(1);
   auto store = Open(disk);
   Bytes expected;
@@ -67,7 +67,7 @@ TEST_CASE("ten thousand appends are their bytes in order, and none of them reads
   CHECK(Stored(*store) == expected + Piece(7));
 }
 
-TEST_CASE("what is appended after a delete, or a put, stands behind that and nothing older") {
+TEST_CASE("an append after a delete or a put applies to that and nothing older") {
   FaultyFileSystem disk(1);
   auto store = Open(disk);
   const Bytes column(codec::kAppendQualifier);
@@ -99,8 +99,8 @@ TEST_CASE("what is appended after a delete, or a put, stands behind that and not
   }
 }
 
-// The process dies at each call in turn: what is in a file is not replayed from the log as well.
-TEST_CASE("what a killed process appended is there once") {
+// The process ends at each call in turn: data in files is not replayed from the log again.
+TEST_CASE("appends of a killed process are there once") {
   for (uint64_t n = 1;; ++n) {
     CAPTURE(n);
     FaultyFileSystem disk(n);

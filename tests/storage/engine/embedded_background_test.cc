@@ -1,5 +1,5 @@
-// What the threads behind the scenes meet is theirs: writers and readers go on, and hear of it
-// (spec region-store.md O1).
+// Failures of background threads do not stop readers and writers, and are reported (region-store.md
+// O1).
 
 #include <doctest/doctest.h>
 
@@ -9,6 +9,7 @@
 #include <functional>
 #include <new>
 #include <thread>
+#include <utility>
 
 #include "storage/engine/embedded.h"
 #include "tests/fault/faulty_file.h"
@@ -17,7 +18,7 @@
 namespace hg {
 namespace {
 
-// No memory is left for who makes a file of cells.
+// A file system that throws bad_alloc when a cell file is created.
 class StarvingDisk : public FaultyFileSystem {
  public:
   StarvingDisk() : FaultyFileSystem(1) {}
@@ -29,11 +30,26 @@ class StarvingDisk : public FaultyFileSystem {
   }
 };
 
+// A file system that calls a function once before a cell file is created.
+class CallingDisk : public FaultyFileSystem {
+ public:
+  CallingDisk() : FaultyFileSystem(1) {}
+  std::function<void()> call;
+
+  Result<std::unique_ptr<File>> Open(const std::string& path, OpenMode mode) override {
+    if (mode == OpenMode::kCreate && path.ends_with(".cells")) {
+      if (const auto now = std::exchange(call, nullptr)) now();
+    }
+    return FaultyFileSystem::Open(path, mode);
+  }
+};
+
 void WaitUntil(const std::function<bool()>& holds) {
   while (!holds()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
 }
 
-TEST_CASE("while flushes break off all else goes on, health tells, and what was held up comes") {
+TEST_CASE(
+    "while flushes fail, other work continues, the health reports it, and delayed work follows") {
   StarvingDisk disk;
   ManualClock clock(1'000'000);
   EmbeddedOptions options;
@@ -57,7 +73,7 @@ TEST_CASE("while flushes break off all else goes on, health tells, and what was 
   CHECK(store->Stats().background_error.find("broken off") != std::string::npos);
   CHECK(put("b").ok());
   CHECK(count() == 2);
-  // Tables are made by whoever asks for them, not by a thread that may be gone.
+  // Callers create the tables, not a thread that may have ended.
   CHECK(cells.CreateTable({"t", {{"f"}}, false}).ok());
   CHECK(store->Stats().flushes == 0);
   disk.starves = false;
@@ -67,7 +83,37 @@ TEST_CASE("while flushes break off all else goes on, health tells, and what was 
   CHECK(store->Close().ok());
 }
 
-TEST_CASE("what there is to merge is looked for without a flush, too") {
+TEST_CASE("merges of the same region are committed while a flush writes its files") {
+  CallingDisk disk;
+  ManualClock clock(1'000'000);
+  EmbeddedOptions options;
+  options.path = "d";
+  options.background = false;
+  {
+    auto store = std::move(*Embedded::Open(options, disk, clock));
+    Store& cells = store->cells();
+    const auto put = [&](const char* key, const char* value) {
+      return cells.Mutate("tsdb-uid", {{key, {PutCell("id", "q", value)}}});
+    };
+    for (const char* key : {"a", "b", "c"}) {
+      REQUIRE(put(key, "old").ok());
+      REQUIRE(cells.Flush().ok());
+    }
+    REQUIRE(put("b", "new").ok());
+    Status merged = Status::Unavailable("not called");
+    disk.call = [&] { merged = cells.Compact(); };
+    REQUIRE(cells.Flush().ok());
+    CHECK(merged.ok());
+    CHECK(store->Stats().merges == 1);
+    CHECK(store->Stats().file_count == 2);
+    CHECK(cells.Get("tsdb-uid", "b")->cells.at(0).value == "new");
+  }
+  auto store = std::move(*Embedded::Open(options, disk, clock));
+  CHECK(store->cells().Get("tsdb-uid", "b")->cells.at(0).value == "new");
+  CHECK(store->cells().Get("tsdb-uid", "a")->cells.at(0).value == "old");
+}
+
+TEST_CASE("merges are also searched without a flush") {
   FaultyFileSystem disk(1);
   ManualClock clock(1'000'000);
   EmbeddedOptions options;
@@ -84,7 +130,7 @@ TEST_CASE("what there is to merge is looked for without a flush, too") {
       REQUIRE(cells.Flush().ok());
       REQUIRE(cells.Mutate("tsdb-uid", {{"k", {DeleteColumn("id", "q")}}}).ok());
       REQUIRE(cells.Flush().ok());
-      // Marks of deletes are merged away when they are old enough: no flush tells of that.
+      // Tombstones are merged away when they are old enough, without a flush that would start this.
       clock.AdvanceMs(30 * 3'600'000);
       CHECK(store->Stats().merges == 0);
     } else {
@@ -94,7 +140,7 @@ TEST_CASE("what there is to merge is looked for without a flush, too") {
   }
 }
 
-TEST_CASE("a merge that breaks off is tried again, and a close does not wait for it") {
+TEST_CASE("a failed merge is retried, and a close does not wait for it") {
   StarvingDisk disk;
   ManualClock clock(1'000'000);
   EmbeddedOptions options;
@@ -111,7 +157,7 @@ TEST_CASE("a merge that breaks off is tried again, and a close does not wait for
   CHECK_FALSE(store->cells().Compact().ok());
   disk.starves = false;
   CHECK(store->cells().Compact().ok());
-  // The same of regions that are joined.
+  // The same for regions that are merged.
   REQUIRE(store->cells().Split("tsdb-uid", "k", Bytes("k")).ok());
   disk.starves = true;
   CHECK_FALSE(store->cells().MergeRegions("tsdb-uid", "k").ok());
@@ -121,7 +167,7 @@ TEST_CASE("a merge that breaks off is tried again, and a close does not wait for
   CHECK(store->Close().ok());
 }
 
-// Files of cells are made, and then something goes wrong with them, or with what is to name them.
+// Cell files are created, and then they or the manifest fail.
 class HalfOpeningDisk : public FaultyFileSystem {
  public:
   enum class Fails : uint8_t { kNever, kMaking, kReading, kManifest };
@@ -147,7 +193,7 @@ class HalfOpeningDisk : public FaultyFileSystem {
   }
 };
 
-TEST_CASE("what broke off leaves no files behind") {
+TEST_CASE("failed work leaves no files behind") {
   HalfOpeningDisk disk;
   ManualClock clock(1'000'000);
   EmbeddedOptions options;

@@ -1,4 +1,4 @@
-// The block cache behind both doors of the embedded store.
+// The block cache below both interfaces of the embedded store.
 
 #include <doctest/doctest.h>
 
@@ -31,7 +31,7 @@ struct Rig {
     REQUIRE(opened.ok());
     store = std::move(*opened);
   }
-  // Twelve hours of some series, in two files, merged to one.
+  // Twelve hours of some series in two files, merged to one file.
   void WriteMergedPoints() {
     for (int half = 0; half < 2; ++half) {
       for (uint32_t s = 0; s < kSeries; ++s) {
@@ -53,7 +53,7 @@ struct Rig {
     AppendBig(&tsuid, series + 1, 3);
     return tsuid;
   }
-  // The sum of a series' values, of all if none is named.
+  // The sum of the values of a series, or of all series.
   double Sum(int series = -1) {
     PointScanSpec spec;
     spec.metric = Bytes("\0\0\1", 3);
@@ -83,7 +83,7 @@ double SumOfSeries(int series) {
   return sum;
 }
 
-TEST_CASE("blocks of merged rows are unpacked once, for however many scans of their series") {
+TEST_CASE("blocks of merged rows are unpacked once, for several scans of their series") {
   for (const double share : {0.15, 0.0}) {
     CAPTURE(share);
     Rig rig(share);
@@ -109,14 +109,14 @@ TEST_CASE("blocks of merged rows are unpacked once, for however many scans of th
   }
 }
 
-TEST_CASE("merges and checks leave nothing in the cache") {
+TEST_CASE("merges and checks put nothing into the cache") {
   Rig rig;
   rig.WriteMergedPoints();
   REQUIRE(rig.store->maintenance().Check()->damages.empty());
   CHECK(rig.store->Stats().cache_bytes == 0);
   (void)rig.Sum();
   CHECK(rig.store->Stats().cache_bytes > 0);
-  // With the files goes what was kept of them.
+  // The blocks of removed files leave the cache.
   const Bytes late = Rig::Tsuid(3);
   const auto number = rig.store->points().Register(late);
   const PointEntry entry = MakePointEntry(*number, Timestamp{kStart}, PointValue::Int(3007));
@@ -127,7 +127,7 @@ TEST_CASE("merges and checks leave nothing in the cache") {
   CHECK(rig.Sum(3) == SumOfSeries(3) + 7);
 }
 
-TEST_CASE("a scan goes on with its blocks after they were merged away and driven out") {
+TEST_CASE("a scan continues with blocks that were merged away and evicted") {
   Rig rig;
   rig.WriteMergedPoints();
   PointScanSpec spec;
@@ -141,7 +141,7 @@ TEST_CASE("a scan goes on with its blocks after they were merged away and driven
   CHECK(points == kSeries * 1200);
 }
 
-TEST_CASE("BLOCKCACHE off: a repeated read goes to the disk each time") {
+TEST_CASE("with BLOCKCACHE off each read goes to the disk") {
   for (const bool cached : {true, false}) {
     Rig rig;
     TableDescriptor table{"g", {{"f"}}, false};
@@ -156,7 +156,7 @@ TEST_CASE("BLOCKCACHE off: a repeated read goes to the disk each time") {
   }
 }
 
-TEST_CASE("who reads another family does not touch the files of points") {
+TEST_CASE("a reader of another family does not read the points files") {
   Rig rig;
   rig.WriteMergedPoints();
   TableDescriptor table = *rig.store->cells().DescribeTable("tsdb");
@@ -171,7 +171,7 @@ TEST_CASE("who reads another family does not touch the files of points") {
   REQUIRE(rig.store->cells().Flush().ok());
   CellSelection other;
   other.family = "x";
-  // A block that was read before is not read again.
+  // A block that was read is not read again.
   const auto blocks_left = [&] {
     REQUIRE(rig.store->cells().GetCells("tsdb", key, other)->cells.size() == 1);
     return rig.BlocksReadBy([&] { (void)rig.Sum(); });
@@ -199,7 +199,7 @@ TEST_CASE("who reads another family does not touch the files of points") {
   }
 }
 
-TEST_CASE("a scan that is not to fill the cache leaves nothing in it") {
+TEST_CASE("a scan with fill_cache off puts nothing into the cache") {
   Rig rig;
   REQUIRE(rig.store->cells().CreateTable({"g", {{"f"}}, false}).ok());
   for (int i = 0; i < 100; ++i) {
@@ -223,7 +223,8 @@ TEST_CASE("a scan that is not to fill the cache leaves nothing in it") {
   }
 }
 
-TEST_CASE("a memory limit that memory and cache would use up is refused with both shares") {
+TEST_CASE(
+    "shares of memory and cache that exceed the limit are refused, with both shares in the error") {
   FaultyFileSystem disk(1);
   ManualClock clock(1'000'000);
   EmbeddedOptions options;

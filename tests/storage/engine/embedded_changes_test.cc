@@ -1,4 +1,4 @@
-// Who keeps what was made of old rows is told when they change (storage/points/watched_points.h).
+// Listeners are informed when old rows change (storage/points/watched_points.h).
 
 #include <doctest/doctest.h>
 
@@ -28,7 +28,7 @@ Bytes Tsuid(uint64_t metric, uint64_t host = 1) {
   return tsuid;
 }
 
-/// Writes down what it is told: "before 1+0" of metric 1 and the hour of kBase.
+/// Records its calls: "before 1+0" means metric 1 and the hour of kBase.
 class Recorder : public ChangeListener {
  public:
   explicit Recorder(std::vector<std::string>* heard) : heard_(*heard) {}
@@ -96,7 +96,8 @@ const Heard kFirstHour = {"before 1+0", "after 1+0"};
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Rig, "points of old rows are told of, once for each metric and hour of a batch") {
+TEST_CASE_FIXTURE(Rig,
+                  "points of old rows are reported, once for each metric and hour of a batch") {
   CHECK(Append({Entry(1, kHorizon), Entry(1, kHorizon + 7000)}).ok());
   CHECK(Take().empty());
   CHECK(Append({Entry(1, kBase + 10)}).ok());
@@ -115,7 +116,7 @@ TEST_CASE_FIXTURE(Rig, "points of old rows are told of, once for each metric and
                        "before 1+1", "before 2+0", "before 2+1"});
 }
 
-TEST_CASE_FIXTURE(Rig, "readers see a change when it is told of") {
+TEST_CASE_FIXTURE(Rig, "readers see a change when it is reported") {
   size_t seen = 0;
   recorder->look = [&] { seen = CountPoints(*store); };
   CHECK(Append({Entry(1, kBase + 10)}).ok());
@@ -125,7 +126,7 @@ TEST_CASE_FIXTURE(Rig, "readers see a change when it is told of") {
   CHECK(seen == 0);
 }
 
-TEST_CASE_FIXTURE(Rig, "who refuses a change is the writer's answer, and nothing is written") {
+TEST_CASE_FIXTURE(Rig, "a listener that refuses a change fails the write, and nothing is written") {
   Heard others;
   store->watched().Listen(std::make_shared<Recorder>(&others));
   recorder->refuses = true;
@@ -140,7 +141,7 @@ TEST_CASE_FIXTURE(Rig, "who refuses a change is the writer's answer, and nothing
   CHECK(Take() == kFirstHour);
 }
 
-TEST_CASE_FIXTURE(Rig, "changes of old rows by cells are told of") {
+TEST_CASE_FIXTURE(Rig, "changes of old rows by cells are reported") {
   Store& cells = store->cells();
   const CellChange point = PutCell("t", Bytes("\0\0", 2), Bytes("\5", 1));
   CHECK(cells.Mutate("tsdb", {{Key(1, kHorizon), {point}}}).ok());
@@ -159,7 +160,7 @@ TEST_CASE_FIXTURE(Rig, "changes of old rows by cells are told of") {
   CHECK(Take().empty());
 }
 
-TEST_CASE_FIXTURE(Rig, "a row that is no series' is told of as one of its metric and hour") {
+TEST_CASE_FIXTURE(Rig, "a row with an irregular key is reported as one of its metric and hour") {
   const CellChange cell = PutCell("t", "q", "v");
   const auto put = [&](const Bytes& key) {
     CHECK(store->cells().Mutate("tsdb", {{key, {cell}}}).ok());
@@ -171,7 +172,7 @@ TEST_CASE_FIXTURE(Rig, "a row that is no series' is told of as one of its metric
   CHECK(put(Bytes("\0\0", 2)).at(0).starts_with("before 0-"));
 }
 
-TEST_CASE_FIXTURE(Rig, "rows that are deleted whole are told of") {
+TEST_CASE_FIXTURE(Rig, "completely deleted rows are reported") {
   CHECK(Append({Entry(1, kBase), Entry(1, kBase, 2), Entry(1, kHorizon), Entry(2, kBase)}).ok());
   Take();
   PointScanSpec spec;
@@ -181,7 +182,7 @@ TEST_CASE_FIXTURE(Rig, "rows that are deleted whole are told of") {
   CHECK(Take() == Heard{"before 1+0", "after 1+0", "before 1+0", "after 1+0"});
 }
 
-TEST_CASE_FIXTURE(Rig, "flushes and merges are not told of, a new TTL is") {
+TEST_CASE_FIXTURE(Rig, "flushes and merges are not reported, and a new TTL is") {
   CHECK(Append({Entry(1, kBase)}).ok());
   Take();
   CHECK(store->cells().Flush().ok());
@@ -195,7 +196,7 @@ TEST_CASE_FIXTURE(Rig, "flushes and merges are not told of, a new TTL is") {
   CHECK(store->watched().RowsExpire());
 }
 
-TEST_CASE_FIXTURE(Rig, "files that go whole are one alteration") {
+TEST_CASE_FIXTURE(Rig, "dropped files are reported as one alteration") {
   CHECK(Append({Entry(1, kBase), Entry(2, kBase)}).ok());
   CHECK(store->cells().Flush().ok());
   Take();
@@ -206,8 +207,7 @@ TEST_CASE_FIXTURE(Rig, "files that go whole are one alteration") {
   CHECK(CountPoints(*store) == 0);
 }
 
-TEST_CASE_FIXTURE(Rig,
-                  "a change that rests on what is stored does not bring back a file that went") {
+TEST_CASE_FIXTURE(Rig, "a change that depends on stored data does not restore a dropped file") {
   const auto append = [&](const Bytes& value) {
     return store->cells().Append("tsdb", Key(1, kBase), "t", Bytes("\1\0\0", 3), value);
   };
@@ -222,14 +222,36 @@ TEST_CASE_FIXTURE(Rig,
   CHECK(row->cells[0].value == "new");
 }
 
-TEST_CASE_FIXTURE(Rig, "the horizon does not fall") {
+TEST_CASE_FIXTURE(Rig, "A listener may append points of its own while it is called") {
+  std::vector<PointEntry> young, old;
+  for (int64_t second = 0; second < 100; ++second) {
+    young.push_back(Entry(2, kHorizon + second));
+    old.push_back(Entry(1, kBase + 2 * second));
+  }
+  recorder->before = [&] { CHECK(Append(young).ok()); };
+  CHECK(Append(old).ok());
+  REQUIRE(store->cells().Sync().ok());
+  // The log has both in their original form.
+  store.reset();
+  EmbeddedOptions options;
+  options.path = "d";
+  options.background = false;
+  auto opened = Embedded::Open(options, disk, clock);
+  INFO(opened.status().ToString());
+  REQUIRE(opened.ok());
+  store = std::move(*opened);
+  CHECK(CountPoints(store->points(), 1) == 100);
+  CHECK(CountPoints(store->points(), 2) == 100);
+}
+
+TEST_CASE_FIXTURE(Rig, "the horizon never falls") {
   store->watched().RaiseHorizon(kBase);
   CHECK(store->watched().horizon() == kHorizon);
 }
 
-// While the horizon rises over hours that are being written, whoever scans an hour after it rose
-// has all points of it, or is told.
-TEST_CASE_FIXTURE(Rig, "no point slips through while the horizon rises") {
+// The horizon rises over hours that are being written. A scan of an hour after that has all of its
+// points, or the listener is called.
+TEST_CASE_FIXTURE(Rig, "no point is missed while the horizon rises") {
   constexpr uint32_t kHours = 100, kWriters = 2;
   class Counter : public ChangeListener {
    public:

@@ -1,4 +1,5 @@
-// Closing: what is kept, who is still let in, and when the directory is given to the next one.
+// Closing a store: what is kept, which calls are still accepted, and when the directory is
+// released.
 
 #include <doctest/doctest.h>
 
@@ -19,16 +20,16 @@ namespace {
 
 constexpr int64_t kTime = 1700002800;
 
-// A disk that tells when its lock is released, and counts changes that come after it.
+// A disk that records when its lock is released, and counts changes after that.
 class WatchedDisk : public FileSystem {
  public:
   explicit WatchedDisk(FileSystem& under) : under_(under) {}
 
-  std::function<void()> on_read;  // called before the next read of a file, once
+  std::function<void()> on_read;  // called once, before the next read of a file
   [[nodiscard]] size_t changes_without_lock() const { return late_; }
 
   Result<std::unique_ptr<File>> Open(const std::string& path, OpenMode mode) override {
-    if (mode == OpenMode::kCreate) Changes();
+    if (mode == OpenMode::kCreate || mode == OpenMode::kCreateNew) Changes();
     ASSIGN_OR_RETURN(auto file, under_.Open(path, mode));
     return std::unique_ptr<File>(std::make_unique<WatchedFile>(*this, std::move(file)));
   }
@@ -108,7 +109,7 @@ Status AppendPoint(Embedded& store, int64_t time) {
   return store.points().Append({&entry, 1}).status();
 }
 
-TEST_CASE("points that no log holds are in files after Close") {
+TEST_CASE("points without a log are in files after Close") {
   for (const bool background : {false, true}) {
     FaultyFileSystem disk(1);
     ManualClock clock(kTime * 1000);
@@ -129,7 +130,7 @@ TEST_CASE("points that no log holds are in files after Close") {
   }
 }
 
-TEST_CASE("Close says so when points that no log holds cannot be written") {
+TEST_CASE("Close reports that points without a log cannot be written") {
   FaultyFileSystem disk(1);
   ManualClock clock(kTime * 1000);
   auto store = Embedded::Open(Options(Durability::kNone), disk, clock);
@@ -140,7 +141,7 @@ TEST_CASE("Close says so when points that no log holds cannot be written") {
   CHECK(!(*store)->Close().ok());
 }
 
-TEST_CASE("a write that was let in before Close and comes late is refused") {
+TEST_CASE("a write that began before Close and comes too late is refused") {
   FaultyFileSystem faulty(1);
   WatchedDisk disk(faulty);
   ManualClock clock(kTime * 1000);
@@ -149,7 +150,7 @@ TEST_CASE("a write that was let in before Close and comes late is refused") {
   RowMutation mutation{"row", {PutCell("id", "metrics", "old")}};
   REQUIRE((*store)->cells().Mutate("tsdb-uid", {mutation}).ok());
   REQUIRE((*store)->cells().Flush().ok());
-  // The row is read from a file between the first look at the door and the write lock.
+  // The row is read from a file between the first check and the write lock.
   bool closed = false;
   disk.on_read = [&] { closed = (*store)->Close().ok(); };
   mutation.changes = {PutCell("id", "metrics", "new")};
@@ -160,7 +161,7 @@ TEST_CASE("a write that was let in before Close and comes late is refused") {
   CHECK(disk.changes_without_lock() == 0);
 }
 
-TEST_CASE("nothing is changed on the disk after Close has given the lock away") {
+TEST_CASE("nothing on the disk changes after Close has released the lock") {
   for (int round = 0; round < 30; ++round) {
     FaultyFileSystem faulty(1);
     WatchedDisk disk(faulty);

@@ -8,21 +8,21 @@
 namespace hg {
 namespace {
 
-TEST_CASE("the embedded store keeps the contract of the cells door") {
+TEST_CASE("the embedded store fulfils the contract of the cell store") {
   CheckStoreContract([] {
     return std::make_unique<EmbeddedSubject>(
         KeyLayout{}, std::vector<TableDescriptor>{{"unused", {{"t"}}, true}}, 1'000'000);
   });
 }
 
-TEST_CASE("the embedded store gives readers what they may ask for") {
+TEST_CASE("the embedded store fulfils the contract for reading") {
   CheckReadContract([] {
     return std::make_unique<EmbeddedSubject>(
         KeyLayout{}, std::vector<TableDescriptor>{{"unused", {{"t"}}, true}}, 1'000'000);
   });
 }
 
-TEST_CASE("the embedded store keeps the contract of the points door") {
+TEST_CASE("the embedded store fulfils the contract of the point store") {
   CheckPointsContract([](const KeyLayout& layout) {
     return std::make_unique<EmbeddedSubject>(layout, EmbeddedOptions::DefaultTables(),
                                              1'700'000'000'000);
@@ -61,8 +61,8 @@ CellChange RandomChange(std::mt19937* random) {
   }
 }
 
-// Deletes of compacted cells mean what the row shows after the changes before them.
-TEST_CASE("a mutation of many changes leaves the row that its changes leave one by one") {
+// A delete of a compacted cell deletes what the row shows after the preceding changes.
+TEST_CASE("a mutation with many changes has the same result as its changes one by one") {
   std::mt19937 random(5);
   EmbeddedSubject at_once(KeyLayout(), EmbeddedOptions::DefaultTables(), 1'700'000'000'000);
   EmbeddedSubject singly(KeyLayout(), EmbeddedOptions::DefaultTables(), 1'700'000'000'000);

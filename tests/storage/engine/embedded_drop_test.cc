@@ -1,4 +1,4 @@
-// Whole files go unread where all that is in them may (Points::DropFiles).
+// Whole files are dropped unread if all of their rows may be deleted (Points::DropFiles).
 
 #include <doctest/doctest.h>
 
@@ -19,9 +19,9 @@ namespace {
 
 constexpr uint32_t kHour = 3600;
 constexpr uint32_t kDay = 86'400;
-constexpr uint32_t kFirst = 19'712 * kDay;  // a midnight: files keep to days
+constexpr uint32_t kFirst = 19'712 * kDay;  // a midnight: each file holds one day
 
-// A disk on which something may happen when the next points file is made.
+// A disk that can call a function when the next points file is created.
 class HookedDisk : public FaultyFileSystem {
  public:
   HookedDisk() : FaultyFileSystem(1) {}
@@ -35,7 +35,7 @@ class HookedDisk : public FaultyFileSystem {
   }
 };
 
-// An engine without threads, long after its data.
+// An engine without threads, with a clock long after its data.
 struct Rig {
   explicit Rig(const KeyLayout& with = {}) : layout(with) { Open(); }
 
@@ -76,13 +76,13 @@ struct Rig {
     REQUIRE(position.ok());
     REQUIRE(engine->CommitAndWait(*position).ok());
   }
-  // A point an hour.
+  // One point per hour.
   void WriteDay(uint64_t metric, uint32_t day, uint64_t host = 1) {
     for (uint32_t hour = 0; hour < 24; ++hour)
       Write(metric, kFirst + day * kDay + hour * kHour, 7, host);
   }
   void Flush() { REQUIRE(engine->Flush().ok()); }
-  // How many runs went; metrics that are not named keep all.
+  // Returns the number of dropped parts. Metrics that are not given keep everything.
   uint64_t Drop(const std::map<uint64_t, uint32_t>& ends) {
     const uint64_t before = engine->Stats().dropped_runs;
     REQUIRE(points
@@ -93,7 +93,7 @@ struct Rig {
                 .ok());
     return engine->Stats().dropped_runs - before;
   }
-  // Rows of the first metric.
+  // Returns the rows of the first metric.
   Status Delete(uint32_t end) {
     PointScanSpec spec;
     spec.metric = Metric(1);
@@ -117,7 +117,7 @@ struct Rig {
   std::unique_ptr<points::EmbeddedStore> cells;
 };
 
-TEST_CASE("a file whose rows may all go is removed without a look into it, damaged or not") {
+TEST_CASE("a file whose rows may all be dropped is removed without reading it, damaged or not") {
   for (const bool merged : {false, true}) {
     CAPTURE(merged);
     Rig rig;
@@ -128,7 +128,7 @@ TEST_CASE("a file whose rows may all go is removed without a look into it, damag
     REQUIRE(rig.PointsFiles().size() == 2);
     rig.disk.FlipBit(rig.PointsFiles()[0], 40, 3);
     rig.Open();
-    CHECK_FALSE(rig.Delete(kFirst + 90 * kDay).ok());  // it would be read
+    CHECK_FALSE(rig.Delete(kFirst + 90 * kDay).ok());  // the file would be read
     const uint64_t blocks = rig.engine->Stats().blocks_read;
     CHECK(rig.Drop({{1, kFirst + kDay - kHour}}) == 0);
     CHECK(rig.Drop({{1, kFirst + kDay}}) == 1);
@@ -140,7 +140,7 @@ TEST_CASE("a file whose rows may all go is removed without a look into it, damag
   }
 }
 
-TEST_CASE("annotations and histograms of a file's rows go with it") {
+TEST_CASE("annotations and histograms are dropped together with their file") {
   Rig rig;
   rig.WriteDay(1, 0);
   for (const char* qualifier : {"\1\0\5", "\6\0\5"}) {
@@ -153,7 +153,7 @@ TEST_CASE("annotations and histograms of a file's rows go with it") {
   CHECK(rig.cells->Get("tsdb", rig.Key(1, kFirst))->empty());
 }
 
-TEST_CASE("a file stays while one of the metrics that it may have keeps its rows") {
+TEST_CASE("a file stays while one of its metrics keeps its rows") {
   for (const int salt_width : {0, 1}) {
     CAPTURE(salt_width);
     KeyLayout layout;
@@ -192,7 +192,7 @@ TEST_CASE(
   CHECK(rig.Count(2) == 1);
 }
 
-TEST_CASE("metrics of other regions keep no files") {
+TEST_CASE("metrics of other regions do not keep files") {
   Rig rig;
   for (const uint64_t metric : {1, 2, 3}) rig.WriteDay(metric, 0);
   rig.Flush();
@@ -204,7 +204,8 @@ TEST_CASE("metrics of other regions keep no files") {
   CHECK(rig.Count(3) == 24);
 }
 
-TEST_CASE("of a file that regions share since a split one may let go, and the others keep theirs") {
+TEST_CASE(
+    "of a file shared since a split, one region may drop its part and the others keep theirs") {
   Rig rig;
   for (const uint64_t metric : {1, 2}) rig.WriteDay(metric, 0);
   rig.Flush();
@@ -218,7 +219,8 @@ TEST_CASE("of a file that regions share since a split one may let go, and the ot
   CHECK(rig.PointsFiles().empty());
 }
 
-TEST_CASE("what newer files replaced or deleted does not come back from older ones that stay") {
+TEST_CASE(
+    "data that newer files replaced or deleted does not reappear from older files that stay") {
   Rig rig;
   rig.WriteDay(1, 0);
   rig.Flush();
@@ -240,10 +242,10 @@ TEST_CASE("what newer files replaced or deleted does not come back from older on
   CHECK(rig.Count(1) == 0);
 }
 
-TEST_CASE("rows of no series keep the file that has them, and what else is in it") {
+TEST_CASE("rows without a series keep their whole file") {
   Rig rig;
   rig.WriteDay(1, 0);
-  rig.Write(1, kFirst + 3 * kDay);  // too little of its day for a file of its own
+  rig.Write(1, kFirst + 3 * kDay);  // too few rows of its day for a file of their own
   const Bytes odd = Rig::Metric(0) + Bytes("\x65\0\0\0", 4);  // a global annotation
   REQUIRE(rig.cells->Mutate("tsdb", {{odd, {PutCell("t", Bytes("\1\0\0", 3), "{}")}}}).ok());
   rig.Flush();
@@ -252,7 +254,7 @@ TEST_CASE("rows of no series keep the file that has them, and what else is in it
   CHECK_FALSE(rig.cells->Get("tsdb", odd)->empty());
 }
 
-TEST_CASE("what is in memory stays for DeleteRows, and is there after a restart") {
+TEST_CASE("data in memory stays for DeleteRows, and is there after a restart") {
   Rig rig;
   rig.WriteDay(1, 0);
   rig.Flush();
@@ -265,7 +267,7 @@ TEST_CASE("what is in memory stays for DeleteRows, and is there after a restart"
   CHECK(rig.Count(1) == 0);
 }
 
-TEST_CASE("who reads when a file goes reads on") {
+TEST_CASE("a reader continues when a file is dropped") {
   Rig rig;
   rig.WriteDay(1, 0);
   rig.Flush();
@@ -283,14 +285,14 @@ TEST_CASE("who reads when a file goes reads on") {
   CHECK(rig.PointsFiles().empty());
 }
 
-TEST_CASE("where the disk fails all files stay or all go") {
+TEST_CASE("if the disk fails, all files stay or all are dropped") {
   for (uint64_t call = 1;; ++call) {
     CAPTURE(call);
     Rig rig;
     rig.WriteDay(1, 0);
     rig.WriteDay(1, 1);
     rig.Flush();
-    rig.disk.FailCall(0);  // counts anew
+    rig.disk.FailCall(0);  // restarts the count
     rig.disk.DieAtCall(call);
     const Status status = rig.points->DropFiles([](ByteView) { return kFirst + 2 * kDay; });
     const bool died = rig.disk.failed();
@@ -308,14 +310,14 @@ TEST_CASE("where the disk fails all files stay or all go") {
   }
 }
 
-TEST_CASE("files that a merge is reading are left to it") {
+TEST_CASE("files that a merge is reading are left to the merge") {
   Rig rig;
   for (int i = 0; i < 10; ++i) {
     rig.Write(1, kFirst + i * kHour);
     rig.Write(1, kFirst + 20 * kHour, i);
     rig.Flush();
   }
-  rig.WriteDay(1, 300);  // of another file
+  rig.WriteDay(1, 300);  // a point of another file
   rig.Flush();
   rig.clock.AdvanceMs(3 * int64_t{kHour} * 1000);  // old enough to be merged
   uint64_t went = 0;

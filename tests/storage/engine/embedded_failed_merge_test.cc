@@ -1,4 +1,4 @@
-// A region whose files cannot be read costs its own merges, and nothing else's.
+// A region whose files cannot be read affects its own merges only.
 
 #include <doctest/doctest.h>
 
@@ -20,7 +20,7 @@ namespace {
 
 constexpr auto kAny = points::Engine::MergePool::kAny;
 
-// May look in where a file is made.
+// A disk that can call a function when a file is created.
 struct HookedDisk : FaultyFileSystem {
   using FaultyFileSystem::FaultyFileSystem;
 
@@ -29,7 +29,7 @@ struct HookedDisk : FaultyFileSystem {
     return FaultyFileSystem::Open(path, mode);
   }
 
-  std::function<void()> on_create;  // once
+  std::function<void()> on_create;  // called once
 };
 
 EmbeddedOptions Options() {
@@ -40,7 +40,7 @@ EmbeddedOptions Options() {
   return options;
 }
 
-// Two regions of tsdb-uid, "bad" in the first and "good" in the second one.
+// Two regions of tsdb-uid: "bad" in the first one and "good" in the second one.
 struct Fixture {
   explicit Fixture(const EmbeddedOptions& with = Options()) : options(with) {
     Open();
@@ -55,7 +55,7 @@ struct Fixture {
     table = *engine->FindTable("tsdb-uid");
   }
   void Put(const Bytes& key) {
-    Bytes noise;  // so that the most of a file is one block
+    Bytes noise;  // so that most of a file is one block
     while (noise.size() < 1000) AppendBig(&noise, random(), 8);
     REQUIRE(engine->Write(*table, key, {PutCell("id", "q", noise)}).ok());
   }
@@ -68,7 +68,7 @@ struct Fixture {
     const auto version = engine->Pin();
     return version->RunsOf(table->id, version->RegionsOf(table->id).IdOf(key));
   }
-  // Or undoes it.
+  // Or restores it.
   void Damage() {
     damaged = points::Run::CellsPath("d", RunsOf("bad").back()->entry().number);
     disk.FlipBit(damaged, 500, 3);
@@ -83,12 +83,12 @@ struct Fixture {
   std::mt19937_64 random{1};
 };
 
-TEST_CASE("a region that cannot be merged is put aside, told of, and tried again after a while") {
+TEST_CASE("a region whose merge fails is set aside, reported, and tried again later") {
   Fixture f;
   for (int i = 0; i < 3; ++i) f.FlushBoth();
   f.Put("bad");
   REQUIRE(f.engine->Flush().ok());
-  REQUIRE(f.RunsOf("bad").size() == 4);  // more than the other one: first in turn
+  REQUIRE(f.RunsOf("bad").size() == 4);  // more than the other region, so it is the first one
   f.Damage();
   const auto fails = [&] {
     const Status status = f.engine->MergePending(kAny);
@@ -100,14 +100,14 @@ TEST_CASE("a region that cannot be merged is put aside, told of, and tried again
   CHECK(f.RunsOf("bad").size() == 4);
   CHECK(f.RunsOf("good").size() == 1);
   f.Damage();
-  fails();  // not looked at yet
+  fails();  // not tried yet
   f.clock.AdvanceMs(f.options.check_interval_ms);
   CHECK(f.engine->MergePending(kAny).ok());
   CHECK(f.engine->Stats().regions_unmerged == 0);
   CHECK(f.RunsOf("bad").size() == 1);
 }
 
-TEST_CASE("a region that goes on failing is tried ever more seldom, but once an hour") {
+TEST_CASE("a region that keeps failing is tried less and less often, but at least once an hour") {
   Fixture f;
   for (int i = 0; i < 3; ++i) f.FlushBoth();
   f.Damage();
@@ -128,7 +128,7 @@ TEST_CASE("a region that goes on failing is tried ever more seldom, but once an 
   CHECK(f.engine->MergePending(kAny).ok());
 }
 
-TEST_CASE("a merge beside the one that fails does not make the region tried more often") {
+TEST_CASE("a merge next to the failing one does not make the region be tried more often") {
   EmbeddedOptions options = Options();
   options.merge.small_bytes = 0;
   options.merge.runs_max = 3;
@@ -143,7 +143,7 @@ TEST_CASE("a merge beside the one that fails does not make the region tried more
   }
   f.clock.AdvanceMs(f.options.check_interval_ms);
   CHECK_FALSE(f.engine->MergePending(kAny).ok());
-  REQUIRE(f.RunsOf("bad").size() == 4);  // the small ones are one
+  REQUIRE(f.RunsOf("bad").size() == 4);  // the small ones were merged
   f.disk.FlipBit(f.damaged, 500, 3);
   f.clock.AdvanceMs(f.options.check_interval_ms);
   CHECK_FALSE(f.engine->MergePending(kAny).ok());  // it would succeed
@@ -152,7 +152,7 @@ TEST_CASE("a merge beside the one that fails does not make the region tried more
   CHECK(f.engine->Stats().regions_unmerged == 0);
 }
 
-TEST_CASE("a failure is not forgotten where nothing else is to be merged while it is tried again") {
+TEST_CASE("a failure is not forgotten while it is retried, even if nothing else is to be merged") {
   EmbeddedOptions options = Options();
   options.merge.large_bytes = 0;
   Fixture f(options);
@@ -175,7 +175,7 @@ TEST_CASE("a failure is not forgotten where nothing else is to be merged while i
   CHECK(f.RunsOf("bad").size() == 1);
 }
 
-TEST_CASE("a merge that a full disk stopped is tried again as soon as there is room") {
+TEST_CASE("a merge that failed on a full disk is retried as soon as there is space") {
   Fixture f;
   for (int i = 0; i < 3; ++i) {
     f.Put("bad");
@@ -196,7 +196,7 @@ TEST_CASE("a merge that a full disk stopped is tried again as soon as there is r
   CHECK(f.RunsOf("bad").size() == 1);
 }
 
-TEST_CASE("compacting all goes on behind a region that fails, and tells of the first one") {
+TEST_CASE("compacting all regions continues after a failing region and returns the first error") {
   Fixture f;
   for (int i = 0; i < 3; ++i) f.FlushBoth();
   f.Damage();
@@ -207,14 +207,14 @@ TEST_CASE("compacting all goes on behind a region that fails, and tells of the f
     CHECK(f.RunsOf("good").size() == 1);
     CHECK(f.RunsOf("bad").size() == 3);
   }
-  // Once it works by hand it is no longer told of.
+  // Once a manual merge succeeds, the failure is no longer reported.
   CHECK_FALSE(f.engine->MergePending(kAny).ok());
   f.Damage();
   CHECK(f.engine->Compact().ok());
   CHECK(f.engine->MergePending(kAny).ok());
 }
 
-TEST_CASE("flushes are not put off for merges that cannot come") {
+TEST_CASE("flushes are not postponed for merges that cannot run") {
   EmbeddedOptions options = Options();
   options.flush_age_ms = 1000;
   Fixture f(options);
@@ -232,7 +232,7 @@ TEST_CASE("flushes are not put off for merges that cannot come") {
   CHECK(f.RunsOf("bad").size() == options.merge.runs_blocking + 1);
 }
 
-TEST_CASE("regions are divided although others cannot be merged or divided") {
+TEST_CASE("regions are split although others cannot be merged or split") {
   EmbeddedOptions options = Options();
   Fixture f(options);
   for (int i = 0; i < 3; ++i) {

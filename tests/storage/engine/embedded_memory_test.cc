@@ -1,4 +1,4 @@
-// What counts against the memory budget, and who is refused first.
+// What counts towards the memory limit, and which writes are refused first.
 
 #include <doctest/doctest.h>
 
@@ -35,28 +35,30 @@ Status AppendPoint(Embedded& store, SeriesNumber series, int64_t time) {
   return store.points().Append({&entry, 1}).status();
 }
 
-TEST_CASE("names count: new series are refused first, points of known ones go on") {
+TEST_CASE(
+    "memory of names counts: new series are refused first, and points of known ones continue") {
   FaultyFileSystem disk(1);
   ManualClock clock(kTime * 1000);
   auto store = Embedded::Open(Options(), disk, clock);
   REQUIRE(store.ok());
   Status status;
-  uint64_t used = 0;  // before the last series; with it a table may have grown
+  uint64_t used = 0;  // before the last series; a hash table may have grown with it
   for (uint64_t host = 0; status.ok() && host < 500'000; ++host) {
     const EmbeddedStats stats = (*store)->Stats();
     used = stats.memory_bytes + stats.registry_bytes;
     status = (*store)->points().Register(Tsuid(host)).status();
     if (status.ok()) REQUIRE(used <= stats.memory_limit_bytes / 10 * 9);
   }
-  CHECK(status.code() == StatusCode::kBusy);
+  CHECK(status.code() == StatusCode::kExhausted);
   const EmbeddedStats stats = (*store)->Stats();
+  CHECK(stats.refused_series == 1);
   CHECK(used > stats.memory_limit_bytes / 10 * 9);
   CHECK(stats.series > 1000);
   CHECK(AppendPoint(**store, 0, kTime).ok());
   CHECK((*store)->points().Register(Tsuid(0)).ok());
 }
 
-TEST_CASE("flushed memory counts until its last reader has gone") {
+TEST_CASE("flushed memory counts until its last reader has released it") {
   FaultyFileSystem disk(1);
   ManualClock clock(kTime * 1000);
   auto store = Embedded::Open(Options(), disk, clock);
@@ -77,8 +79,42 @@ TEST_CASE("flushed memory counts until its last reader has gone") {
   CHECK((*store)->Stats().memory_bytes < before / 2);
 }
 
-// Writes points of old and of new series whenever the work that it watches tells of itself.
-class WriterBeside : public WorkWatch {
+TEST_CASE(
+    "indexes and filters of files count in memory until the last reader of the files is gone") {
+  FaultyFileSystem disk(1);
+  ManualClock clock(kTime * 1000);
+  auto opened = Embedded::Open(Options(), disk, clock);
+  REQUIRE(opened.ok());
+  Embedded& store = **opened;
+  REQUIRE(store.cells().CreateTable({"t", {{"f"}}, false}).ok());
+  const auto bytes = [&] { return store.Stats().file_memory_bytes; };
+  CHECK(bytes() == 0);
+  uint64_t before = 0;
+  for (int file = 0; file < 4; ++file) {
+    for (int i = 0; i < 2000; ++i) {
+      const Bytes key = "a key of file " + std::to_string(file) + ", row " + std::to_string(i);
+      const RowMutation row{key, {PutCell("f", "q", Bytes(100, 'v'))}};
+      REQUIRE(store.cells().Mutate("t", {row}).ok());
+    }
+    REQUIRE(store.cells().Flush().ok());
+    // Ten bits per key, and an entry per block.
+    CHECK(bytes() > before + 2000 * 10 / 8);
+    before = bytes();
+  }
+  ScanSpec spec;
+  spec.table = "t";
+  auto reader = store.cells().Scan(spec);
+  REQUIRE(reader.ok());
+  std::vector<Row> rows;
+  REQUIRE((*reader)->Next(&rows).ok());
+  REQUIRE(store.cells().DropTable("t").ok());
+  CHECK(bytes() == before);
+  reader->reset();
+  CHECK(bytes() == 0);
+}
+
+// An observer that writes points of old and new series whenever it is called.
+class WriterBeside : public RequestContext {
  public:
   explicit WriterBeside(Embedded& store) : store_(store) {}
 
@@ -100,7 +136,7 @@ class WriterBeside : public WorkWatch {
   Embedded& store_;
 };
 
-// Rows whose marks of deletion take several times the memory that there is.
+// Rows whose tombstones need several times the available memory.
 constexpr uint64_t kHosts = 300;
 constexpr int64_t kHours = 400;
 const Bytes kMetric("\0\0\1", 3);
@@ -122,7 +158,7 @@ std::unique_ptr<Embedded> StoreOfManyRows(FaultyFileSystem& disk, ManualClock& c
   return store;
 }
 
-TEST_CASE("deletes leave room for writers, however many rows go") {
+TEST_CASE("deletes leave memory for writers, however many rows they delete") {
   FaultyFileSystem disk(1);
   ManualClock clock(kTime * 1000);
   const auto store = StoreOfManyRows(disk, clock);
@@ -141,7 +177,7 @@ TEST_CASE("deletes leave room for writers, however many rows go") {
   CHECK_FALSE(*(*store->points().Scan(spec, {}))->Next(&row));
 }
 
-TEST_CASE("rows that are deleted one by one behind a scan are not refused") {
+TEST_CASE("rows that are deleted one by one during a scan are not refused") {
   FaultyFileSystem disk(1);
   ManualClock clock(kTime * 1000);
   const auto store = StoreOfManyRows(disk, clock);
@@ -156,6 +192,36 @@ TEST_CASE("rows that are deleted one by one behind a scan are not refused") {
   CAPTURE(deleted.ToString());
   CHECK(deleted.ok());
   CHECK(rows == kHosts * kHours);
+}
+
+TEST_CASE("names outside the store count: new ones are refused before new series of known ones") {
+  FaultyFileSystem disk(1);
+  ManualClock clock(kTime * 1000);
+  const auto names = std::make_shared<std::atomic<uint64_t>>(0);
+  EmbeddedOptions options = Options();
+  options.name_bytes = names;
+  auto store = Embedded::Open(options, disk, clock);
+  REQUIRE(store.ok());
+  REQUIRE((*store)->points().Register(Tsuid(0)).ok());
+  const EmbeddedStats before = (*store)->Stats();
+  const uint64_t limit = before.memory_limit_bytes;
+  CHECK((*store)->MayAddSeries(1000).ok());
+  CHECK((*store)->MayAddSeries(limit).code() == StatusCode::kExhausted);
+  *names = limit / 100 * 87 - before.memory_bytes - before.registry_bytes;
+  const Status refused = (*store)->MayAddSeries(0);
+  CHECK(refused.code() == StatusCode::kExhausted);
+  CHECK(refused.message().find("raise tsd.memory.limit") != std::string::npos);
+  // So that names that were just created get their series.
+  CHECK((*store)->points().Register(Tsuid(1)).ok());
+  *names = limit;
+  CHECK((*store)->points().Register(Tsuid(2)).status().code() == StatusCode::kExhausted);
+  CHECK((*store)->points().Register(Tsuid(1)).ok());
+  CHECK(AppendPoint(**store, 0, kTime).ok());
+  const EmbeddedStats after = (*store)->Stats();
+  CHECK(after.name_bytes == limit);
+  CHECK(after.refused_series == 3);
+  *names = 0;
+  CHECK((*store)->points().Register(Tsuid(2)).ok());
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// What the embedded store does by itself: when regions are flushed, merged and divided (spec
-// region-store.md W3, W8 to W13, R9 to R13, C1 to C5).
+// Automatic work of the embedded store: when regions are flushed, merged and split (region-store.md
+// W3, W8 to W13, R9 to R13, C1 to C5).
 
 #include <doctest/doctest.h>
 
@@ -25,10 +25,10 @@ EmbeddedOptions Options() {
   return options;
 }
 
-// The machine's files, where the making of a cell file can be held up.
+// The machine's files, with a way to block the creation of a cell file.
 class GateFiles : public FileSystem {
  public:
-  // The next cell file that is made waits for Release.
+  // The next cell file that is created waits for Release.
   void HoldNext() {
     std::lock_guard lock(mutex_);
     hold_ = true;
@@ -79,7 +79,7 @@ class GateFiles : public FileSystem {
   bool hold_ = false, held_ = false, released_ = false;  // guarded by mutex_
 };
 
-// What Snappy cannot make smaller: n bytes that no other seed has.
+// Returns n bytes that Snappy cannot compress, different for each seed.
 Bytes Noise(uint64_t seed, size_t n) {
   Bytes bytes;
   for (uint64_t i = 1; bytes.size() < n; ++i) {
@@ -121,7 +121,7 @@ struct Fixture {
 
 using Pool = points::Engine::MergePool;
 
-TEST_CASE("a region is divided at the very byte of its threshold, and never without a policy") {
+TEST_CASE("a region is split at exactly its threshold, and never without a policy") {
   EmbeddedOptions options = Options();
   const auto count_at = [&](region::SplitRule rule, int64_t more) {
     uint64_t bytes = 0;
@@ -143,7 +143,7 @@ TEST_CASE("a region is divided at the very byte of its threshold, and never with
   CHECK(count_at(region::SplitRule::kNone, -1000) == 1);
 }
 
-TEST_CASE("one group that is too large is left alone, not tried for ever") {
+TEST_CASE("a single group of rows that is too large is not split, and not tried repeatedly") {
   EmbeddedOptions options = Options();
   options.split.rule = region::SplitRule::kConstant;
   options.split.bytes_max = 1;
@@ -154,7 +154,7 @@ TEST_CASE("one group that is too large is left alone, not tried for ever") {
   CHECK(f.CountRegions() == 1);
 }
 
-TEST_CASE("no region is divided by itself once there are as many as there may be") {
+TEST_CASE("no region is split automatically beyond the maximum number of regions") {
   EmbeddedOptions options = Options();
   options.split.rule = region::SplitRule::kConstant;
   options.split.bytes_max = 1;
@@ -169,13 +169,13 @@ TEST_CASE("no region is divided by itself once there are as many as there may be
   CHECK(f.engine->Stats().regions == 6);
 }
 
-TEST_CASE("a minor merge keeps marks, one of all drops them") {
+TEST_CASE("a minor merge keeps tombstones, and a merge of all parts drops them") {
   EmbeddedOptions options = Options();
   Fixture f(options);
   f.Put("row", "old");
   f.Put("other");
   REQUIRE(f.engine->Flush().ok());
-  // Older than the rest together: a merge of the newer ones only.
+  // It is older than the others together, so only the newer ones are merged.
   for (uint64_t i = 0; i < 40; ++i) f.Put("big" + std::to_string(i), Noise(i, 1 << 19));
   REQUIRE(f.engine->Flush().ok());
   REQUIRE(f.engine->Compact(*f.table).ok());
@@ -192,7 +192,7 @@ TEST_CASE("a minor merge keeps marks, one of all drops them") {
   const auto row = f.engine->Read(*f.engine->Pin(), *f.table, "row");
   REQUIRE(row.ok());
   CHECK(row->cells.HasMarks());
-  // After its time, by itself (spec region-store.md C4).
+  // After its time, automatically (region-store.md C4).
   f.clock.AdvanceMs(int64_t{11} * 24 * 3'600'000);
   REQUIRE(f.engine->MergePending(Pool::kAny).ok());
   CHECK(f.RunsOf("row").size() == 1);
@@ -212,7 +212,7 @@ TEST_CASE("an idle store with one cell is flushed within its time and a tenth") 
   CHECK(f.RunsOf("row").size() == 1);
 }
 
-TEST_CASE("where merges lag, flushes are put off: one more file for each 90 s") {
+TEST_CASE("while merges lag behind, flushes are postponed: one more file every 90 s") {
   EmbeddedOptions options = Options();
   options.flush_age_ms = 1000;
   Fixture f(options);
@@ -231,7 +231,7 @@ TEST_CASE("where merges lag, flushes are put off: one more file for each 90 s") 
     REQUIRE(f.engine->FlushIfNeeded().ok());
     CHECK(f.RunsOf("row").size() == 16 + more);
   }
-  // Merged, the next one is in time.
+  // After this merge the next one is in time.
   REQUIRE(f.engine->MergePending(Pool::kAny).ok());
   f.Put("row");
   f.clock.AdvanceMs(2000);
@@ -240,7 +240,7 @@ TEST_CASE("where merges lag, flushes are put off: one more file for each 90 s") 
   CHECK(f.RunsOf("row").size() == runs + 1);
 }
 
-TEST_CASE("a flush that is asked for is not put off") {
+TEST_CASE("a requested flush is not postponed") {
   EmbeddedOptions options = Options();
   Fixture f(options);
   for (size_t i = 1; i <= 20; ++i) {
@@ -250,7 +250,7 @@ TEST_CASE("a flush that is asked for is not put off") {
   }
 }
 
-TEST_CASE("each of the two pools merges what is of its size") {
+TEST_CASE("each of the two merge threads runs merges of its size") {
   EmbeddedOptions options = Options();
   options.merge.large_bytes = 2000;
   Fixture f(options);
@@ -292,9 +292,9 @@ TEST_CASE("an idle region does not keep the log of a busy one") {
   CHECK(log_files_max < 2 * ((1 << 16) / (1 << 12)) + 4);
 }
 
-// Both write the same column with one time: the later write must stay the later one (C3), and the
-// small merge need not wait for the large one (C5).
-TEST_CASE("a large merge delays no small one of its region, and their order stays") {
+// Both write one column with the same time. The later write must stay the later one
+// (region-store.md C3), and the small merge need not wait for the large one (region-store.md C5).
+TEST_CASE("a large merge does not delay a small one of its region, and their order stays") {
   EmbeddedOptions options = Options();
   options.merge.large_bytes = 2000;
   Fixture f(options);
@@ -329,7 +329,7 @@ TEST_CASE("a large merge delays no small one of its region, and their order stay
   CHECK(value() == "new2");
 }
 
-TEST_CASE("memory is flushed by the first write past a quarter of what it may hold") {
+TEST_CASE("memory is flushed by the first write above a quarter of its limit") {
   EmbeddedOptions options = Options();
   options.memory_limit_bytes = 64 << 20;
   Fixture f(options);
@@ -344,7 +344,8 @@ TEST_CASE("memory is flushed by the first write past a quarter of what it may ho
   }
 }
 
-TEST_CASE("with many regions and little memory nobody is stuck, nothing lost, the budget holds") {
+TEST_CASE(
+    "with many regions and little memory nothing blocks, nothing is lost, and the limit holds") {
   EmbeddedOptions options = Options();
   options.background = true;
   options.memory_limit_bytes = 16 << 20;
@@ -361,7 +362,7 @@ TEST_CASE("with many regions and little memory nobody is stuck, nothing lost, th
     return key;
   };
   const uint64_t limit = f.engine->Stats().memory_limit_bytes;
-  // However fast files are made, the writers meet the limit first.
+  // However fast files are written, the writers reach the limit first.
   f.files.HoldNext();
   std::atomic<uint64_t> most{0}, refused{0}, failed{0};
   std::vector<std::thread> writers;

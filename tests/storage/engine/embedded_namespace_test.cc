@@ -1,4 +1,4 @@
-// Namespaces: each has a folder for its files, in which they are backed up, checked and repaired.
+// Namespaces: each has a folder for its files, and backup, check and repair handle these folders.
 
 #include <doctest/doctest.h>
 
@@ -21,7 +21,7 @@
 namespace hg {
 namespace {
 
-// The points are a namespace's, too.
+// The points are in a namespace too.
 EmbeddedOptions Options(const std::string& path) {
   EmbeddedOptions options;
   options.path = path;
@@ -55,7 +55,7 @@ std::string Dump(Store& store) {
   return text;
 }
 
-// The endings of the files' names with their folders, sorted: "cells namespaces/one/cells ".
+// Returns the extensions of the files with their folders, sorted: "cells namespaces/one/cells ".
 std::string Places(FileSystem& disk, const std::string& folder) {
   const auto names = points::RunFilesIn(disk, folder);
   REQUIRE(names.ok());
@@ -80,11 +80,11 @@ void Fill(Store& store) {
   REQUIRE(store.Mutate("one:tsdb", {{key, {PutCell("t", Bytes("\0\0", 2), "\7")}}}).ok());
 }
 
-// Of the registry of series and of tsdb-uid in the folder itself.
+// Files of the registry of series and of tsdb-uid in the folder itself.
 constexpr char kFlushed[] =
     "cells cells namespaces/one/cells namespaces/one/points namespaces/two/cells ";
 
-TEST_CASE("each namespace has a folder, in which its files are written, merged and removed") {
+TEST_CASE("each namespace has a folder for its files") {
   FaultyFileSystem disk(1);
   std::string dump;
   {
@@ -104,7 +104,7 @@ TEST_CASE("each namespace has a folder, in which its files are written, merged a
     CHECK(checked->files == 5);
     CHECK(checked->damages.empty());
   }
-  // What no manifest names goes, also of a namespace that has no table.
+  // Files that no manifest names are removed, also for a namespace without tables.
   REQUIRE(disk.Open("d/namespaces/one/000000999.cells", OpenMode::kCreate).ok());
   REQUIRE(disk.Open("d/namespaces/gone/000000999.points", OpenMode::kCreate).ok());
   auto store = Open(disk, "d");
@@ -114,7 +114,7 @@ TEST_CASE("each namespace has a folder, in which its files are written, merged a
   CHECK(Places(disk, "d").find("two") == std::string::npos);
 }
 
-TEST_CASE("a backup has the namespaces' folders, and so has the store restored from it") {
+TEST_CASE("a backup and the restored store have the folders of namespaces") {
   FaultyFileSystem disk(1);
   std::string dump;
   {
@@ -124,7 +124,7 @@ TEST_CASE("a backup has the namespaces' folders, and so has the store restored f
     for (int round = 0; round < 2; ++round) {
       REQUIRE(store->maintenance().Backup("b", {}).ok());
       CHECK(Places(disk, "b") == kFlushed);
-      // The next one has other files, and takes these out.
+      // The next backup has other files and removes these.
       Fill(store->cells());
       REQUIRE(store->cells().Flush().ok());
       REQUIRE(store->cells().Compact().ok());
@@ -135,7 +135,8 @@ TEST_CASE("a backup has the namespaces' folders, and so has the store restored f
   CHECK(Dump(Open(disk, "r")->cells()) == dump);
 }
 
-TEST_CASE("damage in a namespace's folder is found, set aside, and costs its own rows") {
+TEST_CASE(
+    "damage in the folder of a namespace is found and moved aside, and loses only its own rows") {
   FaultyFileSystem disk(1);
   {
     auto store = Open(disk, "d");
@@ -159,8 +160,8 @@ TEST_CASE("damage in a namespace's folder is found, set aside, and costs its own
   CHECK(store->cells().Get("one:t", "k")->cells.size() == 1);
 }
 
-// Every call to the disk fails in turn, then the power is cut.
-TEST_CASE("what a namespace's table acknowledged is there, whatever call fails") {
+// Every call to the disk fails in turn, then the power fails.
+TEST_CASE("acknowledged writes to a table of a namespace survive any failing call") {
   for (uint64_t n = 1;; ++n) {
     CAPTURE(n);
     FaultyFileSystem disk(n);
@@ -181,41 +182,12 @@ TEST_CASE("what a namespace's table acknowledged is there, whatever call fails")
   }
 }
 
-TEST_CASE("a missing manifest is told by the files of a namespace alone") {
+TEST_CASE("a missing manifest is detected by files of a namespace alone") {
   FaultyFileSystem disk(1);
   REQUIRE(disk.Open("d/namespaces/one/000000001.cells", OpenMode::kCreate).ok());
   const ManualClock clock(1'000'000);
   const auto opened = Embedded::Open(Options("d"), disk, clock);
   CHECK(opened.status().code() == StatusCode::kCorruption);
-}
-
-// Written when the files of all tables stood in the directory itself.
-TEST_CASE("a data directory of before namespaces had folders goes on, and is in them once merged") {
-  const std::string fixture = HG_SOURCE_DIR "/tests/storage/engine/fixtures/namespaces_v4";
-  std::ifstream file(fixture + ".dump");
-  std::stringstream expected;
-  expected << file.rdbuf();
-  TempFolder folder;
-  std::filesystem::copy(fixture, folder.path(), std::filesystem::copy_options::recursive);
-  FileSystem& disk = PosixFileSystem();
-  CHECK(points::CheckDirectory(disk, folder.path())->damages.empty());
-  {
-    auto store = Open(disk, folder.path());
-    CHECK(Dump(store->cells()) == expected.str());
-    CHECK(Places(disk, folder.path()) == "cells cells cells cells cells points ");
-    // New files stand in the folders, beside the old ones.
-    Fill(store->cells());
-    REQUIRE(store->cells().Flush().ok());
-  }
-  auto store = Open(disk, folder.path());
-  const std::string dump = Dump(store->cells());
-  CHECK(dump.size() > expected.str().size());
-  REQUIRE(store->cells().Compact().ok());
-  CHECK(Dump(store->cells()) == dump);
-  // The points of the fixture have a note.
-  CHECK(Places(disk, folder.path()) ==
-        "cells cells namespaces/one/cells namespaces/one/cells namespaces/one/points "
-        "namespaces/two/cells ");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Observers of the store (spec region-store.md X1).
+// Observers of the store (region-store.md X1).
 
 #include <doctest/doctest.h>
 
@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kTime = 1'700'002'800;
 
-// Says its name whenever it is asked or told.
+// An observer that records its name at each call.
 class Recorder : public StoreObserver {
  public:
   Recorder(std::string name, int priority, std::vector<std::string>* heard)
@@ -43,7 +43,7 @@ class Recorder : public StoreObserver {
   std::vector<std::string>& heard_;
 };
 
-// Refuses every write while it is closed, as a store that may only be read does.
+// An observer that refuses every write while it is closed, like a read-only store.
 class Gate : public StoreObserver {
  public:
   [[nodiscard]] bool guards_writes() const override { return true; }
@@ -94,7 +94,7 @@ struct Rig {
   }
 };
 
-TEST_CASE("observers are asked in the order of their priorities, and told of work on files") {
+TEST_CASE("observers are called in the order of their priorities and informed of work on files") {
   std::vector<std::string> heard;
   Rig rig({std::make_shared<Recorder>("user", 9, &heard),
            std::make_shared<Recorder>("first", 0, &heard)});
@@ -138,12 +138,12 @@ TEST_CASE("a write that an observer refuses leaves no trace") {
   CHECK(rig.store->Stats().observer_failures == 0);
 }
 
-TEST_CASE("an observer that throws fails the write it was asked about, and nothing else") {
+TEST_CASE("an observer that throws fails the write that it was called for, and nothing else") {
   Rig rig({std::make_shared<Thrower>()});
   CHECK(rig.Append().message() == "an observer of the store failed: no");
   CHECK(rig.Put("k").message() == "an observer of the store failed");
   CHECK(rig.store->Stats().observer_failures == 2);
-  // Series were not refused; their table is flushed and merged, whatever is thrown then.
+  // Series were not refused. Their table is flushed and merged, whatever the observers throw.
   CHECK(rig.store->Stats().series == 1);
   CHECK(rig.store->cells().Flush().ok());
   CHECK(rig.store->cells().Compact().ok());
@@ -153,7 +153,7 @@ TEST_CASE("an observer that throws fails the write it was asked about, and nothi
   CHECK(CountPoints(*rig.store) == 0);
 }
 
-TEST_CASE("the store counts its work by an observer of its own") {
+TEST_CASE("the store counts its work with its own observer") {
   Rig rig({});
   REQUIRE(rig.Append().ok());
   REQUIRE(rig.store->cells().Flush().ok());
@@ -162,19 +162,19 @@ TEST_CASE("the store counts its work by an observer of its own") {
   CHECK(flushed.flushed_bytes == flushed.file_bytes);
   REQUIRE(rig.store->cells().Compact().ok());
   const EmbeddedStats merged = rig.store->Stats();
-  CHECK(merged.merges == 2);  // the table of series, and the one of points
+  CHECK(merged.merges == 2);  // the table of series and the one of points
   CHECK(merged.merge_read_bytes == flushed.file_bytes);
   CHECK(merged.merged_bytes == merged.file_bytes);
 }
 
-TEST_CASE("what a merge read and wrote is taken out of the page cache") {
+TEST_CASE("files read and written by a merge are dropped from the page cache") {
   Rig rig({});
   REQUIRE(rig.Append().ok());
   REQUIRE(rig.store->cells().Flush().ok());
   CHECK(rig.store->Stats().forgotten_bytes == 0);
   REQUIRE(rig.store->cells().Compact().ok());
   const EmbeddedStats stats = rig.store->Stats();
-  // Blocks only: indexes and trailers are read when files are opened.
+  // Counts blocks only, because indexes and trailers are read when files are opened.
   CHECK(stats.forgotten_bytes > 0);
   CHECK(stats.forgotten_bytes < stats.merge_read_bytes + stats.merged_bytes);
 }

@@ -1,4 +1,4 @@
-// The data directory: who may open it, what is found in it, and what is refused.
+// The data directory: locking, checks of its content, and refusals.
 
 #include <doctest/doctest.h>
 #include <signal.h>
@@ -42,7 +42,7 @@ Status WritePoint(Embedded& store, uint64_t host, int64_t time, int64_t value) {
   return committed;
 }
 
-TEST_CASE("a series whose row key would be too long is refused, and the store goes on") {
+TEST_CASE("a series whose row key would be too long is refused, and the store continues") {
   TempFolder folder;
   for (int i = 0; i < 2; ++i) {
     auto store = Embedded::Open(Options(folder.path()));
@@ -56,7 +56,7 @@ TEST_CASE("a series whose row key would be too long is refused, and the store go
   }
 }
 
-TEST_CASE("a directory in use is refused, naming the process and its note") {
+TEST_CASE("a directory in use is refused, with the process and its note in the error") {
   TempFolder folder;
   EmbeddedOptions options = Options(folder.path());
   options.lock_note = "127.0.0.1:4242";
@@ -71,7 +71,7 @@ TEST_CASE("a directory in use is refused, naming the process and its note") {
   CHECK(Embedded::Open(options).ok());
 }
 
-TEST_CASE("another layout is refused, naming the width that differs") {
+TEST_CASE("another layout is refused, with the differing width in the error") {
   TempFolder folder;
   REQUIRE(Embedded::Open(Options(folder.path())).ok());
   EmbeddedOptions options = Options(folder.path());
@@ -92,7 +92,7 @@ TEST_CASE("after Close nothing is accepted") {
   CHECK((*store)->Close().ok());
 }
 
-TEST_CASE("what is logged survives a killed process") {
+TEST_CASE("logged writes survive a killed process") {
   TempFolder folder;
   constexpr int kRounds = 5;
   constexpr int kEach = 200;
@@ -125,7 +125,7 @@ TEST_CASE("what is logged survives a killed process") {
   }
 }
 
-TEST_CASE("over the memory budget writes are refused until a flush") {
+TEST_CASE("writes above the memory limit are refused until a flush") {
   TempFolder folder;
   EmbeddedOptions options = Options(folder.path());
   options.memory_limit_bytes = 12 << 20;
@@ -142,7 +142,7 @@ TEST_CASE("over the memory budget writes are refused until a flush") {
   CHECK(CountPoints(**store) == accepted + 1);
 }
 
-TEST_CASE("a delete that cannot make room for now changes nothing, and is told to come again") {
+TEST_CASE("a delete that cannot free memory now changes nothing and returns Busy") {
   size_t told = 0;
   for (uint64_t call = 1; call <= 10; ++call) {
     CAPTURE(call);
@@ -177,7 +177,7 @@ TEST_CASE("a delete that cannot make room for now changes nothing, and is told t
   CHECK(told > 0);
 }
 
-TEST_CASE("files that no manifest names are removed, damaged ones are found") {
+TEST_CASE("files that no manifest names are removed, and damaged files are found") {
   FaultyFileSystem disk(1);
   ManualClock clock(kTime * 1000);
   {
@@ -213,7 +213,7 @@ TEST_CASE("files that no manifest names are removed, damaged ones are found") {
   CHECK(Embedded::Open(Options("d"), disk, clock).status().code() == StatusCode::kCorruption);
 }
 
-TEST_CASE("series keep their numbers over starts, flushes and merges") {
+TEST_CASE("series keep their numbers over restarts, flushes and merges") {
   TempFolder folder;
   for (uint64_t round = 0; round < 4; ++round) {
     auto store = Embedded::Open(Options(folder.path()));

@@ -1,6 +1,6 @@
-// Work on files comes evenly: three hours of a store of twenty regions around midnight, with a
-// clock that goes as fast as the work allows. Nothing is timed: what is counted is work per minute
-// of that clock.
+// Work on files is spread evenly: three hours of a store of twenty regions around midnight, with a
+// clock as fast as the work allows. Nothing is timed. The test counts the work per minute of that
+// clock.
 
 #include <doctest/doctest.h>
 
@@ -42,7 +42,7 @@ class WorkPerMinute : public StoreObserver {
   std::array<Minute, kMinutes> minutes;
 };
 
-TEST_CASE("merges do not come together, at the turn of the hour or at any other time") {
+TEST_CASE("merges are spread over time, also at the turn of the hour") {
   FaultyFileSystem disk(1);
   ManualClock clock(kStart * 1000);
   const auto work = std::make_shared<WorkPerMinute>();
@@ -90,7 +90,7 @@ TEST_CASE("merges do not come together, at the turn of the hour or at any other 
                   << " of them in a minute, " << turn_most << " at the turn of an hour");
   CHECK(flushes >= 25);
   CHECK(merges > 2 * kRegions);
-  // Regions are flushed together, yet no minute has merges of most of them.
+  // Regions are flushed together, yet in no minute most of them are merged.
   CHECK(merges_most <= kRegions / 2);
   CHECK(turn_most <= merges_most);
   CHECK(merged_most * 8 < merged_bytes);

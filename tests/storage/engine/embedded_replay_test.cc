@@ -1,4 +1,4 @@
-// The log after a start: several threads bring back what one writer wrote.
+// Replay of the log at a start: several threads restore what one writer wrote.
 
 #include <doctest/doctest.h>
 
@@ -7,7 +7,7 @@
 
 #include "storage/codec/row_key.h"
 #include "storage/engine/embedded.h"
-#include "storage/points/register_all.h"
+#include "storage/points/points.h"
 #include "storage/points/tsuid_list.h"
 #include "tests/fault/faulty_file.h"
 #include "tests/support/manual_clock.h"
@@ -16,7 +16,7 @@ namespace hg {
 namespace {
 
 constexpr uint32_t kBase = 1'700'002'800;
-constexpr uint32_t kSeries = 40'000;  // more than one thread has side by side
+constexpr uint32_t kSeries = 40'000;  // more than one lane holds
 
 std::unique_ptr<Embedded> Open(FaultyFileSystem& disk) {
   static const ManualClock clock(int64_t{kBase} * 1000);
@@ -36,7 +36,7 @@ Bytes Tsuid(uint32_t series) {
   return tsuid;
 }
 
-// Every cell of a table.
+// Returns every cell of a table.
 std::vector<std::pair<Bytes, Cell>> CellsOf(Embedded& store, const std::string& table) {
   ScanSpec spec;
   spec.table = table;
@@ -53,8 +53,8 @@ std::vector<std::pair<Bytes, Cell>> CellsOf(Embedded& store, const std::string& 
 
 using Random = std::minstd_rand;
 
-// Batches as writers have them: neighbours, which mostly are one thread's, and series from
-// everywhere; an instant of a series now and then again.
+// Batches like those of writers: neighbouring series, mostly of one lane, and random series, and
+// sometimes a repeated time of a series.
 std::vector<PointEntry> Batch(Random& random, const std::vector<SeriesNumber>& numbers) {
   std::vector<PointEntry> batch;
   const bool neighbours = random() % 2 == 0;
@@ -68,7 +68,7 @@ std::vector<PointEntry> Batch(Random& random, const std::vector<SeriesNumber>& n
   return batch;
 }
 
-// What changes rows in their order with points.
+// Other changes of rows, in order with points.
 Status ChangeRow(Random& random, Store& cells) {
   const uint32_t base = kBase + static_cast<uint32_t>(random() % 3 * 3600);
   const Bytes key = codec::MakeRowKey(KeyLayout(), Tsuid(random() % kSeries), base);
@@ -79,7 +79,7 @@ Status ChangeRow(Random& random, Store& cells) {
       return cells.Mutate("tsdb", {{key, {DeleteColumn("t", Bytes("\0\0", 2))}}});
     case 2:  // a raw cell named like a point
       return cells.Mutate("tsdb", {{key, {PutCell("t", Bytes("\0\x20", 2), "odd")}}});
-    case 3:  // a row that is no series' hour
+    case 3:  // a row whose key does not belong to a series
       return cells.Mutate("tsdb",
                           {{"odd" + std::to_string(random() % 9), {PutCell("t", "q", "v")}}});
     default:
@@ -87,14 +87,14 @@ Status ChangeRow(Random& random, Store& cells) {
   }
 }
 
-TEST_CASE("points and rows of many series are after a start what they were before") {
+TEST_CASE("points and rows of many series are the same after a restart") {
   Random random(77);
   FaultyFileSystem disk(1);
   auto store = Open(disk);
   TsuidList tsuids;
   for (uint32_t series = 0; series < kSeries; ++series) tsuids.Add(Tsuid(series));
   std::vector<SeriesNumber> numbers(kSeries);
-  REQUIRE(RegisterAll(store->points(), tsuids.views(), numbers.data()).ok());
+  REQUIRE(store->points().RegisterAll(tsuids.views(), numbers.data()).ok());
   for (int round = 0; round < 400; ++round) {
     const std::vector<PointEntry> batch = Batch(random, numbers);
     const auto position = store->points().Append(batch);
@@ -114,7 +114,7 @@ TEST_CASE("points and rows of many series are after a start what they were befor
   CHECK((CellsOf(*store, "tsdb") == points));
   CHECK((CellsOf(*store, "tsdb-uid") == names));
   std::vector<SeriesNumber> again(kSeries);
-  REQUIRE(RegisterAll(store->points(), tsuids.views(), again.data()).ok());
+  REQUIRE(store->points().RegisterAll(tsuids.views(), again.data()).ok());
   CHECK(again == numbers);
 }
 

@@ -1,4 +1,4 @@
-// The times that the store itself gives to cells (engine.md §11).
+// The times that the store itself assigns to cells.
 
 #include <doctest/doctest.h>
 
@@ -32,7 +32,7 @@ Bytes Name(Embedded& store, const Bytes& key) {
   return row.ok() && row->cells.size() == 1 ? row->cells[0].value : Bytes("none");
 }
 
-TEST_CASE("many mutations within a millisecond do not run ahead of the clock, over starts too") {
+TEST_CASE("many mutations within a millisecond do not run ahead of the clock, also over restarts") {
   FaultyFileSystem disk(1);
   ManualClock clock(kNow);
   for (const bool flush : {false, true}) {

@@ -1,6 +1,6 @@
 #pragma once
-// The embedded store as the subject of the contracts: Disturb flushes, merges, divides and joins
-// regions, or closes and opens again, by chance.
+// The embedded store as the subject of the contracts. Disturb at random flushes, merges, splits and
+// merges regions, or closes and reopens the store.
 
 #include <doctest/doctest.h>
 
@@ -73,8 +73,8 @@ class EmbeddedSubject : public StoreSubject, public PointsSubject {
     return (*tables)[random_() % tables->size()].name;
   }
 
-  // Before some row, or what it begins with; or where the store thinks fit. It may be refused:
-  // files of an earlier split are still shared, or there is a boundary already.
+  // Splits before a row, at a prefix of its key, or where the store chooses. The store may refuse,
+  // because files of an earlier split are still shared or the boundary exists already.
   void SplitSomewhere() {
     ScanSpec spec;
     spec.table = AnyTable();
@@ -104,7 +104,7 @@ class EmbeddedSubject : public StoreSubject, public PointsSubject {
     const Bytes& start = (*regions)[1 + random_() % (regions->size() - 1)].start;
     const Status joined = store_->cells().MergeRegions(table, start);
     INFO(joined.ToString());
-    // Salt buckets stay apart.
+    // Regions of different salt buckets are never merged.
     CHECK((joined.ok() || joined.code() == StatusCode::kInvalidArgument));
   }
 

@@ -1,8 +1,13 @@
-// Tables of the embedded store: descriptors on the disk, and what their attributes do to files.
+// Tables of the embedded store: descriptors on disk, and the effect of their attributes on files.
 
 #include <doctest/doctest.h>
 
+#include <atomic>
+#include <limits>
+#include <thread>
+
 #include "storage/engine/embedded.h"
+#include "storage/engine/engine.h"
 #include "tests/fault/faulty_file.h"
 #include "tests/support/manual_clock.h"
 
@@ -29,9 +34,9 @@ TableDescriptor Described(const Bytes& family) {
   return table;
 }
 
-// Every call to the disk fails in turn, then the power is cut: what was asked for last is whole or
-// absent, what was answered holds.
-TEST_CASE("a kill between any two steps leaves a table whole or absent") {
+// Every call to the disk fails in turn, then the power fails: the last request is complete or
+// absent, and completed ones are there.
+TEST_CASE("a kill between any two steps leaves a table complete or absent") {
   for (uint64_t n = 1;; ++n) {
     CAPTURE(n);
     FaultyFileSystem disk(n);
@@ -69,7 +74,7 @@ TEST_CASE("a kill between any two steps leaves a table whole or absent") {
   }
 }
 
-TEST_CASE("tables keep what they were altered to over starts, and rows of dropped ones stay gone") {
+TEST_CASE("altered tables stay altered over restarts, and rows of dropped tables stay gone") {
   FaultyFileSystem disk(1);
   ManualClock clock(1'000'000);
   auto store = Open(disk, clock);
@@ -80,13 +85,109 @@ TEST_CASE("tables keep what they were altered to over starts, and rows of droppe
   REQUIRE(store->cells().Mutate("g", {{"k", {PutCell("f", "q", "v")}}}).ok());
   REQUIRE(store->cells().DropTable("g").ok());
   store.reset();
-  store = Open(disk, clock);  // its row is in the log still
+  store = Open(disk, clock);  // its row is still in the log
   CHECK(*store->cells().DescribeTable("tsdb-uid") == uid);
   CHECK(store->cells().DescribeTable("g").status().code() == StatusCode::kNotFound);
   CHECK(store->cells().DropTable("tsdb").code() == StatusCode::kInvalidArgument);
 }
 
-TEST_CASE("a change of compression and filter shows in files as they are rewritten") {
+TEST_CASE("A table that was dropped after it was found cannot be split, merged or compacted") {
+  FaultyFileSystem disk(1);
+  ManualClock clock(1'000'000);
+  auto opened = points::Engine::Open(Options(), disk, clock);
+  REQUIRE(opened.ok());
+  points::Engine& engine = **opened;
+  REQUIRE(engine.CreateTable(Described("f")).ok());
+  const points::Table* const table = *engine.FindTable("g");
+  REQUIRE(engine.Write(*table, "k", {PutCell("f", "q", "v")}).ok());
+  REQUIRE(engine.Flush().ok());
+  REQUIRE(engine.DropTable("g").ok());
+  CHECK(engine.Split(*table, "k", "m").status().code() == StatusCode::kNotFound);
+  CHECK(engine.Split(*table, "k", {}).status().code() == StatusCode::kNotFound);
+  CHECK(engine.MergeRegions(*table, "m").code() == StatusCode::kNotFound);
+  CHECK(engine.Compact(*table).code() == StatusCode::kNotFound);
+  CHECK(engine.DropTable("g").code() == StatusCode::kNotFound);
+}
+
+TEST_CASE("Splits of tables that another thread drops and creates again end with a clear error") {
+  FaultyFileSystem disk(1);
+  ManualClock clock(1'000'000);
+  auto store = Open(disk, clock);
+  Store& cells = store->cells();
+  std::atomic<bool> stop{false};
+  std::thread dropper([&] {
+    for (int i = 0; i < 100; ++i) {
+      CHECK(cells.CreateTable(Described("f")).ok());
+      CHECK(cells.Mutate("g", {{"k", {PutCell("f", "q", "v")}}}).ok());
+      Status dropped;
+      do {
+        dropped = cells.DropTable("g");
+        // A split may have happened in between.
+      } while (dropped.code() == StatusCode::kBusy);
+      CHECK(dropped.ok());
+    }
+    stop = true;
+  });
+  while (!stop) {
+    for (const Bytes& at : {Bytes("b"), Bytes("m"), Bytes("x")}) {
+      const Status split = cells.Split("g", at, at).status();
+      const bool plain = split.ok() || split.code() == StatusCode::kNotFound ||
+                         split.code() == StatusCode::kInvalidArgument ||
+                         split.code() == StatusCode::kConflict;
+      INFO(split.ToString());
+      CHECK(plain);
+      const Status merged = cells.MergeRegions("g", at);
+      INFO(merged.ToString());
+      CHECK((merged.ok() || merged.code() == StatusCode::kNotFound ||
+             merged.code() == StatusCode::kInvalidArgument));
+    }
+  }
+  dropper.join();
+}
+
+TEST_CASE("Tables can be created and dropped a thousand times, and none shows rows of another") {
+  FaultyFileSystem disk(1);
+  ManualClock clock(1'000'000);
+  auto store = Open(disk, clock);
+  for (int i = 0; i < 1000; ++i) {
+    CAPTURE(i);
+    REQUIRE(store->cells().CreateTable(Described("f")).ok());
+    REQUIRE(store->cells().Get("g", "k")->empty());
+    REQUIRE(store->cells().Mutate("g", {{"k", {PutCell("f", "q", std::to_string(i))}}}).ok());
+    REQUIRE(store->cells().Get("g", "k")->cells.size() == 1);
+    if (i % 100 == 0) REQUIRE(store->cells().Flush().ok());
+    REQUIRE(store->cells().DropTable("g").ok());
+  }
+  REQUIRE(store->cells().CreateTable(Described("f")).ok());
+  REQUIRE(store->cells().Mutate("g", {{"k", {PutCell("f", "q", "last")}}}).ok());
+  store.reset();
+  store = Open(disk, clock);
+  const auto row = store->cells().Get("g", "k");
+  REQUIRE(row.ok());
+  REQUIRE(row->cells.size() == 1);
+  CHECK(row->cells[0].value == "last");
+  REQUIRE(store->cells().Flush().ok());
+  CHECK(store->cells().Get("g", "k")->cells.size() == 1);
+}
+
+TEST_CASE("A cell with a time before 1970 may have its own TTL") {
+  FaultyFileSystem disk(1);
+  ManualClock clock(1'000'000);
+  auto store = Open(disk, clock);
+  REQUIRE(store->cells().CreateTable(Described("f")).ok());
+  CellChange old = PutCell("f", "q", "v");
+  old.timestamp_ms = std::numeric_limits<int64_t>::min() + 1;
+  old.ttl_ms = 1000;
+  REQUIRE(store->cells().Mutate("g", {{"k", {old}}}).ok());
+  CHECK(store->cells().Get("g", "k")->empty());
+  CellChange young = PutCell("f", "q", "v");
+  young.timestamp_ms = 999'500;
+  young.ttl_ms = std::numeric_limits<int64_t>::max();
+  REQUIRE(store->cells().Mutate("g", {{"k", {young}}}).ok());
+  CHECK(store->cells().Get("g", "k")->cells.size() == 1);
+}
+
+TEST_CASE("a change of compression and filter applies to files as they are rewritten") {
   FaultyFileSystem disk(1);
   ManualClock clock(1'000'000);
   auto store = Open(disk, clock);
@@ -120,7 +221,7 @@ TEST_CASE("a change of compression and filter shows in files as they are rewritt
   }
 }
 
-TEST_CASE("scans that nobody moves do not keep files that were merged away") {
+TEST_CASE("idle scans do not keep files that were merged away") {
   FaultyFileSystem disk(1);
   ManualClock clock(1'000'000);
   auto store = Open(disk, clock);
@@ -150,7 +251,7 @@ TEST_CASE("scans that nobody moves do not keep files that were merged away") {
   clock.AdvanceMs(11 * 60'000);
   REQUIRE(store->cells().Flush().ok());
   CHECK(files() == 1);
-  // They go on where they stood.
+  // They continue where they were.
   for (int i = 0; i < 1000; ++i) {
     std::string keys;
     do {

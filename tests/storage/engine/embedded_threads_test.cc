@@ -1,4 +1,5 @@
-// Writers, readers, flushes and merges at once. Run under TSAN too (./test --tsan).
+// Concurrent writers, readers, flushes and merges. Also run with the thread sanitizer (./test
+// --tsan).
 
 #include <doctest/doctest.h>
 
@@ -30,7 +31,7 @@ Bytes Tsuid(int metric, int host) {
   return tsuid;
 }
 
-// Point n of a series has value n: a reader that sees n must see all before it.
+// Point n of a series has the value n, so a reader that sees n must see all earlier points.
 size_t CheckPrefixes(Points& points, int metric) {
   PointScanSpec spec;
   spec.metric = Metric(metric);
@@ -50,7 +51,7 @@ size_t CheckPrefixes(Points& points, int metric) {
   }
 }
 
-TEST_CASE("writers, readers, flushes and merges at once") {
+TEST_CASE("writers, readers, flushes and merges work concurrently") {
   TempFolder folder;
   EmbeddedOptions options;
   options.path = folder.path();

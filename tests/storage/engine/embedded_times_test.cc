@@ -1,4 +1,4 @@
-// Files outside of the times that are asked for are not read (spec region-store.md Q8).
+// Files outside of the requested times are not read (region-store.md Q8).
 
 #include <doctest/doctest.h>
 
@@ -28,7 +28,7 @@ struct Rig {
     store = std::move(*opened);
   }
   static Bytes Tsuid() { return Bytes("\0\0\1\0\0\1\0\0\1", 9); }
-  // A file for each day, of one point in its first hour.
+  // A file per day, with one point in its first hour.
   void WriteDays(uint32_t days) {
     const auto number = store->points().Register(Tsuid());
     REQUIRE(number.ok());
@@ -66,7 +66,7 @@ struct Rig {
   }
 };
 
-TEST_CASE("a scan of points passes over the files of other hours") {
+TEST_CASE("a scan of points skips files of other hours") {
   Rig rig;
   rig.WriteDays(10);
   const uint32_t sixth = kBase + 6 * kDay;
@@ -74,19 +74,19 @@ TEST_CASE("a scan of points passes over the files of other hours") {
     CHECK(rig.Values({sixth, sixth + 3600}) == std::vector<uint64_t>{6});
   }) == Rig::Cost{1, 9});
   CHECK(rig.CostOf([&] { CHECK(rig.Values({}).size() == 10); }) == Rig::Cost{10, 0});
-  // The hour before a file's first, and the one behind its last.
+  // The hour before the first one of a file, and the hour after its last one.
   for (const RowRange rows : {RowRange{sixth - 3600, sixth}, {sixth + 3600, sixth + 7200}}) {
     CHECK(rig.CostOf([&] { CHECK(rig.Values(rows).empty()); }) == Rig::Cost{0, 10});
   }
 }
 
-TEST_CASE("a row is sought in the files of its hour only") {
+TEST_CASE("a row is searched only in files of its hour") {
   Rig rig;
   rig.WriteDays(10);
   const Bytes key = codec::MakeRowKey(KeyLayout(), Rig::Tsuid(), kBase + 3 * kDay);
   CHECK(rig.CostOf([&] { CHECK(rig.store->cells().Get("tsdb", key)->cells.size() == 1); }) ==
         Rig::Cost{1, 9});
-  // A note of the row stands in a file of cells, whatever its own time.
+  // An annotation of the row is in a cell file, whatever its own time is.
   REQUIRE(
       rig.store->cells().Mutate("tsdb", {{key, {PutCell("t", Bytes("\1\0\5", 3), "{}")}}}).ok());
   REQUIRE(rig.store->cells().Flush().ok());
@@ -94,7 +94,7 @@ TEST_CASE("a row is sought in the files of its hour only") {
         Rig::Cost{2, 9});
 }
 
-TEST_CASE("a scan of cells passes over files older than its times, never over newer ones") {
+TEST_CASE("a scan of cells skips files older than its times, and never newer ones") {
   Rig rig;
   REQUIRE(rig.store->cells().CreateTable({"g", {{"f"}}, false}).ok());
   const auto put = [&](const Bytes& key, int64_t time_ms) {
@@ -121,8 +121,8 @@ TEST_CASE("a scan of cells passes over files older than its times, never over ne
       return found;
     };
     CHECK(rig.CostOf([&] { CHECK(keys(2500, 9000) == (reversed ? "b3000 a " : "a b3000 ")); })
-              .skipped == (reversed ? 4 : 2));  // backwards, by pieces of the keys
-    // The newer version of `a` stands in a file outside of the range, and hides the older one.
+              .skipped == (reversed ? 4 : 2));  // descending scans read the keys in pieces
+    // The newer version of `a` is in a file outside of the range and hides the older one.
     CHECK(rig.CostOf([&] { CHECK(keys(1500, 2500) == "b2000 "); }).skipped == (reversed ? 2 : 1));
     CHECK(rig.CostOf([&] { CHECK(keys(std::numeric_limits<int64_t>::min(), 1500) == "b1000 "); })
               .skipped == 0);

@@ -1,4 +1,4 @@
-// Time to live in the table of points: from the points' own time (engine.md §11).
+// TTL in the table of points, counted from the points' own time.
 
 #include <doctest/doctest.h>
 
@@ -11,7 +11,7 @@ namespace hg {
 namespace {
 
 constexpr int64_t kBase = 1'700'002'800;
-constexpr int64_t kDay = kBase + 3600;  // a midnight: files keep to days
+constexpr int64_t kDay = kBase + 3600;  // a midnight: each file holds one day
 constexpr int64_t kTtl = 7200;
 
 EmbeddedOptions Options() {
@@ -43,7 +43,7 @@ struct Rig {
     REQUIRE(opened.ok());
     store = std::move(*opened);
   }
-  // What the threads do in the background, once. How many runs were dropped unread.
+  // Does the work of the background threads once. Returns the number of parts dropped unread.
   uint64_t WorkInBackground() {
     store.reset();
     uint64_t dropped = 0;
@@ -67,7 +67,7 @@ struct Rig {
     const PointEntry entry = MakePointEntry(*number, Timestamp{time}, PointValue::Int(value));
     REQUIRE(store->points().Append({&entry, 1}).ok());
   }
-  // Times of all points, by the points door.
+  // Returns the times of all points, from the point store.
   std::vector<int64_t> Points(int64_t begin = 0, int64_t end = int64_t{1} << 32) {
     PointScanSpec spec;
     spec.rows = {static_cast<uint32_t>(begin), static_cast<uint64_t>(end)};
@@ -93,7 +93,7 @@ struct Rig {
     }
     return values;
   }
-  // Rows by the cells door.
+  // Returns the rows from the cell store.
   size_t Rows() {
     ScanSpec spec;
     spec.table = "tsdb";
@@ -105,7 +105,7 @@ struct Rig {
   }
 };
 
-TEST_CASE("points are seen up to their TTL, from their own time, wherever they are") {
+TEST_CASE("points are visible up to their TTL, counted from their own time, wherever they are") {
   for (const bool in_file : {false, true}) {
     CAPTURE(in_file);
     Rig rig;
@@ -126,13 +126,13 @@ TEST_CASE("points are seen up to their TTL, from their own time, wherever they a
     CHECK(at(kBase + 3600 + kTtl, 1).empty());
     CHECK(rig.Rows() == 0);
     CHECK(rig.Points(kBase - 3600, kBase + 3600).empty());
-    // What was not removed yet is seen again with a longer TTL.
+    // Data that is not removed yet is visible again with a longer TTL.
     rig.SetTtl(kTtlForever);
     CHECK(rig.Points() == times);
   }
 }
 
-TEST_CASE("a point that is written late goes with its time, not with its writing") {
+TEST_CASE("a late point expires by its own time, not by that of its writing") {
   Rig rig;
   rig.clock.SetMs((kBase + 100'000) * 1000);
   rig.Write(kBase);
@@ -141,7 +141,7 @@ TEST_CASE("a point that is written late goes with its time, not with its writing
   CHECK(rig.Points() == std::vector<int64_t>{kBase + 100'000});
 }
 
-TEST_CASE("annotations of a row go with the end of its hour") {
+TEST_CASE("annotations of a row expire at the end of its hour") {
   Rig rig;
   const Bytes key = codec::MakeRowKey(KeyLayout(), Tsuid(), static_cast<uint32_t>(kBase));
   REQUIRE(
@@ -152,7 +152,7 @@ TEST_CASE("annotations of a row go with the end of its hour") {
   CHECK(rig.store->cells().Get("tsdb", key)->empty());
 }
 
-TEST_CASE("a file whose last point has expired is removed without a look into it") {
+TEST_CASE("a file whose last point has expired is removed without reading it") {
   Rig rig;
   rig.Write(kBase);
   REQUIRE(rig.store->cells().Flush().ok());
@@ -166,7 +166,7 @@ TEST_CASE("a file whose last point has expired is removed without a look into it
     return count;
   };
   REQUIRE(files() == 2);
-  // The hour's end counts, in whose file the point is.
+  // The end of the hour counts, whichever file has the point.
   rig.clock.SetMs((kBase + 3600 + kTtl) * 1000);
   rig.Open();
   const uint64_t blocks = rig.store->Stats().blocks_read;
@@ -185,7 +185,7 @@ TEST_CASE("a file whose last point has expired is removed without a look into it
   CHECK(rig.Rows() == 0);
 }
 
-TEST_CASE("a merge of all files drops what has expired; one of some leaves it hidden") {
+TEST_CASE("a merge of all files drops expired data, and a merge of some keeps it hidden") {
   Rig rig;
   for (int64_t hour = 0; hour < 8; ++hour) rig.Write(kDay + hour * 3600);
   REQUIRE(rig.store->cells().Flush().ok());
@@ -199,18 +199,18 @@ TEST_CASE("a merge of all files drops what has expired; one of some leaves it hi
   CHECK(rig.Points() == std::vector<int64_t>{kDay + 6 * 3600, kDay + 7 * 3600});
 }
 
-TEST_CASE("a file is not dropped while an older one holds what it replaced") {
+TEST_CASE("a file is not dropped while an older one has data that it replaced") {
   Rig rig;
   rig.Write(kDay, 1);
   for (int64_t hour = 1; hour < 24; ++hour) rig.Write(kDay + hour * 3600, 2);
   REQUIRE(rig.store->cells().Flush().ok());
-  rig.Write(kDay, 3);  // all that this file holds: expired long before the older one has
+  rig.Write(kDay, 3);  // all content of this file has expired long before that of the older one
   REQUIRE(rig.store->cells().Flush().ok());
   rig.clock.SetMs((kDay + 3600 + kTtl) * 1000);
   CHECK(rig.WorkInBackground() == 0);
   rig.SetTtl(kTtlForever);
   CHECK(rig.Values().front() == 3);
-  // When the older one has expired, both go.
+  // When the older one has expired, both are removed.
   rig.SetTtl(kTtl);
   rig.clock.SetMs((kDay + 100 * 3600) * 1000);
   CHECK(rig.WorkInBackground() == 2);
@@ -239,7 +239,7 @@ TEST_CASE("days are dropped one by one as they expire, whatever was flushed or m
   }
 }
 
-TEST_CASE("files most of whose points have expired are merged by themselves, once") {
+TEST_CASE("files with mostly expired points are merged automatically, once") {
   Rig rig;
   for (int64_t hour = 0; hour < 24; ++hour) rig.Write(kDay + hour * 3600);
   REQUIRE(rig.store->cells().Flush().ok());
@@ -265,10 +265,11 @@ TEST_CASE("files most of whose points have expired are merged by themselves, onc
   CHECK(points_files(*rig.disk.List("d")) == points_files(files));
 }
 
-TEST_CASE("points of compacted and of single cells go at their own time, too") {
+TEST_CASE("points of compacted and of single cells expire at their own time too") {
   Rig rig;
   const Bytes key = codec::MakeRowKey(KeyLayout(), Tsuid(), static_cast<uint32_t>(kBase));
-  // Two points of one cell, a minute apart, beside a single one: not to be made points of.
+  // Two points of one cell, a minute apart, next to a single one. They must not be converted to
+  // points.
   const auto put = [&](const Bytes& qualifier, const Bytes& value) {
     REQUIRE(rig.store->cells().Mutate("tsdb", {{key, {PutCell("t", qualifier, value)}}}).ok());
   };

@@ -1,5 +1,4 @@
-// Files of points keep to windows of time: new data leaves old files alone (spec region-store.md
-// C8).
+// Points files keep to time windows, so new data does not change old files (region-store.md C8).
 
 #include <doctest/doctest.h>
 
@@ -15,9 +14,9 @@ namespace hg {
 namespace {
 
 constexpr int64_t kDay = 86'400;
-constexpr int64_t kFirst = 19'712 * kDay;  // begins 64 days
+constexpr int64_t kFirst = 19'712 * kDay;  // the first of 64 days of a window
 
-// An engine without threads, whose clock goes with its data.
+// An engine without threads, whose clock follows its data.
 struct Rig {
   FaultyFileSystem disk{1};
   ManualClock clock{kFirst * 1000};
@@ -76,7 +75,7 @@ struct Rig {
     }
     return numbers;
   }
-  // Of a series' row.
+  // The number of a series' rows.
   int64_t ValueAt(uint32_t series, int64_t time) {
     const auto base = static_cast<uint32_t>(time - time % 3600);
     const Bytes key = codec::MakeRowKey(KeyLayout(), Tsuid(series), base);
@@ -89,7 +88,7 @@ struct Rig {
   }
 };
 
-TEST_CASE("a year in order: no byte is rewritten more than three times") {
+TEST_CASE("with a year in order, no byte is rewritten more than three times") {
   Rig rig;
   constexpr int kFlushes = 366 * 2;
   for (int i = 0; i < kFlushes; ++i) {
@@ -103,7 +102,7 @@ TEST_CASE("a year in order: no byte is rewritten more than three times") {
   for (const auto& run : rig.Runs()) rewrites = std::max(rewrites, run->entry().rewrites);
   CHECK(rewrites <= 3);
   CHECK(rig.merged_bytes <= 3 * rig.flushed_bytes);
-  // Runs of 64 days, of 8, of a day: no more than there are such windows.
+  // Parts of 64 days, 8 days and a day: at most as many as there are such windows.
   CHECK(rig.Runs().size() < 5 + 8 + 10 * 2);
   CHECK(rig.Numbers(kFirst + 320 * kDay).size() == 5);
   rig.Open();
@@ -114,14 +113,14 @@ TEST_CASE("a year in order: no byte is rewritten more than three times") {
 
 TEST_CASE("one late point in a hundred does not rewrite old windows at once, and is not lost") {
   Rig rig;
-  // Each flush has six hours of six series; the first 210 days are flushed once a day.
+  // Each flush has six hours of six series. The first 210 days are flushed once per day.
   const auto days = [&](int from, int to, bool late) {
     for (int day = from; day < to; ++day) {
       for (int64_t i = 0; i < 4; ++i) {
         for (uint32_t row = 0; row < 36; ++row) {
           rig.Write(row / 6, kFirst + day * kDay + i * 21'600 + row % 6 * 3600 + 60, 1);
         }
-        // Over what was written: the later one must win wherever it is put.
+        // Written over existing points: the later one must win wherever it is stored.
         for (int64_t n = 0; late && n < 2; ++n) {
           rig.Write(0, kFirst + (day * 7 + i + n * 61) % 190 * kDay, day * 10 + i);
         }
@@ -156,7 +155,7 @@ TEST_CASE("one late point in a hundred does not rewrite old windows at once, and
   }
 }
 
-TEST_CASE("a merge of all leaves a run for each window") {
+TEST_CASE("a merge of all parts leaves one part per window") {
   Rig rig;
   for (int day = 0; day < 80; ++day) rig.Write(0, kFirst + day * kDay, day);
   rig.clock.SetMs((kFirst + 80 * kDay) * 1000);
@@ -167,7 +166,7 @@ TEST_CASE("a merge of all leaves a run for each window") {
   for (int day = 0; day < 80; ++day) CHECK(rig.ValueAt(0, kFirst + day * kDay) == day);
 }
 
-TEST_CASE("rows that are of no series stand apart from windows") {
+TEST_CASE("rows without a series are separate from windows") {
   Rig rig;
   const points::Table& table = *rig.engine->points_table();
   rig.Write(0, kFirst, 1);

@@ -1,5 +1,4 @@
-// What is done region by region comes to what one reader of the whole table sees (spec
-// region-store.md X2).
+// Work on each region gives the same result as one reader of the whole table (region-store.md X2).
 
 #include "storage/for_each_region.h"
 
@@ -56,7 +55,7 @@ struct Rig {
   }
 };
 
-TEST_CASE("counted region by region a table has what a client counts") {
+TEST_CASE("counting by region gives the same as counting by a client") {
   for (const int regions : {1, 2, 7}) {
     CAPTURE(regions);
     Rig rig(regions);
@@ -68,7 +67,7 @@ TEST_CASE("counted region by region a table has what a client counts") {
   }
 }
 
-TEST_CASE("results are joined in the order of the regions' keys") {
+TEST_CASE("results are merged in the order of the regions' keys") {
   Rig rig(7);
   const auto keys = ForEachRegion<std::string>(
       rig.store->cells(), "g", {},
@@ -78,7 +77,7 @@ TEST_CASE("results are joined in the order of the regions' keys") {
   CHECK(*keys == "[[row1[row2[row3[row4[row5[row6");
 }
 
-TEST_CASE("a region that fails is the answer") {
+TEST_CASE("the error of a failing region is returned") {
   Rig rig(7);
   const auto failed = ForEachRegion<int>(
       rig.store->cells(), "g", 0,
@@ -91,7 +90,7 @@ TEST_CASE("a region that fails is the answer") {
   CHECK(CountTable(rig.store->cells(), "none").status().code() == StatusCode::kNotFound);
 }
 
-TEST_CASE("what is thrown for a region is a failure of it, whatever thread it is on") {
+TEST_CASE("an exception for a region is a failure of it, on any thread") {
   Rig rig(7);
   const auto broken = ForEachRegion<int>(
       rig.store->cells(), "g", 0, [](const RegionInfo&) -> Result<int> { throw std::bad_alloc(); },

@@ -1,5 +1,5 @@
-// The examples of storage/points/FORMAT.md are true: read as it says, and, where the form is still
-// written, written again as they stand.
+// The examples in storage/points/FORMAT.md are correct: the code reads them as described and, for
+// forms that are still written, writes them unchanged.
 
 #include "storage/engine/engine_backup.h"
 #include "storage/engine/log_body.h"
@@ -23,7 +23,7 @@ std::string Joined(const std::vector<std::string>& parts) {
   return text;
 }
 
-// "10s" or "500ms": by the resolution of the qualifier.
+// Returns "10s" or "500ms", by the resolution of the qualifier.
 std::string Shown(codec::Qualifier qualifier) {
   return qualifier.is_millis() ? std::to_string(qualifier.offset_ms()) + "ms"
                                : std::to_string(qualifier.offset_ms() / 1000) + "s";
@@ -112,7 +112,7 @@ std::string StatisticsText(const RowStatistics& found) {
          JavaDouble(found.most) + ", sum " + JavaDouble(found.sum);
 }
 
-// Long rows of the examples hold one number again and again.
+// Long rows in the examples repeat one number.
 std::string PointsText(const ReadRow& row) {
   constexpr size_t kLong = 20;
   std::vector<std::string> parts;
@@ -156,10 +156,10 @@ std::string SplitRowExample(const FormatExample& example) {
   return RowText(example, row);
 }
 
-// Of before, or only where no other way gives the points back.
+// This form is written only if no other form restores the points.
 std::string RowRead(const FormatExample& example) { return RowText(example, RowOf(example)); }
 
-// What the packer makes of entries is up to the version of zstd.
+// What the packer makes of entries depends on the version of zstd.
 std::string PackedBlock(const FormatExample& example) {
   Bytes entries, again, back;
   REQUIRE(RowBlockPacker().Unpack(example.bytes(), &entries));
@@ -183,7 +183,7 @@ std::string BackupText(const FormatExample& example) {
          std::to_string(head->manifest.tables.size());
 }
 
-TEST_CASE("the examples of the points formats are read and written as it says") {
+TEST_CASE("the examples of the points formats match the code") {
   CheckFormatExamples(HG_SOURCE_DIR "/storage/points/FORMAT.md", {{"log-points", LogPoints},
                                                                   {"log-series", LogSeries},
                                                                   {"log-row", LogRow},

@@ -9,8 +9,8 @@
 namespace hg::points {
 namespace {
 
-TEST_CASE("numbers are found by their hashes and what they name, however many hashes are alike") {
-  // The greatest hash begins at the last slot and goes on at the first.
+TEST_CASE("numbers are found by hash and object, however many hashes are equal") {
+  // The greatest hash begins at the last slot and continues at the first.
   const std::vector<uint32_t> alike = {0, 1, 77, UINT32_MAX - 1, UINT32_MAX};
   std::minstd_rand random(1);
   NumberSlots slots;

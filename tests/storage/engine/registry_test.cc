@@ -41,7 +41,7 @@ Bytes Id(uint32_t number) {
 
 using Random = std::minstd_rand;
 
-/// Few keys and values, so that series share tag sets; now and then a key twice.
+/// Few keys and values, so that series share tag sets. Sometimes a key occurs twice.
 Bytes RandomTsuid(Random& random) {
   Bytes tsuid = Id(1 + random() % 7);
   const size_t tags = 1 + random() % 3;
@@ -69,7 +69,7 @@ SeriesMatcher RandomMatcher(Random& random) {
 
 }  // namespace
 
-TEST_CASE("the series that match are those that pass one by one, in the order of their TSUIDs") {
+TEST_CASE("matching series equal those that pass one by one, in TSUID order") {
   Random random(20);
   Registry registry(kLayout);
   std::set<Bytes> known;
@@ -86,7 +86,7 @@ TEST_CASE("the series that match are those that pass one by one, in the order of
   size_t found = 0;
   for (int i = 0; i < 400; ++i) {
     SeriesMatcher matcher = RandomMatcher(random);
-    if (i % 2 == 0) {  // some are listed, known ones and others
+    if (i % 2 == 0) {  // some are listed, known ones and unknown ones
       for (int n = 0; n < 200; ++n) matcher.tsuids.push_back(RandomTsuid(random));
       std::sort(matcher.tsuids.begin(), matcher.tsuids.end());
       const auto twice = std::unique(matcher.tsuids.begin(), matcher.tsuids.end());
@@ -107,8 +107,8 @@ TEST_CASE("the series that match are those that pass one by one, in the order of
   CHECK(found > 1000);
 }
 
-// A walk keeps the numbers of all series of the metric, four bytes each.
-TEST_CASE("a series that is listed is looked up, however many its metric has") {
+// Examining all series of the metric would keep their numbers, four bytes each.
+TEST_CASE("a listed series is looked up, however many series its metric has") {
   constexpr uint32_t kSeries = 50'000;
   Registry registry(kLayout);
   for (uint32_t i = 0; i < kSeries; ++i) registry.Add(Id(1) + Id(1) + Id(i));
@@ -122,7 +122,7 @@ TEST_CASE("a series that is listed is looked up, however many its metric has") {
   CHECK(registry.Match("", one) == found);
 }
 
-TEST_CASE("series that are added together are those that are added one by one") {
+TEST_CASE("series added together equal those added one by one") {
   Random random(21);
   std::set<Bytes> known;
   while (known.size() < 3000) known.insert(RandomTsuid(random));
@@ -147,7 +147,7 @@ TEST_CASE("series that are added together are those that are added one by one") 
   }
 }
 
-TEST_CASE("series that are looked for together are found as one by one") {
+TEST_CASE("series looked up together are found as one by one") {
   Random random(22);
   Registry registry(kLayout);
   const ByteView stranger("\0\0\1\0\0\1\0\0\1", 9);
@@ -162,7 +162,7 @@ TEST_CASE("series that are looked for together are found as one by one") {
   registry.AddAll(std::span(tsuids).first(known));
   CHECK(registry.FindAll({}, nullptr));
   for (int round = 0; round < 300; ++round) {
-    // Runs of neighbours, as writers have them, and jumps; some of those that are not there.
+    // Consecutive series, as writers send them, and jumps; some of those that do not exist.
     std::vector<ByteView> wanted;
     size_t at = random() % tsuids.size();
     const size_t span = round % 2 == 0 ? tsuids.size() : known;
@@ -181,7 +181,7 @@ TEST_CASE("series that are looked for together are found as one by one") {
   }
 }
 
-TEST_CASE("series that share their tags take few bytes each beside their own") {
+TEST_CASE("series that share their tags take a few bytes each") {
   Registry registry(kLayout);
   constexpr uint32_t kHosts = 4000, kMetrics = 10;
   size_t tsuids = 0;

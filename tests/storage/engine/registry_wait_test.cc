@@ -11,7 +11,7 @@ Bytes Id(uint32_t number) {
           static_cast<char>(number)};
 }
 
-TEST_CASE("where waiting is refused, no more than a few series are looked through") {
+TEST_CASE("if waiting is refused, only few series are examined") {
   Registry registry{KeyLayout()};
   for (uint32_t i = 1; i <= Registry::kFewSeries + 1; ++i) registry.Add(Id(7) + Id(1) + Id(i));
   registry.Add(Id(8) + Id(1) + Id(1));

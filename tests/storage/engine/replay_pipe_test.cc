@@ -8,12 +8,12 @@
 
 namespace hg::points {
 
-TEST_CASE("items of a lane are applied in their order, whether threads can be had or not") {
+TEST_CASE("items of a lane are applied in order, with or without threads") {
   constexpr size_t kLanes = 2;
   constexpr uint64_t kItems = 1000;
   std::optional<NoThreads> none;
-  SUBCASE("on threads") {}
-  SUBCASE("without them") { none.emplace(); }
+  SUBCASE("with threads") {}
+  SUBCASE("without threads") { none.emplace(); }
   std::vector<uint64_t> applied[kLanes];
   {
     ReplayPipe pipe(kLanes, [&](const ReplayItem& item) {
@@ -22,7 +22,7 @@ TEST_CASE("items of a lane are applied in their order, whether threads can be ha
     for (uint64_t i = 0; i < kItems; ++i) {
       pipe.Next(i % kLanes).sequence = i;
       pipe.Add(i % kLanes);
-      if (i == kItems / 2) none.reset();  // from here on there are some
+      if (i == kItems / 2) none.reset();  // from here on threads can be started
     }
   }
   for (size_t lane = 0; lane < kLanes; ++lane) {

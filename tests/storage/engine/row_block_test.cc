@@ -32,7 +32,7 @@ Bytes Row(size_t count, uint32_t step_s, const NextValue& value, bool split) {
   return result;
 }
 
-// Entries as they stand in a block: a key's shared bytes are the caller's.
+// Entries as in a block: the shared bytes of a key are passed by the caller.
 void AppendEntry(size_t shared, ByteView rest, ByteView row, Bytes* block) {
   AppendVarint(block, shared);
   AppendVarint(block, rest.size());
@@ -41,7 +41,7 @@ void AppendEntry(size_t shared, ByteView rest, ByteView row, Bytes* block) {
   *block += row;
 }
 
-// The hours of one series after the other.
+// Returns the hours of one series after the other.
 Bytes Block(size_t rows, size_t points, const NextValue& value, bool split = true) {
   Bytes block;
   for (size_t i = 0; i < rows; ++i) {
@@ -65,7 +65,7 @@ Bytes CheckComesBack(const Bytes& block) {
   return packed;
 }
 
-TEST_CASE("blocks of every kind of row come back byte for byte") {
+TEST_CASE("blocks of every kind of row are restored byte for byte") {
   std::mt19937_64 random(1);
   const std::vector<NextValue> kinds = {
       [](size_t) { return PointValue::Int(7); },
@@ -108,8 +108,9 @@ TEST_CASE("blocks of every kind of row come back byte for byte") {
   CheckComesBack("");
 }
 
-// Sizes that the project promises against its peer (bench/RESULTS.md), with some room.
-TEST_CASE("packed blocks of metrics as machines write them are small") {
+// Sizes that the project promises relative to the compared system (bench/RESULTS.md), with a
+// margin.
+TEST_CASE("packed blocks of typical machine metrics are small") {
   std::mt19937_64 random(3);
   std::normal_distribution<double> move;
   double level = 50;
@@ -129,13 +130,13 @@ TEST_CASE("packed blocks of metrics as machines write them are small") {
   CHECK(bytes_a_point(60, decimals) < 1.20);
   CHECK(bytes_a_point(360, [&](size_t) { return PointValue::Double(walk()); }) < 6.4);
   CHECK(bytes_a_point(360, [&](size_t) { return PointValue::Int(5); }) < 0.021);
-  // A repeated pattern is worth more than the frequency of its bytes.
+  // A repeated pattern saves more than the frequency of its bytes.
   CHECK(bytes_a_point(360, [&](size_t i) {
           return PointValue::Int(std::array{3, 9, 1, 7, 7, 2, 8, 0}[i % 8]);
         }) < 0.05);
 }
 
-TEST_CASE("what holds no rows is not packed") {
+TEST_CASE("entries that are not rows are not packed") {
   Bytes packed;
   Bytes block;
   AppendEntry(0, "key", "no row", &block);
@@ -150,7 +151,7 @@ TEST_CASE("what holds no rows is not packed") {
   CHECK_FALSE(RowBlockPacker().Pack(ByteView(block).substr(0, block.size() - 9), &packed));
 }
 
-TEST_CASE("damaged packed blocks are refused or unpack to something, and never crash") {
+TEST_CASE("damaged packed blocks are refused or unpacked to something, and never crash") {
   std::mt19937_64 random(5);
   const Bytes good = CheckComesBack(
       Block(24, 60, [&](size_t) { return PointValue::Int(static_cast<int64_t>(random() % 50)); }));

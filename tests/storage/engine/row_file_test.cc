@@ -2,7 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include <fstream>
 #include <map>
 #include <random>
 
@@ -34,32 +33,7 @@ Part PartOf(const std::vector<PointValue>& values) {
   return part;
 }
 
-// What the files of fixtures/ hold: two series, eight hours, twelve points an hour.
-Part PartOfFixture(uint32_t series, uint32_t hour) {
-  std::vector<PointValue> values;
-  for (uint32_t i = 0; i < 12; ++i) {
-    values.push_back(series == 1 ? PointValue::Int(40 + (i * i + hour) % 7)
-                                 : PointValue::Double((425 + (i * 3 + hour) % 5) / 10.0));
-  }
-  return PartOf(values);
-}
-
-std::shared_ptr<const lsm::BlockFile> OpenFixture(FaultyFileSystem& disk, const char* name) {
-  std::ifstream in(std::string(HG_SOURCE_DIR "/tests/storage/engine/fixtures/") + name);
-  Bytes hex;
-  for (std::string line; std::getline(in, line);) hex += line;
-  Bytes bytes;
-  REQUIRE(FromHex(hex, &bytes));
-  REQUIRE(!bytes.empty());
-  auto file = disk.Open("d/file", OpenMode::kCreate);
-  REQUIRE(file.ok());
-  REQUIRE((*file)->WriteAt(0, bytes).ok());
-  auto opened = lsm::BlockFile::Open(disk, "d/file", {&RowBlockPacker()});
-  REQUIRE(opened.ok());
-  return *opened;
-}
-
-TEST_CASE("heads of series are in the order of the files, as far as they tell them apart") {
+TEST_CASE("key prefixes of series have the order of the files, as far as they differ") {
   std::mt19937 random(7);
   const auto below = [&](uint32_t n) {
     return std::uniform_int_distribution<uint32_t>(0, n - 1)(random);
@@ -89,26 +63,7 @@ TEST_CASE("heads of series are in the order of the files, as far as they tell th
   }
 }
 
-TEST_CASE("points files of every version are read") {
-  for (const char* name : {"points_v2.hex", "points_v3.hex", "points_v4.hex"}) {
-    CAPTURE(name);
-    FaultyFileSystem disk(1);
-    const auto file = OpenFixture(disk, name);
-    CHECK(file->entries() == 16);
-    CHECK(lsm::BlockFile::Check(file).ok());
-    for (uint32_t series = 1; series <= 2; ++series) {
-      for (uint32_t hour = 0; hour < 8; ++hour) {
-        Part part;
-        auto found = ReadFileRow(kLayout, *file, Tsuid(series), kStart + hour * kRowSpan, 0, &part);
-        REQUIRE(found.ok());
-        REQUIRE(*found);
-        CHECK(part == PartOfFixture(series, hour));
-      }
-    }
-  }
-}
-
-TEST_CASE("a run holds the same rows however densely it is written, and moved rows once more") {
+TEST_CASE("a part has the same rows in each density, and after another move") {
   std::mt19937_64 random(1);
   FaultyFileSystem disk(1);
   std::map<std::pair<uint32_t, uint32_t>, Part> rows;
@@ -158,7 +113,7 @@ TEST_CASE("a run holds the same rows however densely it is written, and moved ro
     }
   }
   CHECK(bytes[RowDensity::kPacked] < bytes[RowDensity::kPlain]);
-  // Without the packer such a file is refused with its name and the place.
+  // Without the packer such a file is refused with its name and the position.
   auto blind = lsm::BlockFile::Open(disk, Run::PointsPath("d", number));
   REQUIRE(blind.ok());
   const Status status = lsm::BlockFile::Check(*blind);

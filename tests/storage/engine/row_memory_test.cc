@@ -1,4 +1,4 @@
-// Row-hours in memory: what one more point costs.
+// Row-hours in memory: the cost of one more point.
 
 #include "storage/engine/row_memory.h"
 
@@ -24,7 +24,7 @@ void* operator new(size_t bytes) {
   std::abort();
 }
 void* operator new[](size_t bytes) { return operator new(bytes); }
-// std::stable_sort asks for its room this way.
+// std::stable_sort requests its buffer in this way.
 void* operator new(size_t bytes, const std::nothrow_t& /*tag*/) noexcept {
   ++allocations;
   return std::malloc(bytes);
@@ -37,12 +37,12 @@ void operator delete[](void* p, size_t) noexcept { std::free(p); }
 namespace hg::points {
 namespace {
 
-// The 4-byte form of an integer of one byte.
+// The 4-byte form for a one-byte integer.
 uint32_t Millis(uint32_t offset_ms) { return codec::kMillisMark | offset_ms << 6; }
 
-// In the write lock no more than the last entries of a row are looked at: reading all of them takes
-// an allocation for each point at least.
-TEST_CASE("points that fall within a record cost the same, however long the row is") {
+// Under the write lock only the last entries of a row are examined. Reading all of them would need
+// at least one allocation per point.
+TEST_CASE("points within a record cost the same, however long the row is") {
   for (const bool rising_before : {true, false}) {
     CAPTURE(rising_before);
     RowMemory rows;
@@ -56,7 +56,7 @@ TEST_CASE("points that fall within a record cost the same, however long the row 
     for (uint32_t i = 0; i < 512; ++i) {
       rows.Put(row, 1000, Millis(1'000'000 - i), i, RowForm::kAuto);
     }
-    CHECK(allocations - before <= 64);  // of the arena, and what stands at the start
+    CHECK(allocations - before <= 64);  // of the arena, and those at the start
     Part part;
     row->Read(&part);
     CHECK(part.points.size() == kBefore + 512);
@@ -65,7 +65,7 @@ TEST_CASE("points that fall within a record cost the same, however long the row 
 
 TEST_CASE(
     "of one record's points at an instant the smaller qualifier is the newer, over runs too") {
-  // Same instant with two lengths of value; what stands between them reaches over a full tail.
+  // The same time with two widths of value, with a full tail in between.
   for (uint32_t between = 0; between < 16; ++between) {
     for (uint32_t before = 0; before < 20; ++before) {
       CAPTURE(between);
@@ -81,15 +81,14 @@ TEST_CASE(
       Part part;
       row->Read(&part);
       REQUIRE(part.points.size() == before + between + 2);
-      // Of an instant's points the newest comes last; the first two after `before` are those of
-      // 5000.
+      // The newest point of a time comes last. The first two after `before` are those of 5000.
       REQUIRE(part.points[before + 1].qualifier.bits == Millis(5000));
       REQUIRE(part.points[before + 1].bits == 7);
     }
   }
 }
 
-// Integers of one byte, singles and doubles, which make rows of one kind and mixed ones.
+// One-byte integers, floats and doubles, which make rows of one type and mixed rows.
 std::pair<uint32_t, uint64_t> ValueOf(uint32_t kind, uint32_t i) {
   switch (kind) {
     case 0:
@@ -101,7 +100,7 @@ std::pair<uint32_t, uint64_t> ValueOf(uint32_t kind, uint32_t i) {
   }
 }
 
-TEST_CASE("columns hold what a history of puts means, in whatever order they came") {
+TEST_CASE("columns have the meaning of a history of puts, in whatever order they arrived") {
   std::mt19937 random(11);
   size_t given = 0;
   for (int round = 0; round < 600; ++round) {
@@ -109,13 +108,13 @@ TEST_CASE("columns hold what a history of puts means, in whatever order they cam
     RowHourMemory* row = rows.FindOrMake(1, 0);
     const uint32_t count = random() % 60;
     const uint32_t kinds = 1 + random() % 3;
-    const uint32_t spread = round % 4 == 0 ? 1 : 1 + random() % 30;  // how far a point may go back
+    const uint32_t spread = round % 4 == 0 ? 1 : 1 + random() % 30;  // how far back a point may be
     const bool repeats = round % 5 == 1;
     const bool deletes = round % 5 == 2;
     std::set<uint32_t> instants;
     for (uint32_t i = 0; i < count; ++i) {
       const auto [flags, bits] = ValueOf(random() % kinds, i);
-      // Different instants, unless some are to repeat.
+      // Different times, unless some are to repeat.
       const uint32_t offset = (i + 30 - random() % spread) * 100 + (repeats ? 0 : i);
       instants.insert(offset);
       rows.Put(row, i + 1, Millis(offset) | flags, bits, RowForm::kAuto);

@@ -23,7 +23,7 @@ SeriesMatcher OneOf(const Bytes& value) {
 }  // namespace
 
 TEST_CASE("series are found by a tag, however many tag sets have it") {
-  constexpr uint32_t kMost = 70;  // one, a list, a bitmap
+  constexpr uint32_t kMost = 70;  // a single number, a list, a bitmap
   TagIndex index{KeyLayout()};
   std::deque<Bytes> tsuids;
   for (uint32_t i = 1; i <= kMost; ++i) {
@@ -41,7 +41,7 @@ TEST_CASE("series are found by a tag, however many tag sets have it") {
   CHECK(index.Match(Id(1), OneOf("")).empty());
 }
 
-TEST_CASE("a tag that one host has takes few bytes") {
+TEST_CASE("a tag of one host takes few bytes") {
   constexpr uint32_t kHosts = 20'000;
   TagIndex index{KeyLayout()};
   std::deque<Bytes> tsuids;

@@ -1,5 +1,5 @@
 #pragma once
-// A folder of its own for a test, removed with all it holds.
+// A temporary folder for a test. The destructor removes it with its content.
 
 #include <cstdlib>
 #include <filesystem>

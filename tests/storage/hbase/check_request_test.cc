@@ -5,18 +5,18 @@
 namespace hg::hbase {
 namespace {
 
-// A row of one put, which HBase counts as so many bytes.
+// A row with one put whose size HBase counts as that many bytes.
 RowMutation RowOf(size_t bytes, const Bytes& key = "key", const Bytes& qualifier = "q") {
   const size_t around = CellBytes(key.size(), 1, qualifier.size(), 0, false);
   return {key, {PutCell("t", qualifier, Bytes(bytes - around, 'x'))}};
 }
 
-TEST_CASE("a cell counts as HBase counts it: with its key, its lengths and its time to live") {
+TEST_CASE("the size of a cell is computed as in HBase: key, lengths and TTL included") {
   CHECK(CellBytes(3, 1, 2, 5, false) == 24 + 11);
   CHECK(CellBytes(3, 1, 2, 5, true) == 24 + 11 + 13);
 }
 
-TEST_CASE("a cell of the largest size is taken, one byte more of key or value is not") {
+TEST_CASE("a cell of the maximum size is accepted, and one more byte of key or value is not") {
   CHECK(CheckMutation(RowOf(kCellBytesMax)).ok());
   const Status refused = CheckMutation(RowOf(kCellBytesMax + 1));
   CHECK(refused.code() == StatusCode::kInvalidArgument);
@@ -32,7 +32,7 @@ TEST_CASE("a cell of the largest size is taken, one byte more of key or value is
   CHECK(CheckMutation(row).code() == StatusCode::kInvalidArgument);
 }
 
-TEST_CASE("keys have a byte at least and fit two bytes of a length with a sign") {
+TEST_CASE("keys have at least one byte and at most 32767") {
   CHECK(CheckKey(Bytes(kKeyBytesMax, 'x')).ok());
   CHECK(CheckKey(Bytes(kKeyBytesMax + 1, 'x')).code() == StatusCode::kInvalidArgument);
   CHECK(CheckKey("").code() == StatusCode::kInvalidArgument);

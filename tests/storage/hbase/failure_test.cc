@@ -9,8 +9,8 @@ StatusCode CodeOf(std::string_view message, std::optional<bool> can_retry = fals
   return ReadIoError(message, can_retry, "tsdb").status.code();
 }
 
-// The cases of spec hbase-backend.md §6.16.
-TEST_CASE("errors of HBase become ours") {
+// The cases of hbase-backend.md §6.16.
+TEST_CASE("errors of HBase are translated") {
   CHECK(CodeOf("tsdb") == StatusCode::kNotFound);
   CHECK(CodeOf("Failed 2 actions: tsdb: 2 times, servers with issues: null", true) ==
         StatusCode::kNotFound);
@@ -28,14 +28,14 @@ TEST_CASE("errors of HBase become ours") {
   CHECK(CodeOf("anything else", true) == StatusCode::kUnavailable);
 }
 
-TEST_CASE("what HBase says of trying again is believed only where it can be true") {
+TEST_CASE("HBase's hint to retry is believed only where it can be true") {
   const auto temporary = [](std::string_view message, std::optional<bool> can_retry) {
     return ReadIoError(message, can_retry, "tsdb").temporary;
   };
   CHECK(temporary("Failed after attempts=4", true));
   CHECK(temporary("unset by older servers", std::nullopt));
   CHECK_FALSE(temporary("whatever", false));
-  // A batch claims that it helps, whatever is wrong with it.
+  // A batch claims that a retry helps, whatever its error is.
   CHECK_FALSE(temporary("Failed 1 action: NoSuchColumnFamilyException: 1 time", true));
   CHECK_FALSE(temporary("Failed 1 action: DoNotRetryIOException: 1 time", true));
   CHECK(temporary("Failed 2 actions: RegionTooBusyException: 2 times", true));
@@ -43,7 +43,7 @@ TEST_CASE("what HBase says of trying again is believed only where it can be true
         StatusCode::kBusy);
 }
 
-TEST_CASE("of a message with a stack trace the first line is told") {
+TEST_CASE("of a message with a stack trace the first line is used") {
   CHECK(FirstLine("one\n\tat two\n\tat three") == "one");
   CHECK(FirstLine("Failed after attempts=2, exceptions:\n2026 one\n\tat two") ==
         "Failed after attempts=2, exceptions: 2026 one");

@@ -11,7 +11,7 @@
 namespace hg::hbase {
 namespace {
 
-// Spec hbase-backend.md §7: computed with protoc, and tried on HBase.
+// hbase-backend.md §7: computed with protoc, and tested on HBase.
 TEST_CASE("filters have the bytes that HBase reads") {
   CHECK(ToHex(RegexKeyFilter(Bytes("(?s)^.{7}\\Q\0\0\xC8\\E.{3}$", 21))) ==
         "0a286f72672e6170616368652e6861646f6f702e68626173652e66696c7465722e526f7746696c7465721264"
@@ -42,7 +42,7 @@ RowFilter Join(RowFilter::Kind kind, std::vector<RowFilter> children) {
   return filter;
 }
 
-TEST_CASE("what HBase cannot decide is left out of an and, and undoes an or") {
+TEST_CASE("conditions that HBase cannot evaluate are left out of an AND, and cancel an OR") {
   const RowFilter known = Compare(RowFilter::Comparator::kBytes, "k");
   const RowFilter unknown = Compare(RowFilter::Comparator::kBitAnd, "k");
   CHECK(FilterBytes({}, {}).empty());
@@ -54,7 +54,7 @@ TEST_CASE("what HBase cannot decide is left out of an and, and undoes an or") {
   CHECK_FALSE(KeyFilterBytes(Join(RowFilter::Kind::kOr, {})));
 }
 
-TEST_CASE("a template is not sent with a scan that descends") {
+TEST_CASE("a template is not sent with a descending scan") {
   RowFilter filter;
   filter.kind = RowFilter::Kind::kTemplate;
   filter.operand = "ab";
@@ -63,7 +63,7 @@ TEST_CASE("a template is not sent with a scan that descends") {
   CHECK(FilterBytes({}, filter, true).empty());
 }
 
-TEST_CASE("values are fetched where a filter asks for them") {
+TEST_CASE("values are fetched if a filter needs them") {
   CellSelection wanted;
   wanted.keys_only = true;
   CHECK_FALSE(FilterBytes(wanted, {}).empty());
@@ -72,7 +72,7 @@ TEST_CASE("values are fetched where a filter asks for them") {
   CHECK(FilterBytes(wanted, by_value).empty());
 }
 
-// Few ids, of bytes that mean something to an expression.
+// Few ids, with bytes that have a meaning in regular expressions.
 Bytes Id(std::mt19937& random) {
   const Bytes odd("\x0A\x0D\x85\\E\xFF\0[", 8);
   Bytes id;
@@ -100,9 +100,9 @@ SeriesMatcher RandomMatcher(std::mt19937& random) {
   return matcher;
 }
 
-// Regions would drop what the client never sees again: every row that is wanted has to pass.
-// To an expression the end may also be before a last line break, so that keys of broken pairs pass.
-TEST_CASE("the rows that a matcher wants pass its expression, and no others of whole pairs") {
+// The client never sees rows that a region filters out, so every wanted row must pass. In a regular
+// expression the end may also be before a last line break, so keys with broken pairs pass too.
+TEST_CASE("rows that a matcher selects pass its expression, and no others of whole pairs") {
   std::mt19937 random(23);
   KeyLayout layout;
   layout.salt_width = 1;
@@ -144,7 +144,7 @@ TEST_CASE("the rows that a matcher wants pass its expression, and no others of w
   CHECK(wanted < seen / 2);
 }
 
-TEST_CASE("a pattern that would be very long is not sent") {
+TEST_CASE("a very long pattern is not sent") {
   SeriesMatcher matcher;
   TagClause clause;
   clause.tagk = Bytes("\0\0\1", 3);

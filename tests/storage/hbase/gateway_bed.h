@@ -1,5 +1,5 @@
 #pragma once
-// A gateway over the model store that misbehaves as a test says, and clients of it.
+// A gateway over the model store that fails as a test chooses, and clients of it.
 
 #include <doctest/doctest.h>
 
@@ -18,7 +18,7 @@ namespace hg::hbase {
 
 inline const TableDescriptor kTable{"g", {{"a"}, {"b"}}, false};
 
-// Patience is short: what is waited for here never comes.
+// Uses short pauses, because nothing that these tests wait for ever happens.
 inline HbaseOptions Hasty(HbaseOptions options) {
   options.backoff_ms = 1;
   options.backoff_max_ms = 2;
@@ -27,7 +27,7 @@ inline HbaseOptions Hasty(HbaseOptions options) {
   return options;
 }
 
-/// A gateway over the model, with table "g", and a client.
+/// A gateway over the model store with table "g", and its clients.
 struct Bed {
   explicit Bed(GatewayOptions with = {}) : options(std::move(with)) {
     options.hook = [this](const std::string& method, Stage stage) {
@@ -53,7 +53,7 @@ struct Bed {
   }
   std::unique_ptr<HbaseStore> Connect() { return Connect(Hasty(gateway->ClientOptions())); }
 
-  /// Drops the connection of the nth call of the method, once.
+  /// Closes the connection at the nth call of the method, once.
   void Drop(const std::string& method, Stage stage, int nth = 1) {
     const std::lock_guard lock(mutex);
     hook = [=, left = nth](const std::string& called, Stage at) mutable {
@@ -61,7 +61,7 @@ struct Bed {
     };
   }
 
-  /// Drops the connection of each call of the method.
+  /// Closes the connection at each call of the method.
   void DropAll(const std::string& method, Stage stage) {
     const std::lock_guard lock(mutex);
     hook = [=](const std::string& called, Stage at) {
@@ -69,28 +69,28 @@ struct Bed {
     };
   }
 
-  /// Every connection is dropped at its next call, new ones at their first, or no longer.
+  /// If `away`, closes every connection at its next call. Otherwise ends this.
   void SetAway(bool away) {
     const std::lock_guard lock(mutex);
     hook = nullptr;
     if (away) hook = [](const std::string&, Stage) { return Fate::kDrop; };
   }
-  /// The gateway is gone, with all that it knew but the tables …
+  /// Stops the gateway. Its scanners are lost, but the tables stay.
   void StopGateway() {
     options.port = gateway->port();
     gateway->Stop();
   }
-  /// … and another one is there, on the same port.
+  /// Starts a new gateway on the same port.
   void StartGateway() {
     gateway = std::make_unique<FakeGateway>([this]() -> Store& { return model; }, options);
   }
 
-  /// Calls of the method are not carried out until Release. Returns at once.
+  /// Delays calls of the method until Release. Returns at once.
   void Hold(const std::string& method) {
     const std::lock_guard lock(mutex);
     held = method;
   }
-  /// Returns when so many are held.
+  /// Waits until `count` calls are delayed.
   void WaitHeld(int count) {
     std::unique_lock lock(mutex);
     changed.wait(lock, [&] { return holding >= count; });
@@ -110,7 +110,8 @@ struct Bed {
   ModelStore model;
   std::mutex mutex;
   std::function<Fate(const std::string&, Stage)> hook;  // guarded by mutex
-  std::map<std::string, int> calls;                     // guarded by mutex; each counts twice
+  // Guarded by mutex; each call counts twice, before and after it.
+  std::map<std::string, int> calls;
   std::condition_variable changed;
   std::string held;  // guarded by mutex
   int holding = 0;   // guarded by mutex

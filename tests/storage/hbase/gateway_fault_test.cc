@@ -1,5 +1,5 @@
-// A gateway that is slow, dies in the midst, or hands on what region servers say: clear errors, and
-// a store that goes on by itself when it is over (spec hbase-backend.md §8 "Failure").
+// A gateway that is slow, dies, or passes on errors of region servers: errors are clear, and the
+// store recovers by itself (hbase-backend.md §8 "Failure").
 
 #include <doctest/doctest.h>
 
@@ -24,7 +24,7 @@ Bytes ValueOf(Store& store, const Bytes& key) {
   return row->cells.empty() ? Bytes() : row->cells[0].value;
 }
 
-/// A client that gives a call up soon.
+/// A client with short timeouts.
 HbaseOptions Impatient(const Bed& bed) {
   HbaseOptions options = Hasty(bed.gateway->ClientOptions());
   options.receive_timeout_ms = 30;
@@ -32,7 +32,7 @@ HbaseOptions Impatient(const Bed& bed) {
   return options;
 }
 
-/// Calls until it succeeds: it is Unavailable until then.
+/// Repeats the call until it succeeds. Before that it must be Unavailable.
 void WaitOk(const std::function<Status()>& call) {
   Status status = call();
   while (status.code() == StatusCode::kUnavailable) status = call();
@@ -40,7 +40,7 @@ void WaitOk(const std::function<Status()>& call) {
   CHECK(status.ok());
 }
 
-TEST_CASE("a call that the gateway does not answer in time says so, and later ones are answered") {
+TEST_CASE("a call without a response in time fails, and later calls succeed") {
   Bed bed;
   auto store = bed.Connect(Impatient(bed));
   WaitOk([&] { return store->Mutate("g", {PutRow("k", "1")}); });
@@ -52,7 +52,7 @@ TEST_CASE("a call that the gateway does not answer in time says so, and later on
   WaitOk([&] { return store->Get("g", "k").status(); });
 }
 
-TEST_CASE("a put that is answered too late may be there, and can be written again") {
+TEST_CASE("a put whose response is late may be stored, and can be repeated") {
   Bed bed;
   auto store = bed.Connect(Impatient(bed));
   bed.Hold("put");
@@ -63,7 +63,7 @@ TEST_CASE("a put that is answered too late may be there, and can be written agai
   CHECK(ValueOf(bed.model, "k") == "1");
 }
 
-TEST_CASE("a scan whose fetch is not answered in time fails, and the next one does not") {
+TEST_CASE("a scan whose fetch times out fails, and the next one does not") {
   Bed bed;
   REQUIRE(bed.model.Mutate("g", {PutRow("k", "1"), PutRow("l", "1")}).ok());
   auto store = bed.Connect(Impatient(bed));
@@ -88,7 +88,7 @@ TEST_CASE("a scan whose fetch is not answered in time fails, and the next one do
   CHECK(rows == 2);
 }
 
-TEST_CASE("a scan goes on behind its last row when its gateway is killed and started again") {
+TEST_CASE("a scan continues after its last row when its gateway is killed and restarted") {
   for (const bool reversed : {false, true}) {
     Bed bed;
     std::vector<RowMutation> rows;
@@ -116,7 +116,7 @@ TEST_CASE("a scan goes on behind its last row when its gateway is killed and sta
   }
 }
 
-/// Region servers fail the first calls that write, as a status says.
+/// Region servers fail the first calls that write, with the given status.
 class FailingStore : public ModelStore {
  public:
   FailingStore(int calls, Status why) : left_(calls), why_(std::move(why)) {}
@@ -134,7 +134,7 @@ class FailingStore : public ModelStore {
   const Status why_;
 };
 
-TEST_CASE("actions that fail for now are sent again, all of their batch") {
+TEST_CASE("actions that fail temporarily are repeated with their whole batch") {
   for (const char* text : {"Failed 1 action: CallTimeoutException: 1 time, servers with issues: a",
                            "Failed 2 actions: RegionTooBusyException: 2 times",
                            "CallQueueTooBigException", "callTimeout=20000, callDuration=20001"}) {
@@ -153,7 +153,7 @@ TEST_CASE("actions that fail for now are sent again, all of their batch") {
   }
 }
 
-TEST_CASE("actions that fail for good fail at once, each row with its own reason") {
+TEST_CASE("actions that fail permanently fail at once, each row with its own reason") {
   Bed bed;
   auto store = bed.Connect();
   RowMutation bad{"l", {PutCell("nowhere", "q", "1")}};
@@ -165,7 +165,7 @@ TEST_CASE("actions that fail for good fail at once, each row with its own reason
   CHECK(statuses[2].ok());
 }
 
-TEST_CASE("a table that is missing is named, and written to when it is there") {
+TEST_CASE("a missing table is named in the error, and written to once it exists") {
   Bed bed;
   auto store = bed.Connect();
   for (const auto& rows : {std::vector<RowMutation>{PutRow("k", "1")},
@@ -179,7 +179,7 @@ TEST_CASE("a table that is missing is named, and written to when it is there") {
   }
 }
 
-TEST_CASE("a request that is longer than the gateway's frames fails alone") {
+TEST_CASE("a request longer than the gateway's frames fails alone") {
   GatewayOptions framed;
   framed.transport = Transport::kFramed;
   Bed bed(framed);

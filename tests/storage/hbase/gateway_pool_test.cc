@@ -1,4 +1,4 @@
-// Connections to a gateway of our own, and what is known of them.
+// Connections to a fake gateway, and the pool's state of it.
 
 #include "storage/hbase/gateway_pool.h"
 
@@ -27,14 +27,14 @@ GatewayPool::Lease Take(GatewayPool& pool) {
   return std::move(*lease);
 }
 
-TEST_CASE("a connection is used again, and what was known of its gateway still holds") {
+TEST_CASE("a connection is reused, and scanners of its gateway stay valid") {
   Rig rig;
   GatewayPool pool(rig.options);
   const uint64_t epoch = Take(pool).epoch();
   CHECK(Take(pool).epoch() == epoch);
 }
 
-TEST_CASE("where connections were idle for too long scanners of before are not trusted") {
+TEST_CASE("after connections were idle for too long, earlier scanners are not trusted") {
   Rig rig;
   rig.options.idle_ms = 0;
   GatewayPool pool(rig.options);
@@ -42,7 +42,7 @@ TEST_CASE("where connections were idle for too long scanners of before are not t
   CHECK(Take(pool).epoch() > epoch);
 }
 
-TEST_CASE("a connection whose answer could not be taken in is closed, and its place is free") {
+TEST_CASE("a connection whose response could not be stored is closed, and its place is freed") {
   Rig rig;
   rig.options.connections = 1;
   GatewayPool pool(rig.options);
@@ -56,7 +56,7 @@ TEST_CASE("a connection whose answer could not be taken in is closed, and its pl
   CHECK(Take(pool).epoch() > epoch);
 }
 
-/// A gateway that went away, and was found so.
+/// A gateway that became unreachable, and was found to be so.
 struct AwayRig : Rig {
   AwayRig() {
     options.backoff_ms = options.backoff_max_ms = 1;
@@ -65,7 +65,7 @@ struct AwayRig : Rig {
   void GoAway(GatewayPool& pool) {
     gateway.Stop();
     REQUIRE(Greet(pool).code() == StatusCode::kUnavailable);
-    // Whoever waits from now on waits for too long.
+    // From now on every wait is too long.
     options.deadline_ms = 3'600'000;
   }
   Status Greet(GatewayPool& pool) {
@@ -76,7 +76,7 @@ struct AwayRig : Rig {
   }
 };
 
-TEST_CASE("calls that begin while every gateway is away fail at once with the reason") {
+TEST_CASE("calls that begin while all gateways are unreachable fail at once with the reason") {
   AwayRig rig;
   rig.options.rest_ms = 3'600'000;
   GatewayPool pool(rig.options);
@@ -90,7 +90,7 @@ TEST_CASE("calls that begin while every gateway is away fail at once with the re
   CHECK_FALSE(pool.Enter().looks());
 }
 
-TEST_CASE("one call at a time looks whether a gateway is back, without waiting for it") {
+TEST_CASE("one call at a time tests whether a gateway is back, without waiting for it") {
   AwayRig rig;
   rig.options.rest_ms = 0;
   GatewayPool pool(rig.options);
@@ -112,14 +112,14 @@ TEST_CASE("one call at a time looks whether a gateway is back, without waiting f
   CHECK_FALSE(open.looks());
 }
 
-TEST_CASE("a call that began before its gateway went away waits until it is back") {
+TEST_CASE("a call that began before its gateway became unreachable waits until it is back") {
   AwayRig rig;
   GatewayPool pool(rig.options);
   rig.options.deadline_ms = 3'600'000;
   rig.gateway.Stop();
   Status waited;
   std::thread caller([&] { waited = rig.Greet(pool); });
-  // It was found away, and its caller goes on nevertheless.
+  // It was found unreachable, and its caller continues nevertheless.
   while (pool.Enter().refusal().ok()) std::this_thread::yield();
   GatewayOptions again;
   again.port = rig.gateway.port();

@@ -1,4 +1,4 @@
-// The cells door to HBase, by way of a gateway over the embedded store.
+// The cell store over HBase, through a gateway over the embedded store.
 
 #include <doctest/doctest.h>
 
@@ -26,7 +26,7 @@ class GatewaySubject : public StoreSubject {
   ManualClock& clock() override { return engine_.clock(); }
   [[nodiscard]] bool mutations_in_order() const override { return false; }
   void Disturb() override {
-    // A scan that nobody goes on with would hold the store open.
+    // An abandoned scan would keep the store open.
     gateway_.ForgetScanners();
     engine_.Disturb();
   }
@@ -37,7 +37,7 @@ class GatewaySubject : public StoreSubject {
   std::unique_ptr<Store> store_;
 };
 
-// Tables of a cluster, which are dropped in the end; the clock is the cluster's.
+// Tables of a cluster, which are dropped at the end. The clock is that of the cluster.
 class ClusterSubject : public StoreSubject {
  public:
   ClusterSubject() {
@@ -55,13 +55,13 @@ class ClusterSubject : public StoreSubject {
     }
   }
 
-  /// Of a gateway on this machine; null: there is none.
+  /// The address of a gateway on this machine; null: there is none.
   static const char* Port() { return std::getenv("TESTBED_THRIFT_PORT"); }
 
   Store& store() override { return *store_; }
   ManualClock& clock() override { return unheard_; }
   [[nodiscard]] bool obeys_clock() const override { return false; }
-  /// Where a row's region is asked for, table and region stand beside its key.
+  /// If the region of a row is requested, table and region are given with its key.
   [[nodiscard]] size_t key_bytes_max() const override { return 32700; }
   [[nodiscard]] bool mutations_in_order() const override { return false; }
 
@@ -79,20 +79,20 @@ class ClusterSubject : public StoreSubject {
   std::set<std::string> before_;
 };
 
-TEST_CASE("HBase itself keeps the contract" * doctest::skip(ClusterSubject::Port() == nullptr)) {
+TEST_CASE("HBase itself fulfils the contract" * doctest::skip(ClusterSubject::Port() == nullptr)) {
   CheckStoreContract([] { return std::make_unique<ClusterSubject>(); });
 }
 
-TEST_CASE("HBase itself gives readers what they may ask for" *
+TEST_CASE("HBase itself fulfils the contract for reading" *
           doctest::skip(ClusterSubject::Port() == nullptr)) {
   CheckReadContract([] { return std::make_unique<ClusterSubject>(); });
 }
 
-TEST_CASE("the store of HBase keeps the contract of the cells door") {
+TEST_CASE("the HBase store fulfils the contract of the cell store") {
   CheckStoreContract([] { return std::make_unique<GatewaySubject>(); });
 }
 
-TEST_CASE("the store of HBase gives readers what they may ask for") {
+TEST_CASE("the HBase store fulfils the contract for reading") {
   CheckReadContract([] { return std::make_unique<GatewaySubject>(); });
 }
 

@@ -1,4 +1,4 @@
-// The client against a gateway that misbehaves, in each form of the wire.
+// The client with a gateway that fails, for each transport and protocol.
 
 #include "storage/hbase/hbase_store.h"
 
@@ -55,7 +55,7 @@ ScanSpec All(size_t batch_rows = 7) {
   return spec;
 }
 
-TEST_CASE("every form of the wire carries every kind of call") {
+TEST_CASE("every transport and protocol carries every kind of call") {
   for (const auto& [transport, compact] :
        std::vector<std::pair<Transport, bool>>{{Transport::kBuffered, false},
                                                {Transport::kBuffered, true},
@@ -79,7 +79,7 @@ TEST_CASE("every form of the wire carries every kind of call") {
   }
 }
 
-TEST_CASE("a framed gateway is not asked to divide a table") {
+TEST_CASE("a framed gateway is not asked to split a table") {
   GatewayOptions options;
   options.transport = Transport::kFramed;
   Bed bed(options);
@@ -88,7 +88,7 @@ TEST_CASE("a framed gateway is not asked to divide a table") {
   CHECK(bed.Connect()->CreateTable(table).code() == StatusCode::kUnsupported);
 }
 
-TEST_CASE("batches of writes are cut so that a frame holds them") {
+TEST_CASE("batches of writes fit into a frame") {
   GatewayOptions options;
   options.transport = Transport::kFramed;
   Bed bed(options);
@@ -103,7 +103,7 @@ TEST_CASE("batches of writes are cut so that a frame holds them") {
   CHECK(bed.calls["putMultiple"] == 2 * 5);
 }
 
-TEST_CASE("a row that is deleted after it was compared does not come back by its rewrite") {
+TEST_CASE("a row that is deleted after the comparison is not restored by its rewrite") {
   Bed bed;
   auto store = bed.Connect();
   REQUIRE(store->Mutate("g", {{"k", {PutCell("a", "p", "1"), PutCell("a", "q", "2")}}}).ok());
@@ -125,7 +125,7 @@ TEST_CASE("a row that is deleted after it was compared does not come back by its
   CHECK(Text(*store, "k").empty());
 }
 
-TEST_CASE("a put or get whose connection is lost is sent again") {
+TEST_CASE("a put or get whose connection is lost is repeated") {
   for (const Stage stage : {Stage::kBefore, Stage::kAfter}) {
     Bed bed;
     auto store = bed.Connect();
@@ -139,7 +139,7 @@ TEST_CASE("a put or get whose connection is lost is sent again") {
   }
 }
 
-TEST_CASE("a delete of the newest version whose connection is lost is sent once and told of") {
+TEST_CASE("a delete of the newest version whose connection is lost is sent once and reported") {
   Bed bed;
   auto store = bed.Connect();
   const CellChange newest{CellChange::Kind::kDeleteVersion, "a", "q", {}, {}, {}};
@@ -162,7 +162,7 @@ class BusyStore : public ModelStore {
   }
 };
 
-TEST_CASE("a batch that HBase is too busy for is not sent again row by row") {
+TEST_CASE("a batch that HBase is too busy for is not repeated row by row") {
   BusyStore busy;
   REQUIRE(busy.CreateTable(kTable).ok());
   std::atomic<int> puts = 0;
@@ -183,7 +183,7 @@ TEST_CASE("a batch that HBase is too busy for is not sent again row by row") {
   CHECK(puts == 0);
 }
 
-TEST_CASE("an increment or append whose connection is lost is sent once and told of") {
+TEST_CASE("an increment or append whose connection is lost is sent once and reported") {
   for (const Stage stage : {Stage::kBefore, Stage::kAfter}) {
     Bed bed;
     auto store = bed.Connect();
@@ -198,7 +198,7 @@ TEST_CASE("an increment or append whose connection is lost is sent once and told
   }
 }
 
-TEST_CASE("a comparison that was won though its connection was lost counts as won") {
+TEST_CASE("a successful comparison whose connection was lost counts as successful") {
   for (const Stage stage : {Stage::kBefore, Stage::kAfter}) {
     Bed bed;
     auto store = bed.Connect();
@@ -206,7 +206,7 @@ TEST_CASE("a comparison that was won though its connection was lost counts as wo
     bed.Drop("checkAndMutate", stage);
     CHECK(*store->CompareAndMutate("a", "q", std::nullopt, "g", mine));
     CHECK(Text(*store, "k") == "a:q=mine ");
-    // One that was lost is not.
+    // A lost scanner is not closed.
     const RowMutation late{"k", {PutCell("a", "q", "late")}};
     bed.Drop("checkAndMutate", stage);
     CHECK_FALSE(*store->CompareAndMutate("a", "q", std::nullopt, "g", late));
@@ -214,7 +214,7 @@ TEST_CASE("a comparison that was won though its connection was lost counts as wo
   }
 }
 
-TEST_CASE("a scan goes on behind its last row when connection or scanner are lost") {
+TEST_CASE("a scan continues after its last row when connection or scanner are lost") {
   for (const bool reversed : {false, true}) {
     Bed bed;
     auto store = bed.Connect();
@@ -233,7 +233,7 @@ TEST_CASE("a scan goes on behind its last row when connection or scanner are los
   }
 }
 
-TEST_CASE("a scan that goes on right before its stop does not give the row of the stop") {
+TEST_CASE("a scan that continues right before its stop does not return the row of the stop") {
   Bed bed;
   auto store = bed.Connect();
   const Bytes stop("k\0", 2);
@@ -244,7 +244,7 @@ TEST_CASE("a scan that goes on right before its stop does not give the row of th
   CHECK(Keys(*store, spec, [&] { bed.gateway->ForgetScanners(); }) == std::vector<Bytes>{"k"});
 }
 
-TEST_CASE("of wide rows fewer are fetched at once") {
+TEST_CASE("fewer wide rows are fetched at once") {
   Bed bed;
   HbaseOptions options = Hasty(bed.gateway->ClientOptions());
   options.fetch_rows = 10;
@@ -270,7 +270,7 @@ TEST_CASE("of wide rows fewer are fetched at once") {
   CHECK(fetches(single) == 1 + 20 + 1);
 }
 
-TEST_CASE("a scan that ends, or that nobody wants any more, is closed at the gateway") {
+TEST_CASE("a scan that ends or is abandoned is closed at the gateway") {
   Bed bed;
   auto store = bed.Connect();
   FillRows(*store, 50);
@@ -284,7 +284,7 @@ TEST_CASE("a scan that ends, or that nobody wants any more, is closed at the gat
   CHECK(bed.gateway->scanner_count() == 0);
 }
 
-TEST_CASE("rows that are longer together than an answer may be are fetched in smaller parts") {
+TEST_CASE("rows whose total exceeds a response are fetched in smaller groups") {
   Bed bed;
   HbaseOptions options = Hasty(bed.gateway->ClientOptions());
   options.message_bytes_max = 1 << 20;
@@ -306,7 +306,7 @@ TEST_CASE("rows that are longer together than an answer may be are fetched in sm
   CHECK(next.code() == StatusCode::kLimitExceeded);
 }
 
-TEST_CASE("of several gateways the others are asked when one is gone") {
+TEST_CASE("if one of several gateways is unreachable, the others are used") {
   Bed bed;
   FakeGateway other([&]() -> Store& { return bed.model; }, {});
   HbaseOptions options = Hasty(bed.gateway->ClientOptions());
@@ -333,7 +333,7 @@ TEST_CASE("a gateway that comes back is used again") {
   CHECK(Text(*store, Bytes("\0\0", 2)) == "a:q=0 ");
 }
 
-TEST_CASE("where no gateway answers a call ends with its deadline") {
+TEST_CASE("if no gateway responds, a call ends with its deadline") {
   Bed bed;
   HbaseOptions options = Hasty(bed.gateway->ClientOptions());
   options.deadline_ms = 20;
@@ -344,7 +344,7 @@ TEST_CASE("where no gateway answers a call ends with its deadline") {
   CHECK(HbaseStore::Connect(options).status().code() == StatusCode::kUnavailable);
 }
 
-TEST_CASE("a gateway of another wire form is told from one that is away") {
+TEST_CASE("a gateway with another protocol is distinguished from an unreachable one") {
   GatewayOptions framed;
   framed.transport = Transport::kFramed;
   Bed bed(framed);
@@ -358,7 +358,7 @@ TEST_CASE("a gateway of another wire form is told from one that is away") {
   CHECK(refused.message().find("framing") != std::string_view::npos);
 }
 
-TEST_CASE("options that cannot be are refused") {
+TEST_CASE("invalid options are refused") {
   const auto code = [](auto change) {
     HbaseOptions options;
     change(options);
@@ -372,7 +372,7 @@ TEST_CASE("options that cannot be are refused") {
         }) == StatusCode::kInvalidArgument);
 }
 
-TEST_CASE("a table is created with its regions, and its salt buckets where it is of points") {
+TEST_CASE("a table is created with its regions, and a points table with its salt buckets") {
   Bed bed;
   HbaseOptions options = Hasty(bed.gateway->ClientOptions());
   options.layout.salt_width = 1;
@@ -390,7 +390,7 @@ TEST_CASE("a table is created with its regions, and its salt buckets where it is
         std::vector<Bytes>{Bytes(1, '\1'), Bytes(1, '\2'), Bytes(1, '\3'), "m"});
 }
 
-TEST_CASE("tables are created and dropped though connections are lost meanwhile") {
+TEST_CASE("tables are created and dropped even if connections are lost meanwhile") {
   for (const Stage stage : {Stage::kBefore, Stage::kAfter}) {
     Bed bed;
     auto store = bed.Connect();

@@ -1,5 +1,5 @@
-// A want of memory of a caller, wherever it comes: every caller hears what became of its own puts,
-// and the queue goes on.
+// Memory of one caller runs out at each allocation in turn: every caller gets the results of its
+// own puts, and the queue continues.
 
 #include <doctest/doctest.h>
 
@@ -29,7 +29,7 @@ void CheckGoesOn(HbaseStore& store, const Bytes& n) {
   REQUIRE(ValueOf(store, "after") == n);
 }
 
-TEST_CASE("puts that break off at any allocation leave the queue in order") {
+TEST_CASE("puts that fail at any allocation leave the queue in order") {
   Bed bed;
   auto store = bed.Connect();
   bool failed = true;
@@ -47,7 +47,7 @@ TEST_CASE("puts that break off at any allocation leave the queue in order") {
   }
 }
 
-TEST_CASE("where one caller's memory ends the others hear what became of their puts") {
+TEST_CASE("if one caller runs out of memory, the others get the results of their puts") {
   Bed bed;
   auto store = bed.Connect();
   bool failed = true;
@@ -67,7 +67,7 @@ TEST_CASE("where one caller's memory ends the others hear what became of their p
         return store->Mutate("g", {PutRow("k", n), PutRow("l", n)});
       });
     });
-    // It may end before it has come to wait.
+    // It may end before it began to wait.
     bed.Release();
     for (std::thread* thread : {&first, &waits, &starves}) thread->join();
     REQUIRE(before.ok());

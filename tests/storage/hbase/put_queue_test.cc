@@ -1,4 +1,5 @@
-// Puts of several callers: which go together, in which order, and who hears of what.
+// Puts of several callers: which ones are sent together, in which order, and which results callers
+// get.
 
 #include "storage/hbase/put_queue.h"
 
@@ -24,7 +25,7 @@ Bytes ValueOf(Store& store, const Bytes& key) {
   return row->cells.empty() ? Bytes() : row->cells[0].value;
 }
 
-/// Callers that are in a call each, behind one whose call the gateway holds.
+/// Several callers with one call each, which wait for a call that the gateway delays.
 struct Crowd {
   explicit Crowd(Bed* bed, const HbaseOptions& options) : bed(bed), store(bed->Connect(options)) {
     bed->Hold("put");
@@ -55,7 +56,7 @@ struct Crowd {
   std::vector<std::thread> threads;
 };
 
-TEST_CASE("puts of several callers that wait go in one call") {
+TEST_CASE("waiting puts of several callers are sent in one call") {
   Bed bed;
   Crowd crowd(&bed, Hasty(bed.gateway->ClientOptions()));
   for (int i = 0; i < 20; ++i) {
@@ -78,7 +79,7 @@ TEST_CASE("puts of several callers that wait go in one call") {
   CHECK(stats.put_rows == 41);
 }
 
-TEST_CASE("a batch that is full goes beside a call that is on the way") {
+TEST_CASE("a full batch is sent alongside a running call") {
   Bed bed;
   HbaseOptions options = Hasty(bed.gateway->ClientOptions());
   options.batch_rows = 3;
@@ -89,7 +90,7 @@ TEST_CASE("a batch that is full goes beside a call that is on the way") {
   CHECK(ValueOf(*crowd.store, "m") == "1");
 }
 
-TEST_CASE("each caller hears of the puts that were its own") {
+TEST_CASE("each caller gets the results of its own puts") {
   Bed bed;
   Crowd crowd(&bed, Hasty(bed.gateway->ClientOptions()));
   crowd.Call({PutRow("k", "1")});
@@ -106,12 +107,12 @@ TEST_CASE("each caller hears of the puts that were its own") {
   CHECK(ValueOf(*crowd.store, "n") == "1");
 }
 
-TEST_CASE("of puts of one row the later wins, whoever they came from") {
+TEST_CASE("of puts to one row the later one wins, whoever sent them") {
   Bed bed;
   HbaseOptions options = Hasty(bed.gateway->ClientOptions());
   options.batch_rows = 2;
   Crowd crowd(&bed, options);
-  // Full batches, which would go at once, were the row not on the way.
+  // Full batches would be sent at once if the row were not being sent.
   for (int i = 0; i < 6; ++i) {
     crowd.Call({PutRow("first", std::to_string(i)), PutRow("k", std::to_string(i))});
     crowd.WaitWaiting(2 * static_cast<size_t>(i + 1));
@@ -122,7 +123,7 @@ TEST_CASE("of puts of one row the later wins, whoever they came from") {
   CHECK(ValueOf(*crowd.store, "k") == "5");
 }
 
-TEST_CASE("of puts of one column in one call the last wins: they go one after another") {
+TEST_CASE("of puts to one column in one call the last one wins: they are sent one after another") {
   Bed bed;
   auto store = bed.Connect();
   const auto put = [](const Bytes& qualifier, const Bytes& value) {
@@ -136,7 +137,7 @@ TEST_CASE("of puts of one column in one call the last wins: they go one after an
   CHECK(store->Stats().put_rows == 5);
 }
 
-TEST_CASE("where HBase turns out to be away those that wait hear it at once") {
+TEST_CASE("if HBase becomes unreachable, waiting callers get the error at once") {
   Bed bed;
   HbaseOptions options = Hasty(bed.gateway->ClientOptions());
   options.deadline_ms = 20;
@@ -144,7 +145,7 @@ TEST_CASE("where HBase turns out to be away those that wait hear it at once") {
   crowd.Call({PutRow("k", "1")});
   crowd.Call({PutRow("l", "1")});
   crowd.WaitWaiting(2);
-  // The gateway answers again by the time that the second would be sent.
+  // The gateway responds again before the second one would be sent.
   bed.DropAll("put", Stage::kBefore);
   crowd.Finish();
   for (const auto& statuses : crowd.statuses) {
@@ -153,7 +154,7 @@ TEST_CASE("where HBase turns out to be away those that wait hear it at once") {
   CHECK(crowd.store->Stats().put_batches == 1);
 }
 
-TEST_CASE("statistics tell calls, repetitions, failures and connections") {
+TEST_CASE("statistics have calls, repetitions, failures and connections") {
   Bed bed;
   HbaseOptions options = Hasty(bed.gateway->ClientOptions());
   options.deadline_ms = 20;

@@ -39,14 +39,14 @@ CellChange Newest(Bytes family, Bytes qualifier) {
   return {Kind::kDeleteVersion, std::move(family), std::move(qualifier), {}, {}, {}};
 }
 
-TEST_CASE("of several puts of a column the last one stays, but for other times") {
+TEST_CASE("of several puts of a column the last one stays, unless their times differ") {
   CHECK(Settled({PutCell("a", "q", "1"), PutCell("a", "q", "2")}) == "put a:q=2; ");
   CHECK(Settled({PutCell("a", "q", "1"), PutCell("b", "q", "2")}) == "put a:q=1; put b:q=2; ");
   CHECK(Settled({At(PutCell("a", "q", "1"), 5), PutCell("a", "q", "2"),
                  At(PutCell("a", "q", "3"), 5)}) == "put a:q=2; put a:q=3@5; ");
 }
 
-TEST_CASE("a put after a delete of its column replaces it, a delete after a put takes it away") {
+TEST_CASE("a put after a delete of its column replaces it, and a delete after a put removes it") {
   CHECK(Settled({DeleteColumn("a", "q"), PutCell("a", "q", "1")}) == "put a:q=1; ");
   CHECK(Settled({PutCell("a", "q", "1"), DeleteColumn("a", "q")}) == "column a:q; ");
   CHECK(Settled({PutCell("a", "q", "1"), DeleteColumn("a", "r")}) == "column a:r; put a:q=1; ");
@@ -54,7 +54,7 @@ TEST_CASE("a put after a delete of its column replaces it, a delete after a put 
         "put a:q=2; ");
 }
 
-TEST_CASE("a family that is put into after its delete loses the columns that are there") {
+TEST_CASE("a family with a put after its delete loses its existing columns") {
   CHECK(Settled({Family("a"), PutCell("a", "q", "1")}, {"p", "q", "r"}) ==
         "column a:p; column a:r; put a:q=1; ");
   CHECK(Settled({PutCell("a", "q", "1"), Family("a")}, {"p"}) == "family a:; ");
@@ -67,7 +67,7 @@ TEST_CASE("the newest version is the one that the mutation has just put") {
   CHECK(Settled({PutCell("a", "r", "1"), Newest("a", "q")}) == "put a:r=1; version a:q; ");
 }
 
-TEST_CASE("changes with times of their own stay") {
+TEST_CASE("changes with their own times stay unchanged") {
   CHECK(Settled({At(DeleteColumn("a", "q"), 5), PutCell("a", "q", "1")}) ==
         "column a:q@5; put a:q=1; ");
   CHECK(Settled({At(PutCell("a", "q", "1"), 5), DeleteColumn("a", "q")}) ==
@@ -75,7 +75,7 @@ TEST_CASE("changes with times of their own stay") {
   CHECK(Settled({At(Family("a"), 5), PutCell("a", "q", "1")}, {"p"}) == "family a:@5; put a:q=1; ");
 }
 
-TEST_CASE("changes as of now are told from those of a time") {
+TEST_CASE("changes at the current time are distinguished from those with a time") {
   CHECK(DeletesNow({PutCell("a", "q", "1"), DeleteColumn("a", "r")}));
   CHECK_FALSE(DeletesNow({PutCell("a", "q", "1"), At(DeleteColumn("a", "r"), 5)}));
 }

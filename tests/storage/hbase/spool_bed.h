@@ -1,5 +1,5 @@
 #pragma once
-// A spool on a disk that fails as a test says, and in place of HBase one cell a row.
+// A spool on a disk that fails as a test chooses. A map with one cell per row stands for HBase.
 
 #include <doctest/doctest.h>
 
@@ -17,7 +17,7 @@
 
 namespace hg::hbase {
 
-/// What HBase has: one cell a row.
+/// Stands for HBase. Each row has one cell.
 class Cluster {
  public:
   Status Write(const SpoolRecord& record) { return WriteRows(record)[0]; }
@@ -39,12 +39,12 @@ class Cluster {
     }
     return statuses;
   }
-  /// What writes of the key hear.
+  /// Sets the result of writes to the key.
   void Answer(const Bytes& key, const Status& status) {
     const std::lock_guard lock(mutex_);
     answers_[key] = status;
   }
-  /// What writes of the key hear, and those behind it in their call. "": none.
+  /// Sets the result of writes to the key and of all later rows of the same call. "" = no key.
   void AnswerFrom(const Bytes& key, const Status& status) {
     const std::lock_guard lock(mutex_);
     stops_at_ = key;
@@ -92,7 +92,7 @@ inline SpoolOptions Options() {
   return options;
 }
 
-/// A disk, a cluster, and the spool between them.
+/// A disk, a cluster, and a spool that writes to both.
 struct Bench {
   explicit Bench(uint64_t seed = 1) : disk(seed) {}
 
@@ -103,7 +103,7 @@ struct Bench {
     (*opened)->Start([this](const SpoolRecord& record) { return cluster.WriteRows(record); });
     return std::move(*opened);
   }
-  /// The process is killed: nothing of it reaches the disk any more.
+  /// Simulates that the process is killed: nothing that it wrote later reaches the disk.
   void Kill(std::unique_ptr<Spool> spool) {
     disk.FailAllCalls();
     spool.reset();

@@ -1,5 +1,5 @@
-// The spool on a disk that fails and is mended: it goes on by itself, and what it acknowledged is
-// written.
+// The spool on a disk that fails and recovers: the spool recovers by itself, and acknowledged
+// writes are stored.
 
 #include <doctest/doctest.h>
 
@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kRows = 40;
 
-// As a client does that sends again. Whether it was taken at last.
+// Like a client that retries. Returns whether the write was finally accepted.
 bool HoldAtLast(Spool* spool, const SpoolRecord& record) {
   for (int tries = 0; tries < 20'000; ++tries) {
     if (spool->Hold(record).ok()) return true;
@@ -34,7 +34,7 @@ void CheckAll(Bench* bench) {
   }
 }
 
-TEST_CASE("after a call of the disk that failed writes are taken again, and none is lost") {
+TEST_CASE("after a failing disk call writes are accepted again, and none is lost") {
   for (const bool synced : {true, false}) {
     for (uint64_t fails_at = 1;; ++fails_at) {
       CAPTURE(synced);
@@ -42,7 +42,7 @@ TEST_CASE("after a call of the disk that failed writes are taken again, and none
       Bench bench(fails_at);
       bench.cluster.SetAway(true);
       SpoolOptions options = Options();
-      options.file_bytes = 400;  // some ten of them
+      options.file_bytes = 400;  // about ten files
       options.sync_on_commit = synced;
       auto spool = bench.Open(options);
       bench.disk.FailCall(fails_at);
@@ -66,7 +66,7 @@ TEST_CASE("after a call of the disk that failed writes are taken again, and none
   }
 }
 
-TEST_CASE("a sync that fails while nothing waits keeps up one write") {
+TEST_CASE("a failing sync while nothing waits delays one write") {
   Bench bench;
   SpoolOptions options = Options();
   options.sync_on_commit = false;
@@ -76,7 +76,7 @@ TEST_CASE("a sync that fails while nothing waits keeps up one write") {
     REQUIRE(spool->Hold(Record("a", "1")).ok());
     Bench::WaitEmpty(*spool);
     bench.disk.FailCall(1);
-  } while (spool->Sync().ok());  // all was synced behind the scenes
+  } while (spool->Sync().ok());  // everything was synced in the background
   CHECK_FALSE(spool->Hold(Record("b", "1")).ok());
   REQUIRE(HoldAtLast(spool.get(), Record("b", "2")));
   Bench::WaitEmpty(*spool);
@@ -84,7 +84,7 @@ TEST_CASE("a sync that fails while nothing waits keeps up one write") {
   CHECK(spool->Stats().failure.empty());
 }
 
-TEST_CASE("the row that HBase does not take for now is told by its key, and for how long") {
+TEST_CASE("the row that HBase does not accept now is reported with its key and the duration") {
   Bench bench;
   bench.cluster.SetAway(true);
   auto spool = bench.Open();

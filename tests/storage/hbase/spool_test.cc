@@ -1,5 +1,5 @@
-// Writes that wait for HBase: nothing acknowledged is lost, and nothing older comes over something
-// newer, wherever the process or the power goes.
+// Writes that wait for HBase: nothing acknowledged is lost, and nothing older overwrites something
+// newer, wherever the process ends or the power fails.
 
 #include "storage/hbase/spool.h"
 
@@ -17,7 +17,7 @@
 namespace hg::hbase {
 namespace {
 
-TEST_CASE("records of a spool come back as they were") {
+TEST_CASE("records of a spool are decoded as they were") {
   SpoolRecord record = Record("key", Bytes("v\0\xFF", 3));
   record.taken_ms = 1'700'000'000'123;
   record.rows[0].changes[0].timestamp_ms = -5;
@@ -43,7 +43,7 @@ TEST_CASE("records of a spool come back as they were") {
   CHECK_FALSE(DecodeSpoolRecord(3, body, &back));
 }
 
-TEST_CASE("what waits is written in its order when HBase is back") {
+TEST_CASE("waiting writes are replayed in order when HBase is back") {
   Bench bench;
   bench.cluster.SetAway(true);
   auto spool = bench.Open();
@@ -65,7 +65,7 @@ TEST_CASE("what waits is written in its order when HBase is back") {
   CHECK(done.failure.empty());
 }
 
-TEST_CASE("what waits when the daemon is killed is written by the next one") {
+TEST_CASE("waiting writes of a killed daemon are replayed by the next one") {
   Bench bench;
   bench.cluster.SetAway(true);
   auto spool = bench.Open();
@@ -82,7 +82,7 @@ TEST_CASE("what waits when the daemon is killed is written by the next one") {
   CHECK(bench.cluster.history() == all);
 }
 
-TEST_CASE("what was written is not written again over what came later") {
+TEST_CASE("replayed writes are not replayed again over later writes") {
   Bench bench;
   bench.cluster.SetAway(true);
   auto spool = bench.Open();
@@ -98,7 +98,7 @@ TEST_CASE("what was written is not written again over what came later") {
   CHECK(bench.cluster.cells()["k"] == "newer");
 }
 
-TEST_CASE("a clean stop keeps what waits") {
+TEST_CASE("a clean stop keeps waiting writes") {
   Bench bench;
   bench.cluster.SetAway(true);
   auto spool = bench.Open();
@@ -137,7 +137,7 @@ TEST_CASE("appends are sent one by one, in their place among the puts") {
                     {Kind::kPuts, 1}, {Kind::kAppend, 1}, {Kind::kAppend, 1}, {Kind::kPuts, 1}});
 }
 
-TEST_CASE("a spool that is full refuses, and takes again when there is room") {
+TEST_CASE("a full spool refuses writes, and accepts them again when there is space") {
   Bench bench;
   bench.cluster.SetAway(true);
   SpoolOptions options = Options();
@@ -176,7 +176,7 @@ TEST_CASE("a spool whose disk is full keeps nothing in memory") {
   bench.disk.FailCall(0);
 }
 
-TEST_CASE("its statistics say why HBase does not take what waits") {
+TEST_CASE("the statistics have the reason why HBase does not accept waiting writes") {
   Bench bench;
   bench.cluster.SetAway(true);
   auto spool = bench.Open();
@@ -189,7 +189,7 @@ SpoolRecord Rows(std::vector<RowMutation> rows) {
   return {SpoolRecord::Kind::kPuts, 0, "tsdb", std::move(rows)};
 }
 
-TEST_CASE("a row that HBase refuses for good is set aside, and keeps up nothing") {
+TEST_CASE("a row that HBase refuses permanently is moved aside and delays nothing") {
   Bench bench;
   bench.cluster.SetAway(true);
   bench.cluster.Answer("bad\n#", Status::InvalidArgument("too\nlong"));
@@ -233,7 +233,7 @@ TEST_CASE("a row that HBase refuses for good is set aside, and keeps up nothing"
                     "\n");
 }
 
-TEST_CASE("rows that HBase refuses for a while are sent again alone") {
+TEST_CASE("rows that HBase refuses temporarily are sent again on their own") {
   Bench bench;
   bench.cluster.SetAway(true);
   auto spool = bench.Open();
@@ -255,7 +255,7 @@ TEST_CASE("rows that HBase refuses for a while are sent again alone") {
   CHECK(spool->Stats().rows_set_aside == 0);
 }
 
-TEST_CASE("before rows are set aside their table has some time to come back") {
+TEST_CASE("before rows are moved aside, their table has some time to come back") {
   Bench bench;
   bench.cluster.SetAway(true);
   auto spool = bench.Open();
@@ -272,12 +272,12 @@ TEST_CASE("before rows are set aside their table has some time to come back") {
   CHECK(spool->Stats().rows_set_aside == 2);
 }
 
-TEST_CASE("a file that is damaged is kept with what is behind the damage, and told") {
+TEST_CASE("a damaged file is kept together with the later files, and reported") {
   Bench bench;
   bench.cluster.SetAway(true);
   auto spool = bench.Open();
   for (const Bytes& n : Numbers(300)) REQUIRE(spool->Hold(Record("k", n)).ok());
-  // Of the first file all may be read already.
+  // All of the first file may have been read already.
   const auto names = bench.disk.List("/spool");
   std::vector<std::string> logs;
   for (const std::string& name : *names) {
@@ -298,7 +298,30 @@ TEST_CASE("a file that is damaged is kept with what is behind the damage, and to
   CHECK(bench.cluster.history() == Numbers(300));
 }
 
-TEST_CASE("a mark that is damaged is refused by name") {
+TEST_CASE("a start without the newest log file is refused, with the file in the error") {
+  for (const bool emptied : {false, true}) {
+    Bench bench;
+    bench.cluster.SetAway(true);
+    auto spool = bench.Open();
+    REQUIRE(spool->Hold(Record("k", "1")).ok());
+    REQUIRE(spool->Stop().ok());
+    spool.reset();
+    std::string newest;
+    const auto names = bench.disk.List("/spool");
+    for (const std::string& name : *names) {
+      uint64_t number;
+      if (lsm::ParseLogFileName(name, &number)) newest = std::max(newest, "/spool/" + name);
+    }
+    REQUIRE(!newest.empty());
+    REQUIRE(bench.disk.Remove(newest).ok());
+    if (emptied) REQUIRE(bench.disk.Open(newest, OpenMode::kCreate).ok());
+    const Status refused = Spool::Open(bench.disk, Options(), bench.clock).status();
+    CHECK(refused.code() == StatusCode::kCorruption);
+    CHECK(refused.message().find(newest) != std::string_view::npos);
+  }
+}
+
+TEST_CASE("a damaged mark is refused by name") {
   Bench bench;
   bench.cluster.SetAway(true);
   auto spool = bench.Open();
@@ -312,8 +335,8 @@ TEST_CASE("a mark that is damaged is refused by name") {
   CHECK(refused.message().find("/spool/REPLAYED") != std::string_view::npos);
 }
 
-/// Writes to HBase, or to the spool when it is away, as the store does; dies at the nth change of
-/// the disk. What each cell may be afterwards.
+/// Writes to HBase, or to the spool while it is unreachable, like the store. Dies at the nth change
+/// of the disk. Records the possible contents of each cell afterwards.
 std::map<Bytes, std::set<Bytes>> WriteUntilDeath(Bench* bench, uint64_t dies_at) {
   auto spool = bench->Open();
   bench->disk.DieAtCall(dies_at);
@@ -321,7 +344,7 @@ std::map<Bytes, std::set<Bytes>> WriteUntilDeath(Bench* bench, uint64_t dies_at)
   for (int i = 0; i < 60; ++i) {
     if (i % 20 == 5) bench->cluster.SetAway(true);
     if (i % 20 == 12) bench->cluster.SetAway(false);
-    // The second stretch is over before the next write.
+    // The second period has ended before the next write.
     if (i == 37) {
       while (spool->holding() && !bench->disk.failed()) std::this_thread::yield();
     }
@@ -340,7 +363,8 @@ std::map<Bytes, std::set<Bytes>> WriteUntilDeath(Bench* bench, uint64_t dies_at)
   return may_be;
 }
 
-TEST_CASE("wherever the process dies nothing acknowledged is lost or overwritten by older") {
+TEST_CASE(
+    "wherever the process ends, nothing acknowledged is lost or overwritten by older writes") {
   for (const bool power : {false, true}) {
     for (uint64_t dies_at = 1;; ++dies_at) {
       CAPTURE(power);
@@ -365,7 +389,7 @@ TEST_CASE("wherever the process dies nothing acknowledged is lost or overwritten
   }
 }
 
-TEST_CASE("a want of memory while writes are replayed is told, and they are replayed behind it") {
+TEST_CASE("running out of memory during replay is reported, and the writes are replayed later") {
   Bench bench;
   auto spool = *Spool::Open(bench.disk, Options(), bench.clock);
   std::atomic<bool> starves = true;

@@ -1,4 +1,5 @@
-// The store with a spool: what is acknowledged while HBase is away, and what is there afterwards.
+// The store with a spool: which writes are acknowledged while HBase is unreachable, and which are
+// stored afterwards.
 
 #include <doctest/doctest.h>
 
@@ -16,11 +17,11 @@
 namespace hg::hbase {
 namespace {
 
-/// A gateway that comes and goes, and stores with a spool for table "g" on one disk.
+/// A gateway that can be stopped and started, and stores with a spool for table "g" on one disk.
 struct SpooledBed : Bed {
   std::unique_ptr<HbaseStore> Open(uint64_t bytes_max = 1 << 20) {
     HbaseOptions options = Hasty(gateway->ClientOptions());
-    options.deadline_ms = 50;  // of what does not wait
+    options.deadline_ms = 50;  // for calls that do not wait
     options.spool.emplace();
     options.spool->folder = "/spool";
     options.spool->tables = {"g"};
@@ -56,7 +57,7 @@ void WaitEmpty(const HbaseStore& store) {
   }
 }
 
-TEST_CASE("what HBase cannot take is acknowledged, and is there when it is back") {
+TEST_CASE("writes that HBase cannot accept are acknowledged, and are there when it is back") {
   SpooledBed bed;
   auto store = bed.Open();
   REQUIRE(Write(*store, "k", "1").ok());
@@ -72,7 +73,7 @@ TEST_CASE("what HBase cannot take is acknowledged, and is there when it is back"
   WaitEmpty(*store);
   CHECK(Read(bed.model, "k") == "3");
   CHECK(Read(bed.model, "l") == "2");
-  // What comes now goes to HBase itself: at the latest when its last mark is on the disk.
+  // From now on writes go to HBase itself, at the latest when the last mark is on disk.
   while (store->Stats().spool->rows_taken == store->Stats().spool->rows_replayed &&
          store->Stats().spool->rows_taken < 1000) {
     const uint64_t taken = store->Stats().spool->rows_taken;
@@ -83,7 +84,8 @@ TEST_CASE("what HBase cannot take is acknowledged, and is there when it is back"
   CHECK(Read(bed.model, "k") == "4");
 }
 
-TEST_CASE("what waits when the daemon stops is written by the next one before anything newer") {
+TEST_CASE(
+    "writes that wait when the daemon stops are replayed by the next one before newer writes") {
   SpooledBed bed;
   auto store = bed.Open();
   bed.SetAway(true);
@@ -101,7 +103,7 @@ TEST_CASE("what waits when the daemon stops is written by the next one before an
   CHECK(bed.model.Get("g", "k", "a", {"n"})->cells[0].value == "12");
 }
 
-TEST_CASE("what the spool does not take fails while HBase is away") {
+TEST_CASE("writes that the spool does not take fail while HBase is unreachable") {
   SpooledBed bed;
   REQUIRE(bed.model.CreateTable({"h", {{"a"}}, false}).ok());
   auto store = bed.Open();
@@ -115,13 +117,13 @@ TEST_CASE("what the spool does not take fails while HBase is away") {
   CHECK(store->Increment("g", "k", "a", "q", 1).status().code() == StatusCode::kUnavailable);
   CHECK(store->Stats().spool->rows_taken == 0);
   REQUIRE(Write(*store, "k", "1").ok());
-  // Nor does it take what HBase would refuse.
+  // The spool does not accept what HBase would refuse either.
   CellChange before_time = PutCell("a", "q", "1");
   before_time.timestamp_ms = -1;
   CHECK(code("g", before_time) == StatusCode::kInvalidArgument);
 }
 
-TEST_CASE("rows are not deleted while older writes of them may wait") {
+TEST_CASE("rows are not deleted while older writes to them may wait") {
   SpooledBed bed;
   auto store = bed.Open();
   bed.SetAway(true);
@@ -140,7 +142,7 @@ TEST_CASE("rows are not deleted while older writes of them may wait") {
   CHECK(Read(bed.model, "k").empty());
 }
 
-TEST_CASE("where spool and disk have no room the writer hears it, and nothing stays refused") {
+TEST_CASE("if spool and disk are full, the writer gets an error, and later writes are accepted") {
   SpooledBed bed;
   auto store = bed.Open(500);
   bed.SetAway(true);
@@ -155,7 +157,7 @@ TEST_CASE("where spool and disk have no room the writer hears it, and nothing st
   CHECK(Write(*store, "k", "2").ok());
 }
 
-TEST_CASE("a table that is missing when its writes are replayed is waited for") {
+TEST_CASE("a table that is missing during replay is waited for") {
   SpooledBed bed;
   auto store = bed.Open();
   bed.SetAway(true);
@@ -170,7 +172,7 @@ TEST_CASE("a table that is missing when its writes are replayed is waited for") 
   CHECK(Read(bed.model, "k") == "1");
 }
 
-TEST_CASE("a row that HBase refuses for good does not keep up the others") {
+TEST_CASE("a row that HBase refuses permanently does not delay other rows") {
   SpooledBed bed;
   bed.refusal_patience_ms = 0;
   auto store = bed.Open();
@@ -187,7 +189,7 @@ TEST_CASE("a row that HBase refuses for good does not keep up the others") {
   CHECK(store->Stats().spool->set_aside.find("NoSuchColumnFamily") != std::string::npos);
 }
 
-TEST_CASE("of one call nothing is written behind what waits") {
+TEST_CASE("of one call, no row is written after a row that waits") {
   SpooledBed bed;
   bed.batch_rows = 2;
   auto store = bed.Open();
@@ -202,7 +204,7 @@ TEST_CASE("of one call nothing is written behind what waits") {
   CHECK(Read(bed.model, "k") == "2");
 }
 
-TEST_CASE("nobody waits for a call that hangs longer than the spool's patience") {
+TEST_CASE("no write waits for a hanging call longer than the spool's patience") {
   SpooledBed bed;
   auto store = bed.Open();
   bed.Hold("put");
@@ -218,7 +220,7 @@ TEST_CASE("nobody waits for a call that hangs longer than the spool's patience")
   CHECK(Read(bed.model, "l") == "1");
 }
 
-/// Writes rising numbers to cells of its own, until told to stop.
+/// Writes increasing numbers to its own cells until it is stopped.
 class Writer {
  public:
   Writer(HbaseStore* store, int number)
@@ -230,7 +232,7 @@ class Writer {
   }
   [[nodiscard]] int written() const { return written_; }
 
-  /// The last number that was acknowledged, or one that was tried later.
+  /// The last acknowledged number, or one that was tried later.
   void Check(Store& there) const {
     const Bytes value = Read(there, key_);
     REQUIRE(!value.empty());
@@ -244,7 +246,8 @@ class Writer {
       const int n = written_ + 1;
       if (Write(*store, key_, std::to_string(n)).ok()) acknowledged_ = n;
       written_ = n;
-      // The spool takes more of one cell than a gateway, call by call, takes from it in good time.
+      // The spool accepts more writes to one cell than a gateway can take from it in time, call by
+      // call.
       std::this_thread::sleep_for(std::chrono::microseconds(200));
     }
   }
@@ -256,7 +259,7 @@ class Writer {
   std::thread thread_;
 };
 
-TEST_CASE("gateways that come and go lose and turn round nothing that was acknowledged") {
+TEST_CASE("gateways that come and go lose and reorder no acknowledged write") {
   SpooledBed bed;
   auto store = bed.Open(64 << 20);
   std::vector<std::unique_ptr<Writer>> writers;

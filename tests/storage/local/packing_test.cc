@@ -9,7 +9,7 @@
 namespace hg::local {
 namespace {
 
-/// Packed, unpacked and packed again: the same bytes.
+/// Packs, unpacks and packs again: the bytes must be equal.
 template <typename T>
 void CheckRoundTrip(const T& value) {
   const Bytes packed = Packer().Put(value).Take();
@@ -18,7 +18,7 @@ void CheckRoundTrip(const T& value) {
   REQUIRE(in.Get(&read));
   CHECK(in.at_end());
   CHECK(Packer().Put(read).Take() == packed);
-  // Cut anywhere it is refused, not misread.
+  // Truncated anywhere, it is refused and not misread.
   for (size_t size = 0; size < packed.size(); ++size) {
     T cut{};
     Unpacker short_of(ByteView(packed).substr(0, size));
@@ -26,7 +26,7 @@ void CheckRoundTrip(const T& value) {
   }
 }
 
-TEST_CASE("what is packed is read again, each field of its own") {
+TEST_CASE("packed values are unpacked, field by field") {
   CheckRoundTrip(std::numeric_limits<int64_t>::min());
   CheckRoundTrip(std::numeric_limits<uint64_t>::max());
   CheckRoundTrip(-0.0);
@@ -67,7 +67,7 @@ TEST_CASE("what is packed is read again, each field of its own") {
   CHECK(again.filter.children[1].chance == 0.25);
 }
 
-TEST_CASE("a result is its value, or why there is none") {
+TEST_CASE("a result has a value or an error") {
   const Result<Bytes> good = Bytes("x");
   const Result<Bytes> bad = Status::Conflict("no");
   const std::vector<Result<Bytes>> both = {good, bad};
@@ -79,7 +79,7 @@ TEST_CASE("a result is its value, or why there is none") {
   CHECK(read[1].status().ToString() == bad.status().ToString());
 }
 
-TEST_CASE("filters in filters without end are refused, not followed") {
+TEST_CASE("filters that are nested without end are refused") {
   RowFilter filter;
   for (int depth = 1; depth < Unpacker::kDepthMax; ++depth) {
     RowFilter outer;
@@ -89,14 +89,14 @@ TEST_CASE("filters in filters without end are refused, not followed") {
   }
   RowFilter read;
   Bytes packed = Packer().Put(filter).Take();
-  // Layout and matcher of the innermost one are a step deeper.
+  // Layout and matcher of the innermost one are one level deeper.
   CHECK_FALSE(Unpacker(packed).Get(&read));
   packed = Packer().Put(filter.children[0]).Take();
   CHECK(Unpacker(packed).Get(&read));
 }
 
-/// What the structures look like to the other end, at their defaults.
-TEST_CASE("the packed form is the one of this version: raise kProtocol where it changes") {
+/// The packed structures with their default values.
+TEST_CASE("the packed form is that of this version: raise kProtocol if it changes") {
   CHECK(kProtocol == 2);
   const auto size = [](const auto& value) { return Packer().Put(value).Take().size(); };
   CHECK(size(Cell()) == 4);
@@ -115,7 +115,7 @@ TEST_CASE("the packed form is the one of this version: raise kProtocol where it 
   CHECK(static_cast<int>(kGreatest<Call>) == 28);
 }
 
-TEST_CASE("a kind that there is not and a count beyond the bytes are refused") {
+TEST_CASE("an unknown kind and a count beyond the bytes are refused") {
   Call call{};
   CHECK_FALSE(Unpacker(Bytes("\xFF\x01", 2)).Get(&call));
   std::vector<Bytes> values;

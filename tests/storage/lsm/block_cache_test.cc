@@ -11,14 +11,14 @@ std::shared_ptr<const Bytes> Block(size_t bytes = 1000) {
   return std::make_shared<const Bytes>(bytes, 'b');
 }
 
-// A get: what is not there is read and kept.
+// A get: an absent block is read and cached.
 bool Hit(BlockCache& cache, uint64_t file, size_t block, bool in_memory = false) {
   if (cache.Find(file, block) != nullptr) return true;
   cache.Insert(file, block, Block(), in_memory);
   return false;
 }
 
-TEST_CASE("a full scan does not drive out what is asked for again and again") {
+TEST_CASE("a full scan does not evict blocks that are used repeatedly") {
   constexpr uint64_t kCapacity = 1 << 20;
   constexpr size_t kHot = 300;
   BlockCache cache(kCapacity);
@@ -32,14 +32,14 @@ TEST_CASE("a full scan does not drive out what is asked for again and again") {
   for (size_t i = 0; i < 20'000; ++i) {
     Hit(cache, 2, i);
     REQUIRE(cache.Stats().bytes <= kCapacity);
-    // Gets go on meanwhile.
+    // Gets continue meanwhile.
     if (i % 50 == 0) Hit(cache, 1, i / 50 % kHot);
   }
   CHECK(hot_hits() > kHot * 95 / 100);
   CHECK(cache.Stats().evicted > 15'000);
 }
 
-TEST_CASE("blocks of families in memory keep their quarter under a scan") {
+TEST_CASE("blocks of in-memory families keep their quarter during a scan") {
   constexpr uint64_t kCapacity = 1 << 20;
   BlockCache cache(kCapacity);
   constexpr size_t kNames = kCapacity / 4 / 1400;
@@ -53,7 +53,7 @@ TEST_CASE("blocks of families in memory keep their quarter under a scan") {
   CHECK(kept == kNames);
 }
 
-TEST_CASE("whatever comes, the cache holds no more than its capacity") {
+TEST_CASE("the cache never holds more than its capacity") {
   for (const uint64_t capacity : {uint64_t{0}, uint64_t{5000}, uint64_t{1} << 20}) {
     BlockCache cache(capacity);
     for (size_t i = 0; i < 3000; ++i) {
@@ -69,7 +69,7 @@ TEST_CASE("whatever comes, the cache holds no more than its capacity") {
   CHECK(cache.Find(1, 1) == nullptr);
 }
 
-TEST_CASE("a file's blocks are forgotten with it") {
+TEST_CASE("the blocks of a file are removed with it") {
   BlockCache cache(1 << 20);
   CHECK(cache.NewFile() != cache.NewFile());
   for (size_t i = 0; i < 50; ++i) {
@@ -83,7 +83,7 @@ TEST_CASE("a file's blocks are forgotten with it") {
   CHECK(cache.Find(2, 7) != nullptr);
 }
 
-TEST_CASE("what a reader holds stays, though the cache gives it up") {
+TEST_CASE("a block that a reader holds stays valid after its eviction") {
   BlockCache cache(64 << 10);
   cache.Insert(1, 0, std::make_shared<const Bytes>(1000, 'h'), false);
   const auto held = cache.Find(1, 0);
@@ -96,7 +96,7 @@ TEST_CASE("what a reader holds stays, though the cache gives it up") {
   CHECK(*held == Bytes(1000, 'h'));
 }
 
-TEST_CASE("threads that read, scan and drop at once are given the blocks they ask for") {
+TEST_CASE("threads that read, scan and drop concurrently get the requested blocks") {
   constexpr uint64_t kFiles = 4;
   constexpr size_t kBlocks = 200;
   BlockCache cache(32 << 20);  // of several shards

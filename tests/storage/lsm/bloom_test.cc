@@ -14,7 +14,7 @@ Bytes Key(uint64_t i) {
   return key;
 }
 
-TEST_CASE("no key of a filter is missed, and of a million others few pass") {
+TEST_CASE("no key of a filter is missed, and few of a million others pass") {
   for (const uint64_t count : {uint64_t{1}, uint64_t{10}, uint64_t{20'000}}) {
     std::vector<uint64_t> hashes;
     for (uint64_t i = 0; i < count; ++i) hashes.push_back(BloomHash(Key(i)));
@@ -32,7 +32,7 @@ TEST_CASE("no key of a filter is missed, and of a million others few pass") {
   CHECK(BloomPasses("", BloomHash("of no filter nothing is known")));
 }
 
-TEST_CASE("keys of any length have hashes of their own") {
+TEST_CASE("keys of any length have different hashes") {
   std::vector<uint64_t> hashes;
   for (size_t n = 0; n < 40; ++n) hashes.push_back(BloomHash(Bytes(n, 0)));
   std::sort(hashes.begin(), hashes.end());

@@ -3,8 +3,10 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <chrono>
 #include <map>
 #include <random>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -14,7 +16,7 @@ namespace {
 using Random = std::minstd_rand;
 
 Bytes RandomBytes(Random& random) {
-  // Mostly small ones; now and then more than what is held as a small put.
+  // Mostly small ones, and sometimes more than a packed put may have.
   return Bytes(random() % 8 == 0 ? random() % 400 : random() % 12, static_cast<char>(random()));
 }
 
@@ -30,7 +32,7 @@ CellVersion Version(CellKind kind, const Bytes& qualifier, const Bytes& value, u
   return version;
 }
 
-// One change of the kinds that rows by arrival know, or of those by time.
+// One change of the kinds of rows ordered by arrival, or of rows ordered by time.
 void Change(Random& random, uint64_t sequence, CellRow* row) {
   const auto family = static_cast<uint8_t>(random() % 3);
   const Bytes qualifier(1, static_cast<char>('a' + random() % 3));
@@ -62,7 +64,35 @@ void ChangeVersions(Random& random, uint64_t sequence, CellRow* row) {
 
 }  // namespace
 
-TEST_CASE("rows are what was done to them, whatever they are held as, and their bytes add up") {
+TEST_CASE("A writer is not starved by overlapping readers") {
+  constexpr uint64_t kReadsMax = 2000;  // reads per reader, which then gives up
+  constexpr int kReaders = 4;
+  std::atomic<size_t> total{0};
+  CellMemory memory(&total);
+  std::atomic<bool> written{false};
+  std::atomic<uint64_t> reads{0};
+  std::vector<std::thread> readers;
+  for (int i = 0; i < kReaders; ++i) {
+    readers.emplace_back([&] {
+      for (uint64_t n = 0; n < kReadsMax && !written; ++n) {
+        memory.WithShared([&](const CellMemory::Rows&) {
+          std::this_thread::sleep_for(std::chrono::milliseconds(1));
+          ++reads;
+        });
+      }
+    });
+  }
+  while (reads < kReaders) std::this_thread::yield();
+  for (int i = 0; i < 5; ++i) {
+    CellMemory::Writer writer(memory);
+    writer.Row("key").Put(0, "q", "v", i);
+  }
+  written = true;
+  for (std::thread& reader : readers) reader.join();
+  CHECK(reads < kReaders * kReadsMax / 4);
+}
+
+TEST_CASE("rows equal the sum of their changes, in every representation, and so do their bytes") {
   Random random(7);
   std::atomic<size_t> total{100};
   CellMemory memory(&total);
@@ -93,7 +123,7 @@ TEST_CASE("rows are what was done to them, whatever they are held as, and their 
     }
     change(random, &expected[key]);
     random.discard(1);
-    // Another row of the same writer.
+    // Another row of the same Writer.
     if (random() % 5 == 0) {
       writer.Row("b").Put(0, "q", RandomBytes(random), 1);
       expected["b"] = writer.Row("b");
@@ -117,7 +147,83 @@ TEST_CASE("rows are what was done to them, whatever they are held as, and their 
   CHECK_FALSE(memory.Get("c", &nothing));
 }
 
-TEST_CASE("the bytes of a row are those that its last change left") {
+TEST_CASE("A wide row that is changed column by column equals the sum of its changes") {
+  Random random(11);
+  std::atomic<size_t> total{0};
+  CellMemory memory(&total);
+  const std::vector<FamilyDescriptor> families = {{"a"}, {"b"}};
+  CellRow by_arrival, by_time;
+  size_t most = 0;
+  for (uint64_t sequence = 1; sequence < 30'000; ++sequence) {
+    const auto family = static_cast<uint8_t>(random() % 2);
+    const Bytes qualifier = random() % 50 == 0 ? "" : std::to_string(random() % 400);
+    const auto time_ms = static_cast<int64_t>(sequence);
+    CellMemory::Writer writer(memory);
+    const auto change_cells = [&](uint64_t what, CellRow* row) {
+      if (what < 6) row->Put(family, qualifier, "value", time_ms);
+      if (what == 6) row->DeleteColumn(family, qualifier, time_ms);
+      if (what == 7) row->Append(family, qualifier, "more", time_ms, time_ms);
+      if (what == 8) row->Erase(family, qualifier);
+    };
+    const uint64_t what = random() % 9;
+    const CellVersion version{family,       what < 8 ? CellKind::kPut : CellKind::kDeleteColumn,
+                              qualifier,    what < 8 ? "value" : "",
+                              time_ms,      kNeverExpires,
+                              sequence << 8};
+    if (random() % 3 == 0) {
+      CellRow* row = writer.FindColumn("arrival", family, qualifier);
+      if (row != nullptr) change_cells(what, row);
+      if (row != nullptr) change_cells(what, &by_arrival);
+    } else {
+      change_cells(what, &writer.Column("arrival", family, qualifier));
+      change_cells(what, &by_arrival);
+    }
+    AddVersion(families, version, &writer.Column("time", family, qualifier).versions);
+    AddVersion(families, version, &by_time.versions);
+    if (random() % 5000 == 0) {
+      writer.Row("arrival").DeleteFamily(family, time_ms);
+      by_arrival.DeleteFamily(family, time_ms);
+      const CellVersion mark{family,        CellKind::kDeleteFamily, "", "", time_ms,
+                             kNeverExpires, sequence << 8 | 1};
+      AddVersion(families, mark, &writer.Row("time").versions);
+      AddVersion(families, mark, &by_time.versions);
+    }
+    most = std::max(most, by_time.versions.size());
+    if (sequence % 100 != 0) continue;
+    // A requested row is stored back when the next one is requested.
+    writer.Row("other");
+    writer.Find("none");
+  }
+  REQUIRE(most > 500);
+  for (const auto& [key, expected] : {std::pair("arrival", by_arrival), {"time", by_time}}) {
+    CellRow held;
+    REQUIRE(memory.Get(key, &held));
+    REQUIRE(held == expected);
+    std::vector<Bytes> wanted = {"7", "333", "none", "7"};
+    for (const bool with_empty : {false, true}) {
+      if (with_empty) wanted.emplace_back();
+      const ColumnChoice columns(wanted);
+      CellRow chosen = expected;
+      chosen.Keep(columns);
+      const Result<bool> found = memory.Get(key, columns, nullptr, &held);
+      REQUIRE(found.ok());
+      held.Keep(columns);
+      CHECK(held == chosen);
+      Bytes bytes;
+      EncodeCellRow(expected, &bytes);
+      REQUIRE(DecodeCellRow(bytes, &held, columns));
+      held.Keep(columns);
+      CHECK(held == chosen);
+      CHECK(CellsIn(bytes) == expected.cells.size() + expected.versions.size());
+    }
+  }
+  std::vector<KeyedRow> copied;
+  memory.Copy("", false, "", SIZE_MAX, &copied);
+  CHECK(copied[0].left_out);
+  CHECK(total == memory.bytes());
+}
+
+TEST_CASE("the size of a row is that after its last change") {
   std::atomic<size_t> total{0};
   CellMemory memory(&total);
   const auto bytes_with = [&](size_t value) {

@@ -7,7 +7,7 @@
 namespace hg::lsm {
 namespace {
 
-// A random history over few columns and times, so that everything collides.
+// A random history over few columns and times, so that most changes affect each other.
 void Change(std::mt19937_64& random, CellRow* row) {
   const auto family = static_cast<uint8_t>(random() % 2);
   const Bytes qualifier = random() % 2 ? "a" : "b";
@@ -27,7 +27,24 @@ void Change(std::mt19937_64& random, CellRow* row) {
   }
 }
 
-TEST_CASE("a history by arrival may be split anywhere: the merge of its parts is the history") {
+// A row of a table ordered by time, with up to five cells.
+CellRow ByTime(std::mt19937_64& random) {
+  const std::vector<FamilyDescriptor> families = {{"f"}, {"g"}};
+  CellRow row;
+  for (uint64_t i = random() % 6; i > 0; --i) {
+    CellVersion cell;
+    cell.family = static_cast<uint8_t>(random() % 2);
+    cell.kind = random() % 3 == 0 ? CellKind::kDeleteColumn : CellKind::kPut;
+    cell.qualifier = random() % 2 ? "a" : "b";
+    if (cell.kind == CellKind::kPut) cell.value = std::to_string(random() % 1000);
+    cell.timestamp_ms = static_cast<int64_t>(random() % 6);
+    cell.sequence = i;
+    AddVersion(families, std::move(cell), &row.versions);
+  }
+  return row;
+}
+
+TEST_CASE("a history by arrival may be split anywhere: merging the parts gives the history") {
   constexpr CellOrder kOrder = CellOrder::kByArrival;
   for (uint64_t seed = 1; seed <= 3000; ++seed) {
     CAPTURE(seed);
@@ -52,14 +69,14 @@ TEST_CASE("a history by arrival may be split anywhere: the merge of its parts is
   }
 }
 
-TEST_CASE("the only value is that of a row of one put, and of no other row") {
+TEST_CASE("OnlyValueOf returns the value of a row of one put, and of no other row") {
   size_t found = 0;
   for (uint64_t seed = 1; seed <= 3000; ++seed) {
     CAPTURE(seed);
     std::mt19937_64 random(seed);
     CellRow row;
     for (uint64_t i = seed % 4; i > 0; --i) Change(random, &row);
-    if (seed % 8 == 0) row.ToVersions();
+    if (seed % 8 == 0) row = ByTime(random);
     Bytes bytes;
     EncodeCellRow(row, &bytes);
     const bool one_put = row.versions.empty() && row.family_marks.empty() &&
@@ -75,12 +92,12 @@ TEST_CASE("the only value is that of a row of one put, and of no other row") {
   CHECK(found > 100);
 }
 
-TEST_CASE("a row is read as it was written, and no beginning of it is a row") {
+TEST_CASE("a row is decoded as it was encoded, and no prefix of it is a row") {
   for (uint64_t seed = 1; seed <= 300; ++seed) {
     std::mt19937_64 random(seed);
     CellRow row;
     for (uint64_t i = seed % 12; i > 0; --i) Change(random, &row);
-    if (seed % 2 == 0) row.ToVersions();
+    if (seed % 2 == 0) row = ByTime(random);
     Bytes bytes;
     EncodeCellRow(row, &bytes);
     CellRow back;

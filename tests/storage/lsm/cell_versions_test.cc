@@ -41,7 +41,7 @@ std::string Seen(Families families, const CellVersions& row, int64_t now = 0,
   return text;
 }
 
-TEST_CASE("cells sort by row, family, qualifier, then time, kind and sequence falling") {
+TEST_CASE("cells sort by family and qualifier, then by descending time, kind and sequence") {
   std::mt19937 random(3);
   std::vector<CellVersion> cells;
   for (int i = 0; i < 400; ++i) {
@@ -57,13 +57,14 @@ TEST_CASE("cells sort by row, family, qualifier, then time, kind and sequence fa
   std::sort(cells.begin(), cells.end(), SortsBefore);
   CHECK(std::is_sorted(cells.begin(), cells.end(),
                        [&](const auto& a, const auto& b) { return rank(a) < rank(b); }));
-  // A mark stands before the put of its time.
+  // A tombstone sorts before the put of its time.
   CHECK(SortsBefore(Cell(CellKind::kDelete, 5, 1), Cell(CellKind::kPut, 5, 9)));
   CHECK(SortsBefore(Cell(CellKind::kPut, 6, 1), Cell(CellKind::kPut, 5, 9)));
 }
 
-// All four kinds of marks, each against an older, equal and newer put, written before and after it.
-TEST_CASE("what each kind of delete hides, by the default rule and by the order of writing") {
+// All four kinds of tombstones, each with an older, equal and newer put, written before and after
+// it.
+TEST_CASE("each kind of delete hides its versions, by the default rule and by order of writing") {
   const Bytes columns[] = {"other", "q"};
   for (const bool new_behavior : {false, true}) {
     auto families = One(10);
@@ -89,7 +90,7 @@ TEST_CASE("what each kind of delete hides, by the default rule and by the order 
             AddVersion(families, put_first ? put : mark, &row);
             AddVersion(families, put_first ? mark : put, &row);
             CHECK(Seen(families, row).empty() == reached);
-            // In two files, and in one that was merged.
+            // In two files, and in one merged file.
             CellVersions merged =
                 put_first ? MergeVersions({mark}, {put}) : MergeVersions({put}, {mark});
             CHECK(Seen(families, merged).empty() == reached);
@@ -105,7 +106,7 @@ TEST_CASE("what each kind of delete hides, by the default rule and by the order 
   }
 }
 
-TEST_CASE("the newest n versions are kept, read at once and whatever was merged") {
+TEST_CASE("the newest n versions are kept, in reads and in any merges") {
   const auto families = One(3);
   CellVersions row;
   CellVersions parts[2];
@@ -126,7 +127,7 @@ TEST_CASE("the newest n versions are kept, read at once and whatever was merged"
   CHECK(Seen(families, merged, 0, all) == "q@5 q@4 q@3 ");
 }
 
-TEST_CASE("cells of a family are seen up to its TTL, and MIN_VERSIONS of them longer") {
+TEST_CASE("cells of a family are visible up to its TTL, and MIN_VERSIONS of them longer") {
   auto families = One(3);
   families[0].ttl_s = 10;
   CellVersions row;
@@ -147,7 +148,7 @@ TEST_CASE("cells of a family are seen up to its TTL, and MIN_VERSIONS of them lo
   CHECK(tidy.empty());
 }
 
-TEST_CASE("a cell's own TTL ends it early and does not prolong it") {
+TEST_CASE("a cell's own TTL shortens its life and does not prolong it") {
   auto families = One();
   families[0].ttl_s = 10;
   CellVersion early = Cell(CellKind::kPut, 1'000, 1, "early");
@@ -163,7 +164,7 @@ TEST_CASE("a cell's own TTL ends it early and does not prolong it") {
   CHECK(Seen(families, row, 11'001).empty());
 }
 
-TEST_CASE("kept deleted cells are seen by reads of the time before their delete") {
+TEST_CASE("kept deleted cells are visible to reads of the time before their delete") {
   for (const bool keep : {false, true}) {
     auto families = One(2);
     families[0].keep_deleted_cells = keep;
@@ -176,7 +177,7 @@ TEST_CASE("kept deleted cells are seen by reads of the time before their delete"
       CHECK(Seen(families, row, 0, {0, 15, 1}) == (keep ? "q@10 " : ""));
       CHECK(Seen(families, row, 0, {0, 21, 1}).empty());
     }
-    // Newer versions push them out, and the mark then goes with them.
+    // Newer versions displace them, and the tombstone then goes with them.
     AddVersion(families, Cell(CellKind::kPut, 30, 3), &row);
     AddVersion(families, Cell(CellKind::kPut, 31, 4), &row);
     TidyVersions(families, {100, 100}, &row);
@@ -192,12 +193,12 @@ CellVersion Random(std::mt19937_64& random, uint64_t sequence) {
   return cell;
 }
 
-TEST_CASE("a history by time may be split anywhere: readers see what the whole history shows") {
+TEST_CASE("a history by time may be split anywhere: readers see the result of the whole history") {
   std::vector<FamilyDescriptor> families = {{"f"}, {"g"}};
   for (uint64_t seed = 1; seed <= 4000; ++seed) {
     CAPTURE(seed);
     std::mt19937_64 random(seed);
-    // Many versions: which old one a delete of one version uncovers depends on what was trimmed.
+    // Many versions: which old version reappears after a delete of one depends on what was trimmed.
     for (auto& family : families) {
       family.versions = 100;
       family.keep_deleted_cells = seed % 3 == 1;
@@ -237,7 +238,7 @@ TEST_CASE("a history by time may be split anywhere: readers see what the whole h
   }
 }
 
-TEST_CASE("deleting and putting a column again and again does not make its row grow") {
+TEST_CASE("deleting and putting a column repeatedly does not make its row grow") {
   const auto families = One();
   CellVersions row;
   for (uint64_t i = 1; i <= 1000; ++i) {

@@ -24,7 +24,7 @@ Result<LogRecovery> Recover(FaultyFileSystem& disk, Records* records) {
   });
 }
 
-/// What a client may send: a record of a file that says that so much was synced.
+/// A value that a client may send: the bytes of a record with that synced position.
 Bytes LooksLikeARecord(uint64_t file_number, LogPosition synced) {
   const Bytes body = "nothing of ours";
   char header[kLogRecordHeaderBytes];
@@ -35,7 +35,8 @@ Bytes LooksLikeARecord(uint64_t file_number, LogPosition synced) {
   return Bytes(header, sizeof header) + body;
 }
 
-/// Nobody waits for a disk, and so the records know of no sync; but of each, if `synced`.
+/// No caller waits for a sync, so the records contain no synced position; with `synced` each record
+/// has one.
 class Written {
  public:
   explicit Written(uint64_t file_bytes = 1 << 20, bool synced = false) : synced_(synced) {
@@ -46,7 +47,7 @@ class Written {
     log_ = std::make_unique<Log>(disk, options, LogStart());
   }
 
-  /// The offset of its header in the first file, if it is there.
+  /// The offset of the header in the first file, if it is there.
   uint64_t Add(const Bytes& body) {
     const LogPosition at = log_->End();
     const LogPosition end = log_->Add(7, ++last_, body, crc32c::Value(body));
@@ -68,7 +69,7 @@ class Written {
 
 }  // namespace
 
-TEST_CASE("a torn end is cut, whatever the record that it tears holds") {
+TEST_CASE("a torn end is cut, whatever the torn record contains") {
   Written log;
   log.Add("first");
   const LogPosition end = log.End();
@@ -83,14 +84,16 @@ TEST_CASE("a torn end is cut, whatever the record that it tears holds") {
   CHECK(recovered->next.position == end);
 }
 
-TEST_CASE("what was never synced is cut at a damage, whatever the whole records behind it hold") {
+TEST_CASE("unsynced data is cut at a damage, whatever later complete records contain") {
   Written log;
   log.Add("first");
   const uint64_t damaged = log.Add("second");
   for (int i = 0; i < 5; ++i) log.Add(Bytes(100, 'x') + LooksLikeARecord(1, 50) + Bytes(100, 'x'));
   log.Close();
-  SUBCASE("its header") { log.disk.FlipBit(kFirstFile, damaged + 2, 0); }
-  SUBCASE("its body") { log.disk.FlipBit(kFirstFile, damaged + kLogRecordHeaderBytes + 2, 0); }
+  SUBCASE("damage of the header") { log.disk.FlipBit(kFirstFile, damaged + 2, 0); }
+  SUBCASE("damage of the body") {
+    log.disk.FlipBit(kFirstFile, damaged + kLogRecordHeaderBytes + 2, 0);
+  }
   Records records;
   const auto recovered = Recover(log.disk, &records);
   INFO(recovered.status().ToString());
@@ -98,7 +101,7 @@ TEST_CASE("what was never synced is cut at a damage, whatever the whole records 
   CHECK(records == Records{{1, "first"}});
 }
 
-TEST_CASE("no record counts that says more was synced than stands before it") {
+TEST_CASE("a record with an implausible synced position does not count") {
   Written log;
   log.Add("first");
   const uint64_t damaged = log.Add(LooksLikeARecord(1, 1 << 30) + Bytes(100, 'x'));
@@ -111,7 +114,8 @@ TEST_CASE("no record counts that says more was synced than stands before it") {
   CHECK(records == Records{{1, "first"}});
 }
 
-TEST_CASE("damage before what was synced is refused at each byte, whatever the records hold") {
+TEST_CASE(
+    "damage before the synced position is refused at each byte, whatever the records contain") {
   Written log(600, true);
   for (int i = 0; i < 8; ++i) log.Add(LooksLikeARecord(1, 0) + Bytes(100, 'x'));
   log.Close();
@@ -137,7 +141,7 @@ TEST_CASE("a log whose first file is missing is refused") {
   CHECK(Recover(log.disk, &records).status().code() == StatusCode::kCorruption);
 }
 
-TEST_CASE("a log is read where no thread can be had") {
+TEST_CASE("a log is replayed even if no thread can be started") {
   Written log(300);
   for (int i = 0; i < 20; ++i) log.Add(Bytes(100, 'x'));
   log.Close();

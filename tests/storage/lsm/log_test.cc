@@ -1,8 +1,11 @@
 #include "storage/lsm/log.h"
 
 #include <doctest/doctest.h>
+#include <stdlib.h>
+#include <sys/resource.h>
 
 #include <chrono>
+#include <filesystem>
 #include <map>
 #include <thread>
 
@@ -35,7 +38,7 @@ Result<LogRecovery> Recover(FaultyFileSystem& disk, Records* records, uint64_t a
 
 Bytes Body(uint64_t i) { return "body " + std::to_string(i) + Bytes(i % 50, 'x'); }
 
-// Adds records first…last, each committed.
+// Adds the records first…last and commits each of them.
 void Write(Log& log, uint64_t first, uint64_t last) {
   for (uint64_t i = first; i <= last; ++i) {
     const LogPosition end = log.Add(7, i, Body(i), crc32c::Value(Body(i)));
@@ -51,7 +54,7 @@ Records Expected(uint64_t first, uint64_t last) {
 
 std::string FileOf(FaultyFileSystem& disk, size_t i) { return "log/" + (*disk.List("log"))[i]; }
 
-TEST_CASE("records come back in order, over many files and several starts") {
+TEST_CASE("records are read back in order, over many files and several restarts") {
   FaultyFileSystem disk(1);
   Records records;
   LogStart start;
@@ -72,7 +75,123 @@ TEST_CASE("records come back in order, over many files and several starts") {
   CHECK(records == Expected(71, 100));
 }
 
-TEST_CASE("callbacks come once, after their records are in the file") {
+TEST_CASE("Only names that the log creates are names of log files") {
+  const auto number_of = [](const std::string& name) {
+    uint64_t number = 0;
+    return ParseLogFileName(name, &number) ? number : 0;
+  };
+  for (const uint64_t number :
+       {uint64_t{1}, uint64_t{42}, uint64_t{999'999'999'999}, uint64_t{1'000'000'000'000}}) {
+    CHECK(number_of(LogFileName(number)) == number);
+  }
+  for (const char* name :
+       {"7.log", "20260101.log", "0000000000007.log", "000000000000.log", "00000000007.log",
+        "99999999999999999999.log", "18446744073709551617.log", "00000000000x.log",
+        "000000000007.log~", "000000000007.LOG", " 00000000007.log", ".log", ""}) {
+    CAPTURE(name);
+    CHECK(number_of(name) == 0);
+  }
+}
+
+// A process without file descriptors can open nothing.
+class NoDescriptors {
+ public:
+  NoDescriptors() {
+    REQUIRE(::getrlimit(RLIMIT_NOFILE, &before_) == 0);
+    rlimit none = before_;
+    none.rlim_cur = 0;
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
+  }
+  NoDescriptors(const NoDescriptors&) = delete;
+  NoDescriptors& operator=(const NoDescriptors&) = delete;
+  ~NoDescriptors() { (void)::setrlimit(RLIMIT_NOFILE, &before_); }
+
+ private:
+  rlimit before_;
+};
+
+TEST_CASE(
+    "A process without file descriptors syncs its log, and continues once it has some again") {
+  std::string pattern = (std::filesystem::temp_directory_path() / "hourglass-log-XXXXXX").string();
+  const std::string folder = ::mkdtemp(pattern.data());
+  LogOptions options = Options(false);
+  options.folder = folder;
+  options.retry_ms = 1;
+  {
+    Log log(PosixFileSystem(), options, {});
+    auto add = [&, sequence = uint64_t{0}]() mutable {
+      ++sequence;
+      return log.Add(7, sequence, Body(sequence), crc32c::Value(Body(sequence)));
+    };
+    REQUIRE(log.WaitWritten(add()).ok());
+    // UBSan opens a pipe when it sees the type of an object for the first time. So it must see the
+    // file of a failed open while there are descriptors.
+    CHECK_FALSE(PosixFileSystem().Open(folder + "/absent", OpenMode::kRead).ok());
+    {
+      const NoDescriptors none;
+      CHECK(log.WaitSynced(log.End()).ok());
+      // The next file cannot be created for now.
+      Status status;
+      for (int i = 0; i < 20 && status.ok(); ++i) status = log.WaitWritten(add());
+      CHECK(status.code() == StatusCode::kUnavailable);
+      CHECK_FALSE(log.NeedsReopening());
+    }
+    for (int i = 0; i < 1000 && !log.Failure().ok(); ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    CHECK(log.WaitSynced(add()).ok());
+    CHECK(log.Close().ok());
+  }
+  std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("Nothing counts as synced before its files are listed") {
+  FaultyFileSystem disk(1);
+  bool refuses = true;
+  std::vector<LogFile> named;
+  LogOptions options = Options(false);
+  options.name_files = [&](const std::list<LogFile>& files) {
+    if (refuses) return Status::IoError("no room for names");
+    named.insert(named.end(), files.begin(), files.end());
+    return Status();
+  };
+  {
+    Log log(disk, options, {});
+    Write(log, 1, 20);
+    const Status status = log.WaitSynced(log.End());
+    CHECK(status.code() == StatusCode::kUnavailable);
+    CHECK(status.message().find("no room for names") != std::string_view::npos);
+    CHECK(log.Synced() == 0);
+    // Callers that wait for no sync continue.
+    Write(log, 21, 40);
+    CHECK(log.Failure().ok());
+    refuses = false;
+    CHECK(log.WaitSynced(log.End()).ok());
+    CHECK(log.Close().ok());
+  }
+  Records records;
+  const auto recovered = Recover(disk, &records);
+  REQUIRE(recovered.ok());
+  CHECK(records == Expected(1, 40));
+  CHECK(named.size() > 2);
+  CHECK(recovered->files == named);
+}
+
+TEST_CASE("A file that is not listed is not overwritten by the log") {
+  FaultyFileSystem disk(1);
+  LogOptions options = Options(false);
+  options.retry_ms = 3'600'000;
+  const auto file = disk.Open("log/" + LogFileName(1), OpenMode::kCreate);
+  REQUIRE(file.ok());
+  REQUIRE((*file)->WriteAt(0, "records of somebody").ok());
+  Log log(disk, options, {});
+  const Status refused = log.WaitWritten(log.Add(7, 1, Body(1), crc32c::Value(Body(1))));
+  CHECK(refused.code() == StatusCode::kUnavailable);
+  CHECK(refused.message().find(LogFileName(1)) != std::string_view::npos);
+  CHECK(*ReadWholeFile(disk, "log/" + LogFileName(1)) == "records of somebody");
+}
+
+TEST_CASE("callbacks are called once, after their records are in the file") {
   for (const bool synced : {false, true}) {
     FaultyFileSystem disk(1);
     int calls = 0;
@@ -92,7 +211,7 @@ TEST_CASE("callbacks come once, after their records are in the file") {
   }
 }
 
-TEST_CASE("a failed write refuses everything until its bytes were written after all") {
+TEST_CASE("a failed write refuses all writes until its bytes were written") {
   size_t refused = 0;
   for (uint64_t n = 1;; ++n) {
     CAPTURE(n);
@@ -103,7 +222,7 @@ TEST_CASE("a failed write refuses everything until its bytes were written after 
       LogOptions options = Options(false);
       options.retry_ms = 1;
       Log log(disk, options, {});
-      // The disk has no room from its n-th call on; what a write got done of its bytes is chance.
+      // The disk is full from its n-th call on. It is random how many bytes of a write succeed.
       disk.FillUpAtCall(n);
       Status status;
       const auto add = [&] {
@@ -132,7 +251,7 @@ TEST_CASE("a failed write refuses everything until its bytes were written after 
   CHECK(refused > 5);
 }
 
-TEST_CASE("a failed sync refuses everything until the log is opened again") {
+TEST_CASE("a failed sync refuses all writes until the log is opened again") {
   FaultyFileSystem disk(1);
   LogOptions options = Options(false);
   options.retry_ms = 1;
@@ -153,7 +272,7 @@ TEST_CASE("an end that was never known to be durable is cut, wherever it is dama
     Log log(disk, Options(false), {});
     Write(log, 1, 40);
   }
-  // The log knows of no sync in its records: the last one was done when it was closed.
+  // The records contain no synced position, because the last sync was done when the log was closed.
   Records records;
   disk.FlipBit(FileOf(disk, 2), 60, 3);
   auto recovered = Recover(disk, &records);
@@ -173,7 +292,7 @@ TEST_CASE("an end that was never known to be durable is cut, wherever it is dama
   CHECK(records == Expected(1, 60));
 }
 
-TEST_CASE("damage before what is known to be durable is refused, naming file and offset") {
+TEST_CASE("damage before the durable position is refused, with file and offset") {
   FaultyFileSystem disk(1);
   {
     Log log(disk, Options(true), {});
@@ -197,7 +316,7 @@ TEST_CASE("damage before what is known to be durable is refused, naming file and
   }
 }
 
-TEST_CASE("recycled files do not give back their old records") {
+TEST_CASE("recycled files do not return their old records") {
   FaultyFileSystem disk(1);
   LogStart start;
   uint64_t first = 0;

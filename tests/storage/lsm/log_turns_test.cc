@@ -1,4 +1,5 @@
-// Who writes for whom: while some go on adding, nobody else waits without end.
+// Threads that write for others: while some threads keep adding records, no thread waits without
+// end.
 
 #include <doctest/doctest.h>
 
@@ -19,11 +20,12 @@
 namespace hg::lsm {
 namespace {
 
-// Calls `on_write` before each write to a file.
+// Calls `on_write` before each write to a file, and `on_sync` before each sync of one.
 class HookedDisk : public FaultyFileSystem {
  public:
   using FaultyFileSystem::FaultyFileSystem;
   std::function<void()> on_write = [] {};
+  std::function<void()> on_sync = [] {};
 
   Result<std::unique_ptr<File>> Open(const std::string& path, OpenMode mode) override {
     ASSIGN_OR_RETURN(auto file, FaultyFileSystem::Open(path, mode));
@@ -38,6 +40,10 @@ class HookedDisk : public FaultyFileSystem {
     Status WriteAt(uint64_t offset, ByteView bytes) override {
       disk_.on_write();
       return ForwardingFile::WriteAt(offset, bytes);
+    }
+    Status Sync() override {
+      disk_.on_sync();
+      return ForwardingFile::Sync();
     }
 
    private:
@@ -57,7 +63,7 @@ LogPosition AddOne(Log& log) {
   return log.Add(7, ++sequence, "body", crc32c::Value("body"));
 }
 
-TEST_CASE("what is written is synced while somebody goes on writing") {
+TEST_CASE("written data is synced while other threads continue to write") {
   HookedDisk disk(1);
   Log log(disk, Options(), {});
   std::mutex mutex;
@@ -68,7 +74,7 @@ TEST_CASE("what is written is synced while somebody goes on writing") {
   bool in_time = false;
   disk.on_write = [&] {
     std::unique_lock lock(mutex);
-    // The first write makes its thread write once more; the second one takes its time.
+    // The first write makes its thread write once more. The second one takes long.
     if (++writes == 1) (void)AddOne(log);
     if (writes != 2) return;
     blocked = true;
@@ -92,7 +98,7 @@ TEST_CASE("what is written is synced while somebody goes on writing") {
   CHECK(log.WaitSynced(log.End()).ok());
 }
 
-TEST_CASE("a loop that writes for others comes back, and others are written all the same") {
+TEST_CASE("a thread that writes for others returns, and all is written") {
   constexpr int kOthers = 5000;
   HookedDisk disk(1);
   std::atomic<int> acknowledged{0};
@@ -116,19 +122,71 @@ TEST_CASE("a loop that writes for others comes back, and others are written all 
   CHECK(acknowledged == kOthers);
 }
 
-TEST_CASE("after a failed sync a write that was under way is not acknowledged") {
+TEST_CASE("A thread that writes for others returns while a sync takes long") {
+  constexpr int kOthers = 5000;
+  HookedDisk disk(1);
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool syncing = false;
+  bool released = false;
+  std::atomic<int> acknowledged{0};
+  {
+    Log log(disk, Options(), {});
+    disk.on_sync = [&] {
+      std::unique_lock lock(mutex);
+      syncing = true;
+      changed.notify_all();
+      changed.wait(lock, [&] { return released; });
+    };
+    const LogPosition first = AddOne(log);
+    REQUIRE(log.WaitWritten(first).ok());
+    std::thread waits([&] { CHECK(log.WaitSynced(first).ok()); });
+    {
+      std::unique_lock lock(mutex);
+      changed.wait(lock, [&] { return syncing; });
+    }
+    const std::thread::id loop = std::this_thread::get_id();
+    int own_writes = 0;
+    std::atomic<int> others{0};
+    disk.on_write = [&] {
+      if (std::this_thread::get_id() == loop) ++own_writes;
+      if (++others > kOthers) return;
+      log.Commit(AddOne(log), [&](Status status) {
+        acknowledged += status.ok() ? 1 : 0;
+        std::lock_guard lock(mutex);
+        changed.notify_all();
+      });
+    };
+    bool done = false;
+    log.Commit(AddOne(log), [&](Status status) { done = status.ok(); });
+    CHECK(done);
+    CHECK(own_writes < 100);
+    // The sync is still running, and the other records are written.
+    std::unique_lock lock(mutex);
+    CHECK(
+        changed.wait_for(lock, std::chrono::seconds(60), [&] { return acknowledged == kOthers; }));
+    released = true;
+    changed.notify_all();
+    lock.unlock();
+    waits.join();
+    CHECK(log.Close().ok());
+  }
+  CHECK(acknowledged == kOthers);
+}
+
+TEST_CASE("after a failed sync a write in progress is not acknowledged") {
   HookedDisk disk(1);
   Log log(disk, Options(), {});
   REQUIRE(log.WaitWritten(AddOne(log)).ok());
   bool first = true;
   disk.on_write = [&] {
     if (!std::exchange(first, false)) return;
-    // The sync of what stands written fails while this write goes on, which then succeeds.
+    // The sync of written data fails while this write runs. The write then succeeds.
     disk.FailAllCalls();
     CHECK(!log.WaitSynced(log.End()).ok());
     disk.FailCall(0);
   };
-  // The thread whose sync failed may be the one that says so.
+  // The thread whose sync failed may be the one that reports it.
   std::promise<Status> answer;
   log.Commit(AddOne(log), [&](Status status) { answer.set_value(std::move(status)); });
   CHECK(answer.get_future().get().code() == StatusCode::kUnavailable);

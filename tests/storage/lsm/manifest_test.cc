@@ -15,6 +15,7 @@ Manifest Some() {
   m.flushed = 1234;
   m.log_file = 7;
   m.log_position = 99999;
+  m.logs = {{7, 1235}, {9, 1300}};
   m.stamp_floor_ms = 1'700'000'000'000;
   m.next_table = 3;
   m.next_region = 9;
@@ -30,13 +31,13 @@ Manifest Some() {
   odd.block_size = 4096;
   m.tables = {{1, "tsdb", true, {{"t"}}, {{3, ""}, {8, Bytes("\1\0", 2)}}},
               {2, "tsdb-uid", false, {{"id"}, {}, odd}}};
-  m.runs = {{1, 3, 11, 1, 600, 0, 4096, true, false, 1'700'000'000'000},
-            {1, 8, 11, 1, 600, 0, 4096, true, false, 1'700'000'000'000},
-            {2, 0, 10, 601, 1234, 77, 0, false, true, -5}};
+  m.runs = {{1, 3, 11, 1, 600, 0, 4096, 0, 77, true, false, 1'700'000'000'000},
+            {1, 8, 11, 1, 600, 0, 4096, 0, 77, true, false, 1'700'000'000'000},
+            {2, 0, 10, 601, 1234, 77, 0, 0xFFFFFFFF, 0, false, true, -5}};
   return m;
 }
 
-TEST_CASE("a manifest is read as it was written, and nothing damaged is one") {
+TEST_CASE("a manifest is decoded as it was encoded, and no damaged one is accepted") {
   const Bytes bytes = EncodeManifest(Some());
   Manifest back;
   REQUIRE(DecodeManifest(bytes, &back));
@@ -46,7 +47,7 @@ TEST_CASE("a manifest is read as it was written, and nothing damaged is one") {
   CHECK(back.tables[1].families == Some().tables[1].families);
   CHECK(back.tables[0].regions == Some().tables[0].regions);
   CHECK(back.next_region == 9);
-  CHECK(!back.keys_astray);
+  CHECK(back.logs == Some().logs);
   for (size_t n = 0; n < bytes.size(); ++n) {
     CHECK(!DecodeManifest(bytes.substr(0, n), &back));
     Bytes flipped = bytes;
@@ -55,18 +56,18 @@ TEST_CASE("a manifest is read as it was written, and nothing damaged is one") {
   }
 }
 
-// Bytes with what must stand behind them.
+// The bytes with the checksum that must follow them.
 Bytes Sealed(Bytes bytes) {
   const uint32_t crc = crc32c::Value(bytes);
   for (int i = 0; i < 4; ++i) bytes.push_back(static_cast<char>(crc >> (8 * i)));
   return bytes;
 }
 
-TEST_CASE("a manifest of a newer program is told from a damaged one") {
+TEST_CASE("A manifest of another version is distinguished from a damaged one") {
   constexpr size_t kVersionAt = 7;
   Bytes newer = EncodeManifest(Some());
   newer.resize(newer.size() - 4);
-  newer[kVersionAt] = 6;
+  newer[kVersionAt] = 7;
   Manifest none;
   CHECK(!DecodeManifest(Sealed(newer), &none));
   FaultyFileSystem disk(1);
@@ -77,11 +78,11 @@ TEST_CASE("a manifest of a newer program is told from a damaged one") {
   };
   const Status status = load(Sealed(newer));
   CHECK(status.code() == StatusCode::kUnsupported);
-  CHECK(status.message().find("version 6") != std::string::npos);
+  CHECK(status.message().find("version 7") != std::string::npos);
   CHECK(load(newer + "torn").code() == StatusCode::kCorruption);
 }
 
-TEST_CASE("a run that stands elsewhere than a version can say is none of it") {
+TEST_CASE("A part is in the folder of its namespace") {
   Manifest one = Some();
   one.tables[1].name = "a:tsdb-uid";
   one.runs[2].space = "a";
@@ -89,12 +90,22 @@ TEST_CASE("a run that stands elsewhere than a version can say is none of it") {
   Manifest back;
   REQUIRE(DecodeManifest(bytes, &back));
   CHECK(back.runs == one.runs);
-  bytes.resize(bytes.size() - 4);
-  bytes[7] = 4;
-  CHECK(!DecodeManifest(Sealed(bytes), &back));
 }
 
-TEST_CASE("a manifest whose keys cannot be is none, though its checksum is right") {
+TEST_CASE("A manifest whose log files do not ascend, or are not needed, is refused") {
+  const auto read = [](std::vector<LogFile> logs) {
+    Manifest manifest = Some(), back;
+    manifest.logs = std::move(logs);
+    return DecodeManifest(EncodeManifest(manifest), &back);
+  };
+  CHECK(read({}));
+  CHECK(read({{7, 1}, {8, 2}, {100, 3}}));
+  CHECK_FALSE(read({{6, 1}}));
+  CHECK_FALSE(read({{8, 1}, {8, 2}}));
+  CHECK_FALSE(read({{9, 1}, {8, 2}}));
+}
+
+TEST_CASE("a manifest with impossible keys is refused although its checksum is right") {
   const auto read = [](const KeyLayout& layout) {
     Manifest manifest = Some(), back;
     manifest.layout = layout;
@@ -131,7 +142,7 @@ TEST_CASE("a replaced manifest is the old or the new one, whatever fails") {
   }
 }
 
-TEST_CASE("a manifest whose regions do not hold each key once is none") {
+TEST_CASE("a manifest whose regions do not cover each key once is refused") {
   const auto read = [](std::vector<RegionEntry> regions, uint32_t region_of_run) {
     Manifest manifest, back;
     manifest.next_region = 9;

@@ -5,7 +5,7 @@
 namespace hg::lsm {
 namespace {
 
-TEST_CASE("attributes are set by HBase's names and described as they were set") {
+TEST_CASE("attributes are set by HBase's names and described in the same form") {
   FamilyDescriptor f{"t"};
   const std::pair<const char*, const char*> wanted[] = {{"VERSIONS", "3"},
                                                         {"MIN_VERSIONS", "2"},
@@ -28,12 +28,32 @@ TEST_CASE("attributes are set by HBase's names and described as they were set") 
   CHECK(f.ttl_s == kTtlForever);
 }
 
-TEST_CASE("attributes that cannot be are refused with what they may be, and change nothing") {
+TEST_CASE("a TTL is a number of seconds or has units") {
+  FamilyDescriptor f{"t"};
+  const std::pair<const char*, int64_t> times[] = {{"90", 90},
+                                                   {"90s", 90},
+                                                   {"5m", 300},
+                                                   {"2h", 7200},
+                                                   {"3d", 259200},
+                                                   {"1w", 604800},
+                                                   {"1 DAYS 12 HOURS", 129600},
+                                                   {"86400 SECONDS (1 DAY)", 86400}};
+  for (const auto& [text, seconds] : times) {
+    CAPTURE(text);
+    CHECK(SetAttribute("TTL", text, &f).ok());
+    CHECK(f.ttl_s == seconds);
+  }
+}
+
+TEST_CASE("invalid attributes are refused with the allowed values, and change nothing") {
   const FamilyDescriptor before{"t"};
   const std::tuple<const char*, const char*, StatusCode> wrong[] = {
       {"VERSIONS", "0", StatusCode::kInvalidArgument},
       {"TTL", "-1", StatusCode::kInvalidArgument},
-      {"TTL", "1d", StatusCode::kInvalidArgument},
+      {"TTL", "1x", StatusCode::kInvalidArgument},
+      {"TTL", "3d4", StatusCode::kInvalidArgument},
+      {"TTL", "9999999999d", StatusCode::kInvalidArgument},
+      {"REPLICATION_SCOPE", "1", StatusCode::kUnsupported},
       {"KEEP_DELETED_CELLS", "TTL", StatusCode::kUnsupported},
       {"COMPRESSION", "LZO", StatusCode::kUnsupported},
       {"COMPRESSION", "LZ4", StatusCode::kUnsupported},
@@ -53,7 +73,7 @@ TEST_CASE("attributes that cannot be are refused with what they may be, and chan
   }
 }
 
-TEST_CASE("names of tables may have a namespace, and the default one need not be said") {
+TEST_CASE("table names may have a namespace, and the default namespace may be omitted") {
   CHECK(*TableName("t") == "t");
   CHECK(*TableName("default:t") == "t");
   CHECK(*TableName("a.b:t-1_x") == "a.b:t-1_x");
@@ -62,7 +82,7 @@ TEST_CASE("names of tables may have a namespace, and the default one need not be
   }
 }
 
-TEST_CASE("a descriptor has one to sixteen families of printable names, each once") {
+TEST_CASE("a descriptor has one to sixteen families with unique printable names") {
   const auto check = [](std::vector<FamilyDescriptor> families) {
     return CheckDescriptor({"t", std::move(families), false}).ok();
   };
@@ -70,7 +90,9 @@ TEST_CASE("a descriptor has one to sixteen families of printable names, each onc
   CHECK_FALSE(check({}));
   CHECK_FALSE(check({{"a"}, {"a"}}));
   CHECK_FALSE(check({{""}}));
-  CHECK_FALSE(check({{"a:b"}}));
+  for (const char* bad : {"a:b", "a/b", "a\\b", ".a", "recovered.edits"}) {
+    CHECK_FALSE(check({{bad}}));
+  }
   CHECK_FALSE(check({{"a\n"}}));
   CHECK(check({{Bytes(127, 'f')}}));
   CHECK_FALSE(check({{Bytes(128, 'f')}}));

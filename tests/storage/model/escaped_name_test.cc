@@ -8,7 +8,7 @@
 #include "storage/model/utf8.h"
 
 namespace hg {
-TEST_CASE("names of other languages are escaped into legal ones, and come back") {
+TEST_CASE("names of other ingestion protocols are escaped to legal ones and back") {
   const NameRules rules, with_colon(":");
   const struct {
     const char* name;
@@ -42,7 +42,7 @@ TEST_CASE("names of other languages are escaped into legal ones, and come back")
   CHECK_FALSE(AppendEscapedName("a\xFF", rules, &out));
 }
 
-TEST_CASE("what is no escape of a character is read as it stands") {
+TEST_CASE("text that is not an escape stays as it is") {
   for (const char* name : {"a", "_", "_x", "_x003", "_x003A", "_x003A-", "_x003a_", "_x00003A_",
                            "_xD800_", "_x00110000_", "x003A_"}) {
     CHECK(UnescapedName(name) == name);
@@ -50,7 +50,7 @@ TEST_CASE("what is no escape of a character is read as it stands") {
   CHECK(UnescapedName("_x0041_bc_x0000003A_") == "Abc:");
 }
 
-TEST_CASE("a marked name is read as the name, and is nobody's") {
+TEST_CASE("a marked name is read as the name and cannot result from another name") {
   for (const char* name : {"source", "_", "x", "é"}) {
     const std::string marked = MarkedName(name);
     CHECK(UnescapedName(marked) == name);
@@ -62,8 +62,8 @@ TEST_CASE("a marked name is read as the name, and is nobody's") {
   CHECK(MarkedName("source") == "_x0073_ource");
 }
 
-// Texts of the characters that could be taken for each other.
-TEST_CASE("every text comes back, as a legal name that no other text has") {
+// Texts whose characters could be confused with each other.
+TEST_CASE("every text is restored, and its legal name is unique") {
   const NameRules rules;
   std::mt19937 random(7);
   constexpr char32_t kAlphabet[] = {'_', 'x', '0', '5', 'F', 'a', ':', 0xE9, 0x20AC, 0x1F600};

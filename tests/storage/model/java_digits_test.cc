@@ -44,7 +44,7 @@ TEST_CASE("doubles have the digits of Double.toString before JDK 19") {
       });
 }
 
-TEST_CASE("singles have the digits of Float.toString before JDK 19") {
+TEST_CASE("floats have the digits of Float.toString before JDK 19") {
   CheckPrinted<float>(AppendJavaFloat,
                       {
                           {F(0x1), "1.4E-45"},

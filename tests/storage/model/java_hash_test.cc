@@ -16,7 +16,7 @@ std::string Ordered(const std::vector<std::string>& keys, size_t capacity) {
   return out;
 }
 
-TEST_CASE("string hashes are Java's (schema.md §15)") {
+TEST_CASE("string hashes are Java's (opentsdb-schema.md §15)") {
   CHECK(JavaHashUtf8("") == 0);
   CHECK(JavaHashUtf8("dal") == 0x0001838F);
   CHECK(JavaHashUtf8("web01") == 0x06BC4C55);
@@ -29,12 +29,12 @@ TEST_CASE("string hashes are Java's (schema.md §15)") {
   CHECK(JavaHashUtf8("😀") == 31 * 0xD83D + 0xDE00);  // two UTF-16 units
 }
 
-TEST_CASE("names of one point are numbered in hash order (§3.3)") {
+TEST_CASE("names of one point get ids in hash order (opentsdb-schema.md §3.3)") {
   CHECK(Ordered({"zeta", "alpha", "mid", "b", "a", "c"}, Hash16Capacity(6)) ==
         "zeta a b c alpha mid");
 }
 
-TEST_CASE("tables of each kind print as recorded (http-api.md, appendix A)") {
+TEST_CASE("maps of each kind iterate as recorded (opentsdb-http-api.md §A)") {
   CHECK(Ordered({"host", "site"}, HashQCapacity(2)) == "host site");
   CHECK(Ordered({"host", "site"}, Hash16Capacity(2)) == "site host");
   for (size_t capacity : {HashQCapacity(2), Hash16Capacity(2), HashNCapacity(2)}) {
@@ -42,7 +42,7 @@ TEST_CASE("tables of each kind print as recorded (http-api.md, appendix A)") {
   }
 }
 
-TEST_CASE("capacities grow at three quarters") {
+TEST_CASE("capacities grow when a map is three quarters full") {
   CHECK(Hash16Capacity(1) == 16);
   CHECK(Hash16Capacity(12) == 16);
   CHECK(Hash16Capacity(13) == 32);
@@ -54,7 +54,7 @@ TEST_CASE("capacities grow at three quarters") {
   for (size_t n = 1; n <= 10; ++n) CHECK(HashQCapacity(n) == expected_q[n - 1]);
 }
 
-TEST_CASE("keys of one slot keep the order of insertion") {
+TEST_CASE("keys in one slot keep the order of insertion") {
   const std::vector<uint32_t> same = {5, 21, 37, 4};
   CHECK(JavaMapOrder(same, 16) == std::vector<size_t>{3, 0, 1, 2});
 }

@@ -16,7 +16,7 @@ TEST_CASE("names are letters of any script, digits, and - _ . /") {
   }
 }
 
-TEST_CASE("an illegal character is refused and named") {
+TEST_CASE("an illegal character is refused and named in the error") {
   const NameRules rules;
   const struct {
     const char* name;
@@ -51,7 +51,7 @@ TEST_CASE("extra characters may be allowed, in ASCII and beyond") {
   CHECK_FALSE(rules.Check("metric name", "a=b").ok());
 }
 
-TEST_CASE("letters of known scripts, and neighbours that are none") {
+TEST_CASE("letters of known scripts are accepted, and neighbouring characters are not") {
   for (char32_t c : {U'z', U'é', U'ÿ', U'Ω', U'я', U'א', U'あ', U'中', U'ﬁ'})
     CHECK(IsUnicodeLetter(c));
   for (char32_t c : {U'0', U'×', U'÷', U'²', U'٣', U'€', char32_t{0x0301}, char32_t{0xD800},
@@ -60,7 +60,7 @@ TEST_CASE("letters of known scripts, and neighbours that are none") {
   }
 }
 
-TEST_CASE("stored bytes are ISO-8859-1 with question marks beyond (§23.6)") {
+TEST_CASE("stored names are ISO-8859-1, with ? for other characters (opentsdb-schema.md §23.6)") {
   CHECK(ToHexUpper(ToLatin1("température")) == "74656D70E9726174757265");
   CHECK(ToHexUpper(ToLatin1("温度")) == "3F3F");
   CHECK(ToHexUpper(ToLatin1("😀")) == "3F");
@@ -73,7 +73,7 @@ TEST_CASE("stored bytes are ISO-8859-1 with question marks beyond (§23.6)") {
   }
 }
 
-TEST_CASE("code points go to UTF-8 and back; what is not UTF-8 is taken byte by byte") {
+TEST_CASE("code points are converted to UTF-8 and back, and invalid bytes one by one") {
   for (char32_t c = 0; c <= 0x10FFFF; c += 7) {
     if (c >= 0xD800 && c <= 0xDFFF) continue;
     std::string text;

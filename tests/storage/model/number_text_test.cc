@@ -24,7 +24,7 @@ PointValue Parsed(std::string_view text, EntryPath path) {
   return value;
 }
 
-TEST_CASE("integer text takes the shortest integer on every path") {
+TEST_CASE("integer text is stored as the shortest integer on every path") {
   const struct {
     const char* text;
     int64_t value;
@@ -52,7 +52,9 @@ TEST_CASE("integer text takes the shortest integer on every path") {
   }
 }
 
-TEST_CASE("other text: telnet a single if exact, HTTP always a double, import always a single") {
+TEST_CASE(
+    "other text is a float on telnet if exact, always a double over HTTP, and always a float in "
+    "imports") {
   const struct {
     const char* text;
     double value;
@@ -99,14 +101,14 @@ TEST_CASE("other text: telnet a single if exact, HTTP always a double, import al
   }
 }
 
-TEST_CASE("an import rounds once, from text to single") {
-  // Halfway between two singles plus a bit too small for a double: by way of a double it would
-  // round to even, down.
+TEST_CASE("an import rounds once, from text to float") {
+  // Slightly above the middle between two floats, by less than a double can represent: converted
+  // through a double it would be rounded down to even.
   const PointValue value = Parsed("1.00000005960464477539062500000000000001", EntryPath::kImport);
   CHECK(value == PointValue::Float(std::bit_cast<float>(0x3F800001)));
 }
 
-TEST_CASE("refused text says why, in OpenTSDB's words") {
+TEST_CASE("refused text has OpenTSDB's error") {
   const struct {
     const char* text;
     NumberFault fault;
@@ -159,7 +161,7 @@ TEST_CASE("refused text says why, in OpenTSDB's words") {
   }
 }
 
-TEST_CASE("a single's range ends earlier than a double's") {
+TEST_CASE("the range of a float ends before that of a double") {
   PointValue value;
   NumberError error;
   CHECK_FALSE(ParseValue("1e39", EntryPath::kImport, &value, &error));
@@ -169,7 +171,7 @@ TEST_CASE("a single's range ends earlier than a double's") {
         PointValue::Float(3.4028234663852886E38F));
 }
 
-TEST_CASE("telnet times lose their points, and are integers then") {
+TEST_CASE("telnet times drop their dots and are then integers") {
   const struct {
     const char* text;
     int64_t time;
@@ -197,40 +199,39 @@ TEST_CASE("telnet times lose their points, and are integers then") {
   CHECK(time == 9);
 }
 
-TEST_CASE("doubles are printed as Java prints them (http-api.md, appendix B)") {
-  CheckPrinted<double>(
-      AppendJavaDouble,
-      {
-          {0.0, "0.0"},
-          {-0.0, "-0.0"},
-          {0.001, "0.001"},
-          {0.0011, "0.0011"},
-          {21, "21.0"},
-          {-1.5, "-1.5"},
-          {100, "100.0"},
-          {9999999.0, "9999999.0"},
-          {1234567.125, "1234567.125"},
-          {1e7, "1.0E7"},
-          {12345678.9, "1.23456789E7"},
-          {1e-4, "1.0E-4"},
-          {0.00099, "9.9E-4"},
-          {1e21, "1.0E21"},
-          {1.7976931348623157E308, "1.7976931348623157E308"},
-          {4.9e-324, "4.9E-324"},
-          {9007199254740992.0, "9.007199254740992E15"},
-          {9.22337203685471E17, "9.2233720368547098E17"},  // longer than need be, as JVMs print it
-          {1e18, "1.0E18"},
-          {-9.223372036854774784E18, "-9.2233720368547748E18"},
-          {0.1, "0.1"},
-          {1.0 / 3, "0.3333333333333333"},
-          {Limits::quiet_NaN(), "NaN"},
-          {Limits::infinity(), "Infinity"},
-          {-Limits::infinity(), "-Infinity"},
-          {static_cast<double>(4.2F), "4.199999809265137"},
-      });
+TEST_CASE("doubles are printed as in Java (opentsdb-http-api.md §B)") {
+  CheckPrinted<double>(AppendJavaDouble, {
+                                             {0.0, "0.0"},
+                                             {-0.0, "-0.0"},
+                                             {0.001, "0.001"},
+                                             {0.0011, "0.0011"},
+                                             {21, "21.0"},
+                                             {-1.5, "-1.5"},
+                                             {100, "100.0"},
+                                             {9999999.0, "9999999.0"},
+                                             {1234567.125, "1234567.125"},
+                                             {1e7, "1.0E7"},
+                                             {12345678.9, "1.23456789E7"},
+                                             {1e-4, "1.0E-4"},
+                                             {0.00099, "9.9E-4"},
+                                             {1e21, "1.0E21"},
+                                             {1.7976931348623157E308, "1.7976931348623157E308"},
+                                             {4.9e-324, "4.9E-324"},
+                                             {9007199254740992.0, "9.007199254740992E15"},
+                                             // Longer than necessary, as JVMs print it.
+                                             {9.22337203685471E17, "9.2233720368547098E17"},
+                                             {1e18, "1.0E18"},
+                                             {-9.223372036854774784E18, "-9.2233720368547748E18"},
+                                             {0.1, "0.1"},
+                                             {1.0 / 3, "0.3333333333333333"},
+                                             {Limits::quiet_NaN(), "NaN"},
+                                             {Limits::infinity(), "Infinity"},
+                                             {-Limits::infinity(), "-Infinity"},
+                                             {static_cast<double>(4.2F), "4.199999809265137"},
+                                         });
 }
 
-TEST_CASE("what is printed reads back to the same number") {
+TEST_CASE("printed numbers are parsed to the same number") {
   std::mt19937_64 random(3);
   for (int i = 0; i < 100000; ++i) {
     const auto v = std::bit_cast<double>(random());
@@ -260,7 +261,7 @@ TEST_CASE("six decimals are rounded half up on the shortest digits") {
           {0.9999999, "1.000000"},
           {1e21, "1000000000000000000000.000000"},
           {9007199254740994.0, "9007199254740994.000000"},
-          {153722867280912930.0, "153722867280912928.000000"},  // as a live OpenTSDB printed it
+          {153722867280912930.0, "153722867280912928.000000"},  // as printed by a live OpenTSDB
           {1e18, "1000000000000000000.000000"},
           {4611686018427387904.0, "4611686018427387900.000000"},
           {123456.1234564, "123456.123456"},
@@ -270,7 +271,7 @@ TEST_CASE("six decimals are rounded half up on the shortest digits") {
       });
 }
 
-TEST_CASE("random bytes never crash a reader, and what it takes is what strtod takes") {
+TEST_CASE("random bytes never crash the parser, and accepted ones give the value of strtod") {
   std::mt19937_64 random(11);
   constexpr char kLetters[] = "0123456789+-.eExXpPfFdD aN";
   for (int i = 0; i < 100000; ++i) {

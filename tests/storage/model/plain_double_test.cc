@@ -19,7 +19,7 @@ std::string Printed(double v) {
   return end != nullptr ? std::string(text, static_cast<size_t>(end - text)) : "none";
 }
 
-/// The library's shortest text; Java's wants a digit behind the point.
+/// The shortest text of the library. Java requires a digit after the decimal point.
 std::string Expected(double v) {
   char text[64];
   const char* const end = std::to_chars(text, text + sizeof(text), v, std::chars_format::fixed).ptr;
@@ -39,7 +39,7 @@ double Below(double v) { return std::nextafter(v, -HUGE_VAL); }
 
 }  // namespace
 
-TEST_CASE("any double of the range has the digits that the library finds") {
+TEST_CASE("any double in the range has the digits that the library finds") {
   std::mt19937_64 random(5);
   const auto least = std::bit_cast<uint64_t>(1e-3);
   const auto range = std::bit_cast<uint64_t>(1e7) - least;
@@ -50,7 +50,7 @@ TEST_CASE("any double of the range has the digits that the library finds") {
   CHECK(same);
 }
 
-TEST_CASE("so have sums, averages and decimals, and their neighbours") {
+TEST_CASE("sums, averages, decimals and their neighbours have the digits that the library finds") {
   std::mt19937_64 random(6);
   bool same = true;
   for (int i = 0; i < 300'000; ++i) {
@@ -66,12 +66,14 @@ TEST_CASE("so have sums, averages and decimals, and their neighbours") {
   CHECK(same);
 }
 
-TEST_CASE("so have powers of two and of ten, whole numbers, and what stands beside them") {
+TEST_CASE(
+    "powers of two and ten, whole numbers and their neighbours have the digits that the library "
+    "finds") {
   bool same = true;
   for (int exponent = -9; exponent <= 23; ++exponent) {
     const double power = std::ldexp(1.0, exponent);
     for (const double v : {Below(power), power, Above(power)}) same = same && Same(v);
-    // An even and an odd number, halfway between whose neighbours short decimals may lie.
+    // An even and an odd number, with short decimals halfway to their neighbours.
     for (int i = 0; i < 20'000; ++i) same = same && Same(power + std::ldexp(i, exponent - 52));
   }
   for (const double v : {1e-3, 0.01, 0.1, 1.0, 9.0, 10.0, 99.0, 100.0, 1e6, 9999999.0}) {
@@ -80,7 +82,7 @@ TEST_CASE("so have powers of two and of ten, whole numbers, and what stands besi
   CHECK(same);
 }
 
-TEST_CASE("numbers outside of the range are left to others") {
+TEST_CASE("numbers out of the range are left to other code") {
   for (const double v : {0.0, -0.0, 1e7, -1e7, Below(1e-3), 1e300, 5e-324, HUGE_VAL, -HUGE_VAL,
                          std::numeric_limits<double>::quiet_NaN()}) {
     CHECK(Printed(v) == "none");

@@ -1,5 +1,5 @@
 #pragma once
-// Tables of numbers and the texts they are printed as.
+// Tables of numbers and their printed texts.
 
 #include <doctest/doctest.h>
 

@@ -5,7 +5,7 @@
 namespace hg {
 namespace {
 
-TEST_CASE("a text that is shortened is never cut within a character") {
+TEST_CASE("a shortened text is never cut within a character") {
   CHECK(Shortened("abc", 3) == "abc");
   CHECK(Shortened("abcd", 3) == "abc…");
   const std::string text = "aé€\U0001F600z";  // 1, 2, 3, 4 and 1 bytes

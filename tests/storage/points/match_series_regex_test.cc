@@ -1,5 +1,5 @@
-// The structured matcher against the regular expressions that OpenTSDB sends to its store (spec
-// region-store.md Q13), on keys full of bytes that trip such expressions.
+// Compares the structured matcher with the regular expressions that OpenTSDB sends to its store
+// (region-store.md Q13), for keys with bytes that have a meaning in such expressions.
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <doctest/doctest.h>
@@ -16,7 +16,7 @@ namespace {
 
 const KeyLayout kLayout;
 
-// One byte as a regular expression that means this byte alone.
+// Returns a regular expression that matches only this byte.
 std::string Byte(char c) {
   const Bytes hex = ToHex(Bytes(1, c));
   return "\\x" + hex;
@@ -28,8 +28,8 @@ std::string Literal(ByteView bytes) {
   return text;
 }
 
-// Skips salt, metric and time; then for each clause, in the order of tag keys, any pairs and the
-// pair that is asked for, or none with that key in the whole key.
+// Skips salt, metric and time. Then for each clause, in the order of tag keys: any pairs and the
+// wanted pair, or no pair with that key in the whole key.
 std::string Expression(const SeriesMatcher& matcher, size_t prefix) {
   std::string text = "^";
   for (const TagClause& clause : matcher.clauses) {
@@ -83,7 +83,7 @@ class Regex {
   std::unique_ptr<pcre2_match_data, FreeMatch> match_;
 };
 
-// Few ids, of bytes that mean something to an expression: line ends, \E, 85, brackets.
+// Few ids, with bytes that have a meaning in regular expressions: line ends, \E, 85, brackets.
 Bytes Id(std::mt19937& random) {
   const Bytes odd("\x0A\x0D\x85\\E\xFF\0[", 8);
   Bytes id;
@@ -118,7 +118,7 @@ TEST_CASE("the matcher finds the series that OpenTSDB's regular expression finds
     matcher.exact_tags = random() % 3 == 0;
     const Regex regex(Expression(matcher, prefix));
     for (int i = 0; i < 200; ++i) {
-      // Keys have their pairs sorted by tag key; half of them are made to fit.
+      // The pairs of a key are sorted by tag key. Half of the keys are made to match.
       std::vector<std::pair<Bytes, Bytes>> pairs;
       for (size_t n = random() % 3; n > 0; --n) pairs.emplace_back(Id(random), Id(random));
       if (random() % 2 == 0) {

@@ -13,7 +13,7 @@ bool Passes(const SeriesMatcher& matcher, ByteView pairs) {
   return MatchesSeries(matcher, kLayout, Hex("000001"), Hex(pairs));
 }
 
-TEST_CASE("bytes that are no whole pairs pass only a matcher without conditions") {
+TEST_CASE("bytes that are not whole pairs match only a matcher without conditions") {
   SeriesMatcher all;
   SeriesMatcher absent;
   absent.clauses = {{Hex("000005"), TagClause::Kind::kAbsent, {}}};
@@ -26,7 +26,7 @@ TEST_CASE("bytes that are no whole pairs pass only a matcher without conditions"
   CHECK_FALSE(Passes(absent, "000001000001000005000001"));
 }
 
-TEST_CASE("a key is compared at pair borders only") {
+TEST_CASE("keys are compared only at pair boundaries") {
   SeriesMatcher matcher;
   matcher.clauses = {{Hex("000002"), TagClause::Kind::kAny, {}}};
   CHECK_FALSE(Passes(matcher, "000001000002"));
@@ -35,11 +35,11 @@ TEST_CASE("a key is compared at pair borders only") {
   matcher.clauses = {{Hex("000001"), TagClause::Kind::kOneOf, {Hex("000003"), Hex("000007")}}};
   CHECK(Passes(matcher, "000001000007"));
   CHECK_FALSE(Passes(matcher, "000001000005000007000003"));
-  // An unsorted key may have a tag twice: one of its values is enough.
+  // An unsorted key may have a tag twice, and one matching value is enough.
   CHECK(Passes(matcher, "000001000005000001000003"));
 }
 
-TEST_CASE("exact tags admit no key without a condition, and a list only whole TSUIDs") {
+TEST_CASE("exact tags admit no other keys, and a list admits only whole TSUIDs") {
   SeriesMatcher exact;
   exact.exact_tags = true;
   exact.clauses = {{Hex("000001"), TagClause::Kind::kAny, {}}};

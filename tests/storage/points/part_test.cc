@@ -46,7 +46,7 @@ Part MergeInOrder(const std::vector<Part>& oldest_first) {
   return row;
 }
 
-// Joins neighbours in any order until one is left.
+// Merges neighbouring parts in any order until one is left.
 Part MergeAnyhow(std::vector<Part> oldest_first, RandomHistory* random) {
   while (oldest_first.size() > 1) {
     size_t i = random->Below(oldest_first.size() - 1);
@@ -83,7 +83,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("normalize orders what was filled in order of arrival") {
+TEST_CASE("Normalize sorts points that were added in order of arrival") {
   for (uint32_t seed = 1; seed <= 500; ++seed) {
     CAPTURE(seed);
     RandomHistory history(seed);
@@ -120,7 +120,7 @@ TEST_CASE(
         std::vector{Point("0001", "002B", 2), Point("F0000000", "07", 3), Point("0000", "63", 4)});
 }
 
-TEST_CASE("only cells with the exact length of valid flags are points") {
+TEST_CASE("only cells with valid flags and the exact length are points") {
   PartPoint point;
   CHECK(CanonicalPoint(Hex("E0F0"), Hex("FF"), &point));
   CHECK(static_cast<int64_t>(point.bits) == -1);
@@ -139,7 +139,7 @@ TEST_CASE("only cells with the exact length of valid flags are points") {
   CHECK_FALSE(CanonicalPoint("", "", &point));
 }
 
-TEST_CASE("settling turns a lone, flawless compacted cell into points and leaves every other one") {
+TEST_CASE("settling converts a single valid compacted cell to points, and leaves all others") {
   struct Case {
     const char* qualifier;
     const char* value;
@@ -147,11 +147,11 @@ TEST_CASE("settling turns a lone, flawless compacted cell into points and leaves
   };
   for (const Case& c :
        {Case{"00000010", "2A1800", true}, Case{"0000F0001F4F", "2A3FB999999999999A01", true},
-        Case{"00000010", "2A18", false},      // batch writer: no last byte
-        Case{"00000010", "2A1801", false},    // wrong last byte
+        Case{"00000010", "2A18", false},      // batch writer: no trailing byte
+        Case{"00000010", "2A1801", false},    // wrong trailing byte
         Case{"00000010", "2A180000", false},  // too long
         Case{"00100000", "2A1800", false},    // not ascending
-        Case{"00000000", "2A1800", false},    // equal instants
+        Case{"00000000", "2A1800", false},    // equal times
         Case{"0000E100", "2A1800", false},    // past the hour
         Case{"0000F0001F7F", "2A3FB999999999999A01", false}}) {
     CAPTURE(c.qualifier);

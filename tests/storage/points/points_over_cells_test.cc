@@ -44,12 +44,12 @@ const Bytes kSeries("\0\0\1\0\0\1\0\0\1", 9);
 const Bytes kKey("\0\0\1\x50\xE2\x27\0\0\0\1\0\0\1", 13);
 constexpr int64_t kBase = 1356998400;
 
-TEST_CASE("the codec over a model keeps the contract of the points door") {
+TEST_CASE("the point store over the model fulfils the contract of the point store") {
   CheckPointsContract(
       [](const KeyLayout& layout) { return std::make_unique<OverModel>(Options(layout)); });
 }
 
-TEST_CASE("a batch is one mutation a row: its points have one cell time") {
+TEST_CASE("a batch is one mutation per row, so its points have one cell time") {
   OverModel model(Options());
   auto series = model.points().Register(kSeries);
   const std::vector<PointEntry> batch = {
@@ -61,7 +61,7 @@ TEST_CASE("a batch is one mutation a row: its points have one cell time") {
   CHECK(StoredRow(model, kKey) == "0000=2A@1700000000000 0010=19@1700000000000 ");
 }
 
-TEST_CASE("with use_otsdb_timestamp a cell's time is its point's") {
+TEST_CASE("with use_otsdb_timestamp the time of a cell is that of its point") {
   auto options = Options();
   options.use_otsdb_timestamp = true;
   OverModel model(options);
@@ -73,7 +73,7 @@ TEST_CASE("with use_otsdb_timestamp a cell's time is its point's") {
   CHECK(StoredRow(model, kKey) == "0010=18@1356998401000 F0007D0B=422A0000@1356998400500 ");
 }
 
-TEST_CASE("with enable_appends points grow one cell in order of arrival") {
+TEST_CASE("with enable_appends points are appended to one cell in order of arrival") {
   auto options = Options();
   options.enable_appends = true;
   OverModel model(options);
@@ -86,7 +86,8 @@ TEST_CASE("with enable_appends points grow one cell in order of arrival") {
   CHECK(StoredRow(model, kKey).starts_with("050000=00101800002AF0000FC1012C@"));
 }
 
-TEST_CASE("of a compacted cell and a point of its instant the later wins if duplicates are fixed") {
+TEST_CASE(
+    "of a compacted cell and a point of the same time the later wins if duplicates are fixed") {
   OverModel model(Options());
   auto series = model.points().Register(kSeries);
   auto put = [&](ByteView qualifier, ByteView value) {
@@ -111,7 +112,7 @@ TEST_CASE("of a compacted cell and a point of its instant the later wins if dupl
   CHECK(values() == std::vector<uint64_t>{1, 7, 8});
 }
 
-TEST_CASE("a scan tells of the rows that are worth a rewrite, and only of those") {
+TEST_CASE("a scan reports rows that are worth a rewrite, and only those") {
   OverModel model(Options());
   std::vector<Bytes> told;
   model.points().ListenForUnsettledRows([&](ByteView key, uint32_t base) {
@@ -142,7 +143,8 @@ TEST_CASE("a scan tells of the rows that are worth a rewrite, and only of those"
   CHECK(told == std::vector{third});
 }
 
-TEST_CASE("an hour of a series under two salts is one row, the smaller salt's copy first") {
+TEST_CASE(
+    "an hour of a series under two salts is one row, with the copy of the smaller salt first") {
   KeyLayout layout;
   layout.salt_width = 1;
   OverModel model(Options(layout));

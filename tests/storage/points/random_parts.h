@@ -1,5 +1,6 @@
 #pragma once
-// Random histories of one row: few qualifiers, so that everything collides.
+// Random histories of one row with few different qualifiers, so that most changes affect the same
+// cells.
 
 #include <map>
 #include <random>
@@ -9,7 +10,7 @@
 
 namespace hg::points {
 
-/// One record of a row's history, as the part it is.
+/// One record of a row's history, in the form of a Part.
 struct Record {
   Part part;
   // The same record as a change of cells.
@@ -69,8 +70,8 @@ class RandomHistory {
     return bytes;
   }
 
-  // Seconds and milliseconds of three instants, all flags, one invalid; compacted, append,
-  // annotation and odd names.
+  // Returns one of: times of three instants in seconds and milliseconds with all value types, an
+  // invalid one, and qualifiers of compacted cells, append cells, annotations and unknown columns.
   Bytes RandomQualifier() {
     static const uint8_t kFlags[] = {kInt8, kInt16, kFloat32, kFloat64, 0x2};
     const auto second = static_cast<uint32_t>(Below(3));
@@ -95,7 +96,7 @@ class RandomHistory {
   uint32_t generation_ = 0;
 };
 
-/// The cells that a history leaves, kept in the simplest way there is.
+/// The cells that remain after a history, computed in the simplest possible way.
 class CellMap {
  public:
   void Apply(const Record& record) {

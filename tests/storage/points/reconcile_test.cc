@@ -24,7 +24,7 @@ std::string Show(ByteView qualifier, ByteView value) {
   return ToHexUpper(qualifier) + "=" + ToHexUpper(value);
 }
 
-// The points as the one cell they would be.
+// The points as the one cell that they would form.
 std::string ShowPoints(const std::vector<codec::StoredPoint>& points) {
   if (points.empty()) return "";
   Bytes qualifier;
@@ -87,7 +87,7 @@ std::vector<Vector> ReadVectors() {
   return vectors;
 }
 
-TEST_CASE("rows are read and rewritten as the schema's vectors say") {
+TEST_CASE("rows are read and rewritten like the schema's vectors") {
   for (const Vector& v : ReadVectors()) {
     CAPTURE(v.name);
     auto row = Reconcile(v.cells, v.options);
@@ -113,7 +113,7 @@ TEST_CASE("rows are read and rewritten as the schema's vectors say") {
   }
 }
 
-// The row's cells as a part; cell times become generations.
+// The cells of a row as a Part. Cell times become generations.
 Part PartOf(const std::vector<Cell>& cells) {
   std::set<int64_t> times;
   for (const Cell& cell : cells) times.insert(cell.timestamp_ms);
@@ -137,7 +137,7 @@ Part PartOf(const std::vector<Cell>& cells) {
   return row;
 }
 
-TEST_CASE("a row held as a part gives the same points as its cells") {
+TEST_CASE("a row in the form of a Part gives the same points as its cells") {
   for (const Vector& v : ReadVectors()) {
     CAPTURE(v.name);
     auto row = Reconcile(PartOf(v.cells), v.options);
@@ -162,14 +162,14 @@ Table ReadTable(const std::string& path) {
   return table;
 }
 
-// Rows of plain points count as folded whatever they look like.
+// Rows of plain points count as compacted in any form.
 void CheckRecorded(const std::string& suite, const ReconcileOptions& options) {
   const Table before = ReadTable("cells_in/" + suite + ".tsv");
   const Table after = ReadTable("cells/" + suite + ".tsv");
   REQUIRE(before.size() == after.size());
   for (const auto& recorded : before) {
-    const std::string& key =
-        recorded.first;  // clang lets no lambda, as CAPTURE has, take a binding
+    // In clang a lambda such as that of CAPTURE cannot use a structured binding.
+    const std::string& key = recorded.first;
     const std::map<std::string, std::string>& columns = recorded.second;
     CAPTURE(suite);
     CAPTURE(key);
@@ -202,13 +202,13 @@ void CheckRecorded(const std::string& suite, const ReconcileOptions& options) {
   }
 }
 
-TEST_CASE("old rows end as OpenTSDB left them") {
+TEST_CASE("old rows end as in OpenTSDB") {
   CheckRecorded("schema-interop", {});
   CheckRecorded("schema-interop-fixed", {.fix_duplicates = true});
   CheckRecorded("schema-interop-append", {.repair_appends = true});
 }
 
-TEST_CASE("of values written together the smaller qualifier stays, of others the later") {
+TEST_CASE("of values written together the smaller qualifier wins, and of others the later one") {
   const ReconcileOptions fix{.fix_duplicates = true};
   std::vector<Cell> cells = {{"t", Hex("0010"), Hex("07"), 5}, {"t", Hex("0011"), Hex("0008"), 5}};
   CHECK(ShowPoints(Reconcile(cells, fix)->points) == "0010=07");
@@ -220,7 +220,7 @@ TEST_CASE("of values written together the smaller qualifier stays, of others the
   CHECK(refused.message().find("0008 (qualifier 0011)") != std::string_view::npos);
 }
 
-TEST_CASE("a point over a compacted cell of the same instant wins if it is of a later generation") {
+TEST_CASE("a point wins over a compacted cell of the same time if its generation is later") {
   Part row;
   row.raw = {{Hex("00000010"), Hex("010200"), 100, 1, false}};
   Part point;
@@ -232,9 +232,17 @@ TEST_CASE("a point over a compacted cell of the same instant wins if it is of a 
   point.points[0].generation = 1;
   CHECK(ShowPoints(Reconcile(Merge(point, row), fix)->points) == "00000010=010200");
   CHECK_FALSE(Reconcile(Merge(point, row), {}).ok());
+  // However many changes are between both.
+  for (const uint64_t later : {uint64_t{1} << 31, uint64_t{1} << 32, uint64_t{1} << 62}) {
+    point.points[0].generation = later + 1;
+    CHECK(ShowPoints(Reconcile(Merge(point, row), fix)->points) == "00000010=016300");
+    row.raw[0].generation = later + 2;
+    CHECK(ShowPoints(Reconcile(Merge(point, row), fix)->points) == "00000010=010200");
+    row.raw[0].generation = 1;
+  }
 }
 
-TEST_CASE("points that were left out are counted, those that fail the row too") {
+TEST_CASE("dropped points are counted, also those that fail the row") {
   MergeCounters counters;
   ReconcileOptions options;
   options.counters = &counters;
@@ -246,7 +254,7 @@ TEST_CASE("points that were left out are counted, those that fail the row too") 
   };
   CHECK(Reconcile(std::vector<Cell>{cell("0010", "01")}, options).ok());
   CHECK(counters.merges == 0);
-  // One second and 1000 ms: two qualifiers of one instant.
+  // One second and 1000 ms: two qualifiers for one time.
   CHECK(Reconcile(std::vector<Cell>{cell("0010", "01"), cell("F000FA00", "01")}, options).ok());
   CHECK(counters.merges == 1);
   CHECK(counters.identical == 1);
@@ -259,7 +267,7 @@ TEST_CASE("points that were left out are counted, those that fail the row too") 
   CHECK(counters.identical == 1);
 }
 
-TEST_CASE("a cell without a value fails its row if it is alone, an append cell always") {
+TEST_CASE("a cell without a value fails its row if it is the only one, and an append cell always") {
   for (const char* lone : {"0000", "00000010"}) {
     std::vector<Cell> cells = {{"t", Hex(lone), "", 1}};
     CHECK(Reconcile(cells, {}).status().code() == StatusCode::kCorruption);
@@ -274,7 +282,7 @@ TEST_CASE("a cell without a value fails its row if it is alone, an append cell a
   CHECK(Reconcile(PartOf(append), {}).status().code() == StatusCode::kCorruption);
 }
 
-TEST_CASE("a cell that is unsorted inside stays as it is and is read in order, once each instant") {
+TEST_CASE("an unsorted cell stays unchanged and is read in order, each time once") {
   std::vector<Cell> cells = {{"t", Hex("002000000010"), Hex("03010200"), 1}};
   auto row = Reconcile(cells, {});
   REQUIRE(row.ok());

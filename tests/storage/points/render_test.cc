@@ -32,7 +32,7 @@ std::string Text(const std::vector<Cell>& cells) {
 constexpr uint32_t kBase = 1356998400;
 constexpr int64_t kOld = kBase + 3601;
 
-TEST_CASE("rows written as points are one cell once they are old") {
+TEST_CASE("rows written as points are shown as one cell once they are old") {
   Part row = Row(RowForm::kAuto, {{"0000", "2A"}, {"0010", "18"}});
   CHECK(Text(Render(row, kBase, {kOld, true})) == "00000010=2A1800@1356998401000");
   const char* apart = "0000=2A@1356998400000 0010=18@1356998401000";
@@ -44,7 +44,8 @@ TEST_CASE("rows written as points are one cell once they are old") {
   CHECK(Text(Render(row, kBase, {0, false})) == "00000010=2A1800@1356998401000");
 }
 
-TEST_CASE("mixed resolutions end in 01, a lone point is itself, notes stay beside") {
+TEST_CASE(
+    "mixed resolutions end in 01, a single point stays alone, and annotations stay separate") {
   Part row = Row(RowForm::kAuto, {{"0000", "2A"}, {"F000FA01", "0118"}});
   CHECK(Text(Render(row, kBase, {kOld, true})) == "0000F000FA01=2A011801@1356998401000");
   row = Row(RowForm::kOne, {{"0010", "2A"}});
@@ -52,7 +53,7 @@ TEST_CASE("mixed resolutions end in 01, a lone point is itself, notes stay besid
   CHECK(Text(Render(row, kBase, {kOld, true})) == "0010=2A@1356998401000 010000=7B7D@77");
 }
 
-TEST_CASE("equal instants and raw cells that touch points keep the points apart") {
+TEST_CASE("equal times and raw cells keep the points separate") {
   Part twice = Row(RowForm::kAuto, {{"0000", "2A"}, {"F0000000", "2A"}});
   CHECK(Render(twice, kBase, {kOld, true}).size() == 2);
   for (const char* raw : {"00200030", "050000", "002B", ""}) {
@@ -62,7 +63,7 @@ TEST_CASE("equal instants and raw cells that touch points keep the points apart"
   }
 }
 
-TEST_CASE("cell times tell the ages of points at one instant and beside raw cells") {
+TEST_CASE("cell times show the age of points at one time and next to raw cells") {
   Part twice = Row(RowForm::kAuto, {{"0011", "012C"}, {"0010", "05"}});
   CHECK(Text(Render(twice, kBase, {kOld, true})) ==
         "0010=05@1356998401001 0011=012C@1356998401000");
@@ -72,24 +73,26 @@ TEST_CASE("cell times tell the ages of points at one instant and beside raw cell
   CHECK(Render(beside, kBase, {kOld, true})[0].timestamp_ms ==
         1700000000001);  // the raw cell is older
   beside.raw[0].generation = 8;
-  CHECK(Render(beside, kBase, {kOld, true})[0].timestamp_ms == 1356998401000);  // newer anyhow
+  CHECK(Render(beside, kBase, {kOld, true})[0].timestamp_ms == 1356998401000);  // newer in any case
   beside.raw[0].timestamp_ms = 5;
   CHECK(Render(beside, kBase, {kOld, true})[0].timestamp_ms == 4);
   beside.raw[0].generation = 7;
   CHECK(Render(beside, kBase, {kOld, true})[0].timestamp_ms == 5);  // the qualifiers decide
 }
 
-TEST_CASE("single cells put as one record are as old as each other, those put apart are not") {
+TEST_CASE("single cells put in one record have the same age, and others do not") {
   Part row = Row(RowForm::kSingle, {{"0011", "0008"}, {"0010", "07"}});
   const char* together = "0010=07@1356998401000 0011=0008@1356998401000";
   CHECK(Text(Render(row, kBase, {kOld, true})) == together);
-  row.form = RowForm::kAuto;  // points: written one after the other
+  row.form = RowForm::kAuto;  // points that were written one after the other
   CHECK(Text(Render(row, kBase, {kOld, true})) == "0010=07@1356998401001 0011=0008@1356998401000");
   row = Row(RowForm::kSingle, {{"0010", "07"}, {"0011", "0008"}});
   CHECK(Text(Render(row, kBase, {kOld, true})) == "0010=07@1356998401000 0011=0008@1356998401001");
 }
 
-TEST_CASE("deleting a rendered cell deletes what it shows, and a point's own name its point") {
+TEST_CASE(
+    "deleting a shown cell deletes its points, and deleting a point's own name deletes that "
+    "point") {
   const RenderOptions old{kOld, true};
   Part row = Row(RowForm::kAuto, {{"0000", "2A"}, {"0010", "18"}});
   CHECK(DeleteRendered(row, kBase, Hex("00000010"), old).gone ==

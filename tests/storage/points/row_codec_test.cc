@@ -30,7 +30,7 @@ std::vector<PartPoint> Grid(size_t n, uint32_t step_s, const auto& value) {
   return points;
 }
 
-// Decodes both ways, compares bit for bit.
+// Decodes in both ways and compares bit for bit.
 void CheckDecodes(const Bytes& encoded, const std::vector<PartPoint>& points, RowTraits traits) {
   traits.dups = std::adjacent_find(points.begin(), points.end(), [](const auto& a, const auto& b) {
                   return a.offset_ms() == b.offset_ms();
@@ -67,7 +67,7 @@ void CheckDecodes(const Bytes& encoded, const std::vector<PartPoint>& points, Ro
   }
 }
 
-// Encodes, also in the form of merged files, and decodes again; the encoding.
+// Encodes, also in the form of merged files, and decodes again. Returns the encoding.
 Bytes CheckRoundTrip(const std::vector<PartPoint>& points, RowTraits traits = {RowForm::kAuto}) {
   Bytes encoded = "front";
   EncodeRow(points, traits, &encoded);
@@ -85,24 +85,9 @@ Bytes CheckRoundTrip(const std::vector<PartPoint>& points, RowTraits traits = {R
   return encoded;
 }
 
-// A row as a flush of an earlier build wrote it.
-Bytes WithoutStatistics(Bytes encoded) {
-  const auto statistics = ReadRowStatistics(encoded);
-  REQUIRE(statistics.ok());
-  if (!*statistics) return encoded;
-  Bytes kept;
-  AppendStatistics(**statistics, &kept);
-  const size_t at = encoded.find(kept);
-  REQUIRE(at != Bytes::npos);
-  encoded.erase(at, kept.size());
-  encoded.erase(1, 1);
-  encoded[0] = static_cast<char>(ByteAt(encoded, 0) & ~kRowMore);
-  return encoded;
-}
-
-// What stands beside the points, in both forms.
+// The data next to the points, in both forms.
 std::optional<RowStatistics> StatisticsIn(const std::vector<PartPoint>& points) {
-  Bytes encoded, split, split_late;
+  Bytes encoded, split;
   EncodeRow(points, {RowForm::kAuto}, &encoded);
   REQUIRE(SplitRow(encoded, &split));
   const auto read = ReadRowStatistics(split);
@@ -111,15 +96,10 @@ std::optional<RowStatistics> StatisticsIn(const std::vector<PartPoint>& points) 
   RowStatistics settled;
   CHECK(ReadSettledStatistics(split, &settled) == read->has_value());
   if (*read) CHECK(settled == **read);
-  const Bytes without = WithoutStatistics(encoded);
-  CHECK_FALSE(ReadRowStatistics(without)->has_value());
-  CheckDecodes(without, points, {RowForm::kAuto});
-  REQUIRE(SplitRow(without, &split_late));
-  CHECK(split_late == split);
   return *read;
 }
 
-TEST_CASE("a row tells what its points come to") {
+TEST_CASE("a row contains the statistics of its points") {
   std::mt19937_64 random(9);
   for (const bool doubles : {false, true}) {
     for (const uint32_t step_s : {1, 10, 17, 35}) {
@@ -128,7 +108,7 @@ TEST_CASE("a row tells what its points come to") {
         return doubles ? PointValue::Double(static_cast<double>(number) / 7)
                        : PointValue::Int(number);
       });
-      points.erase(points.begin() + 1);  // no grid
+      points.erase(points.begin() + 1);  // no constant distance
       double least = 1e9, most = -1e9, sum = 0;
       for (const PartPoint& point : points) {
         const double v = doubles ? std::bit_cast<double>(point.bits)
@@ -150,7 +130,7 @@ TEST_CASE("a row tells what its points come to") {
   }
 }
 
-TEST_CASE("statistics that are not those of the points are told from them") {
+TEST_CASE("wrong statistics are detected") {
   for (const bool doubles : {false, true}) {
     Bytes encoded, split;
     EncodeRow(Grid(200, 10,
@@ -174,7 +154,7 @@ TEST_CASE("statistics that are not those of the points are told from them") {
   }
 }
 
-TEST_CASE("rows whose numbers add up to something else have no statistics") {
+TEST_CASE("rows whose sums do not fit have no statistics") {
   const auto with = [](PointValue odd) {
     return StatisticsIn(Grid(200, 10,
                              [&](size_t i) {
@@ -196,7 +176,7 @@ TEST_CASE("rows whose numbers add up to something else have no statistics") {
   CHECK_FALSE(StatisticsIn(Grid(99, 10, [](size_t) { return PointValue::Int(1); })).has_value());
 }
 
-TEST_CASE("packed numbers of every width come back, wherever they begin") {
+TEST_CASE("packed numbers of every width are restored at any position") {
   std::mt19937_64 random(1);
   for (int width = 0; width <= 64; ++width) {
     for (size_t count : {0, 1, 2, 3, 7, 8, 9, 63, 64, 65, 200}) {
@@ -208,7 +188,7 @@ TEST_CASE("packed numbers of every width come back, wherever they begin") {
       PackBits(values, width, &packed);
       CHECK(packed.size() == PackedBytes(count, width));
       std::vector<uint64_t> back(count, 1);
-      // An exact copy on the heap: a read beyond the end is found by the address sanitizer.
+      // An exact copy on the heap, so that the address sanitizer finds reads beyond the end.
       std::vector<char> exact(packed.begin(), packed.end());
       UnpackBits({exact.data(), exact.size()}, count, width,
                  [&](size_t i, uint64_t v) { back[i] = v; });
@@ -217,7 +197,7 @@ TEST_CASE("packed numbers of every width come back, wherever they begin") {
   }
 }
 
-TEST_CASE("rows of every kind of number come back bit for bit") {
+TEST_CASE("rows of every kind of number are restored bit for bit") {
   std::mt19937_64 random(2);
   std::vector<PointValue> odd = {PointValue::Double(-0.0),
                                  PointValue::Float(-0.0F),
@@ -263,21 +243,21 @@ TEST_CASE("rows of every kind of number come back bit for bit") {
     CheckRoundTrip(Grid(n, 10, [&](size_t) {
       return PointValue{random() & 0xFFFFFFFF, kFloat32};
     }));
-    // As telnet stores: singles where they hold the number.
+    // Like points from telnet: floats if they represent the number exactly.
     CheckRoundTrip(Grid(n, 10, [&](size_t) {
       const double value = (random() % 10000) / 100.0;
       return static_cast<double>(static_cast<float>(value)) == value
                  ? PointValue::Float(static_cast<float>(value))
                  : PointValue::Double(value);
     }));
-    // As import stores: always singles.
+    // Like imported points: always floats.
     CheckRoundTrip(Grid(n, 10, [&](size_t) {
       return PointValue::Float(static_cast<float>((random() % 10000) / 100.0));
     }));
   }
 }
 
-TEST_CASE("random rows of both resolutions, duplicates, forms and generations come back") {
+TEST_CASE("random rows of both resolutions, with duplicates, forms and generations, are restored") {
   for (uint32_t seed = 1; seed <= 2000; ++seed) {
     CAPTURE(seed);
     std::mt19937_64 random(seed);
@@ -317,7 +297,7 @@ TEST_CASE("random rows of both resolutions, duplicates, forms and generations co
   }
 }
 
-TEST_CASE("metrics as machines write them take few bytes") {
+TEST_CASE("typical machine metrics take few bytes") {
   std::mt19937_64 random(3);
   int64_t level = 50;
   auto walk = [&](size_t) {
@@ -328,7 +308,7 @@ TEST_CASE("metrics as machines write them take few bytes") {
     return static_cast<double>(CheckRoundTrip(points).size()) / static_cast<double>(points.size());
   };
   CHECK(bytes_per_point(Grid(360, 10, [&](size_t i) { return PointValue::Int(walk(i)); })) < 0.45);
-  // Half of it statistics.
+  // Half of the size is statistics.
   CHECK(bytes_per_point(Grid(360, 10, [](size_t) { return PointValue::Double(0.25); })) < 0.07);
   double gauge = 20;
   CHECK(bytes_per_point(Grid(360, 10, [&](size_t) {
@@ -344,14 +324,14 @@ TEST_CASE("metrics as machines write them take few bytes") {
         })) < 8.1);
 }
 
-TEST_CASE("a full hour of milliseconds and a long constant row come back") {
+TEST_CASE("a full hour of milliseconds and a long constant row are restored") {
   std::vector<PartPoint> points;
   for (uint32_t ms = 0; ms < 300'000; ++ms)
     points.push_back(Point(ms * 12, true, PointValue::Int(1)));
   CheckRoundTrip(points);
 }
 
-TEST_CASE("bytes that no encoder wrote are refused or decode to something, and never crash") {
+TEST_CASE("other bytes are refused or decoded to something, and never crash") {
   std::mt19937_64 random(4);
   std::vector<Bytes> samples;
   samples.emplace_back();
@@ -416,7 +396,7 @@ TEST_CASE("bytes that no encoder wrote are refused or decode to something, and n
   CHECK(refused > 1000);
 }
 
-TEST_CASE("of damaged rows both ways to read statistics say the same") {
+TEST_CASE("both ways to read statistics agree on damaged rows") {
   std::mt19937_64 random(5);
   std::vector<Bytes> samples;
   for (const int kind : {0, 1, 2}) {
@@ -433,7 +413,7 @@ TEST_CASE("of damaged rows both ways to read statistics say the same") {
   for (int round = 0; round < 60000; ++round) {
     Bytes bytes = samples[random() % samples.size()];
     if (random() % 2 == 0) bytes.resize(random() % std::min<size_t>(bytes.size(), 120));
-    constexpr size_t kFront = 40;  // statistics end there
+    constexpr size_t kFront = 40;  // the statistics end there
     for (size_t flips = random() % 3; flips > 0 && !bytes.empty(); --flips) {
       bytes[random() % std::min(bytes.size(), kFront)] = static_cast<char>(random());
     }
@@ -451,7 +431,7 @@ TEST_CASE("of damaged rows both ways to read statistics say the same") {
   CHECK(found > 1000);
 }
 
-TEST_CASE("columns come into the order of their times, however far from it they are") {
+TEST_CASE("columns are sorted by time, however unordered they are") {
   std::mt19937_64 random(8);
   for (const size_t count : {0, 1, 2, 17, 3600}) {
     for (const size_t disorder : {1, 4, 5000}) {
@@ -486,7 +466,7 @@ TEST_CASE("columns come into the order of their times, however far from it they 
   }
 }
 
-TEST_CASE("rows decode one behind the other, whatever their kinds") {
+TEST_CASE("rows of different kinds are decoded one after the other") {
   const std::vector<PointValue> ints = {PointValue::Int(7), PointValue::Int(-3)};
   const std::vector<PointValue> doubles = {PointValue::Double(0.25), PointValue::Float(1.5F)};
   const std::vector<PointValue> both = {PointValue::Int(300), PointValue::Double(1e300)};

@@ -1,5 +1,4 @@
-// Runs in memory: whatever eight entries are, they come back bit for bit, and as the columns that
-// they mean.
+// Runs in memory: any eight entries are restored bit for bit, and as the columns that they mean.
 
 #include "storage/points/run_codec.h"
 
@@ -17,7 +16,7 @@ namespace {
 
 using codec::Qualifier;
 
-// How instants and values of a run are made; every pair of both is tried.
+// The kinds of times and values of a run. Every pair of both is tested.
 enum class Instants { kGrid, kJitter, kWide, kMillisGrid, kMillis, kMixed, kBackward, kReserved };
 constexpr int kInstantKinds = 8;
 enum class Numbers {
@@ -143,12 +142,12 @@ void CheckColumns(RunsDecoder decode, const std::vector<RunEntries>& runs,
   }
 }
 
-// In every way that this processor can.
+// With every decoder that this processor supports.
 void CheckColumns(const std::vector<RunEntries>& runs, const std::vector<char>& encoded) {
   for (const RunsDecoder decode : UsableRunsDecoders()) CheckColumns(decode, runs, encoded);
 }
 
-TEST_CASE("eight points come back bit for bit, and as columns") {
+TEST_CASE("eight points are restored bit for bit, and as columns") {
   Maker maker;
   for (int round = 0; round < 300; ++round) {
     for (int instants = 0; instants < kInstantKinds; ++instants) {
@@ -169,7 +168,7 @@ TEST_CASE("eight points come back bit for bit, and as columns") {
   }
 }
 
-TEST_CASE("runs of several kinds decode one behind the other") {
+TEST_CASE("runs of several kinds are decoded one after the other") {
   Maker maker;
   for (int round = 0; round < 2000; ++round) {
     std::vector<RunEntries> runs;
@@ -184,7 +183,7 @@ TEST_CASE("runs of several kinds decode one behind the other") {
   }
 }
 
-TEST_CASE("points as agents send them take few bytes") {
+TEST_CASE("typical points of agents take few bytes") {
   RunEntries entries;
   for (uint32_t i = 0; i < kRunEntries; ++i) {
     entries.ops[i] = Qualifier::Seconds(600 + 10 * i, kInt8).bits;
@@ -199,7 +198,7 @@ TEST_CASE("points as agents send them take few bytes") {
   CHECK(Encoded(entries).size() <= 25);
 }
 
-TEST_CASE("marks are kept as they are, and are no columns") {
+TEST_CASE("tombstones are kept and are not columns") {
   RunEntries entries = Maker().Make(Instants::kGrid, Numbers::kInts);
   entries.ops[3] = 0x20000000;
   const std::vector<char> encoded = Encoded(entries);
@@ -214,7 +213,7 @@ TEST_CASE("marks are kept as they are, and are no columns") {
   CHECK_FALSE(SortRising(&entries));
 }
 
-TEST_CASE("points are sorted by instant where none repeats") {
+TEST_CASE("points are sorted by time if no time repeats") {
   RunEntries entries;
   for (uint32_t i = 0; i < kRunEntries; ++i) {
     entries.ops[i] = Qualifier::Seconds((i * 5 + 3) % 8, kInt8).bits;

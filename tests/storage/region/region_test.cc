@@ -16,7 +16,7 @@ constexpr uint64_t kMiB = 1 << 20;
 
 lsm::RegionEntry At(uint32_t id, Bytes start) { return {id, std::move(start)}; }
 
-TEST_CASE("a key is in the last region that does not begin behind it") {
+TEST_CASE("a key is in the last region that does not begin after it") {
   const RegionMap map({At(4, ""), At(2, "b"), At(9, "ba")});
   CHECK(map.IdOf("") == 4);
   CHECK(map.IdOf("azz") == 4);
@@ -30,7 +30,7 @@ TEST_CASE("a key is in the last region that does not begin behind it") {
   CHECK(!map.IndexOfId(7));
 }
 
-TEST_CASE("the regions of a range are those that hold a key of it") {
+TEST_CASE("the regions of a range are those that contain a key of it") {
   const RegionMap map({At(0, ""), At(1, "b"), At(2, "d")});
   using Pair = std::pair<size_t, size_t>;
   CHECK(map.Overlapping("", "") == Pair(0, 3));
@@ -46,7 +46,7 @@ TEST_CASE("the regions of a range are those that hold a key of it") {
   CHECK(!ClipKeys(map, 2, &start, &stop));
 }
 
-TEST_CASE("a salted table has a region for each bucket, another one is one") {
+TEST_CASE("a salted table has a region per bucket, and another table has one") {
   KeyLayout layout;
   layout.salt_width = 1;
   layout.salt_buckets = 20;
@@ -62,8 +62,8 @@ TEST_CASE("a salted table has a region for each bucket, another one is one") {
   CHECK(lsm::SaltRegions(layout).size() == 256);
 }
 
-TEST_CASE("the rows of a series are in one slice of time for each region") {
-  // Metric 000001 is cut at base 0x00010000, and in the middle of 000002's bases at half a base.
+TEST_CASE("the rows of a series form one slice of time per region") {
+  // Metric 000001 is cut at base 0x00010000, and 000002 in the middle of its bases.
   const RegionMap map({At(0, ""), At(1, Bytes("\0\0\1\0\1\0\0", 7)), At(2, Bytes("\0\0\2", 3)),
                        At(3, Bytes("\0\0\2\1", 4)), At(4, Bytes("\0\0\3\0", 4))});
   const auto text = [&](ByteView prefix, RowRange bases) {
@@ -97,7 +97,7 @@ TEST_CASE("the rows of a series are in one slice of time for each region") {
   }
 }
 
-TEST_CASE("keys to split at are sorted; empty and double ones are refused") {
+TEST_CASE("split keys are sorted, and empty or repeated keys are refused") {
   auto regions = PreSplit({At(0, "")}, {"m", "c", "zz"}, SIZE_MAX);
   REQUIRE(regions.ok());
   CHECK(*regions == std::vector<lsm::RegionEntry>{At(0, ""), At(0, "c"), At(0, "m"), At(0, "zz")});
@@ -105,7 +105,7 @@ TEST_CASE("keys to split at are sorted; empty and double ones are refused") {
   const Status twice = PreSplit({At(0, "")}, {"a\x01", "b", "a\x01"}, SIZE_MAX).status();
   CHECK(twice.code() == StatusCode::kInvalidArgument);
   CHECK(twice.message().find("a\\x01") != std::string_view::npos);
-  // Groups stay whole, and what is a boundary already is one.
+  // Groups of rows stay together, and existing boundaries are not repeated.
   regions = PreSplit({At(0, ""), At(1, "c")}, {"abcdef", "c"}, 3);
   REQUIRE(regions.ok());
   CHECK(*regions == std::vector<lsm::RegionEntry>{At(0, ""), At(0, "abc"), At(1, "c")});
@@ -125,7 +125,7 @@ TEST_CASE("a file of keys may have CRLF, escapes and blank lines") {
   CHECK(KeyText(Bytes("a\0\xAB", 3)) == "a\\x00\\xAB");
 }
 
-TEST_CASE("hexadecimal keys are split into even shares") {
+TEST_CASE("hexadecimal keys are split into equal shares") {
   CHECK(HexSplits(1).empty());
   CHECK(HexSplits(2) == std::vector<Bytes>{"80000000"});
   CHECK(HexSplits(3) == std::vector<Bytes>{"55555555", "aaaaaaaa"});
@@ -134,7 +134,7 @@ TEST_CASE("hexadecimal keys are split into even shares") {
                                             "e6666661"});
 }
 
-TEST_CASE("raw keys are split into even shares") {
+TEST_CASE("raw keys are split into equal shares") {
   const auto hex = [](uint32_t n) {
     std::vector<Bytes> all;
     for (const Bytes& key : UniformSplits(n)) all.push_back(ToHex(key));
@@ -147,7 +147,7 @@ TEST_CASE("raw keys are split into even shares") {
   CHECK(hex(10)[0] == "1999999999999999");
 }
 
-TEST_CASE("a region is divided at a size: constant, growing, or by steps") {
+TEST_CASE("a region is split at a constant, growing or stepping size") {
   SplitPolicy policy;
   policy.jitter = 0;
   const auto thresholds = [&](SplitRule rule) {
@@ -174,7 +174,7 @@ TEST_CASE("a region is divided at a size: constant, growing, or by steps") {
   CHECK(*SplitThreshold(policy, 101, 7) == 10240 * kMiB);
 }
 
-TEST_CASE("the largest size of a region is spread by an eighth, for ever in the same way") {
+TEST_CASE("the maximum size of a region varies by an eighth and is stable") {
   SplitPolicy policy;
   policy.rule = SplitRule::kConstant;
   uint64_t least = UINT64_MAX, most = 0;
@@ -198,7 +198,7 @@ GroupWeight Hour(int metric, uint32_t base, uint64_t bytes) {
   return group;
 }
 
-TEST_CASE("a table is divided in the middle of its bytes, never within a row") {
+TEST_CASE("a table is split in the middle of its bytes, never within a row") {
   CHECK(*SplitPoint({{"a", 10}, {"b", 10}, {"c", 10}, {"d", 10}}, nullptr) == "c");
   CHECK(*SplitPoint({{"a", 10}, {"b", 1}}, nullptr) == "b");
   CHECK(*SplitPoint({{"a", 1}, {"b", 10}, {"c", 1}}, nullptr) == "b");
@@ -206,7 +206,7 @@ TEST_CASE("a table is divided in the middle of its bytes, never within a row") {
   CHECK(!SplitPoint({}, nullptr));
 }
 
-TEST_CASE("points are divided between metrics, or between hours of a metric that is too large") {
+TEST_CASE("points are split between metrics, or between hours of a metric that is too large") {
   const KeyLayout layout;
   std::vector<GroupWeight> groups;
   for (int metric = 1; metric <= 4; ++metric) {
@@ -214,19 +214,19 @@ TEST_CASE("points are divided between metrics, or between hours of a metric that
   }
   CHECK(*SplitPoint(groups, &layout) == Bytes("\0\0\3", 3));
 
-  // 40 days of one metric: at the first hour of the 20th.
+  // 40 days of one metric: split at the first hour of the 20th day.
   groups = {Hour(1, 0, 5)};
   for (uint32_t hour = 0; hour < 40 * 24; ++hour) groups.push_back(Hour(2, hour * 3600, 5));
   CHECK(*SplitPoint(groups, &layout) == Hour(2, 20 * 86400, 0).key);
-  // Six hours: at the fourth.
+  // Six hours: split at the fourth hour.
   groups.clear();
   for (uint32_t hour = 0; hour < 6; ++hour) groups.push_back(Hour(2, hour * 3600, 5));
   CHECK(*SplitPoint(groups, &layout) == Hour(2, 3 * 3600, 0).key);
-  // One hour is not divided, and no loop comes of it.
+  // A single hour is not split, and the search ends.
   CHECK(!SplitPoint({Hour(2, 3600, 1 << 30)}, &layout));
 }
 
-TEST_CASE("halves of even data differ by less than a tenth") {
+TEST_CASE("halves of evenly distributed data differ by less than a tenth") {
   const KeyLayout layout;
   for (const uint32_t hours : {50U, 100U, 1000U}) {
     std::vector<GroupWeight> groups;
@@ -239,7 +239,7 @@ TEST_CASE("halves of even data differ by less than a tenth") {
   }
 }
 
-// HBase's vectors, oldest first, in MiB.
+// HBase's test vectors, oldest first, in MiB.
 Slice Explore(std::vector<uint64_t> mib, bool stuck = false, double ratio = 1.2) {
   MergePolicy policy;
   policy.small_bytes = 128 * kMiB;
@@ -247,7 +247,7 @@ Slice Explore(std::vector<uint64_t> mib, bool stuck = false, double ratio = 1.2)
   return ExploreRuns(mib, policy, ratio, stuck);
 }
 
-TEST_CASE("the slice of most runs of like size is merged") {
+TEST_CASE("the slice with the most parts of similar size is merged") {
   CHECK(Explore({1000, 500, 130, 130, 130}) == Slice{0, 5});
   CHECK(Explore({4000, 128, 128, 128}) == Slice{1, 4});
   CHECK(Explore({100, 50, 23, 12, 12}) == Slice{0, 5});
@@ -258,7 +258,7 @@ TEST_CASE("the slice of most runs of like size is merged") {
   CHECK(Explore(std::vector<uint64_t>(30, 200)).size() == 10);
 }
 
-TEST_CASE("at night runs of less like sizes join") {
+TEST_CASE("during off-peak hours parts of less similar sizes are merged") {
   CHECK(Explore({1600, 200, 200}).empty());
   CHECK(Explore({1600, 200, 200}, false, 5) == Slice{0, 3});
   MergePolicy policy;
@@ -285,14 +285,14 @@ RunFacts Fact(uint64_t number, uint64_t mib, bool reference = false) {
   return run;
 }
 
-TEST_CASE("all references of a split are rewritten first, with what is between them") {
+TEST_CASE("all references of a split are rewritten first, with the parts between them") {
   const MergePolicy policy;
   CHECK(RunsToMerge(std::vector{Fact(9, 1), Fact(8, 900, true), Fact(7, 1), Fact(6, 9, true)},
                     policy, 0) == Slice{1, 4});
   CHECK(RunsToMerge(std::vector{Fact(9, 1), Fact(8, 900)}, policy, 0).empty());
 }
 
-TEST_CASE("while runs are merged only newer ones come into question") {
+TEST_CASE("while parts are merged, only newer parts can be merged") {
   const MergePolicy policy;
   std::vector<RunFacts> runs;
   for (uint64_t number = 9; number > 0; --number) runs.push_back(Fact(number, 1));
@@ -301,7 +301,7 @@ TEST_CASE("while runs are merged only newer ones come into question") {
   CHECK(RunsToMerge(runs, policy, 0) == Slice{0, 4});
   runs[2].merging = true;
   CHECK(RunsToMerge(runs, policy, 0).empty());
-  // Nor is a reference rewritten beside a merge, or merged without the others.
+  // A reference is not rewritten during a merge, or merged without the others.
   runs[2].merging = false;
   runs[8].reference = runs[3].reference = true;
   CHECK(RunsToMerge(runs, policy, 0) == Slice{0, 3});
@@ -309,7 +309,7 @@ TEST_CASE("while runs are merged only newer ones come into question") {
   CHECK(RunsToMerge(runs, policy, 0) == Slice{3, 9});
 }
 
-TEST_CASE("all runs are merged by themselves only to be rid of marks, after a time of their own") {
+TEST_CASE("all parts are merged automatically only to drop tombstones, after a time of their own") {
   MergePolicy policy;
   std::vector<RunFacts> runs = {Fact(5, 1), Fact(4, 900)};
   const int64_t year = int64_t{365} * 24 * 3'600'000;
@@ -325,7 +325,7 @@ TEST_CASE("all runs are merged by themselves only to be rid of marks, after a ti
   CHECK(RunsToMerge(runs, policy, year).empty());
 }
 
-TEST_CASE("all runs are merged by themselves where more than half of their bytes has expired") {
+TEST_CASE("all parts are merged automatically if more than half of their bytes has expired") {
   const MergePolicy policy;
   std::vector<RunFacts> runs = {Fact(5, 100), Fact(4, 900)};
   runs[0].expired_bytes = 100 << 20;
@@ -337,7 +337,7 @@ TEST_CASE("all runs are merged by themselves where more than half of their bytes
   CHECK(RunsToMerge(runs, policy, 0).empty());
 }
 
-TEST_CASE("the times of merges of all are spread over the period, for ever in the same way") {
+TEST_CASE("the times of major merges are spread over the period and are stable") {
   const MergePolicy policy;
   const int64_t day = 24 * 3'600'000;
   int64_t least = INT64_MAX, most = 0;
@@ -353,7 +353,7 @@ TEST_CASE("the times of merges of all are spread over the period, for ever in th
   CHECK(most > 10 * day);
 }
 
-TEST_CASE("merges may write faster the more runs there are, and as fast as they can at the last") {
+TEST_CASE("merges may write faster the more parts there are, and finally without a limit") {
   const MergePolicy policy;
   CHECK(MergeBytesPerS(policy, 0) == 50 * kMiB);
   CHECK(MergeBytesPerS(policy, 3) == 50 * kMiB);
@@ -362,14 +362,14 @@ TEST_CASE("merges may write faster the more runs there are, and as fast as they 
   CHECK(MergeBytesPerS(policy, 16) == 0);
 }
 
-TEST_CASE("what is written keeps the rate, whatever the pieces") {
+TEST_CASE("the write rate is kept, whatever the sizes of the writes") {
   for (const uint64_t piece : {uint64_t{64} << 10, kMiB, 9 * kMiB}) {
     CAPTURE(piece);
     Pace pace;
     int64_t now_ms = 1'000'000;
     uint64_t written = 0;
     while (written < 500 * kMiB) {
-      now_ms += 1;  // the writing itself
+      now_ms += 1;  // the time of the write
       written += piece;
       now_ms += pace.DelayMs(piece, 50 * kMiB, now_ms);
     }
@@ -380,6 +380,22 @@ TEST_CASE("what is written keeps the rate, whatever the pieces") {
   }
   Pace unlimited;
   CHECK(unlimited.DelayMs(1 << 30, 0, 5) == 0);
+}
+
+TEST_CASE("merges that share a pace keep its rate together") {
+  Pace pace;
+  constexpr int64_t kStartMs = 1'000'000;
+  int64_t now_ms[] = {kStartMs, kStartMs, kStartMs};
+  uint64_t written = 0;
+  while (written < 500 * kMiB) {
+    int64_t& next = *std::min_element(std::begin(now_ms), std::end(now_ms));
+    written += kMiB;
+    next += pace.DelayMs(kMiB, 50 * kMiB, next);
+  }
+  const int64_t end_ms = *std::max_element(std::begin(now_ms), std::end(now_ms));
+  const double rate = static_cast<double>(written) * 1000 / static_cast<double>(end_ms - kStartMs);
+  CHECK(rate > 0.9 * 50 * kMiB);
+  CHECK(rate < 1.1 * 50 * kMiB);
 }
 
 TEST_CASE("every byte is rewritten a logarithmic number of times") {

@@ -1,4 +1,4 @@
-// Files of points keep to windows of time (spec region-store.md C8).
+// Files of points keep to windows of time (region-store.md C8).
 
 #include <doctest/doctest.h>
 
@@ -15,14 +15,14 @@ namespace {
 constexpr uint32_t kDayS = 86'400;
 constexpr int64_t kHourMs = 3'600'000;
 constexpr int64_t kDayMs = 24 * kHourMs;
-constexpr uint32_t kFirst = 19'712;  // a day that begins 64 of them
+constexpr uint32_t kFirst = 19'712;  // the first of the 64 days of a window
 
 struct Row {
   uint32_t base;
-  uint64_t write;  // which of two writes of a row is the later one
+  uint64_t write;  // decides which of two writes of a row is later
 };
 
-// A region whose clock, files and rows are numbers: what is merged is what the policy says.
+// A region whose clock, files and rows are numbers. The policy decides what is merged.
 struct Region {
   struct Run {
     RunFacts facts;
@@ -42,7 +42,8 @@ struct Region {
     for (const Run& run : runs) facts.push_back(run.facts);
     return facts;
   }
-  // As a flush does: days with a share of the rows in runs of their own, other rows in one.
+  // Like a flush: days with a large share of the rows get their own parts, and other rows share one
+  // part.
   void Flush(const std::vector<Row>& rows, int64_t now_ms) {
     std::map<uint32_t, std::vector<Row>> days;
     for (const Row& row : rows) days[row.base / kDayS].push_back(row);
@@ -70,7 +71,7 @@ struct Region {
     run.rows = std::move(rows);
     return run;
   }
-  // False: nothing to do.
+  // Returns false if there is nothing to do.
   bool MergeOnce(int64_t now_ms) {
     const std::vector<RunFacts> facts = Facts();
     const Picked picked = RunsToJoin(facts, policy, now_ms);
@@ -100,7 +101,7 @@ struct Region {
   void Merge(int64_t now_ms) {
     for (int i = 0; MergeOnce(now_ms); ++i) REQUIRE(i < 1000);
   }
-  // Newer runs must hold the later writes of each row.
+  // Newer parts must have the later writes of each row.
   void CheckOrder() const {
     std::map<uint32_t, uint64_t> seen;
     for (const Run& run : runs) {
@@ -117,7 +118,7 @@ struct Region {
   }
 };
 
-TEST_CASE("windows are days, and eight of one level are one of the next") {
+TEST_CASE("windows are days, and eight windows of one level form one of the next") {
   const uint32_t base = kFirst * kDayS;
   CHECK(Window::Of(base, 0) == Window{0, kFirst});
   CHECK(Window::Of(base, 2) == Window{2, kFirst / 64});
@@ -132,7 +133,7 @@ TEST_CASE("windows are days, and eight of one level are one of the next") {
   CHECK_FALSE(Window{0, 47}.Holds({1, 5}));
 }
 
-TEST_CASE("a merge writes days of what is running, larger windows of what is over or far ahead") {
+TEST_CASE("a merge writes days for the present, and larger windows for the past and far future") {
   const uint32_t base = kFirst * kDayS;
   const int64_t now_ms = (int64_t{base} + 10 * int64_t{kDayS}) * 1000;
   const WindowChoice choice({base - 65 * kDayS, base + 130 * kDayS, false}, now_ms);
@@ -142,7 +143,7 @@ TEST_CASE("a merge writes days of what is running, larger windows of what is ove
   CHECK(choice.Of(base + 8 * kDayS).level == 0);
   CHECK(choice.Of(base + 10 * kDayS).level == 0);
   CHECK(choice.Of(base + 64 * kDayS).level == 2);
-  // All times there are: few enough to be open at once.
+  // All possible times: few enough to be open at once.
   const WindowChoice wide(RowSpan{}, now_ms);
   CHECK_FALSE(wide.fine());
   std::set<Window> windows;
@@ -152,7 +153,8 @@ TEST_CASE("a merge writes days of what is running, larger windows of what is ove
   CHECK(windows.size() < 200);
 }
 
-TEST_CASE("a year in order: each byte is rewritten three times at most, and few runs are left") {
+TEST_CASE(
+    "with a year in order, each byte is rewritten three times at most, and few parts remain") {
   Region region;
   uint64_t write = 0;
   size_t depth_max = 0, runs_max = 0;
@@ -189,7 +191,7 @@ TEST_CASE("late rows do not rewrite old windows at once") {
   };
   uint32_t at = 0;
   for (; at < 200 * 24; ++at) hour(at, false);
-  // The three windows of 64 days that are over by then, and made one run each.
+  // The three windows of 64 days that are over by then, each merged to one part.
   const auto old_windows = [&] {
     std::vector<uint64_t> numbers;
     for (const auto& run : region.runs) {
@@ -206,7 +208,7 @@ TEST_CASE("late rows do not rewrite old windows at once") {
     wide += Window::Around(run.facts.rows).level > 2 ? 1 : 0;
     late += run.rows.size() < 60 * 24 * 100 && run.facts.rows.last_base < (kFirst + 192) * kDayS;
   }
-  // They wait in a few runs, and are divided by windows and merged among themselves.
+  // They wait in a few parts, which are then divided by windows and merged with each other.
   CHECK(wide < 8);
   CHECK(late > 0);
   CHECK(late < 30);
@@ -214,7 +216,7 @@ TEST_CASE("late rows do not rewrite old windows at once") {
   region.CheckOrder();
 }
 
-TEST_CASE("whatever times come, later writes stay the later ones, and merging comes to an end") {
+TEST_CASE("with any times, later writes stay later, and merging comes to an end") {
   for (unsigned seed = 1; seed <= 30; ++seed) {
     CAPTURE(seed);
     std::mt19937 random(seed);
@@ -243,7 +245,7 @@ TEST_CASE("whatever times come, later writes stay the later ones, and merging co
   }
 }
 
-TEST_CASE("runs are not merged past one that has rows in common with them") {
+TEST_CASE("parts are not merged past a part that has rows in common with them") {
   const auto fact = [](uint32_t first_day, uint32_t last_day) {
     RunFacts run;
     run.rows = {first_day * kDayS, last_day * kDayS, false};
@@ -259,7 +261,7 @@ TEST_CASE("runs are not merged past one that has rows in common with them") {
   CHECK_FALSE(IsBottom(runs, {0}));
   CHECK_FALSE(IsBottom(runs, {1, 2}));
   CHECK(IsBottom(runs, {1, 3}));
-  // Rows without a time meet each other only.
+  // Rows without a time overlap only with each other.
   std::vector<RunFacts> loose = runs;
   loose[0].rows = loose[2].rows = RowSpan{1, 0, true};
   CHECK(MayJoin(loose, {1, 3}));

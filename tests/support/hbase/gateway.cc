@@ -64,7 +64,7 @@ std::shared_ptr<TTransportFactory> TransportOf(const GatewayOptions& options) {
   return std::make_shared<thrift::transport::TBufferedTransportFactory>();
 }
 
-// Tells when the port is open.
+// Reports when the port is open.
 class Listening : public thrift::server::TServerEventHandler {
  public:
   void preServe() override { open_.set_value(); }

@@ -1,8 +1,8 @@
 #pragma once
-// A Thrift2 gateway without HBase: the service over any cells door, on a socket of 127.0.0.1, so
-// that the client is tried without a JVM (spec hbase-backend.md §13). It keeps HBase's rules where
-// they are not the door's: deletes of a mutation hide its puts, an empty expected value stands for
-// an absent one, a scan from a key to itself has that key, errors come in HBase's words.
+// A Thrift2 gateway without HBase, which serves any cell store on a socket of 127.0.0.1. With it
+// the client is tested without a JVM (hbase-backend.md §13). It follows HBase where HBase differs
+// from the cell store: deletes of a mutation hide its puts, an empty expected value stands for an
+// absent one, a scan from a key to itself returns that key, and errors have HBase's messages.
 
 #include <functional>
 #include <memory>
@@ -13,43 +13,43 @@
 
 namespace hg::hbase {
 
-/// When a hook is called.
+/// The time at which a hook is called.
 enum class Stage : uint8_t {
-  kBefore,  // the call has come and was not carried out yet
-  kAfter,   // it was carried out and is not answered yet
+  kBefore,  // the call has arrived and is not carried out yet
+  kAfter,   // the call was carried out, and the response is not sent yet
 };
 
-/// What a hook wants to happen.
+/// What happens to the call after the hook.
 enum class Fate : uint8_t {
   kGoOn,
-  kDrop,  // the connection is closed
+  kDrop,  // the gateway closes the connection
 };
 
 struct GatewayOptions {
-  int port = 0;  // 0 = any that is free
+  int port = 0;  // 0 = any free port
   Transport transport = Transport::kBuffered;
   bool compact = false;
-  /// Of a framed gateway: longer requests close the connection.
+  /// For framed gateways: a longer request closes the connection.
   int frame_bytes_max = 2 << 20;
-  /// Called from the threads of the connections, with the service's method.
+  /// Called on the threads of the connections with the name of the method.
   std::function<Fate(const std::string& method, Stage stage)> hook = nullptr;
 };
 
-/// Serves from its construction until Stop or its end. Thread-safe.
+/// Serves from its construction until Stop or its destruction. Thread-safe.
 class FakeGateway {
  public:
-  /// `store` is asked for the door at each call.
+  /// `store` is called for each request to get the cell store.
   FakeGateway(std::function<Store&()> store, GatewayOptions options);
   ~FakeGateway();
 
   [[nodiscard]] int port() const;
-  /// How a client of it is made.
+  /// Returns the options of a client of this gateway.
   [[nodiscard]] HbaseOptions ClientOptions() const;
-  /// All scanners are gone, as after a minute, or a restart of HBase.
+  /// Removes all scanners, as HBase does after a minute or a restart.
   void ForgetScanners();
-  /// Scanners that are open now.
+  /// The number of scanners that are open.
   [[nodiscard]] size_t scanner_count() const;
-  /// Closes all connections and its port. Nothing of it is left when it returns.
+  /// Closes all connections and the port. When it returns, all threads have ended.
   void Stop();
 
  private:

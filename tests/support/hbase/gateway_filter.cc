@@ -11,7 +11,7 @@
 namespace hg::hbase {
 namespace {
 
-// The fields of a protobuf message: numbers as they are, bytes by reference.
+// The fields of a protobuf message. Byte fields are references.
 struct Message {
   std::multimap<uint64_t, uint64_t> numbers;
   std::multimap<uint64_t, ByteView> bytes;
@@ -63,7 +63,7 @@ Result<Named> ParseNamed(ByteView bytes) {
 class Comparator {
  public:
   virtual ~Comparator() = default;
-  /// The value against what is compared with: below, equal, above.
+  /// Compares the value with the operand: below, equal, above.
   [[nodiscard]] virtual int Compare(ByteView value) const = 0;
 };
 
@@ -79,7 +79,7 @@ class BytesComparator : public Comparator {
   const bool prefix_;
 };
 
-// Patterns come as UTF-8 and mean the bytes of ISO-8859-1.
+// Patterns are sent as UTF-8 and mean the bytes of ISO-8859-1.
 Bytes Latin1(ByteView text) {
   Bytes bytes;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -167,8 +167,8 @@ class CompareFilter : public GatewayFilter {
   const bool of_row_;
 };
 
-// HBase's quirks are kept: a mask without a free byte lets everything pass, and so does a key that
-// ends before the template does.
+// Follows HBase's peculiarities: a mask without a free byte passes everything, and so does a key
+// that ends before the template.
 class FuzzyFilter : public GatewayFilter {
  public:
   FuzzyFilter(ByteView key, ByteView mask) : key_(key), mask_(mask) {}

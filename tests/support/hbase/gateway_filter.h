@@ -1,6 +1,5 @@
 #pragma once
-// What HBase does with the filters of its gateway (spec hbase-backend.md §7), as far as the client
-// sends them. Pure.
+// Evaluates the filters that the client sends, like HBase (hbase-backend.md §7). Pure functions.
 
 #include <memory>
 #include <string_view>
@@ -11,16 +10,17 @@
 
 namespace hg::hbase {
 
-/// One filter of a scan; it may hold state of the row that it is asked about.
+/// One filter of a scan. It may keep state of the current row.
 class GatewayFilter {
  public:
   virtual ~GatewayFilter() = default;
-  /// Called once for each cell of a row, in order; false: it is not given. It may change the cell.
+  /// Called once for each cell of a row, in order. Returns false to leave out the cell. It may
+  /// change the cell.
   virtual bool Passes(ByteView key, Cell* cell) = 0;
   virtual void StartRow() {}
 };
 
-/// From filterBytes. InvalidArgument: they cannot be read. Unsupported: a class that is not known.
+/// Decodes filterBytes. InvalidArgument: they cannot be read. Unsupported: an unknown class.
 Result<std::unique_ptr<GatewayFilter>> ReadGatewayFilter(ByteView bytes);
 
 }  // namespace hg::hbase

@@ -19,7 +19,7 @@ using Kind = CellChange::Kind;
   throw error;
 }
 
-// What the Java client of the gateway refuses before it asks HBase.
+// Calls that the Java client of the gateway refuses before it calls HBase.
 [[noreturn]] void InternalError(const std::string& method) {
   throw std::runtime_error("Internal error processing " + method);
 }
@@ -35,7 +35,7 @@ void CheckRow(const std::string& key, const std::string& method) {
   if (!CheckKey(key).ok()) InternalError(method);
 }
 
-// `lies`: some methods say of a missing family that another try may help.
+// `lies`: for some methods the error for a missing family claims that a retry may help.
 void Check(const Status& status, const std::string& table, const std::string& method,
            bool lies = false) {
   switch (status.code()) {
@@ -195,7 +195,7 @@ void GatewayService::putMultiple(const std::string& table, const std::vector<wir
   Known(table);
   std::vector<RowMutation> rows;
   for (const wire::TPut& put : puts) rows.push_back({put.row, ReadPut(put, "putMultiple")});
-  // One bad row does not keep the others out.
+  // One invalid row does not prevent the others.
   Status failure;
   for (RowMutation& row : rows) {
     if (Status s = store_().Mutate(table, {std::move(row)}); !s.ok()) failure = s;
@@ -272,7 +272,7 @@ void GatewayService::append(wire::TResult&, const std::string& table, const wire
   }
 }
 
-// All changes are of one moment, in which deletes hide puts.
+// All changes have one time, at which deletes hide puts.
 RowMutation GatewayService::ReadMutations(const TableDescriptor& table,
                                           const wire::TRowMutations& row) {
   if (row.mutations.empty()) InternalError("mutateRow");
@@ -329,7 +329,7 @@ void GatewayService::OpenCursor(Scanner* scanner) {
   spec.start = wanted.startRow;
   spec.stop = wanted.stopRow;
   spec.reversed = wanted.reversed;
-  // From a key to itself is that key.
+  // A scan from a key to itself returns that key.
   if (!spec.start.empty() && spec.start == spec.stop) {
     spec.stop.push_back('\0');
     if (spec.reversed) std::swap(spec.start, spec.stop);
@@ -415,7 +415,7 @@ void GatewayService::createTable(const wire::TTableDescriptor& table,
   if (store_().DescribeTable(descriptor.name).ok()) {
     Refuse("org.apache.hadoop.hbase.TableExistsException: " + descriptor.name, false);
   }
-  // To HBase all tables are alike.
+  // HBase has no special tables of points.
   descriptor.points = false;
   descriptor.splits = splits;
   Check(store_().CreateTable(descriptor), descriptor.name, "createTable");

@@ -1,5 +1,5 @@
 #pragma once
-// The methods of the gateway (tests/support/hbase/gateway.h) over a cells door.
+// The methods of the gateway (tests/support/hbase/gateway.h) over a cell store.
 
 #include <THBaseService.h>
 
@@ -66,7 +66,8 @@ class GatewayService : public wire::THBaseServiceIf {
     size_t at = 0;
   };
 
-  /// The table; throws HBase's answer where it is missing or disabled.
+  /// Returns the descriptor of the table. Throws HBase's exception if the table is missing or
+  /// disabled.
   TableDescriptor Known(const std::string& table);
   void CheckFamilies(const TableDescriptor& table, const std::vector<wire::TColumn>& columns);
   std::vector<CellChange> ReadDelete(const TableDescriptor& table, const wire::TDelete& gone);
@@ -80,7 +81,7 @@ class GatewayService : public wire::THBaseServiceIf {
   int32_t next_scanner_ = 0;
   std::set<std::string> disabled_;
   std::set<std::string> namespaces_{"default"};
-  std::map<std::string, std::map<std::string, std::string>> attributes_;  // of tables
+  std::map<std::string, std::map<std::string, std::string>> attributes_;  // attributes of tables
 };
 
 }  // namespace hg::hbase

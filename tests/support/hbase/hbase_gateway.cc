@@ -1,8 +1,8 @@
-// A gateway of HBase without HBase, over a store in memory, as a process of its own: the daemon
-// over it can be killed while "HBase" lives on, and HBase can be away while the daemon lives.
+// A gateway without HBase, over a store in memory, as a separate process. So the daemon can be
+// killed while "HBase" continues, and HBase can be unreachable while the daemon continues.
 //
-//   hbase_gateway AWAY      says its port and serves until the end of its standard input; while the
-//                           file AWAY is there, each call loses its connection
+// hbase_gateway AWAY      prints its port and serves until the end of its standard input; while the
+// file AWAY exists, each call loses its connection
 
 #include <filesystem>
 #include <iostream>

@@ -1,6 +1,6 @@
-// The whole program over HBase's client, whose gateway (tests/support/hbase/gateway.h) stands over
-// the store in memory of model_tsdb, in the same process: the recorded suites through every call of
-// the wire, without a JVM. What it holds is kept as model_tsdb keeps it.
+// The complete program with the HBase client, whose gateway (tests/support/hbase/gateway.h) serves
+// the store in memory of model_tsdb in the same process. It runs the recorded suites through every
+// call of the protocol without a JVM. Its data is kept like that of model_tsdb.
 
 #include <iostream>
 

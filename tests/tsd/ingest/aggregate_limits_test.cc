@@ -1,4 +1,4 @@
-// Histograms and rollups count for the limits of metrics and clients as points do.
+// Histograms and rollups count towards the limits of metrics and clients, like points.
 
 #include <doctest/doctest.h>
 
@@ -50,7 +50,7 @@ struct Aggregates : http::EdgeFixture {
     http::Dispatch(request, services, reply);
     return reply;
   }
-  /// `count` values of the series of that host; by /api/histogram or /api/rollup.
+  /// `count` values of the series of that host, by /api/histogram or /api/rollup.
   http::BufferResponse Put(bool histogram, const std::string& metric, int count,
                            const std::string& host = "a") {
     std::string body = "[";
@@ -82,7 +82,7 @@ struct Aggregates : http::EdgeFixture {
   http::ClientLimits clients;
 };
 
-TEST_CASE("values of a metric over its rate are refused whole, whichever they are") {
+TEST_CASE("histograms and rollups of a metric over its rate are refused together") {
   for (const bool histogram : {true, false}) {
     CAPTURE(histogram);
     Aggregates edge({.points_per_s = 2, .series_max = 0});
@@ -108,7 +108,7 @@ TEST_CASE("values of a metric over its rate are refused whole, whichever they ar
   }
 }
 
-TEST_CASE("values of a client over his rate are refused whole, whichever they are") {
+TEST_CASE("histograms and rollups of a client over its rate are refused together") {
   for (const bool histogram : {true, false}) {
     CAPTURE(histogram);
     Aggregates edge({}, {.points_per_s = 2, .new_series_per_hour = 0});
@@ -121,7 +121,7 @@ TEST_CASE("values of a client over his rate are refused whole, whichever they ar
   }
 }
 
-TEST_CASE("series of values count once, and no more come than a metric or a client may have") {
+TEST_CASE("series of histograms and rollups count once, within the limits of metric and client") {
   for (const bool histogram : {true, false}) {
     CAPTURE(histogram);
     Aggregates edge({.points_per_s = 0, .series_max = 2});
@@ -142,7 +142,7 @@ TEST_CASE("series of values count once, and no more come than a metric or a clie
   }
 }
 
-TEST_CASE("in append mode, too, series of values count once") {
+TEST_CASE("in append mode series of histograms and rollups also count once") {
   for (const bool histogram : {true, false}) {
     CAPTURE(histogram);
     Aggregates edge({.points_per_s = 0, .series_max = 2});
@@ -159,7 +159,7 @@ TEST_CASE("in append mode, too, series of values count once") {
   }
 }
 
-TEST_CASE("a store that is away is asked for one metric of a request, and all of that is refused") {
+TEST_CASE("an unreachable store is asked for one metric of a request, and all of it is refused") {
   Aggregates edge({.points_per_s = 2, .series_max = 0});
   AwayStore away;
   uid::Names names(away, {});
@@ -199,7 +199,7 @@ TEST_CASE("a store that is away is asked for one metric of a request, and all of
   }
 }
 
-TEST_CASE("a name that no store can be asked for is refused by itself") {
+TEST_CASE("a name that is too long is refused on its own") {
   Aggregates edge({.points_per_s = 2, .series_max = 0});
   const std::string value =
       R"(","timestamp":1700006400,"tags":{"host":"a"},"value":1,"interval":"1h","aggregator":"sum"})";

@@ -2,8 +2,13 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <deque>
+#include <string>
+
 #include "tests/http/edge_fixture.h"
 #include "tests/support/away_store.h"
+#include "tests/support/fake_watch.h"
 
 namespace hg::tsd {
 namespace {
@@ -26,7 +31,7 @@ struct Named {
 
 Status Store(EdgeFixture& edge, const Named& named) {
   std::vector<Status> verdicts;
-  edge.ingest.AppendNamed({&named.point, 1}, &verdicts);
+  edge.ingest.AppendNamed({&named.point, 1}, RequestContext::Unlimited(), &verdicts);
   REQUIRE(verdicts.size() == 1);
   return verdicts[0];
 }
@@ -43,7 +48,7 @@ bool KnownSpelling(EdgeFixture& edge, std::string_view metric, std::string_view 
 
 }  // namespace
 
-TEST_CASE("a point by name makes its spelling known, and both reach one series") {
+TEST_CASE("a point with names makes its raw series key known, and both mean one series") {
   EdgeFixture edge;
   CHECK_FALSE(KnownSpelling(edge, "m", "{x}"));
   REQUIRE(Store(edge, Named("m", {{"b", "2"}, {"a", "1"}}, "{x}")).ok());
@@ -53,7 +58,7 @@ TEST_CASE("a point by name makes its spelling known, and both reach one series")
   CHECK(cells[0].substr(0, cells[0].find(' ')) == cells[1].substr(0, cells[1].find(' ')));
 }
 
-TEST_CASE("where appends wait for another machine no loop is asked to append, though pools are") {
+TEST_CASE("if appends block on another machine, event loops do not append, and pool threads do") {
   EdgeFixture edge;
   IngestOptions options;
   options.auto_create_metrics = true;
@@ -65,7 +70,7 @@ TEST_CASE("where appends wait for another machine no loop is asked to append, th
   point.value = PointValue::Int(1);
   for (int i = 0; i < 2; ++i) {
     CHECK_FALSE(remote.AppendSpelled({&point, 1})->known);
-    CHECK(remote.AppendLearning({&point, 1})->known);
+    CHECK(remote.AppendLearning({&point, 1}, RequestContext::Unlimited())->known);
   }
   CHECK(edge.Cells().size() == 1);
 }
@@ -91,16 +96,16 @@ TEST_CASE("a field of a line is known once it was accepted by name, until names 
   CHECK_FALSE(known(edge.ingest));
   REQUIRE(Store(edge, named).ok());
   CHECK(known(edge.ingest));
-  // Where appends wait for another machine no loop is asked to append.
+  // If appends block on another machine, event loops do not append.
   IngestOptions options;
   options.auto_create_metrics = options.append_blocks = true;
   Ingest remote(edge.points, edge.names, options);
   std::vector<Status> verdicts;
-  remote.AppendNamed({&named.point, 1}, &verdicts);
+  remote.AppendNamed({&named.point, 1}, RequestContext::Unlimited(), &verdicts);
   CHECK_FALSE(known(remote));
 }
 
-TEST_CASE("the row key sorts tags by id, not by name or by arrival") {
+TEST_CASE("the row key sorts tags by id, not by name or order of arrival") {
   EdgeFixture edge;
   REQUIRE(Store(edge, Named("m", {{"b", "2"}, {"a", "1"}})).ok());
   REQUIRE(Store(edge, Named("m", {{"a", "1"}, {"b", "2"}})).ok());
@@ -109,7 +114,7 @@ TEST_CASE("the row key sorts tags by id, not by name or by arrival") {
   CHECK(edge.Cells()[0].starts_with("0000016553ede0000001000001000002000002 "));
 }
 
-TEST_CASE("a refused point leaves no spelling and no id behind") {
+TEST_CASE("a refused point leaves no raw series key and no id") {
   EdgeFixture edge;
   const Status status = Store(edge, Named("m", {{"a", "b!"}}, "{x}"));
   CHECK(status.code() == StatusCode::kInvalidArgument);
@@ -117,7 +122,7 @@ TEST_CASE("a refused point leaves no spelling and no id behind") {
   CHECK(edge.Ids().empty());
 }
 
-TEST_CASE("names are created only where that is allowed, metric first") {
+TEST_CASE("names are created only if allowed, the metric first") {
   IngestOptions options;
   options.auto_create_tagvs = false;
   EdgeFixture edge(options);
@@ -128,12 +133,12 @@ TEST_CASE("names are created only where that is allowed, metric first") {
   REQUIRE(edge.names.FindOrAssign(UidKind::kMetric, "m").ok());
   status = Store(edge, Named("m", {{"a", "b"}}));
   CHECK(status.message() == "No such name for 'tagv': 'b'");
-  CHECK(edge.names.Find(UidKind::kTagk, "a").ok());
+  CHECK(edge.names.Find(UidKind::kTagk, "a").status().code() == StatusCode::kNotFound);
 }
 
 namespace {
 
-/// Whether the spellings of a batch were learnt and its points stored.
+/// Whether the raw series keys of a batch were learned and its points stored.
 bool Learn(EdgeFixture& edge, const std::vector<Spelling>& spellings) {
   std::vector<SpelledPoint> points;
   for (const Spelling& spelling : spellings) {
@@ -142,16 +147,16 @@ bool Learn(EdgeFixture& edge, const std::vector<Spelling>& spellings) {
     point.time.raw = 1700000002;
     point.value = PointValue::Int(1);
   }
-  const auto appended = edge.ingest.AppendLearning(points);
+  const auto appended = edge.ingest.AppendLearning(points, RequestContext::Unlimited());
   REQUIRE(appended.ok());
   return appended->known;
 }
 
 }  // namespace
 
-TEST_CASE("plain spellings are learnt as the points that they name are") {
+TEST_CASE("plain raw series keys are learned as the points that they name") {
   EdgeFixture edge;
-  // Ids in the order of OpenTSDB's map, not of the text: b has another place there than host.
+  // Ids have the order of OpenTSDB's map, not of the text: the hash of b places it differently.
   REQUIRE(Store(edge, Named("m", {{"b", "2"}, {"host", "h"}})).ok());
   const std::vector<std::string> named = edge.Ids();
   EdgeFixture learning;
@@ -163,7 +168,7 @@ TEST_CASE("plain spellings are learnt as the points that they name are") {
   CHECK(learning.Cells().size() == 2);  // one series
 }
 
-TEST_CASE("a batch of new series gets the ids and rows that its points get one by one") {
+TEST_CASE("a batch of new series gets the same ids and rows as its points one by one") {
   std::vector<std::string> tags;
   for (int host = 0; host < 150; ++host) {
     tags.push_back(R"({"host":"h)" + std::to_string(host) + R"(","dc":"d)" +
@@ -181,7 +186,7 @@ TEST_CASE("a batch of new series gets the ids and rows that its points get one b
   for (const Spelling& spelling : batch) {
     REQUIRE(KnownSpelling(together, spelling.metric, spelling.tags));
   }
-  // In other words: nothing new in the store.
+  // That is: nothing new in the store.
   std::vector<std::string> words;
   for (int host = 0; host < 150; ++host) {
     words.push_back("dc=d" + std::to_string(host % 7) + " host=h" + std::to_string(host));
@@ -196,7 +201,7 @@ TEST_CASE("a batch of new series gets the ids and rows that its points get one b
   CHECK(together.ingest.stats().spellings == spellings);
 }
 
-TEST_CASE("where ids run out no new name is learnt, so that an attempt is counted once") {
+TEST_CASE("if ids run out no new name is learned, so that an attempt is counted once") {
   EdgeFixture edge;
   REQUIRE(Learn(edge, {{Dialect::kWords, "m", "a=1"}}));
   const Bytes last("\0\0\0\0\0\xFF\xFF\xFF", 8);
@@ -209,7 +214,7 @@ TEST_CASE("where ids run out no new name is learnt, so that an attempt is counte
   CHECK(Learn(edge, {{Dialect::kWords, "m", "a=1"}}));  // no new name
 }
 
-TEST_CASE("where names are filtered no new one is learnt, so that a refusal is counted once") {
+TEST_CASE("if names are filtered no new one is learned, so that a refusal is counted once") {
   EdgeFixture edge;
   uid::NamesOptions options;
   options.may_assign = [](UidKind, std::string_view name) { return name != "bad"; };
@@ -219,11 +224,11 @@ TEST_CASE("where names are filtered no new one is learnt, so that a refusal is c
   point.series = {Dialect::kWords, "m", "a=bad"};
   point.time.raw = 1700000002;
   point.value = PointValue::Int(1);
-  CHECK_FALSE(ingest.AppendLearning({&point, 1})->known);
-  CHECK(names.Stats(UidKind::kTagv).rejected == 0);  // the exact way's to count
+  CHECK_FALSE(ingest.AppendLearning({&point, 1}, RequestContext::Unlimited())->known);
+  CHECK(names.Stats(UidKind::kTagv).rejected == 0);  // the exact path counts them
 }
 
-TEST_CASE("a spelling whose halves are known is learnt without its names") {
+TEST_CASE("a raw series key with known halves is learned without its names") {
   EdgeFixture edge;
   REQUIRE(Store(edge, Named("m", {{"a", "1"}}, "{x}")).ok());
   REQUIRE(Store(edge, Named("n", {{"a", "2"}}, "{y}")).ok());
@@ -233,7 +238,9 @@ TEST_CASE("a spelling whose halves are known is learnt without its names") {
   CHECK_FALSE(Learn(edge, {{Dialect::kJson, "m", "{z}"}}));
 }
 
-TEST_CASE("what is not plain, or would be refused, is left to the exact way, with nothing stored") {
+TEST_CASE(
+    "keys that are not plain or would be refused are left to the exact path, and nothing is "
+    "stored") {
   EdgeFixture edge;
   for (const char* tags : {"{}", R"({"a":"b")", R"({"a":""})", R"({"a":"b!"})", R"({"a":"\u0062"})",
                            R"({"a":"b","a":"b"})", R"({"a":"b",})", R"({"a":1})", R"({"a":null})",
@@ -258,7 +265,8 @@ TEST_CASE("what is not plain, or would be refused, is left to the exact way, wit
   CHECK(narrow.Ids().empty());
 }
 
-TEST_CASE("the number of tags has its limit") {
+TEST_CASE(
+    "the number of tags is limited, and other protocols than OpenTSDB's have their own limit") {
   IngestOptions options = EdgeFixture::AllAutomatic();
   options.max_tags = 1;
   EdgeFixture edge(options);
@@ -266,9 +274,20 @@ TEST_CASE("the number of tags has its limit") {
   CHECK(Store(edge, Named("m", {{"a", "1"}, {"b", "2"}})).message() ==
         "Too many tags: 2 maximum allowed: 1, tags: {a=1, b=2}");
   CHECK(Store(edge, Named("m", {})).message() == "Need at least one tag (metric=m, tags={})");
+  for (const Dialect dialect : {Dialect::kInflux, Dialect::kLabels, Dialect::kGraphite}) {
+    Named two("m", {{"a", "1"}, {"b", "2"}});
+    two.point.spelling.dialect = dialect;
+    CHECK(Store(edge, two).ok());
+  }
+  options.foreign_max_tags = 1;
+  EdgeFixture narrow(options);
+  Named two("m", {{"a", "1"}, {"b", "2"}});
+  two.point.spelling.dialect = Dialect::kGraphite;
+  CHECK(Store(narrow, two).message() ==
+        "Too many tags: 2 maximum allowed: 1 (setting tsd.ingest.max_tags), tags: {a=1, b=2}");
 }
 
-TEST_CASE("what speaks against the tags of a line is put in words once for its fields") {
+TEST_CASE("the error of invalid tags is built once for all fields of a line") {
   EdgeFixture edge;
   const std::vector<TagText> bad = {{"a", "1!"}}, good = {{"a", "1"}};
   std::vector<NamedPoint> points;
@@ -279,27 +298,27 @@ TEST_CASE("what speaks against the tags of a line is put in words once for its f
   points.push_back(Named("m.x", {}).point);
   points.back().tags = good;
   std::vector<Status> verdicts;
-  edge.ingest.AppendNamed(points, &verdicts);
+  edge.ingest.AppendNamed(points, RequestContext::Unlimited(), &verdicts);
   REQUIRE(verdicts.size() == 5);
   for (size_t i = 0; i < 4; ++i) {
     CHECK(verdicts[i].code() == StatusCode::kInvalidArgument);
     CHECK(verdicts[i].message() == verdicts[0].message());
   }
-  // The same bytes, not others like them.
+  // The same bytes, not similar ones.
   CHECK(verdicts[1].message().data() == verdicts[2].message().data());
   CHECK(verdicts[2].message().data() == verdicts[3].message().data());
   CHECK(verdicts[4].ok());
 
-  // A metric that is wrong says nothing of its tags.
+  // The error of an invalid metric does not mention the tags.
   points = {Named("m!", {}).point, Named("m.x", {}).point, Named("m?", {}).point};
   for (NamedPoint& point : points) point.tags = good;
-  edge.ingest.AppendNamed(points, &verdicts);
+  edge.ingest.AppendNamed(points, RequestContext::Unlimited(), &verdicts);
   CHECK(verdicts[0].message().find("m!") != std::string_view::npos);
   CHECK(verdicts[1].ok());
   CHECK(verdicts[2].message().find("m?") != std::string_view::npos);
 }
 
-TEST_CASE("a renamed metric's old spelling is not trusted once that was told") {
+TEST_CASE("the old raw series key of a renamed metric is forgotten when the change is reported") {
   EdgeFixture edge;
   REQUIRE(Store(edge, Named("m", {{"a", "1"}}, "{x}")).ok());
   REQUIRE(edge.names.Rename(UidKind::kMetric, "m", "n").ok());
@@ -311,7 +330,7 @@ TEST_CASE("a renamed metric's old spelling is not trusted once that was told") {
   CHECK(ToHex(*id) == "000002");
 }
 
-TEST_CASE("a batch asks once for names that another machine does not give now") {
+TEST_CASE("a batch asks only once for names that another machine cannot give now") {
   EdgeFixture edge;
   AwayStore away;
   uid::Names names(away, {});
@@ -319,26 +338,150 @@ TEST_CASE("a batch asks once for names that another machine does not give now") 
   const Named good("m", {{"a", "1"}}), other("n", {{"a", "1"}}), bad("m!", {{"a", "1"}});
   const NamedPoint points[] = {bad.point, good.point, other.point, good.point};
   std::vector<Status> verdicts;
-  remote.AppendNamed(points, &verdicts);
+  remote.AppendNamed(points, RequestContext::Unlimited(), &verdicts);
   REQUIRE(verdicts.size() == 4);
   CHECK(verdicts[0].code() == StatusCode::kInvalidArgument);
   for (size_t i = 1; i < 4; ++i) CHECK(verdicts[i].code() == StatusCode::kUnavailable);
   CHECK(away.gets == 1);
 }
 
-TEST_CASE("of a batch the good points are stored, and a store that refuses refuses those") {
+TEST_CASE("a request that ends early keeps the points stored before, and refuses the others") {
+  EdgeFixture edge;
+  const std::vector<TagText> tags = {{"a", "1"}};
+  std::deque<std::string> metrics;
+  std::vector<NamedPoint> points;
+  for (int i = 0; i < 100; ++i) {
+    points.push_back(Named(metrics.emplace_back("m" + std::to_string(i)), {}).point);
+    points.back().tags = tags;
+  }
+  FakeWatch request;
+  request.checks_max = 2;
+  std::vector<Status> verdicts;
+  edge.ingest.AppendNamed(points, request, &verdicts);
+  REQUIRE(verdicts.size() == 100);
+  const auto stored = static_cast<size_t>(std::count_if(
+      verdicts.begin(), verdicts.end(), [](const Status& verdict) { return verdict.ok(); }));
+  CHECK(stored == 32);
+  CHECK(verdicts[31].ok());
+  for (size_t i = stored; i < 100; ++i) CHECK(verdicts[i].code() == StatusCode::kDeadlineExceeded);
+  CHECK(edge.Cells().size() == stored);
+  CHECK(edge.names.Find(UidKind::kMetric, "m31").ok());
+  CHECK_FALSE(edge.names.Find(UidKind::kMetric, "m32").ok());
+}
+
+TEST_CASE("a batch of raw keys that ends early stores none of its points") {
+  EdgeFixture edge;
+  std::deque<std::string> metrics;
+  std::vector<SpelledPoint> points;
+  for (int i = 0; i < 1000; ++i) {
+    SpelledPoint& point = points.emplace_back();
+    point.series = {Dialect::kJson, metrics.emplace_back("m" + std::to_string(i)), "{\"a\":\"1\"}"};
+    point.time.raw = 1700000000;
+    point.value = PointValue::Int(1);
+  }
+  FakeWatch request;
+  request.checks_max = 1;
+  CHECK(edge.ingest.AppendLearning(points, request).status().code() ==
+        StatusCode::kDeadlineExceeded);
+  CHECK(edge.Cells().empty());
+  CHECK(edge.ingest.AppendLearning(points, RequestContext::Unlimited())->known);
+  CHECK(edge.Cells().size() == 1000);
+}
+
+TEST_CASE("valid points of a batch are stored, and a refusal of the store refuses them") {
   EdgeFixture edge;
   const Named good("m", {{"a", "1"}}), bad("m!", {{"a", "1"}});
   const NamedPoint points[] = {good.point, bad.point};
   std::vector<Status> verdicts;
   edge.points.RefuseAppends(1);
-  edge.ingest.AppendNamed(points, &verdicts);
+  edge.ingest.AppendNamed(points, RequestContext::Unlimited(), &verdicts);
   REQUIRE(verdicts.size() == 2);
   CHECK(verdicts[0].code() == StatusCode::kBusy);
   CHECK(verdicts[1].code() == StatusCode::kInvalidArgument);
-  edge.ingest.AppendNamed(points, &verdicts);
+  edge.ingest.AppendNamed(points, RequestContext::Unlimited(), &verdicts);
   CHECK(verdicts[0].ok());
   CHECK(edge.Cells().size() == 1);
+}
+
+namespace {
+
+/// The write path of a store whose memory for names can be exhausted.
+struct NarrowIngest {
+  NarrowIngest() : names(edge.store, Options()), ingest(edge.points, names, edge.AllAutomatic()) {}
+
+  uid::NamesOptions Options() {
+    uid::NamesOptions options;
+    options.may_grow = [this](uint64_t bytes) {
+      return bytes > left ? Status::Exhausted("no memory for names") : Status();
+    };
+    return options;
+  }
+  Status Put(const Named& named) {
+    std::vector<Status> verdicts;
+    ingest.AppendNamed({&named.point, 1}, RequestContext::Unlimited(), &verdicts);
+    return verdicts.at(0);
+  }
+  std::vector<int64_t> HighestIds() {
+    std::vector<int64_t> ids;
+    for (const UidKind kind : kUidKinds) ids.push_back(*names.HighestId(kind));
+    return ids;
+  }
+
+  EdgeFixture edge;
+  uint64_t left = UINT64_MAX;
+  uid::Names names;
+  Ingest ingest;
+};
+
+}  // namespace
+
+TEST_CASE("a point without memory for its names leaves none behind, on every path") {
+  NarrowIngest narrow;
+  const Named known("m", {{"host", "a"}});
+  REQUIRE(narrow.Put(known).ok());
+  const std::vector<std::string> ids = narrow.edge.Ids();
+  const std::vector<int64_t> highest = narrow.HighestIds();
+  const std::string large(30000, 'x');
+  const Named fresh("n", {{"host", "a"}, {"dc", "x"}, {"rack", large}});
+  // Enough for each single name except the last.
+  narrow.left = uid::Names::MemoryOf(large.size());
+  CHECK(narrow.Put(fresh).code() == StatusCode::kExhausted);
+  CHECK(narrow.ingest.Resolve(fresh.point).status().code() == StatusCode::kExhausted);
+  CHECK(narrow.ingest.ResolveTsuid(fresh.point).status().code() == StatusCode::kExhausted);
+  const std::string tags = R"({"host":"a","dc":"x","rack":")" + large + "\"}";
+  SpelledPoint spelled;
+  spelled.series = {Dialect::kJson, "n", tags};
+  spelled.time.raw = 1700000001;
+  spelled.value = PointValue::Int(1);
+  CHECK_FALSE(narrow.ingest.AppendLearning({&spelled, 1}, RequestContext::Unlimited())->known);
+  CHECK(narrow.edge.Ids() == ids);
+  CHECK(narrow.HighestIds() == highest);
+  CHECK(narrow.Put(known).ok());
+  narrow.left = UINT64_MAX;
+  CHECK(narrow.Put(fresh).ok());
+  CHECK(narrow.HighestIds() == std::vector<int64_t>{2, 3, 3});
+}
+
+TEST_CASE("known series of a batch are stored if there is no memory for the names of others") {
+  NarrowIngest narrow;
+  REQUIRE(narrow.Put(Named("m", {{"host", "a"}})).ok());
+  narrow.left = 0;
+  const Named points[] = {Named("m", {{"host", "new"}}), Named("m", {{"host", "a"}})};
+  const NamedPoint batch[] = {points[0].point, points[1].point};
+  std::vector<Status> verdicts;
+  narrow.ingest.AppendNamed(batch, RequestContext::Unlimited(), &verdicts);
+  CHECK(verdicts.at(0).code() == StatusCode::kExhausted);
+  CHECK(verdicts.at(1).ok());
+}
+
+TEST_CASE("a point over its metric's rate creates no name") {
+  EdgeFixture edge(EdgeFixture::AllAutomatic(), {.points_per_s = 1, .series_max = 0});
+  Status status;
+  for (int i = 0; i < 5 && status.ok(); ++i) status = Store(edge, Named("m", {{"host", "a"}}));
+  REQUIRE(status.code() == StatusCode::kLimitExceeded);
+  const std::vector<std::string> ids = edge.Ids();
+  CHECK(Store(edge, Named("m", {{"host", "new"}})).code() == StatusCode::kLimitExceeded);
+  CHECK(edge.Ids() == ids);
 }
 
 }  // namespace hg::tsd

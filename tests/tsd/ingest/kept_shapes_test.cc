@@ -15,7 +15,7 @@
 namespace hg::tsd {
 namespace {
 
-/// A disk that makes no new file for a time.
+/// A disk that cannot create files for a while.
 class TroubledDisk : public FaultyFileSystem {
  public:
   enum class Trouble { kNone, kFull, kNoMemory };
@@ -38,7 +38,8 @@ class TroubledDisk : public FaultyFileSystem {
 
 }  // namespace
 
-TEST_CASE("shapes are kept in a file, and the next process knows the spellings from it") {
+TEST_CASE(
+    "tag formats are saved to a file, and the next process restores raw series keys from it") {
   const TempFolder folder;
   std::vector<std::string> reports;
   const auto report = [&](const std::string& text) { reports.push_back(text); };
@@ -65,26 +66,26 @@ TEST_CASE("shapes are kept in a file, and the next process knows the spellings f
   REQUIRE(ReplaceFile(PosixFileSystem(), folder.path(), kShapesName, good.substr(3)).ok());
   run([&] {
     REQUIRE(reports.size() == 1);
-    CHECK(reports[0] == path + " is damaged or of another version, and is made anew");
+    CHECK(reports[0] == path + " is damaged or has another version; it will be written again");
     process.Learn(spelling);
   });
   CHECK(*ReadWholeFile(PosixFileSystem(), path) == good);
-  // Where it cannot be written all else goes on.
+  // If the file cannot be written, everything else continues.
   std::filesystem::remove(path);
   std::filesystem::create_directory(path);
   run([&] { process.Learn({Dialect::kWords, "cpu", "other=a"}); });
   REQUIRE(reports.size() == 2);
-  CHECK(reports[1].starts_with("shapes of tags are not kept: "));
+  CHECK(reports[1].starts_with("the tag formats cannot be saved: "));
 }
 
-TEST_CASE("where memory is wanting shapes are kept once there is some") {
+TEST_CASE("if memory is short, tag formats are saved later") {
   TroubledDisk disk;
   Process process;
   std::atomic<int> told{0};
   KeptShapes kept(*process.ingest, disk, "d", [&](const std::string& text) {
-    CHECK(text.starts_with("shapes of tags are not kept: "));
+    CHECK(text.starts_with("the tag formats cannot be saved: "));
     ++told;
-    throw std::bad_alloc();  // that it was is not to be told, either
+    throw std::bad_alloc();  // and the report of the failure fails too
   });
   disk.trouble = TroubledDisk::Trouble::kNoMemory;
   kept.Start();
@@ -95,7 +96,7 @@ TEST_CASE("where memory is wanting shapes are kept once there is some") {
   CHECK(disk.Exists(std::string("d/") + kShapesName));
 }
 
-TEST_CASE("a save that failed is tried again, and reported once") {
+TEST_CASE("a failed save is retried, and reported once") {
   TroubledDisk disk;
   Process process;
   std::atomic<int> reports{0};
@@ -111,7 +112,7 @@ TEST_CASE("a save that failed is tried again, and reported once") {
     kept.Stop();
     CHECK(reports == 1);
   }
-  SUBCASE("a full disk, and room again when it is stopped") {
+  SUBCASE("a full disk that has space again when it is stopped") {
     disk.trouble = TroubledDisk::Trouble::kFull;
     kept.Start();
     disk.WaitForFailures(1);

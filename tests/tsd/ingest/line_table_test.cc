@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kRoomy = 1 << 20;
 
-/// Series of the fields of one line; empty if not all are known.
+/// Returns the series of the fields of one line; empty if not all are known.
 std::vector<SeriesNumber> FindLine(const LineTable& table, std::string_view series,
                                    const std::vector<std::string>& names) {
   std::vector<SpelledField> fields;
@@ -50,7 +50,7 @@ TEST_CASE("fields of a line are found in any order, and only together with their
   CHECK(table.FindPairs("cpu,h=c").empty());
 }
 
-TEST_CASE("a field that stands twice in its line is not found") {
+TEST_CASE("a field that occurs twice in its line is not found") {
   LineTable table(7, kRoomy);
   for (const char* name : {"x", "y", "z"}) Remember(&table, "m", name, 1);
   CHECK(FindLine(table, "m", {"x", "x"}).empty());
@@ -59,8 +59,8 @@ TEST_CASE("a field that stands twice in its line is not found") {
   CHECK(FindLine(table, "m", {"z", "x", "y"}).size() == 3);
 }
 
-// So many that comparing each with all before it would take minutes.
-TEST_CASE("fields of a long line are learnt and found in any order, each at one look") {
+// With so many fields, comparing all pairs would take minutes.
+TEST_CASE("fields of a long line are learned and found in any order, with one lookup each") {
   constexpr size_t kFields = 300'000;
   LineTable table(7, size_t{1} << 30);
   std::vector<std::string> names;
@@ -83,7 +83,7 @@ TEST_CASE("fields of a long line are learnt and found in any order, each at one 
   CHECK(FindLine(table, "m", {"f299999", "g"}).empty());
 }
 
-TEST_CASE("lines of one batch use up its fields in order") {
+TEST_CASE("lines of one batch take its fields in order") {
   LineTable table(7, kRoomy);
   Remember(&table, "a", "x", 1);
   Remember(&table, "a", "y", 2);
@@ -95,7 +95,7 @@ TEST_CASE("lines of one batch use up its fields in order") {
   CHECK(numbers == Numbers{1, 2, 3, 2});
 }
 
-TEST_CASE("what was resolved before names were forgotten is not remembered") {
+TEST_CASE("names that were resolved before a change are not remembered") {
   LineTable table(7, kRoomy);
   const uint32_t before = table.generation();
   table.Forget();
@@ -110,7 +110,7 @@ TEST_CASE("what was resolved before names were forgotten is not remembered") {
   CHECK(table.stats().spellings == 0);
 }
 
-TEST_CASE("a full table is learnt anew") {
+TEST_CASE("a full table is cleared and learns again") {
   LineTable table(7, 4096);
   for (int i = 0; i < 1000; ++i) Remember(&table, "m,h=" + std::to_string(i), "x", 5);
   CHECK(FindLine(table, "m,h=999", {"x"}) == Numbers{5});

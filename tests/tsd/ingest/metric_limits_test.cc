@@ -1,4 +1,4 @@
-// What one metric may take, through both ways of writing.
+// Limits of one metric on both paths of writing.
 
 #include "tsd/ingest/metric_limits.h"
 
@@ -26,7 +26,7 @@ MetricLimitOptions Limits(uint64_t points_per_s, uint64_t series_max) {
   return {.points_per_s = points_per_s, .series_max = series_max};
 }
 
-TEST_CASE("a rate lets a second's worth through beforehand, and the average from then on") {
+TEST_CASE("a rate allows a burst of one second, and the average from then on") {
   RateLimit limit(10);
   int64_t now_ns = 1'000'000'000'000;
   int taken = 0;
@@ -44,7 +44,7 @@ TEST_CASE("a rate lets a second's worth through beforehand, and the average from
   CHECK(large.Open(now_ns + 9'000'000'000));
 }
 
-TEST_CASE("a metric over its rate is named, others are taken, and a batch is whole or not at all") {
+TEST_CASE("a metric over its rate is named, and a batch is accepted or refused as a whole") {
   EdgeFixture edge(EdgeFixture::AllAutomatic(), Limits(2, 0));
   const auto put = [&edge](const std::string& body) { return edge.Post("/api/put", body); };
   const auto three = [](const std::string& metric, int64_t time) {
@@ -67,7 +67,7 @@ TEST_CASE("a metric over its rate is named, others are taken, and a batch is who
   CHECK(edge.metric_limits.refused_points() == 5);
 }
 
-TEST_CASE("lines of a metric over its rate are to come again") {
+TEST_CASE("lines of a metric over its rate must be sent again") {
   EdgeFixture edge(EdgeFixture::AllAutomatic(), Limits(1, 0));
   const std::string lines = "put m 1700000000 1 host=a\nput m 1700000001 1 host=a\n";
   CHECK(http::RunTelnetLines(lines, edge.services).used == lines.size());
@@ -77,7 +77,8 @@ TEST_CASE("lines of a metric over its rate are to come again") {
   CHECK(busy.text.empty());
 }
 
-TEST_CASE("a series too many is refused before its names get ids; those that are there go on") {
+TEST_CASE(
+    "a series above the limit is refused before its names get ids, and existing ones continue") {
   EdgeFixture edge(EdgeFixture::AllAutomatic(), Limits(0, 2));
   CHECK(edge.Post("/api/put", Point("m", 1700000000, "a")).status == 204);
   CHECK(edge.Post("/api/put", Point("m", 1700000000, "b")).status == 204);
@@ -97,7 +98,7 @@ TEST_CASE("a series too many is refused before its names get ids; those that are
   CHECK(edge.metric_limits.refused_series() >= 2);
 }
 
-TEST_CASE("series of before a start count") {
+TEST_CASE("series from before the start count") {
   EdgeFixture edge(EdgeFixture::AllAutomatic(), Limits(0, 2));
   CHECK(edge.Post("/api/put", Point("m", 1700000000, "a")).status == 204);
   CHECK(edge.Post("/api/put", Point("m", 1700000000, "b")).status == 204);
@@ -108,12 +109,12 @@ TEST_CASE("series of before a start count") {
   points[0] = {"m", {&known, 1}, Timestamp{1700000001}, {}, {}};
   points[1] = {"m", {&unknown, 1}, Timestamp{1700000001}, {}, {}};
   std::vector<Status> verdicts;
-  ingest.AppendNamed(points, &verdicts);
+  ingest.AppendNamed(points, RequestContext::Unlimited(), &verdicts);
   CHECK(verdicts[0].ok());
   CHECK(verdicts[1].code() == StatusCode::kInvalidArgument);
 }
 
-TEST_CASE("a name that may not be made takes no series' place") {
+TEST_CASE("a name that must not be created takes no place of a series") {
   IngestOptions options = EdgeFixture::AllAutomatic();
   options.auto_create_tagvs = false;
   EdgeFixture edge(options, Limits(0, 1));
@@ -123,7 +124,8 @@ TEST_CASE("a name that may not be made takes no series' place") {
   CHECK(edge.Post("/api/put", Point("m", 1700000000, "a")).status == 204);
 }
 
-TEST_CASE("a name that may not be made takes nothing of its client's hour, nor is it remembered") {
+TEST_CASE(
+    "a name that must not be created does not count for the client's hour and is not remembered") {
   IngestOptions options = EdgeFixture::AllAutomatic();
   options.auto_create_metrics = false;
   EdgeFixture edge(options, Limits(0, 100));
@@ -135,7 +137,7 @@ TEST_CASE("a name that may not be made takes nothing of its client's hour, nor i
   const auto append = [&](const std::string& metric) {
     const NamedPoint point = {metric, {&tag, 1}, Timestamp{1700000001}, {}, {}};
     std::vector<Status> verdicts;
-    edge.ingest.AppendNamed({&point, 1}, &verdicts);
+    edge.ingest.AppendNamed({&point, 1}, RequestContext::Unlimited(), &verdicts);
     return verdicts.at(0);
   };
   for (int i = 0; i < 20; ++i)
@@ -156,7 +158,7 @@ TEST_CASE("a series that cannot be registered takes no place of its metric") {
   CHECK(edge.Post("/api/put", Point("m", 1700000000, "c")).status == 400);
 }
 
-TEST_CASE("a series that two threads make at once counts once") {
+TEST_CASE("a series that two threads create concurrently counts once") {
   EdgeFixture edge(EdgeFixture::AllAutomatic(), Limits(0, 2));
   CHECK(edge.Post("/api/put", Point("m", 1700000000, "a")).status == 204);
   const auto put = [&edge](int64_t time) {
@@ -164,7 +166,8 @@ TEST_CASE("a series that two threads make at once counts once") {
   };
   int other_status = 0;
   std::optional<std::thread> other;
-  // The first has counted the series, and it is not there yet: the other one looks for it as well.
+  // The first one has counted the series, which does not exist yet, so the other one looks for it
+  // too.
   std::atomic_flag first = ATOMIC_FLAG_INIT;
   edge.points.before_register = [&] {
     if (first.test_and_set()) return Status();

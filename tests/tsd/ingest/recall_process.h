@@ -1,6 +1,6 @@
 #pragma once
-// The write path over a store whose series are known by number, as one process after the other has
-// it: what is learnt, forgotten with the process and recalled by the next one.
+// The write path over a numbered store, as seen by one process after another. Tests check what a
+// process learns, loses at its end, and recalls at the next start.
 
 #include <doctest/doctest.h>
 
@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-#include "storage/points/numbered_series.h"
+#include "storage/points/points.h"
 #include "storage/points/points_over_cells.h"
 #include "tests/support/model_store.h"
 #include "tsd/ingest/ingest.h"
@@ -20,8 +20,8 @@ namespace hg::tsd {
 
 inline const std::atomic<bool> kGoOn{false};
 
-/// Points that tell their series by number.
-class NumberedPoints : public points::PointsOverCells, public NumbersSeries {
+/// A point store that can list its series by number.
+class NumberedPoints : public points::PointsOverCells {
  public:
   using PointsOverCells::PointsOverCells;
 
@@ -44,7 +44,7 @@ class NumberedPoints : public points::PointsOverCells, public NumbersSeries {
   std::vector<Bytes> tsuids_;
 };
 
-/// A store that tells how often it was scanned.
+/// A store that counts its scans.
 struct ScannedStore : ModelStore {
   Result<std::unique_ptr<ScanCursor>> Scan(const ScanSpec& spec) override {
     ++scans;
@@ -53,7 +53,7 @@ struct ScannedStore : ModelStore {
   size_t scans = 0;
 };
 
-/// A store, and the write path over it as one process after the other has it.
+/// A store, and the write path of one process after another.
 struct Process {
   Process() {
     REQUIRE(store.CreateTable({"tsdb", {{"t"}}, true}).ok());
@@ -61,7 +61,7 @@ struct Process {
     Start();
   }
 
-  /// All that a process knows is gone but the shapes.
+  /// Simulates a restart: the process forgets everything but the tag formats.
   void Restart() {
     const Bytes shapes = ingest->shapes().Encode();
     Start();
@@ -86,7 +86,7 @@ struct Process {
   }
   void Learn(const Spelling& spelling) {
     const SpelledPoint point = Point(spelling);
-    const auto appended = ingest->AppendLearning({&point, 1});
+    const auto appended = ingest->AppendLearning({&point, 1}, RequestContext::Unlimited());
     REQUIRE(appended.ok());
     REQUIRE(appended->known);
   }

@@ -28,7 +28,7 @@ struct RollupsFixture : http::EdgeFixture {
     return options;
   }
 
-  /// What Put says of a value of the metric.
+  /// Returns the result of Put for a value of the metric.
   Status Put(std::string_view metric, std::string_view interval, std::string_view aggregator,
              std::optional<std::string_view> group_by = {}, std::string_view given = {}) {
     std::vector<TagText> tags = {{"host", "a"}};
@@ -51,7 +51,7 @@ struct RollupsFixture : http::EdgeFixture {
 }  // namespace
 
 TEST_CASE_FIXTURE(RollupsFixture,
-                  "names are checked before the interval, that before the aggregate") {
+                  "names are checked before the interval, and the interval before the aggregate") {
   REQUIRE(store.CreateTable({"hourly", {{"t"}}, false}).ok());
   CHECK(Put("a b", "x", "").message().find("Invalid metric name") == 0);
   CHECK(Put("m", "x", "").code() == StatusCode::kUnsupported);
@@ -65,7 +65,7 @@ TEST_CASE_FIXTURE(RollupsFixture,
 }
 
 TEST_CASE_FIXTURE(RollupsFixture,
-                  "a tag that names another aggregate than the group's is refused") {
+                  "a tag with another aggregate than that of the group is refused") {
   REQUIRE(store.CreateTable({"hourly", {{"t"}}, false}).ok());
   REQUIRE(store.CreateTable({"pre", {{"t"}}, false}).ok());
   CHECK(Put("m", "", "", "sum", "SUM").ok());
@@ -75,11 +75,11 @@ TEST_CASE_FIXTURE(RollupsFixture,
   CHECK(Put("m", "1h", "sum", {}, "RAW").message() ==
         "Given tag value for _aggregate of RAW did not match the group by aggregator of null for m "
         "{host=a, _aggregate=RAW}");
-  // Before the function itself is looked at.
+  // Before the function itself is checked.
   CHECK(Put("m", "1h", "sum", "foo", "SUM").message().find("Given tag value") == 0);
 }
 
-TEST_CASE_FIXTURE(RollupsFixture, "derived aggregates are refused, also beside a group's") {
+TEST_CASE_FIXTURE(RollupsFixture, "derived aggregates are refused, also together with a group's") {
   REQUIRE(store.CreateTable({"hourly", {{"t"}}, false}).ok());
   REQUIRE(store.CreateTable({"pre", {{"t"}}, false}).ok());
   CHECK(Put("m", "1h", "avg").message() ==

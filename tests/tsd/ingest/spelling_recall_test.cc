@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kPlenty = size_t{1} << 29;
 
-/// A file of the shapes of these words.
+/// A file of tag formats with these texts.
 Bytes SomeShapes(const std::vector<std::string>& words) {
   TagShapes shapes;
   for (const std::string& spelling : words) {
@@ -25,7 +25,7 @@ Bytes SomeShapes(const std::vector<std::string>& words) {
 
 }  // namespace
 
-TEST_CASE("after a start all series are known by spellings like those that were learnt") {
+TEST_CASE("after a restart all series are known by keys of the learned formats") {
   Process process;
   process.Learn({Dialect::kJson, "cpu", R"({"host":"a","dc":"x"})"});
   process.Learn({Dialect::kJson, "mem", R"({"host":"b","dc":"y"})"});
@@ -50,7 +50,7 @@ TEST_CASE("after a start all series are known by spellings like those that were 
   CHECK_FALSE(process.Knows({Dialect::kWords, "up", "job=j"}));
 }
 
-TEST_CASE("a name that was changed is recalled as it is now, one that is gone not at all") {
+TEST_CASE("a renamed name is restored under its new name, and a deleted one not at all") {
   Process process;
   process.Learn({Dialect::kWords, "cpu", "host=a"});
   process.Learn({Dialect::kWords, "cpu", "host=b"});
@@ -66,7 +66,7 @@ TEST_CASE("a name that was changed is recalled as it is now, one that is gone no
   CHECK_FALSE(process.Knows({Dialect::kWords, "mem", "host=c"}));
 }
 
-TEST_CASE("names that change while spellings are recalled end it, and none is known") {
+TEST_CASE("names that change during the restore end it, and no key is known") {
   Process process;
   process.Learn({Dialect::kWords, "cpu", "host=a"});
   process.Restart();
@@ -78,7 +78,7 @@ TEST_CASE("names that change while spellings are recalled end it, and none is kn
   CHECK(process.Knows({Dialect::kWords, "cpu", "host=a"}));
 }
 
-TEST_CASE("what the settings no longer allow is not recalled, and a stop ends it") {
+TEST_CASE("keys that the settings no longer allow are not restored, and a stop ends the restore") {
   Process process;
   process.Learn({Dialect::kWords, "cpu", "host=a dc=b"});
   process.Learn({Dialect::kWords, "cpu", "host=a"});
@@ -92,7 +92,7 @@ TEST_CASE("what the settings no longer allow is not recalled, and a stop ends it
   CHECK_FALSE(process.Knows({Dialect::kWords, "cpu", "host=a dc=b"}));
 }
 
-TEST_CASE("spellings of more series than there is room for are those of the newest") {
+TEST_CASE("if there is not enough memory, keys of the newest series are restored") {
   Process process;
   constexpr size_t kSeries = 20'000;
   for (size_t i = 0; i < kSeries; ++i)
@@ -115,7 +115,7 @@ TEST_CASE("spellings of more series than there is room for are those of the newe
   CHECK(number == kSeries - 1);
 }
 
-TEST_CASE("names that are read take no more room than they may, and nothing else is recalled") {
+TEST_CASE("the memory of names is limited, and keys with other names are not restored") {
   Process process;
   constexpr size_t kSeries = 20'000;
   for (size_t i = 0; i < kSeries; ++i)
@@ -124,7 +124,7 @@ TEST_CASE("names that are read take no more room than they may, and nothing else
   TagShapes shapes;
   REQUIRE(shapes.Decode(SomeShapes({"host=a"})));
   SpellingTable spellings(1, size_t{1} << 30);
-  // A slot of 24 bytes and some 28 of text each; twice the slots while these grow.
+  // A slot of 24 bytes and about 28 of text each; twice the slots while the maps grow.
   constexpr size_t kRoom = size_t{1} << 18;
   SpellingRecall recall{process.points, *process.names, spellings, nullptr, 8, kPlenty, kRoom};
   auto all = recall.Run(shapes.All(), kGoOn);
@@ -139,7 +139,7 @@ TEST_CASE("names that are read take no more room than they may, and nothing else
   CHECK(spellings.stats().spellings == kSeries);
 }
 
-TEST_CASE("no names are read where nobody spells tags with their keys") {
+TEST_CASE("names are read only if a format with their tag keys exists") {
   Process process;
   process.Learn({Dialect::kWords, "cpu", "host=a"});
   process.Start();
@@ -157,7 +157,7 @@ TEST_CASE("no names are read where nobody spells tags with their keys") {
   CHECK(process.Knows({Dialect::kWords, "cpu", "host=a"}));
 }
 
-TEST_CASE("shapes of known spellings stay when others come if senders use them") {
+TEST_CASE("formats of known keys survive new ones if clients use them") {
   static_assert(TagShapes::kOfKeysMax == 2);
   Process process;
   const Spelling used{Dialect::kJson, "cpu", R"({"host":"a"})"};
@@ -175,7 +175,7 @@ TEST_CASE("shapes of known spellings stay when others come if senders use them")
   CHECK(process.Knows({Dialect::kJson, "cpu", R"({"host": "a"})"}));
 }
 
-TEST_CASE("random: whatever is recalled is the series that the names say") {
+TEST_CASE("with random data, each restored key means the series of its names") {
   for (uint32_t seed = 0; seed < 20; ++seed) {
     CAPTURE(seed);
     std::mt19937 random(seed);
@@ -205,11 +205,11 @@ TEST_CASE("random: whatever is recalled is the series that the names say") {
       const Dialect dialect = below(2) == 0 ? Dialect::kJson : Dialect::kWords;
       tried.emplace_back(dialect, spell(dialect));
       const SpelledPoint point = Process::Point({dialect, names[below(5)], tried.back().second});
-      REQUIRE(process.ingest->AppendLearning({&point, 1}).ok());
+      REQUIRE(process.ingest->AppendLearning({&point, 1}, RequestContext::Unlimited()).ok());
     }
     if (below(2) == 0) (void)process.names->Rename(UidKind::kTagv, "a", "new");
     if (below(2) == 0) (void)process.names->Delete(UidKind::kTagv, "b");
-    // The shapes of somebody else, too.
+    // The tag formats of another client too.
     TagShapes shapes;
     REQUIRE(shapes.Decode(process.ingest->shapes().Encode()));
     process.Start();

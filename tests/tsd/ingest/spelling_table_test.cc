@@ -19,7 +19,7 @@ SpelledPoint Point(std::string_view metric, std::string_view tags,
   return point;
 }
 
-/// The ids are the text backwards: nobody else's.
+/// The ids are the text in reverse, so they are unique.
 SeriesIds IdsOf(const Spelling& spelling) {
   return {Bytes(spelling.metric.rbegin(), spelling.metric.rend()),
           Bytes(spelling.tags.rbegin(), spelling.tags.rend())};
@@ -33,7 +33,7 @@ void Remember(SpellingTable* table, const Spelling& spelling, SeriesNumber numbe
   Remember(table, spelling, number, table->generation());
 }
 
-/// The number of one spelling; −1 if it is unknown.
+/// The number of one raw series key; −1 if it is unknown.
 int64_t Find(const SpellingTable& table, const SpelledPoint& point) {
   SeriesNumber number = 0;
   return table.FindAll({&point, 1}, &number) ? int64_t{number} : -1;
@@ -41,7 +41,7 @@ int64_t Find(const SpellingTable& table, const SpelledPoint& point) {
 
 }  // namespace
 
-TEST_CASE("a spelling is known by its exact bytes and its dialect") {
+TEST_CASE("a raw series key is known by its exact bytes and its dialect") {
   SpellingTable table(1, kPlenty);
   Remember(&table, {Dialect::kJson, "m", R"({"a":"b"})"}, 7);
   CHECK(Find(table, Point("m", R"({"a":"b"})")) == 7);
@@ -50,7 +50,7 @@ TEST_CASE("a spelling is known by its exact bytes and its dialect") {
   CHECK(Find(table, Point("m", R"({"a":"b"})", Dialect::kWords)) == -1);
 }
 
-TEST_CASE("a batch with one unknown spelling is unknown") {
+TEST_CASE("a batch with one unknown key is unknown") {
   SpellingTable table(1, kPlenty);
   std::vector<SpelledPoint> points;
   std::vector<std::string> tags;
@@ -66,7 +66,7 @@ TEST_CASE("a batch with one unknown spelling is unknown") {
   for (SeriesNumber i = 0; i < 100; ++i) CHECK(numbers[i] == i);
 }
 
-TEST_CASE("tags of every length are told apart, also when the table grows") {
+TEST_CASE("tags of every length are distinguished, also while the table grows") {
   SpellingTable table(99, kPlenty);
   std::vector<std::string> tags;
   for (size_t length = 0; length < 300; ++length) {
@@ -84,7 +84,7 @@ TEST_CASE("tags of every length are told apart, also when the table grows") {
   }
 }
 
-TEST_CASE("what was forgotten is unknown, and a number learnt before does not come back") {
+TEST_CASE("forgotten keys are unknown, and an earlier number does not return") {
   SpellingTable table(1, kPlenty);
   Remember(&table, {Dialect::kJson, "m", "t"}, 1);
   const uint32_t before = table.generation();
@@ -115,7 +115,7 @@ TEST_CASE(
   CHECK(table.FindHalves(crossed).metric.empty());
 }
 
-TEST_CASE("another spelling of known tags is known for all their series") {
+TEST_CASE("another text of known tags is known for all series with these tags") {
   SpellingTable table(1, kPlenty);
   const SeriesIds first{"m1", "pairs"}, second{"m2", "pairs"}, other{"m1", "others"};
   table.Remember({Dialect::kJson, "m1", "{t}"}, first, 1, table.generation());
@@ -151,7 +151,7 @@ TEST_CASE("another spelling of known tags is known for all their series") {
   CHECK(Find(table, Point("m2", "{o}")) == 4);
 }
 
-TEST_CASE("what is learnt together is found as what is learnt one by one") {
+TEST_CASE("keys learned together are found like those learned one by one") {
   SpellingTable table(7, kPlenty);
   std::vector<std::string> tags, metrics;
   for (int i = 0; i < 300; ++i) tags.push_back("host=" + std::to_string(i));
@@ -159,7 +159,7 @@ TEST_CASE("what is learnt together is found as what is learnt one by one") {
   std::vector<SpelledPoint> points;
   for (const std::string& host : tags)
     for (const std::string& metric : metrics) points.push_back(Point(metric, host));
-  // Some are known, some of their halves are.
+  // Every seventh series becomes known; of others the table knows only the metric or only the tags.
   for (size_t i = 0; i < 2000; i += 7) Remember(&table, points[i].series, i);
   std::vector<SpelledSeries> found(points.size());
   const size_t unknown = table.FindEach(points, found.data());
@@ -182,7 +182,7 @@ TEST_CASE("what is learnt together is found as what is learnt one by one") {
   for (size_t i = 0; i < points.size(); ++i) REQUIRE(numbers[i] == i);
 }
 
-TEST_CASE("series that share their tags keep them once") {
+TEST_CASE("series with equal tags store them once") {
   SpellingTable table(1, kPlenty);
   const std::string tags(1000, 't');
   std::vector<std::string> metrics;
@@ -193,7 +193,7 @@ TEST_CASE("series that share their tags keep them once") {
   CHECK(table.stats().bytes < 1000 * tags.size() / 2);
 }
 
-TEST_CASE("a full table starts anew: the newest are always known, and its bytes have a bound") {
+TEST_CASE("a full table is cleared: the newest keys are always known, and its size is limited") {
   constexpr size_t kBytesMax = 64 * 1024;
   SpellingTable table(1, kBytesMax);
   std::vector<std::string> tags;
@@ -210,10 +210,10 @@ TEST_CASE("a full table starts anew: the newest are always known, and its bytes 
   CHECK(table.stats().spellings < 5000);
 }
 
-TEST_CASE("readers beside a writer see each spelling whole or not at all") {
+TEST_CASE("concurrent readers see each key completely or not at all") {
   size_t bytes_max = kPlenty;
-  SUBCASE("with room for all") {}
-  SUBCASE("while the table starts anew again and again") { bytes_max = 64 * 1024; }
+  SUBCASE("with memory for all keys") {}
+  SUBCASE("while the table is cleared again and again") { bytes_max = 64 * 1024; }
   SpellingTable table(5, bytes_max);
   constexpr int kCount = 20000;
   std::vector<std::string> tags;

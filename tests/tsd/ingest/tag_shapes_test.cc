@@ -17,7 +17,7 @@ void Note(TagShapes* shapes, Dialect dialect, const std::string& spelling) {
   shapes->Note(dialect, spelling, tags);
 }
 
-/// The texts of all, '?' for a hole.
+/// Returns all texts, with '?' for a hole.
 std::vector<std::string> Texts(const TagShapes& shapes) {
   std::vector<std::string> texts;
   for (const TagShape& shape : shapes.All()) {
@@ -31,7 +31,8 @@ using Strings = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("a shape is a spelling without its values, and filled with others it is their spelling") {
+TEST_CASE(
+    "a tag format is a key without its values, and filled with other values it is their key") {
   TagShapes shapes;
   Note(&shapes, Dialect::kJson, R"({"host":"web1", "dc":"lon"})");
   Note(&shapes, Dialect::kJson, R"({"host":"web2", "dc":"ams"})");
@@ -46,7 +47,7 @@ TEST_CASE("a shape is a spelling without its values, and filled with others it i
   CHECK(filled == R"({"host":"a", "dc":"b-2"})");
 }
 
-TEST_CASE("a text is a shape only if its holes are the values, whatever plain names fill them") {
+TEST_CASE("a text is a tag format only if its holes are values, whatever plain names fill them") {
   CHECK(ReadShape(Dialect::kJson, "{\"a\":\"\0\"}"s));
   CHECK(ReadShape(Dialect::kWords, "a=\0 b=\0"s));
   for (const std::string& text :
@@ -62,7 +63,7 @@ TEST_CASE("a text is a shape only if its holes are the values, whatever plain na
   CHECK_FALSE(ReadShape(static_cast<Dialect>(200), "a=\0"s));
 }
 
-TEST_CASE("shapes come back from a file; a torn, damaged or foreign one adds none") {
+TEST_CASE("tag formats are read back from a file, and torn, damaged or foreign files add none") {
   TagShapes shapes;
   Note(&shapes, Dialect::kJson, R"({"a":"1"})");
   Note(&shapes, Dialect::kWords, "b=1 c=2");
@@ -88,7 +89,7 @@ TEST_CASE("shapes come back from a file; a torn, damaged or foreign one adds non
   CHECK_FALSE(TagShapes().Decode("another file that stands in its place"));
 }
 
-TEST_CASE("of the same keys few shapes are kept: new ones go before those not met again") {
+TEST_CASE("few formats per set of tag keys are kept, and unused new ones are dropped first") {
   static_assert(TagShapes::kOfKeysMax == 2);
   TagShapes shapes;
   for (const char* tags : {"a=1 b=2", "b=1 a=2"}) Note(&shapes, Dialect::kWords, tags);
@@ -110,7 +111,7 @@ TEST_CASE("of the same keys few shapes are kept: new ones go before those not me
         Strings{"a=? b=?", "b=? a=?", R"({"a":"?","b":"?"})", R"({"a":"?", "b":"?"})"});
 }
 
-TEST_CASE("there are never more shapes than the most") {
+TEST_CASE("the number of tag formats is limited") {
   TagShapes shapes;
   for (size_t i = 0; i < 2 * TagShapes::kMax; ++i)
     Note(&shapes, Dialect::kWords, "key" + std::to_string(i) + "=x");

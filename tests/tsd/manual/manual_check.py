@@ -21,7 +21,7 @@ def commands_of(tsdb):
 
 
 def completions(share, *words):
-    """What bash offers for the last of the words."""
+    """The completions that bash offers for the last word."""
     line = ("source \"$1\"; shift; COMP_WORDS=(tsdb \"$@\"); COMP_CWORD=$#; _tsdb; printf '%s\\n' \"${COMPREPLY[@]}\"")
     done = subprocess.run(["bash", "-uc", line, "bash", share / "bash-completion/completions/tsdb", *words],
                           capture_output=True, text=True, check=False)

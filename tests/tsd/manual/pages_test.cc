@@ -11,7 +11,7 @@ bool Has(const std::string& page, const std::string& text) {
   return page.find(text) != std::string::npos;
 }
 
-TEST_CASE("a page has what --help says: summary, words, details and every option with its help") {
+TEST_CASE("a manual page has the summary, words, details and options of --help") {
   for (const Command* command : Commands()) {
     CAPTURE(command->name);
     const std::string page = CommandPage(*command);
@@ -41,13 +41,13 @@ TEST_CASE("a page has what --help says: summary, words, details and every option
   }
 }
 
-TEST_CASE("the program's page leads to each command's") {
+TEST_CASE("the page of the program refers to those of all commands") {
   const std::string page = ProgramPage();
   for (const Command* command : Commands())
     CHECK(Has(page, "\n.BR \"tsdb\\-" + std::string(command->name) + "\" (1)\n"));
 }
 
-TEST_CASE("no text is taken for a command of troff") {
+TEST_CASE("no text is interpreted as a troff command") {
   const Command command{"x", "'w", ".s", "one\n.two\n'three \\ four", {}, "", nullptr};
   const std::string page = CommandPage(command);
   CHECK(Has(page, "\n\\&'w\n"));

@@ -27,10 +27,10 @@ from manual_check import OPTION, commands_of, help_of  # noqa: E402
 
 SKIPPED = 77
 PATIENCE_S = 30
-# What is called "tsdb" here tells the words that it is given.
+# A command called "tsdb" that prints the words it is given.
 TELL_SH = "tsdb() {{ local IFS='|'; printf 'GOT<%s>\\n' \"$*\"; }}\nPS1='ready> '\n"
 BASH = TELL_SH + "source '{share}/bash-completion/completions/tsdb'\n"
-# What is offered goes to a file, too; -O, -A and -D ask for no offer.
+# Writes the completions to a file, too; words with -O, -A and -D are left out.
 ZSH = TELL_SH + """fpath=('{share}/zsh/vendor-completions' $fpath)
 autoload -Uz compinit
 compinit -u -D
@@ -43,20 +43,20 @@ compadd() {{
   builtin compadd "$@"
 }}
 """
-# It finds the file by itself, below XDG_DATA_DIRS.
+# The shell finds the file by itself, in XDG_DATA_DIRS.
 FISH = """function tsdb; printf 'GOT<%s>\\n' (string join '|' -- $argv); end
 function fish_prompt; printf 'ready> '; end
 set -g fish_greeting
 set -g fish_autosuggestion_enabled 0
 """
-# By name: where it reads what to do at its start, that, and how it is called.
+# By name of the shell: the file that it reads at its start, the file's contents, and the command that starts it.
 SHELLS = {"bash": (".bashrc", BASH, ["bash", "--noprofile", "--rcfile", "{start}", "-i"]),
           "zsh": (".zshrc", ZSH, ["zsh", "-d", "-i"]),
           "fish": (".config/fish/config.fish", FISH, ["fish", "-i"])}
 
 
 class Shell:
-    """One on a terminal, in `folder`."""
+    """A shell on a terminal, in `folder`."""
 
     def __init__(self, name, share, folder):
         self.name = name
@@ -78,7 +78,7 @@ class Shell:
         self.until("ready> ")
 
     def until(self, pattern):
-        """What a regular expression finds in what the shell shows."""
+        """Reads the shell's output until the regular expression matches; returns the match."""
         end = time.monotonic() + PATIENCE_S
         while not (found := re.search(pattern, self.seen)):
             if time.monotonic() > end or not select.select([self.terminal], [], [], end - time.monotonic())[0]:
@@ -88,14 +88,14 @@ class Shell:
         return found
 
     def typed(self, keys):
-        """The words of the line that they make, Tab among them."""
+        """The words of the command line that these keys produce, which may include Tab."""
         os.write(self.terminal, (keys + "\r").encode())
         words = self.until(r"GOT<([^>]*)>")[1]
         self.until("ready> ")
         return words
 
     def offers(self, keys):
-        """{what zsh or fish offers behind them}"""
+        """Returns {completions that zsh or fish offers after these keys}."""
         self.offered_file.write_text("")
         if self.name == "fish":
             self.typed(f"complete -C '{keys}' | string replace -r '\\t.*' '' >'{self.offered_file}'; tsdb")
@@ -112,16 +112,16 @@ class Shell:
 def type_everything(name, shell, tsdb, check):
     check("a command is completed, beside a folder of its name", shell.typed("tsdb que\t"), "query")
     check("an option is", shell.typed("tsdb query --verb\t"), "query|--verbose")
-    # fish puts a blank between both.
+    # fish puts a space between the two.
     check("an option, then its file", shell.typed("tsdb query --conf\tho\t").replace("config|", "config="),
           "query|--config=hourglass.conf")
     check("a file behind a blank", shell.typed("tsdb query --config ho\t"), "query|--config|hourglass.conf")
     check("the only file, without a letter", shell.typed("tsdb query --config=only/\t"), "query|--config=only/one")
     check("a file with a blank in its name", shell.typed("tsdb import tw\t"), "import|two words.txt")
-    # zsh takes the slash back where the line ends.
+    # zsh removes the slash at the end of the line.
     check("a folder", shell.typed("tsdb check --data=sto\t").rstrip("/"), "check|--data=store")
     if name == "bash":
-        return  # what it offers is seen without a terminal (manual_check.py)
+        return  # bash's offers are tested without a terminal (manual_check.py)
     check("one of several values", shell.typed("tsdb tsd --async-io=f\t"), "tsd|--async-io=false")
     check("no file where none is meant", shell.typed("tsdb tsd --port=ho\t"), "tsd|--port=ho")
     commands = commands_of(tsdb)

@@ -15,7 +15,7 @@ from checks import Checks, waited  # noqa: E402
 
 DAY = 86_400
 RULES = [{"metric": "sys.*", "keep": "30d"}, {"metric": "sys.cpu", "tags": {"host": "test*"}, "keep": "1d"}]
-HOSTS, HOURS = 50, 100  # of the load
+HOSTS, HOURS = 50, 100  # the data that is written
 
 
 def put(server, points):
@@ -32,7 +32,7 @@ def point(metric, host, age_s, now):
 
 
 def ages(server, metric, now):
-    """{(host, whole days of age)} of what a query finds."""
+    """Returns {(host, age in whole days)} of the points that a query finds."""
     found = set()
     for series in server.query(now - 400 * DAY, f"none:{metric}", now + 1):
         found.update((series["tags"]["host"], round((now - int(at)) / DAY)) for at in series["dps"])
@@ -44,7 +44,7 @@ def stat(server, name):
 
 
 def check_whole_files(check, folder):
-    """Files of days that one rule covers go unread; of another that is younger rows go."""
+    """Checks that files whose days are all deleted by one rule are dropped unread, and that others lose only their old rows."""
     server = daemon.Daemon(sys.argv[1], folder, {"tsd.retention.interval": 1})
     server.start()
     now = int(time.time())

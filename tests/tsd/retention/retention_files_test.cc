@@ -1,5 +1,5 @@
-// Rules over the embedded engine: whole files go unread where all that is in them may, the rest row
-// by row, and what is left is the same.
+// Retention rules over the embedded engine: files are dropped unread if all their points may be
+// deleted, other points are deleted row by row, and the remaining points are the same.
 
 #include <doctest/doctest.h>
 
@@ -35,7 +35,7 @@ struct Files : Opened {
   }
   void Flush() { REQUIRE(world.store->cells().Flush().ok()); }
   [[nodiscard]] uint64_t Dropped() const { return world.store->Stats().dropped_runs; }
-  /// How many points are left of a series.
+  /// Returns the number of remaining points of a series.
   size_t Left(const std::string& metric, const std::string& host) {
     PointScanSpec spec;
     spec.matcher.tsuids = {*world.Tsuid(metric, host)};
@@ -64,7 +64,7 @@ struct Files : Opened {
   }
 };
 
-TEST_CASE_FIXTURE(Files, "files that rules cover go whole and unread, the rest row by row") {
+TEST_CASE_FIXTURE(Files, "files covered by rules are deleted unread, and other points row by row") {
   PutDays("m", "a", 3);
   PutDays("n", "a", 3);
   REQUIRE(world.Note("a", kMidnight).ok());
@@ -74,10 +74,10 @@ TEST_CASE_FIXTURE(Files, "files that rules cover go whole and unread, the rest r
   const auto first = std::find_if(files.begin(), files.end(),
                                   [](const auto& n) { return n.ends_with(".points"); });
   REQUIRE(first != files.end());
-  disk.FlipBit("data/" + *first, 40, 3);  // whoever read the first day would fail
+  disk.FlipBit("data/" + *first, 40, 3);  // reading the first day would fail
   AdvanceTo(kMidnight + 3 * kDayS + 5 * kHourS);
-  SUBCASE("as one rule for all says") { CHECK(Delete(Options(kAllOneDay)).ok()); }
-  SUBCASE("as the shortest of several for a metric says") {
+  SUBCASE("one rule for all metrics") { CHECK(Delete(Options(kAllOneDay)).ok()); }
+  SUBCASE("the shortest of several rules for a metric") {
     CHECK(Delete(Options(R"([{"metric":"*","keep":"90d"},{"metric":"m","keep":"1d"},
                              {"metric":"n*","keep":"1d"},{"metric":"n","keep":"2d"}])"))
               .ok());
@@ -88,7 +88,7 @@ TEST_CASE_FIXTURE(Files, "files that rules cover go whole and unread, the rest r
   CHECK(Left("m", "late") == 0);
 }
 
-TEST_CASE_FIXTURE(Files, "a file that has a series which is kept longer goes row by row") {
+TEST_CASE_FIXTURE(Files, "a file with a series that is kept longer is deleted row by row") {
   PutDays("m", "a", 2);
   PutDays("m", "b", 2);
   PutDays("n", "a", 2);
@@ -96,11 +96,11 @@ TEST_CASE_FIXTURE(Files, "a file that has a series which is kept longer goes row
   AdvanceTo(kMidnight + 9 * kDayS);
   std::string rules;
   size_t of_n = 48;
-  SUBCASE("since a rule has tags") {
+  SUBCASE("because a rule has tags") {
     rules = R"([{"metric":"m","tags":{"host":"a"},"keep":"1d"},{"metric":"n","keep":"1d"}])";
     of_n = 0;
   }
-  SUBCASE("since its metric has no rule") {
+  SUBCASE("because its metric has no rule") {
     rules = R"([{"metric":"m","tags":{"host":"a"},"keep":"1d"},{"metric":"m","keep":"90d"}])";
   }
   CHECK(Delete(Options(rules)).ok());
@@ -110,7 +110,8 @@ TEST_CASE_FIXTURE(Files, "a file that has a series which is kept longer goes row
   CHECK(Left("n", "a") == of_n);
 }
 
-TEST_CASE_FIXTURE(Files, "files stay until their rollups are made, which answer from then on") {
+TEST_CASE_FIXTURE(
+    Files, "files stay until their rollups are computed, and queries then read the rollups") {
   PutDays("m", "a", 3);
   Flush();
   AdvanceTo(kMidnight + 5 * kDayS);
@@ -122,8 +123,8 @@ TEST_CASE_FIXTURE(Files, "files stay until their rollups are made, which answer 
   CHECK(Dropped() == 0);
   CHECK(Left("m", "a") == 72);
   Round();
-  CHECK(
-      world.Put("m", "a", kMidnight + 2 * kDayS + 9, PointValue::Int(5)).ok());  // to be made anew
+  // Must be recomputed.
+  CHECK(world.Put("m", "a", kMidnight + 2 * kDayS + 9, PointValue::Int(5)).ok());
   const auto ask = [&] {
     return RollupWorld::Ask(*world.rolled, RollupWorld::Query("1d-sum"), kMidnight,
                             kMidnight + 3 * kDayS - 1);
@@ -142,7 +143,7 @@ TEST_CASE_FIXTURE(Files, "files stay until their rollups are made, which answer 
   CHECK(ask().text == before);
 }
 
-TEST_CASE("that rollups are kept outlives a power cut that comes behind the end of their files") {
+TEST_CASE("the record of kept rollups survives a power failure after their files were deleted") {
   for (int more = 0; more < 8; ++more) {
     CAPTURE(more);
     Files files;
@@ -170,8 +171,8 @@ TEST_CASE("that rollups are kept outlives a power cut that comes behind the end 
   }
 }
 
-// The same points and rules, with files and without.
-TEST_CASE("whatever files there are, the rules leave the same cells") {
+// The same points and rules, with and without files.
+TEST_CASE("the rules leave the same cells, whatever files there are") {
   const std::vector<std::string> rules = {
       kAllOneDay, R"([{"metric":"*","keep":"2d"},{"metric":"n","keep":"5h"}])",
       R"([{"metric":"*","keep":"3d"},{"metric":"m","tags":{"host":"a"},"keep":"1h"}])",

@@ -12,7 +12,8 @@ namespace {
 using query::EngineFixture;
 
 constexpr int64_t kDay = 86'400;
-constexpr int64_t kNow = 1'500'010'000;  // of the fixture's clock; 1,600 s past an hour
+// The time of the fixture's clock: 1,600 s after the start of an hour.
+constexpr int64_t kNow = 1'500'010'000;
 
 class RetentionFixture : public EngineFixture {
  public:
@@ -22,7 +23,7 @@ class RetentionFixture : public EngineFixture {
     Retention retention(points, names, clock, {std::move(*read), 3600, UtcOptions()});
     return retention.Round();
   }
-  /// Times, seconds before now, of the points that a metric has.
+  /// Returns the times of the points of a metric, in seconds before now.
   std::string Ages(const std::string& metric) {
     const Result<query::Answer> answer = Run(Ask("none", metric), 1, kNow);
     if (!answer.ok()) return answer.status().ToString();
@@ -37,16 +38,18 @@ class RetentionFixture : public EngineFixture {
   }
 };
 
-TEST_CASE_FIXTURE(RetentionFixture, "whole hours that are older than the rule says go") {
+TEST_CASE_FIXTURE(RetentionFixture, "whole hours older than the rule are deleted") {
   Put("m", {{"host", "a"}}, kNow - 3 * kDay, 1);
-  Put("m", {{"host", "a"}}, kNow - kDay - 3000, 2);  // in the hour before the one that is left
+  // In the hour before the first one that remains.
+  Put("m", {{"host", "a"}}, kNow - kDay - 3000, 2);
   Put("m", {{"host", "a"}}, kNow - kDay - 60, 3);
   Put("m", {{"host", "a"}}, kNow - kDay + 60, 4);
   CHECK(Round(R"([{"metric":"m","keep":"1d"}])").ok());
   CHECK(Ages("m") == "a 86460 86340");
 }
 
-TEST_CASE_FIXTURE(RetentionFixture, "a rule is for its metric, or for all that begin as it says") {
+TEST_CASE_FIXTURE(RetentionFixture,
+                  "a rule applies to its metric or to all metrics with its prefix") {
   for (const char* metric : {"sys.cpu", "sys.disk", "system", "app"})
     Put(metric, {{"host", "a"}}, kNow - 2 * kDay, 1);
   CHECK(Round(R"([{"metric":"sys.cpu","keep":"1d"}])").ok());
@@ -60,7 +63,7 @@ TEST_CASE_FIXTURE(RetentionFixture, "a rule is for its metric, or for all that b
   CHECK(Ages("app") == "");
 }
 
-TEST_CASE_FIXTURE(RetentionFixture, "tags choose series, by names and by patterns") {
+TEST_CASE_FIXTURE(RetentionFixture, "tags select series, by names and by patterns") {
   for (const char* host : {"web1", "web2", "db"}) Put("m", {{"host", host}}, kNow - 2 * kDay, 1);
   CHECK(Round(R"([{"metric":"m","tags":{"host":"web2"},"keep":"1d"}])").ok());
   CHECK(Ages("m") == "web1 172800|db 172800");
@@ -70,7 +73,7 @@ TEST_CASE_FIXTURE(RetentionFixture, "tags choose series, by names and by pattern
   CHECK(Ages("m") == "db 172800");
 }
 
-TEST_CASE_FIXTURE(RetentionFixture, "of several rules the shortest counts, in any order") {
+TEST_CASE_FIXTURE(RetentionFixture, "of several rules the shortest time counts, in any order") {
   Put("m", {{"host", "a"}}, kNow - 2 * kDay, 1);
   Put("m", {{"host", "b"}}, kNow - 2 * kDay, 1);
   CHECK(
@@ -78,7 +81,7 @@ TEST_CASE_FIXTURE(RetentionFixture, "of several rules the shortest counts, in an
   CHECK(Ages("m") == "b 172800");
 }
 
-TEST_CASE_FIXTURE(RetentionFixture, "names that do not exist have nothing to delete") {
+TEST_CASE_FIXTURE(RetentionFixture, "rules with unknown names delete nothing") {
   Put("m", {{"host", "a"}}, kNow - 2 * kDay, 1);
   CHECK(Round(R"([{"metric":"n","keep":"1d"},{"metric":"m","tags":{"host":"x"},"keep":"1d"},
                   {"metric":"m","tags":{"owner":"*"},"keep":"1d"}])")
@@ -86,14 +89,13 @@ TEST_CASE_FIXTURE(RetentionFixture, "names that do not exist have nothing to del
   CHECK(Ages("m") == "a 172800");
 }
 
-TEST_CASE_FIXTURE(RetentionFixture,
-                  "a name that was never written does not keep the others of its rule") {
+TEST_CASE_FIXTURE(RetentionFixture, "an unknown name does not affect the other names of its rule") {
   for (const char* host : {"a", "b"}) Put("m", {{"host", host}}, kNow - 2 * kDay, 1);
   CHECK(Round(R"([{"metric":"m","tags":{"host":"a|nobody"},"keep":"1d"}])").ok());
   CHECK(Ages("m") == "b 172800");
 }
 
-TEST_CASE_FIXTURE(RetentionFixture, "points that come late are deleted by the next round") {
+TEST_CASE_FIXTURE(RetentionFixture, "late points are deleted by the next round") {
   Put("m", {{"host", "a"}}, kNow, 1);
   Retention retention(
       points, names, clock,
@@ -106,7 +108,7 @@ TEST_CASE_FIXTURE(RetentionFixture, "points that come late are deleted by the ne
   CHECK(retention.Stats().rounds == 2);
 }
 
-TEST_CASE_FIXTURE(RetentionFixture, "only what may go does: whoever keeps rollups says how far") {
+TEST_CASE_FIXTURE(RetentionFixture, "rollups that are not complete limit what is deleted") {
   Put("m", {{"host", "a"}}, kNow - 4 * kDay, 1);
   Put("m", {{"host", "a"}}, kNow - 2 * kDay, 1);
   RetentionOptions options{*ParseRetentionRules(R"([{"metric":"m","keep":"1d"}])"), 3600,
@@ -130,7 +132,7 @@ TEST_CASE_FIXTURE(RetentionFixture, "only what may go does: whoever keeps rollup
   CHECK(Ages("m") == "a 172800");
 }
 
-TEST_CASE_FIXTURE(RetentionFixture, "who is stopped deletes nothing more") {
+TEST_CASE_FIXTURE(RetentionFixture, "a stopped round deletes nothing more") {
   Put("m", {{"host", "a"}}, kNow - 2 * kDay, 1);
   Retention retention(
       points, names, clock,
@@ -142,7 +144,7 @@ TEST_CASE_FIXTURE(RetentionFixture, "who is stopped deletes nothing more") {
 
 TEST_CASE_FIXTURE(
     RetentionFixture,
-    "a metric that memory is wanting for is counted, and does not keep the next ones") {
+    "a metric that fails for lack of memory is counted, and the next ones are processed") {
   for (const char* metric : {"a", "b"}) Put(metric, {{"host", "a"}}, kNow - 2 * kDay, 1);
   bool starves = true;
   Retention retention(points, names, clock,
@@ -160,7 +162,7 @@ TEST_CASE_FIXTURE(
   CHECK(Ages("a").empty());
 }
 
-TEST_CASE("a wrong rule is refused by its number, and says what is wrong") {
+TEST_CASE("an invalid rule is refused with its number and the reason") {
   const auto refusal = [](const char* rules) {
     const auto read = ParseRetentionRules(rules);
     return std::string(read.status().message());

@@ -22,9 +22,9 @@ CONFIG = {"aggregationIds": {"sum": 0, "count": 1, "min": 2, "max": 3},
           "intervals": [{"interval": "1m", "rowSpan": "1h", "table": "tsdb", "preAggregationTable": "pre", "defaultInterval": True},
                         {"interval": "1h", "rowSpan": "1d", "table": "tsdb-1h", "preAggregationTable": "pre-1h"},
                         {"interval": "1d", "rowSpan": "1n", "table": "tsdb-1d", "preAggregationTable": "pre-1d"}]}
-# Of the hour that ends at each step, its last millisecond included: what rollups tell of it is exact.
-WHOLE_HOURS = [f"{name}_over_time(m[59m59s999ms] offset 1ms)" for name in ("sum", "count", "min", "max")] + [
-    "round(avg_over_time(m[59m59s999ms] offset 1ms), 1e-9)"]
+# The hour that ends at each step, its last millisecond included, so that the answer from rollups is exact.
+WHOLE_HOURS = [f"{name}_over_time(m[1h] offset 1ms)" for name in ("sum", "count", "min", "max")] + [
+    "round(avg_over_time(m[1h] offset 1ms), 1e-9)"]
 DOWNSAMPLES = ("1h-sum", "1d-sum", "1d-avg", "1d-min", "2h-max", "1d-count", "1d-p95")
 
 
@@ -42,7 +42,7 @@ def put(server, points):
 
 
 def ask(server, start, end, downsample, **more):
-    """(answers by host, the table that was read)"""
+    """Returns (answers by host, the table that was read)."""
     query = {"aggregator": "sum", "metric": "m", "downsample": downsample, **more,
              "filters": [{"type": "wildcard", "tagk": "host", "filter": "*", "groupBy": True}]}
     status, text = post(server, "/api/query", {"start": start, "end": end, "showQuery": True, "queries": [query]})
@@ -60,7 +60,7 @@ def prometheus(server, expression, start, end, step):
 
 
 def hours_of(samples, fold):
-    """{hour: what its values come to}"""
+    """Returns {hour: result of `fold` over the hour's values}."""
     hours = {}
     for at, value in samples:
         hours.setdefault(at // 1000 // HOUR * HOUR, []).append(value)
@@ -77,7 +77,7 @@ def main():
         tsdb = Path(sys.argv[1]).resolve()
         server = daemon.Daemon(tsdb, folder)
         server.start()
-        today = int(time.time() - 2 * HOUR) // DAY * DAY  # over for an hour that is kept, after midnight, too
+        today = int(time.time() - 2 * HOUR) // DAY * DAY  # the start of a day that is over, even shortly after midnight
         start, end = today - 5 * DAY, today - 1
         put(server, [{"metric": "m", "timestamp": start + minute * 60, "value": minute % 97, "tags": {"host": host}}
                      for minute in range(0, 5 * 1440, 7) for host in ("a", "b")])

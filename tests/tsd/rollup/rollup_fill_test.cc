@@ -13,7 +13,7 @@ codec::RollupLevel LevelOf(uint32_t interval_s) {
   return level;
 }
 
-TEST_CASE("rollups of a day take some megabytes at once, however short their intervals are") {
+TEST_CASE("rollups of a day take a few megabytes at once, however short their intervals are") {
   const RollupSpan day = {0, 86'400};
   const codec::RollupLevel hours = LevelOf(3600), days = LevelOf(86'400);
   for (const uint32_t finest_s : {1U, 2U, 5U, 10U, 60U, 600U}) {

@@ -1,4 +1,4 @@
-// Whatever is written, deleted or killed: rollups answer as raw points do.
+// With any writes, deletes and kills, rollups give the same results as raw points.
 
 #include <doctest/doctest.h>
 
@@ -11,7 +11,8 @@
 namespace hg::tsd {
 namespace {
 
-TEST_CASE("random writes, late writes and deletes: rollups answer as raw points do") {
+TEST_CASE(
+    "with random writes, late writes and deletes, rollups give the same results as raw points") {
   for (uint64_t seed = 1; seed <= 6; ++seed) {
     CAPTURE(seed);
     std::mt19937_64 random(seed);
@@ -58,7 +59,7 @@ TEST_CASE("random writes, late writes and deletes: rollups answer as raw points 
           break;
         default:
           for (int i = 0; i < 20; ++i) {
-            // Quarters add up to the same in any order.
+            // Sums of quarters are exact in any order.
             const PointValue value = upto(3) == 0
                                          ? PointValue::Double(static_cast<double>(upto(4000)) / 4)
                                          : PointValue::Int(upto(1000) - 500);
@@ -81,7 +82,7 @@ TEST_CASE("random writes, late writes and deletes: rollups answer as raw points 
   }
 }
 
-/// What happens between two deaths. Ends with the first failure, as the process does.
+/// The steps between two kills. Ends with the first failure, like the process.
 Status Live(RollupWorld& world, ManualClock& clock) {
   RETURN_IF_ERROR(world.Open());
   for (int hour = -2; hour < 4; ++hour) {
@@ -103,7 +104,7 @@ Status Live(RollupWorld& world, ManualClock& clock) {
   return world.maker->Round();
 }
 
-TEST_CASE("wherever the process ends, the next one reads rollups that are right, or raw points") {
+TEST_CASE("wherever the process ends, the next one reads correct rollups or raw points") {
   for (const bool power_cut : {false, true}) {
     bool lived = false;
     for (uint64_t call = 1; !lived; ++call) {
@@ -125,7 +126,7 @@ TEST_CASE("wherever the process ends, the next one reads rollups that are right,
                                kMidnight + kDayS - 1);
         return last;
       };
-      // A death before the first name was written: nothing can be asked for.
+      // The process ended before the first name was written, so nothing can be queried.
       REQUIRE(world.Tsuid("m", "a").ok());
       compare();
       REQUIRE(world.PutInt("a", kMidnight + kHourS + 17, 3).ok());

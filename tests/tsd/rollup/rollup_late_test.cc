@@ -1,4 +1,4 @@
-// Points that come late, and the marks that they leave until they are rolled up.
+// Late points, and the dirty markers that exist until they are rolled up.
 
 #include <doctest/doctest.h>
 
@@ -13,7 +13,7 @@
 namespace hg::tsd {
 namespace {
 
-TEST_CASE_FIXTURE(Opened, "a late point costs one mark an hour, and is in the answer at once") {
+TEST_CASE_FIXTURE(Opened, "a late point costs one marker per hour and is in the next result") {
   for (int hour = 0; hour < 24; ++hour)
     REQUIRE(world.PutInt("a", kMidnight + hour * kHourS, hour).ok());
   Round();
@@ -42,8 +42,7 @@ TEST_CASE_FIXTURE(Opened, "a late point costs one mark an hour, and is in the an
   CHECK(Compare("1d-min", kMidnight, end) == "1d");
 }
 
-TEST_CASE_FIXTURE(Opened,
-                  "a mark stays while someone writes under it, and if someone wrote since") {
+TEST_CASE_FIXTURE(Opened, "a marker stays while a write is in progress, and if the hour changed") {
   REQUIRE(world.PutInt("a", kMidnight, 1).ok());
   Round();
   AdvanceTo(kMidnight + kDayS + 600);
@@ -52,11 +51,11 @@ TEST_CASE_FIXTURE(Opened,
   const auto before = world.state->Repairable(10);
   REQUIRE(before.size() == 1);
   const ChangedRows rows{before[0].metric, before[0].base};
-  SUBCASE("wrote since") {
+  SUBCASE("the hour was written since") {
     REQUIRE(world.PutInt("a", kMidnight + 2, 5).ok());
     CHECK_FALSE(*world.state->Unmark(before[0]));
   }
-  SUBCASE("writes") {
+  SUBCASE("a write is in progress") {
     REQUIRE(world.state->BeforeChange(rows).ok());
     CHECK(world.state->Repairable(10).empty());
     CHECK_FALSE(*world.state->Unmark(before[0]));
@@ -69,7 +68,7 @@ TEST_CASE_FIXTURE(Opened,
   CHECK(world.state->marks() == 0);
 }
 
-/// A second goes by whenever it is looked at.
+/// A clock that advances by a second with each call.
 class TickingClock : public ManualClock {
  public:
   using ManualClock::ManualClock;
@@ -80,7 +79,7 @@ class TickingClock : public ManualClock {
   mutable std::atomic<int64_t> seconds_{0};
 };
 
-TEST_CASE("where points come late all the time their day is not made anew all the time") {
+TEST_CASE("if points arrive late all the time, their day is not recomputed all the time") {
   FaultyFileSystem disk(1);
   TickingClock clock{kMidnight * 1000};
   RollupWorld world(disk, clock);
@@ -104,7 +103,7 @@ TEST_CASE("where points come late all the time their day is not made anew all th
   CHECK(late(4) == 0);
 }
 
-TEST_CASE_FIXTURE(Opened, "marks outlive the process") {
+TEST_CASE_FIXTURE(Opened, "markers survive the process") {
   REQUIRE(world.PutInt("a", kMidnight, 1).ok());
   Round();
   AdvanceTo(kMidnight + kDayS + 600);
@@ -119,7 +118,7 @@ TEST_CASE_FIXTURE(Opened, "marks outlive the process") {
   CHECK(Compare("1d-sum", kMidnight, kMidnight + kDayS - 1) == "1d");
 }
 
-TEST_CASE_FIXTURE(Opened, "of more late hours than there may be marks all is made anew") {
+TEST_CASE_FIXTURE(Opened, "too many late hours make all rollups be recomputed") {
   for (int hour = 0; hour < 24; ++hour)
     REQUIRE(world.PutInt("a", kMidnight + hour * kHourS, hour).ok());
   Round();
@@ -140,7 +139,7 @@ TEST_CASE_FIXTURE(Opened, "of more late hours than there may be marks all is mad
   CHECK(Compare("1d-sum", kMidnight, kMidnight + kDayS - 1) == "1d");
 }
 
-TEST_CASE_FIXTURE(Opened, "who wrote without telling has everything made anew") {
+TEST_CASE_FIXTURE(Opened, "a writer that reported no changes makes all rollups be recomputed") {
   for (int hour = 0; hour < 24; ++hour)
     REQUIRE(world.PutInt("a", kMidnight + hour * kHourS, hour).ok());
   Round();
@@ -148,13 +147,13 @@ TEST_CASE_FIXTURE(Opened, "who wrote without telling has everything made anew") 
   Round();
   REQUIRE(RollupState::TellMissed(world.store->cells(), "tsdb-rollups").ok());
   REQUIRE(world.Reopen().ok());
-  REQUIRE(world.PutInt("a", kMidnight + 1, 100).ok());  // as if the other had
+  REQUIRE(world.PutInt("a", kMidnight + 1, 100).ok());  // as if another writer had
   CHECK(Compare("1d-sum", kMidnight, kMidnight + kDayS - 1) == "raw");
   Round();
   CHECK(Compare("1d-sum", kMidnight, kMidnight + kDayS - 1) == "1d");
 }
 
-/// A store that holds back the first mark, and knows whether a mark waited for a disk.
+/// A store that delays the first marker and records whether a marker waited for a disk.
 class MarkStore : public ModelStore {
  public:
   std::vector<Status> MutateRows(const std::string& table,
@@ -170,7 +169,7 @@ class MarkStore : public ModelStore {
   std::promise<void> let_go;
 };
 
-TEST_CASE("a change whose mark is being put while all is forgotten leaves another") {
+TEST_CASE("a change whose marker is being set while the state is discarded sets another one") {
   MarkStore store;
   for (const char* table : {"state", "tsdb-1h"})
     REQUIRE(store.CreateTable({table, {{"t"}}, false}).ok());
@@ -192,10 +191,10 @@ TEST_CASE("a change whose mark is being put while all is forgotten leaves anothe
   REQUIRE(repairable.size() == 1);
   CHECK(*state->Unmark(repairable[0]));
   CHECK(store.marks == 3);
-  CHECK_FALSE(store.waited_for_disk);  // network loops wait for the mark that goes
+  CHECK_FALSE(store.waited_for_disk);  // event loops wait for the removed marker
 }
 
-TEST_CASE_FIXTURE(Opened, "late points that race with their repair are not lost to the rollups") {
+TEST_CASE_FIXTURE(Opened, "late points concurrent with a repair are not missing in the rollups") {
   for (int hour = 0; hour < 24; ++hour)
     REQUIRE(world.PutInt("a", kMidnight + hour * kHourS, hour).ok());
   Round();

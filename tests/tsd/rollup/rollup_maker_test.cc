@@ -7,12 +7,14 @@
 #include <new>
 #include <random>
 
+#include "storage/model/special_double.h"
 #include "tests/tsd/rollup/rollup_world.h"
 
 namespace hg::tsd {
 namespace {
 
-TEST_CASE_FIXTURE(Opened, "an interval is made once it is over, and read from then on") {
+TEST_CASE_FIXTURE(
+    Opened, "the rollups of an interval are computed once it is over, and read from then on") {
   Round();
   for (int minute = 0; minute < 150; ++minute)
     REQUIRE(world.PutInt("a", kMidnight + minute * 60, minute).ok());
@@ -32,7 +34,7 @@ TEST_CASE_FIXTURE(Opened, "an interval is made once it is over, and read from th
   CHECK(world.maker->Stats().lag_s == 2 * kDayS - kHourS);
 }
 
-TEST_CASE_FIXTURE(Opened, "what only raw points tell is read from them") {
+TEST_CASE_FIXTURE(Opened, "queries that rollups cannot answer read raw points") {
   for (int minute = 0; minute < 150; ++minute)
     REQUIRE(world.PutInt("a", kMidnight + minute * 60, minute).ok());
   Round();
@@ -53,7 +55,7 @@ TEST_CASE_FIXTURE(Opened, "what only raw points tell is read from them") {
   CHECK(world.Compare(query, kMidnight, end) == "raw");
 }
 
-TEST_CASE_FIXTURE(Opened, "cells are what OpenTSDB's reader expects of a rollup") {
+TEST_CASE_FIXTURE(Opened, "cells have the form that OpenTSDB's reader expects") {
   REQUIRE(world.PutInt("a", kMidnight + 5 * kHourS, 300).ok());
   REQUIRE(world.PutInt("a", kMidnight + 5 * kHourS + 1, -1).ok());
   REQUIRE(world.Put("m", "b", kMidnight + 5 * kHourS, PointValue::Double(0.1)).ok());
@@ -75,7 +77,8 @@ TEST_CASE_FIXTURE(Opened, "cells are what OpenTSDB's reader expects of a rollup"
         "00005F=3FB999999999999A 010050=01 02005F=3FB999999999999A 03005F=3FB999999999999A ");
 }
 
-TEST_CASE_FIXTURE(Opened, "points of before the first start are rolled up, too, years apart") {
+TEST_CASE_FIXTURE(Opened,
+                  "points from before the first start are rolled up too, with years between them") {
   for (const int64_t days : {4000, 2500, 2499, 40, 2, 1})
     for (int hour = 0; hour < 30; ++hour)
       REQUIRE(world.PutInt("a", kMidnight - days * kDayS + hour * kHourS, days + hour).ok());
@@ -105,7 +108,8 @@ TEST_CASE_FIXTURE(Opened, "sums of integers beyond 2^53 are exact, and beyond 2^
   CHECK(sum("b") == "00000B=5F800000");  // 2^64
 }
 
-TEST_CASE_FIXTURE(Opened, "doubles of an hour are added as a query of raw points adds them") {
+TEST_CASE_FIXTURE(Opened,
+                  "doubles of an hour are added in the same order as in a query of raw points") {
   std::mt19937_64 random(5);
   std::uniform_real_distribution<double> any(-1, 1e6);
   for (int i = 0; i < 700; ++i)
@@ -119,11 +123,27 @@ TEST_CASE_FIXTURE(Opened, "doubles of an hour are added as a query of raw points
   CHECK(Compare("10m-avg", kMidnight, kMidnight + 2 * kHourS) == "10m");
 }
 
-TEST_CASE_FIXTURE(Opened, "an hour with an infinity has no rollups, and does not keep others") {
+TEST_CASE_FIXTURE(Opened, "rollups skip stale markers and NaN, as queries do") {
+  for (int hour = 0; hour < 24; ++hour) {
+    REQUIRE(world.PutInt("a", kMidnight + hour * kHourS, hour).ok());
+    const uint64_t bits[] = {kStaleMarkerBits, kNormalNanBits};
+    REQUIRE(world.Put("m", "a", kMidnight + hour * kHourS + 10, {bits[hour % 2], kFloat64}).ok());
+    REQUIRE(world.Put("m", "b", kMidnight + hour * kHourS, {bits[hour % 2], kFloat64}).ok());
+  }
+  Round();
+  AdvanceTo(kMidnight + kDayS + 600);
+  Round();
+  CHECK(world.state->marks() == 0);
+  for (const char* hours : {"1h-min", "1h-sum", "1h-avg", "1h-count"})
+    CHECK(Compare(hours, kMidnight, kMidnight + kDayS - 1) == "1h");
+  CHECK(Compare("1d-max", kMidnight, kMidnight + kDayS - 1) == "1d");
+}
+
+TEST_CASE_FIXTURE(Opened, "an hour with the NaN of a float has no rollups, and other hours do") {
   REQUIRE(world.PutInt("a", kMidnight, 1).ok());
   REQUIRE(world
               .Put("m", "b", kMidnight + kHourS,
-                   PointValue::Double(std::numeric_limits<double>::infinity()))
+                   PointValue::Float(std::numeric_limits<float>::quiet_NaN()))
               .ok());
   REQUIRE(world.PutInt("b", kMidnight + 2 * kHourS, 2).ok());
   Round();
@@ -140,7 +160,7 @@ TEST_CASE_FIXTURE(Opened, "an hour with an infinity has no rollups, and does not
   CHECK(Compare("1d-min", kMidnight, kMidnight + kDayS - 1) == "1d");
 }
 
-TEST_CASE_FIXTURE(Opened, "annotations of series are in the answer") {
+TEST_CASE_FIXTURE(Opened, "annotations of series are in the result") {
   for (int hour = 0; hour < 24; ++hour)
     REQUIRE(world.PutInt("a", kMidnight + hour * kHourS, hour).ok());
   REQUIRE(world.Note("a", kMidnight + 3 * kHourS).ok());
@@ -154,13 +174,15 @@ TEST_CASE_FIXTURE(Opened, "annotations of series are in the answer") {
   request.start = std::to_string(kMidnight);
   request.end = std::to_string(kMidnight + kDayS - 1);
   request.queries = {RollupWorld::Query("1h-sum")};
-  const auto answer = world.rolled->Run(*world.rolled->Validate(request), {});
+  const auto answer =
+      world.rolled->Run(*world.rolled->Validate(request, RequestContext::Unlimited()), {});
   REQUIRE(answer.ok());
   CHECK(answer->queries[0].rollup_table == "1h");
   CHECK(answer->groups[0].annotations.size() == 2);
 }
 
-TEST_CASE_FIXTURE(Opened, "calendars are read from rollups that their buckets are made of") {
+TEST_CASE_FIXTURE(Opened,
+                  "calendar intervals are read from rollups of which their buckets consist") {
   for (int hour = 0; hour < 24 * 20; ++hour)
     REQUIRE(world.PutInt("a", kMidnight + hour * kHourS, hour).ok());
   Round();
@@ -178,7 +200,7 @@ TEST_CASE_FIXTURE(Opened, "calendars are read from rollups that their buckets ar
       request.timezone = zone;
       request.use_calendar = true;
       request.queries = {RollupWorld::Query("1d-sum")};
-      const auto valid = engine.Validate(request);
+      const auto valid = engine.Validate(request, RequestContext::Unlimited());
       REQUIRE(valid.ok());
       const auto answer = engine.Run(*valid, {});
       REQUIRE(answer.ok());
@@ -191,8 +213,7 @@ TEST_CASE_FIXTURE(Opened, "calendars are read from rollups that their buckets ar
   CHECK(in_zone("Asia/Kolkata") == "10m");
 }
 
-TEST_CASE_FIXTURE(Opened,
-                  "days of a zone whose clocks are changed inside of the range are rolled") {
+TEST_CASE_FIXTURE(Opened, "days of a zone whose clocks change within the range use rollups") {
   const int64_t start = kMidnight - 240 * kDayS;  // 20 March 2023; summer time begins on the 26th
   for (int hour = 0; hour < 24 * 12; ++hour)
     REQUIRE(world.PutInt("a", start + hour * kHourS, hour).ok());
@@ -207,7 +228,7 @@ TEST_CASE_FIXTURE(Opened,
       request.timezone = zone;
       request.use_calendar = true;
       request.queries = {RollupWorld::Query("1d-sum")};
-      const auto answer = engine.Run(*engine.Validate(request), {});
+      const auto answer = engine.Run(*engine.Validate(request, RequestContext::Unlimited()), {});
       REQUIRE(answer.ok());
       return std::make_pair(query::Text(answer->groups[0].points), answer->queries[0].rollup_table);
     };
@@ -216,7 +237,7 @@ TEST_CASE_FIXTURE(Opened,
   }
 }
 
-TEST_CASE_FIXTURE(Opened, "after a long stop all that is over is made") {
+TEST_CASE_FIXTURE(Opened, "after a long stop rollups of all past intervals are computed") {
   Round();
   for (int hour = 0; hour < 40 * 24; hour += 5)
     REQUIRE(world.PutInt("a", kMidnight + hour * kHourS, hour).ok());
@@ -228,7 +249,7 @@ TEST_CASE_FIXTURE(Opened, "after a long stop all that is over is made") {
   CHECK(Compare("1h-sum", kMidnight + 40 * kDayS, kMidnight + 41 * kDayS) == "1h");
 }
 
-TEST_CASE("a clock that was set only later keeps nothing from being made") {
+TEST_CASE("a clock that is set late does not prevent rollups") {
   FaultyFileSystem disk(1);
   ManualClock clock{5'000};  // 1970-01-01
   RollupWorld world(disk, clock);
@@ -248,7 +269,7 @@ TEST_CASE("a clock that was set only later keeps nothing from being made") {
   CHECK(world.Compare(query, kMidnight, kMidnight + kDayS - 1) == "1d");
 }
 
-TEST_CASE_FIXTURE(Opened, "what is made anew has nothing of points that are gone") {
+TEST_CASE_FIXTURE(Opened, "recomputed rollups contain no deleted points") {
   for (int hour = 0; hour < 48; ++hour)
     for (const char* host : {"a", "b"})
       REQUIRE(world.PutInt(host, kMidnight + hour * kHourS, hour).ok());
@@ -264,12 +285,12 @@ TEST_CASE_FIXTURE(Opened, "what is made anew has nothing of points that are gone
   CHECK(Compare("1d-count", kMidnight, kMidnight + 2 * kDayS - 1) == "1d");
 }
 
-TEST_CASE_FIXTURE(Opened, "an hour that cannot be read keeps no other from being rolled up") {
+TEST_CASE_FIXTURE(Opened, "an unreadable hour does not prevent rollups of other hours") {
   world.fix_duplicates = false;
   REQUIRE(world.Reopen().ok());
   for (int hour = -48; hour < 48; ++hour)
     REQUIRE(world.PutInt("a", kMidnight + hour * kHourS, hour).ok());
-  // Of different lengths: two cells of one second.
+  // Two widths, so one second has two cells.
   const auto twice = [&](int64_t at) {
     REQUIRE(world.PutInt("a", at, 1).ok());
     REQUIRE(world.PutInt("a", at, 100'000).ok());
@@ -283,21 +304,21 @@ TEST_CASE_FIXTURE(Opened, "an hour that cannot be read keeps no other from being
   CHECK(Compare("1h-sum", kMidnight - 2 * kDayS, kMidnight - 21 * kHourS) == "1h");
   CHECK(Compare("1h-sum", kMidnight - 17 * kHourS, kMidnight + 27 * kHourS) == "1h");
   CHECK(Compare("1h-sum", kMidnight + 31 * kHourS, kMidnight + 2 * kDayS - 1) == "1h");
-  // Nobody made rollups of its points: they stay, and so do all behind them.
+  // Rollups of its points were never computed, so they stay, and so do all later ones.
   const Bytes metric = world.Tsuid("m", "a")->substr(0, 3);
   CHECK(*world.state->KeepBefore(metric, kMidnight + 2 * kDayS) == kMidnight - kDayS);
   REQUIRE(world.Reopen().ok());
   CHECK(*world.state->KeepBefore(metric, kMidnight + 2 * kDayS) == kMidnight - kDayS);
 }
 
-/// Memory is wanting whenever it is asked how late it is.
+/// A clock that fails with bad_alloc when the lag is computed.
 class StarvedClock : public ManualClock {
  public:
   using ManualClock::ManualClock;
   [[nodiscard]] int64_t MonotonicNs() const override { throw std::bad_alloc(); }
 };
 
-TEST_CASE_FIXTURE(Opened, "rounds go on behind one that memory was wanting for") {
+TEST_CASE_FIXTURE(Opened, "later rounds run after a round that failed for lack of memory") {
   const StarvedClock starved(kMidnight * 1000);
   RollupMakerOptions options;
   options.ids = *RollupIds::Of(world.tables);
@@ -305,7 +326,7 @@ TEST_CASE_FIXTURE(Opened, "rounds go on behind one that memory was wanting for")
   options.report = [&](const std::string& text) {
     CHECK(text.find("broken off") != std::string::npos);
     ++told;
-    throw std::bad_alloc();  // that it was is not to be told, either
+    throw std::bad_alloc();  // and the report of the failure fails too
   };
   RollupMaker maker(world.store->points(), world.store->watched(), world.store->cells(),
                     *world.state, starved, options);
@@ -315,7 +336,7 @@ TEST_CASE_FIXTURE(Opened, "rounds go on behind one that memory was wanting for")
   CHECK(maker.Stats().failures == 1);
 }
 
-TEST_CASE_FIXTURE(Opened, "rollups of another configuration are made anew") {
+TEST_CASE_FIXTURE(Opened, "rollups of another configuration are recomputed") {
   for (int hour = 0; hour < 24; ++hour)
     REQUIRE(world.PutInt("a", kMidnight + hour * kHourS, hour).ok());
   Round();
@@ -326,15 +347,15 @@ TEST_CASE_FIXTURE(Opened, "rollups of another configuration are made anew") {
     CHECK(world.state->start());
     return;
   }
-  SUBCASE("a row's span") {
+  SUBCASE("another span of rows") {
     world.tables.levels[2].interval = {3600, codec::RollupSpanUnit::kMonths, 1, 744};
   }
-  SUBCASE("a table") { world.tables.levels[2].table = "tsdb-2h"; }
-  SUBCASE("ids of functions") {
+  SUBCASE("another table") { world.tables.levels[2].table = "tsdb-2h"; }
+  SUBCASE("other ids of functions") {
     std::swap(world.tables.aggregator_ids["min"], world.tables.aggregator_ids["max"]);
   }
-  SUBCASE("which of two values holds") { world.fix_duplicates = false; }
-  SUBCASE("an interval less") { world.tables.levels.pop_back(); }
+  SUBCASE("another rule for duplicates") { world.fix_duplicates = false; }
+  SUBCASE("one interval less") { world.tables.levels.pop_back(); }
   REQUIRE(world.Reopen().ok());
   CHECK_FALSE(world.state->start());
   Round();
@@ -343,13 +364,13 @@ TEST_CASE_FIXTURE(Opened, "rollups of another configuration are made anew") {
   CHECK(world.state->start());
 }
 
-TEST_CASE_FIXTURE(Opened, "tables of others, or of another interval, are refused by name") {
+TEST_CASE_FIXTURE(Opened, "tables of clients' rollups or of another interval are refused by name") {
   const auto refused = [&](const std::string& table) {
     const Status opened = world.Reopen();
     CHECK(opened.code() == StatusCode::kInvalidArgument);
     CHECK(opened.message().find('"' + table + '"') != std::string::npos);
   };
-  SUBCASE("others") {
+  SUBCASE("rollups of clients") {
     REQUIRE(world.store->cells().Mutate("tsdb-1h", {{"row", {PutCell("t", "q", "v")}}}).ok());
     refused("tsdb-1h");
   }

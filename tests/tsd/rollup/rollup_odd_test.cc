@@ -1,4 +1,4 @@
-// Hours that cannot be rolled up, and where their points are read from.
+// Hours that rollups cannot represent, and where their points are read.
 
 #include <doctest/doctest.h>
 
@@ -9,8 +9,7 @@
 namespace hg::tsd {
 namespace {
 
-TEST_CASE_FIXTURE(Opened,
-                  "of the hour that fuzzy filters read beyond the end rollups do not count") {
+TEST_CASE_FIXTURE(Opened, "rollups do not include the hour that fuzzy filters read after the end") {
   for (int hour = 0; hour < 24; ++hour)
     for (int minute = 0; minute < 60; minute += 20)
       REQUIRE(world.PutInt("a", kMidnight + hour * kHourS + minute * 60, hour).ok());
@@ -25,11 +24,11 @@ TEST_CASE_FIXTURE(Opened,
   }
 }
 
-TEST_CASE_FIXTURE(Opened, "odd hours are no reason to make all anew") {
+TEST_CASE_FIXTURE(Opened, "odd hours do not make all rollups be recomputed") {
   for (int hour = 0; hour < 9; ++hour)
     REQUIRE(world
                 .Put("m", "a", kMidnight + hour * kHourS,
-                     PointValue::Double(std::numeric_limits<double>::infinity()))
+                     PointValue::Float(std::numeric_limits<float>::quiet_NaN()))
                 .ok());
   world.marks_max = 2;
   REQUIRE(world.Reopen().ok());
@@ -47,7 +46,8 @@ TEST_CASE_FIXTURE(Opened, "odd hours are no reason to make all anew") {
   CHECK_FALSE(world.state->start());
 }
 
-TEST_CASE_FIXTURE(Opened, "odd hours of a process before are no reason to make all anew, either") {
+TEST_CASE_FIXTURE(Opened,
+                  "odd hours of an earlier process do not make all rollups be recomputed either") {
   for (int hour = 0; hour < 9; ++hour) REQUIRE(world.Note("a", kMidnight + hour * kHourS).ok());
   world.marks_max = 2;
   REQUIRE(world.Reopen().ok());
@@ -66,21 +66,21 @@ TEST_CASE_FIXTURE(Opened, "odd hours of a process before are no reason to make a
 }
 
 TEST_CASE_FIXTURE(Opened,
-                  "of more odd hours than are told one by one answers stay those of raw points") {
+                  "with more odd hours than are recorded, results equal those of raw points") {
   constexpr int64_t kDays = 8, kEnd = kMidnight + kDays * kDayS;
   world.marks_max = 2;
   REQUIRE(world.Reopen().ok());
   Round();
   for (int64_t at = kMidnight; at < kEnd; at += kHourS) {
     REQUIRE(world.PutInt("a", at, at % 1000).ok());
-    // An infinity, told before the hour is rolled up or after it.
-    const auto infinite = [&] {
-      return world.Put("m", "b", at, PointValue::Double(std::numeric_limits<double>::infinity()));
+    // A NaN that is written before the hour is rolled up, or after it.
+    const auto odd = [&] {
+      return world.Put("m", "b", at, PointValue::Float(std::numeric_limits<float>::quiet_NaN()));
     };
-    if (at % (2 * kHourS) == 0) REQUIRE(infinite().ok());
+    if (at % (2 * kHourS) == 0) REQUIRE(odd().ok());
     AdvanceTo(at + kHourS + 600);
     Round();
-    if (at % (2 * kHourS) != 0) REQUIRE(infinite().ok());
+    if (at % (2 * kHourS) != 0) REQUIRE(odd().ok());
     AdvanceTo(at + kHourS + 700);
     Round();
   }

@@ -1,4 +1,4 @@
-// PromQL and remote read where rollups alone are left of points.
+// PromQL and remote read of times for which only rollups are left.
 
 #include <doctest/doctest.h>
 
@@ -26,11 +26,11 @@ std::string Numbers(const std::vector<double>& values) {
   return out;
 }
 
-/// Two days of two series, four points an hour: "a" goes up and down, "b" counts and begins anew
-/// once. Rolled up to hours and days; the first day is to go.
+/// Two days of two series with four points per hour: "a" rises and falls, "b" is a counter with one
+/// reset. Rolled up to hours and days. The first day is to be deleted.
 struct KeptDays {
   explicit KeptDays(bool hours = true) {
-    world.tables.levels.erase(world.tables.levels.begin() + 1);  // ten minutes
+    world.tables.levels.erase(world.tables.levels.begin() + 1);  // the level of ten minutes
     if (!hours) world.tables.levels.erase(world.tables.levels.begin() + 1);
     REQUIRE(world.Open().ok());
     int64_t counted = 1000;
@@ -58,13 +58,13 @@ struct KeptDays {
     DeleteFirstDay("b");
   }
 
-  /// "host: values"; of a matrix "value@seconds of the first day".
-  std::string Ask(Points& points, const std::string& text, int64_t start_s, int64_t step_s = 0,
-                  size_t count = 1) {
+  /// Returns "host: values", or for a matrix "value@seconds of the first day".
+  std::string Ask(query::RolledHoursSource* rolled, const std::string& text, int64_t start_s,
+                  int64_t step_s = 0, size_t count = 1) {
     const auto expr = promql::ParseExpression(text);
     REQUIRE(expr.ok());
-    promql::StoredSeries series(points, *world.names, options, watch, {}, {},
-                                &world.store->cells());
+    promql::StoredSeries series(world.store->points(), *world.names, options, watch, {}, {},
+                                &world.store->cells(), rolled);
     const promql::Steps steps{start_s * 1000, step_s * 1000, count};
     promql::Evaluator evaluator(series, &watch, {steps.start_ms, steps.end_ms()});
     std::string out;
@@ -85,7 +85,7 @@ struct KeptDays {
     return out;
   }
   std::string Ask(const std::string& text, int64_t start_s, int64_t step_s = 0, size_t count = 1) {
-    return Ask(*world.rolled_points, text, start_s, step_s, count);
+    return Ask(world.state.get(), text, start_s, step_s, count);
   }
 
   FaultyFileSystem disk{1};
@@ -96,8 +96,7 @@ struct KeptDays {
   Bytes metric;
 };
 
-TEST_CASE_FIXTURE(KeptDays,
-                  "sums, counts, averages and extremes of whole hours stay what they were") {
+TEST_CASE_FIXTURE(KeptDays, "sums, counts, averages and extremes of whole hours are unchanged") {
   const std::pair<const char*, int64_t> asked[] = {
       {"sum_over_time(m[1h])", kHourS},
       {"count_over_time(m[1h])", kHourS},
@@ -120,38 +119,38 @@ TEST_CASE_FIXTURE(KeptDays,
   }
 }
 
-TEST_CASE_FIXTURE(KeptDays, "an hour is a sample of its mean at its end, and points are points") {
+TEST_CASE_FIXTURE(KeptDays, "an hour is a sample with its mean at its end, and points are points") {
   LoseFirstDay();
   CHECK(Ask("m{host=\"a\"}[3h]", kSecondDay + 1300) ==
         "a: 12@79199.999 11.75@82799.999 11.5@86399.999 4@87000 14@87600; ");
-  // Neither its beginning nor its end alone.
+  // Neither its beginning nor its end alone is in the range.
   CHECK(Ask("m{host=\"b\"}[30m]", kMidnight + 2 * kHourS - 1) == "");
 }
 
-TEST_CASE_FIXTURE(KeptDays, "an instant shows the mean of the hour that it is in") {
+TEST_CASE_FIXTURE(KeptDays, "an instant has the mean of its hour") {
   LoseFirstDay();
   CHECK(Ask("m{host=\"b\"}", kMidnight, 1800, 5) == "b: 1025 1025 1065 1065 1105; ");
   CHECK(Ask("timestamp(m{host=\"b\"}) - time()", kMidnight, 1800, 3) == "b: 0 0 0; ");
-  // Behind the last hour of rollups a look-back counts from its end.
+  // After the last hour of rollups the look-back counts from its end.
   CHECK(Ask("m{host=\"b\"}", kSecondDay, 299, 2) == "b: 722 722; ");
   CHECK(Ask("m{host=\"b\"}", kSecondDay + 300) == "");
   CHECK(Ask("m{host=\"b\"}", kSecondDay + 600) == "b: 747; ");
   CHECK(Ask("m{host=\"b\"}", kMidnight - 1) == "");
 }
 
-TEST_CASE_FIXTURE(KeptDays, "a counter is read by its greatest value, so that it grows as it did") {
+TEST_CASE_FIXTURE(KeptDays, "a counter is read by its maximum, so that it increases as before") {
   LoseFirstDay();
   // Eight points of 10 in two hours.
   CHECK(Ask("round(increase(m{host=\"b\"}[2h]))", kMidnight + 2 * kHourS, kHourS, 3) ==
         "b: 80 80 80; ");
   CHECK(Ask("round(increase(m{host=\"b\"}[2h]))", kMidnight + 22 * kHourS, kHourS, 3) ==
         "b: 80 80 80; ");
-  // It began anew in the sixth hour.
+  // It was reset in the sixth hour.
   CHECK(Ask("resets(m{host=\"b\"}[1d])", kSecondDay) == "b: 1; ");
   CHECK(Ask("rate(m{host=\"b\"}[5m])", kMidnight + 2 * kHourS) == "");
 }
 
-TEST_CASE_FIXTURE(KeptDays, "series whose points are all there are read by their points") {
+TEST_CASE_FIXTURE(KeptDays, "series with all their points are read from points") {
   const std::string asked[] = {"m{host=\"b\"}[1d]", "avg_over_time(m{host=\"b\"}[1h])"};
   const std::string before[] = {Ask(asked[0], kSecondDay), Ask(asked[1], kSecondDay - 600)};
   Keep();
@@ -161,21 +160,21 @@ TEST_CASE_FIXTURE(KeptDays, "series whose points are all there are read by their
   CHECK(Ask("sum(count_over_time(m[1d]))", kSecondDay) == ": 192; ");
 }
 
-TEST_CASE_FIXTURE(KeptDays, "a point that comes for an hour that went does not hide the hour") {
+TEST_CASE_FIXTURE(KeptDays, "a late point for a deleted hour does not hide the hour") {
   LoseFirstDay();
   REQUIRE(world.PutInt("a", kMidnight + 7 * kHourS + 1, 1000).ok());
   CHECK(Ask("max_over_time(m[1d])", kSecondDay) == "a: 22; b: 1220; ");
   CHECK(Ask("count_over_time(m[1d])", kSecondDay) == "a: 96; b: 96; ");
 }
 
-TEST_CASE_FIXTURE(KeptDays, "a range of all times passes over the years before the first point") {
+TEST_CASE_FIXTURE(KeptDays, "a range of all times skips the years before the first point") {
   LoseFirstDay();
   CHECK(Ask("count_over_time(m{host=\"b\"}[100y])", kThirdDay) == "b: 192; ");
   const uint64_t steps = watch.steps;
-  CHECK(steps < 200'000);  // a year of scans, not fifty
+  CHECK(steps < 200'000);  // one year of scans, not fifty
 }
 
-TEST_CASE("where days alone are rolled up a day is a sample") {
+TEST_CASE("if only days are rolled up, a day is a sample") {
   KeptDays days(false);
   days.LoseFirstDay();
   CHECK(days.Ask("count_over_time(m[1d])", kSecondDay, kDayS, 2) == "a: 96 96; b: 96 96; ");
@@ -183,24 +182,23 @@ TEST_CASE("where days alone are rolled up a day is a sample") {
         days.Ask("sum_over_time(m{host=\"b\"}[1d])", kSecondDay));
 }
 
-TEST_CASE_FIXTURE(KeptDays, "who has no rollups beside the points reads points alone") {
+TEST_CASE_FIXTURE(KeptDays, "without rollups only points are read") {
   LoseFirstDay();
-  CHECK(Ask(world.store->points(), "count_over_time(m[1d])", kSecondDay) == "");
-  CHECK(Ask(world.store->points(), "count_over_time(m[1d])", kThirdDay) == "a: 96; b: 96; ");
+  CHECK(Ask(nullptr, "count_over_time(m[1d])", kSecondDay) == "");
+  CHECK(Ask(nullptr, "count_over_time(m[1d])", kThirdDay) == "a: 96; b: 96; ");
 }
 
-TEST_CASE_FIXTURE(KeptDays,
-                  "rollups that are held are charged, and refused where that is refused") {
+TEST_CASE_FIXTURE(KeptDays, "rollups in memory are charged, and refused if the charge is refused") {
   LoseFirstDay();
   watch.bytes_max = 1000;
   CHECK(Ask("count_over_time(m[1d])", kSecondDay).find("too many bytes") != std::string::npos);
 }
 
-TEST_CASE_FIXTURE(KeptDays, "points that go while they are read are read again, rolled up") {
+TEST_CASE_FIXTURE(KeptDays,
+                  "points that are deleted while they are read are read again from rollups") {
   SourceBefore source(*world.state);
-  RolledPoints points(world.store->points(), source);
   source.then = [this] { LoseFirstDay(); };
-  CHECK(Ask(points, "count_over_time(m[1d])", kSecondDay) == "a: 96; b: 96; ");
+  CHECK(Ask(&source, "count_over_time(m[1d])", kSecondDay) == "a: 96; b: 96; ");
 }
 
 }  // namespace

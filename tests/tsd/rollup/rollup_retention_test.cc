@@ -1,4 +1,4 @@
-// Rollups and raw points that are deleted for their age.
+// Rollups, and raw points that are deleted by age.
 
 #include <doctest/doctest.h>
 
@@ -15,7 +15,7 @@ constexpr auto kFirstDay = static_cast<uint32_t>(kMidnight);
 constexpr auto kSecondDay = static_cast<uint32_t>(kMidnight + kDayS);
 constexpr auto kThirdDay = static_cast<uint32_t>(kMidnight + 2 * kDayS);
 
-TEST_CASE_FIXTURE(Opened, "raw points that go for their age leave rollups that answer") {
+TEST_CASE_FIXTURE(Opened, "after raw points are deleted by age, their rollups answer queries") {
   for (int hour = 0; hour < 48; ++hour)
     REQUIRE(world.PutInt("a", kMidnight + hour * kHourS, hour).ok());
   const Bytes metric = world.Tsuid("m", "a")->substr(0, 3);
@@ -26,13 +26,13 @@ TEST_CASE_FIXTURE(Opened, "raw points that go for their age leave rollups that a
   const int64_t end = kMidnight + 2 * kDayS - 1;
   const auto query = RollupWorld::Query("1d-sum");
   const std::string before = RollupWorld::Ask(*world.raw, query, kMidnight, end).text;
-  SUBCASE("a changed hour must be made anew first") {
+  SUBCASE("a changed hour is recomputed first") {
     REQUIRE(world.PutInt("a", kMidnight + kDayS - 1, 1).ok());
     CHECK(*world.state->KeepBefore(metric, kMidnight + kDayS + 5 * kHourS) == kMidnight);
     Round();
     CHECK(*world.state->KeepBefore(metric, kMidnight + kDayS + 5 * kHourS) == kMidnight + kDayS);
   }
-  SUBCASE("what was deleted stays in the answer, and late points are in none") {
+  SUBCASE("deleted points stay in the results, and late points are in none") {
     REQUIRE(*world.state->KeepBefore(metric, kMidnight + kDayS + 5 * kHourS) == kMidnight + kDayS);
     REQUIRE(world.Delete("a", 0, kMidnight + kDayS).ok());
     CHECK(world.state->marks() == 0);
@@ -44,7 +44,7 @@ TEST_CASE_FIXTURE(Opened, "raw points that go for their age leave rollups that a
     REQUIRE(world.PutInt("a", kMidnight + 8, 1000).ok());
     CHECK(RollupWorld::Ask(*world.rolled, query, kMidnight, end).text == before);
     REQUIRE(RollupState::TellMissed(world.store->cells(), "tsdb-rollups").ok());
-    SUBCASE("as it is configured") { REQUIRE(world.Reopen().ok()); }
+    SUBCASE("with the same configuration") { REQUIRE(world.Reopen().ok()); }
     SUBCASE("with another interval, which has nothing of these days") {
       using Unit = codec::RollupSpanUnit;
       world.tables.levels.push_back({"2h", "tsdb-2h", "pre", {7200, Unit::kDays, 1, 12}, false, 0});
@@ -59,7 +59,7 @@ TEST_CASE_FIXTURE(Opened, "raw points that go for their age leave rollups that a
   }
 }
 
-/// Two days of a metric, whose first one is to go.
+/// Two days of a metric, the first of which is to be deleted.
 struct TwoDays : Opened {
   TwoDays() {
     for (int hour = 0; hour < 48; ++hour) {
@@ -89,14 +89,18 @@ struct TwoDays : Opened {
   Bytes metric;
 };
 
-TEST_CASE("what rollups do not tell keeps no points from going for their age") {
-  const auto put = [](TwoDays& days, double value) {
-    return days.world.Put("m", "a", kMidnight + 3 * kHourS + 5, PointValue::Double(value));
+TEST_CASE("hours that rollups cannot represent do not prevent deleting points by age") {
+  const auto put = [](TwoDays& days, const PointValue& value) {
+    return days.world.Put("m", "a", kMidnight + 3 * kHourS + 5, value);
   };
   const std::vector<std::function<Status(TwoDays&)>> extras = {
       [](TwoDays& days) { return days.world.Note("a", kMidnight + 3 * kHourS); },
-      [&](TwoDays& days) { return put(days, std::numeric_limits<double>::quiet_NaN()); },
-      [&](TwoDays& days) { return put(days, std::numeric_limits<double>::infinity()); }};
+      [&](TwoDays& days) {
+        return put(days, PointValue::Float(std::numeric_limits<float>::quiet_NaN()));
+      },
+      [&](TwoDays& days) {
+        return put(days, PointValue::Double(std::numeric_limits<double>::quiet_NaN()));
+      }};
   for (const auto& add : extras) {
     for (const bool next_process : {false, true}) {
       TwoDays days;
@@ -105,7 +109,7 @@ TEST_CASE("what rollups do not tell keeps no points from going for their age") {
       CAPTURE(next_process);
       REQUIRE(add(days).ok());
       days.RoundOfSecondNight();
-      if (next_process) {  // which looks again
+      if (next_process) {  // which checks again
         REQUIRE(world.Reopen().ok());
         CHECK(*world.state->KeepBefore(days.metric, kSecondDay + 5 * kHourS) == kFirstDay);
         days.Round();
@@ -126,14 +130,13 @@ TEST_CASE("what rollups do not tell keeps no points from going for their age") {
   }
 }
 
-TEST_CASE_FIXTURE(TwoDays,
-                  "where rollups are made no more, those that were made stay all the same") {
+TEST_CASE_FIXTURE(TwoDays, "when rollups are switched off, existing ones stay") {
   RoundOfSecondNight();
   const std::string before = Answer(*world.raw);
   uint32_t kept = 0;
   SUBCASE("nothing was kept before") {}
-  SUBCASE("something was") { kept = *world.state->KeepBefore(metric, kSecondDay); }
-  SUBCASE("all was to be made anew") {
+  SUBCASE("something was kept before") { kept = *world.state->KeepBefore(metric, kSecondDay); }
+  SUBCASE("all rollups were to be recomputed") {
     REQUIRE(world.state->KeepBefore(metric, kSecondDay).ok());
     kept = kSecondDay;
     REQUIRE(RollupState::TellMissed(world.store->cells(), "tsdb-rollups").ok());
@@ -153,19 +156,18 @@ TEST_CASE_FIXTURE(TwoDays,
 }
 
 TEST_CASE_FIXTURE(TwoDays,
-                  "where rollups are made no more, points that no rollups were made of are not "
-                  "taken for kept") {
+                  "when rollups are switched off, points without rollups do not count as kept") {
   const auto end_rollups = [this] {
     Store& cells = world.store->cells();
     REQUIRE(RollupState::TellMissed(cells, "tsdb-rollups").ok());
     return *EndedRollups::Open(cells, "tsdb-rollups");
   };
-  SUBCASE("as they came later") {
+  SUBCASE("the points came later") {
     Round();
     AdvanceTo(kSecondDay + 600);
     Round();
   }
-  SUBCASE("as they came before, and their metric was not done") {
+  SUBCASE("the points came before, and their metric was not complete") {
     REQUIRE(world.state->Begin(kThirdDay).ok());
   }
   CHECK(*end_rollups()->KeepBefore(metric, kThirdDay + 5 * kHourS) == kThirdDay);
@@ -180,7 +182,7 @@ TEST_CASE_FIXTURE(TwoDays,
 }
 
 TEST_CASE_FIXTURE(TwoDays,
-                  "what is kept stays so where rollups end while all are begun to be made anew") {
+                  "kept rollups stay if rollups are switched off while all are recomputed") {
   RoundOfSecondNight();
   const std::string before = Answer(*world.raw);
   REQUIRE(*world.state->KeepBefore(metric, kSecondDay) == kSecondDay);
@@ -201,7 +203,7 @@ TEST_CASE_FIXTURE(TwoDays,
   CHECK(Answer(*world.rolled) == before);
 }
 
-TEST_CASE_FIXTURE(TwoDays, "a clock that is back while all is made anew loses no later day") {
+TEST_CASE_FIXTURE(TwoDays, "a clock that is set back during recomputing loses no later day") {
   for (int hour = 48; hour < 72; ++hour)
     REQUIRE(world.PutInt("a", kMidnight + hour * kHourS, hour).ok());
   Round();
@@ -223,17 +225,17 @@ TEST_CASE_FIXTURE(TwoDays, "a clock that is back while all is made anew loses no
             .table == "1d");
 }
 
-TEST_CASE_FIXTURE(TwoDays, "raw points that go while a query reads them are in its answer") {
+TEST_CASE_FIXTURE(TwoDays, "raw points that are deleted during a query are in its result") {
   for (int hour = 0; hour < 24; ++hour) REQUIRE(world.Note("a", kMidnight + hour * kHourS).ok());
   RoundOfSecondNight();
   REQUIRE(world.state->marks() == 24);
   SourceBefore source(*world.state);
-  RolledPoints points(world.store->points(), source);
   query::Options options;
   options.timezone = "UTC";
   options.reconcile.fix_duplicates = true;
   options.rollups = world.tables;
-  query::Engine engine(points, *world.names, world.store->cells(), clock, options);
+  query::Engine engine(world.store->points(), *world.names, world.store->cells(), clock, options,
+                       nullptr, &source);
   const int64_t start = kMidnight + 5 * kHourS, end = start + 3 * kHourS - 1;
   const auto query = RollupWorld::Query("1h-sum", true);
   const RollupWorld::Found before = RollupWorld::Ask(engine, query, start, end);
@@ -247,7 +249,7 @@ TEST_CASE_FIXTURE(TwoDays, "raw points that go while a query reads them are in i
   CHECK(found.table == "1h");
 }
 
-TEST_CASE("wherever the process ends while points go for their age, their rollups are there") {
+TEST_CASE("wherever the process ends while points are deleted by age, their rollups exist") {
   FaultyFileSystem filled(1);
   ManualClock clock{kMidnight * 1000};
   const auto retain = [](RollupWorld& world) -> Status {

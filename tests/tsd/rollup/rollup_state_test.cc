@@ -1,4 +1,4 @@
-// What is known of rollups, while several threads ask and tell at once.
+// The state of rollups with several threads that read and change it.
 
 #include "tsd/rollup/rollup_state.h"
 
@@ -20,7 +20,7 @@ constexpr auto kFirstDay = static_cast<uint32_t>(kMidnight);
 constexpr auto kSecondDay = static_cast<uint32_t>(kMidnight + kDayS);
 constexpr uint32_t kHour = 3600;
 
-/// The state of metric "m", of which all before the second day is rolled up by the hour.
+/// The state of metric "m", whose hours before the second day are all rolled up.
 template <typename StoreOfTest>
 struct Known {
   Known() {
@@ -37,7 +37,7 @@ struct Known {
 
 void LetGoWrong() { std::this_thread::sleep_for(std::chrono::milliseconds(50)); }
 
-/// A store at which something happens while it is told what is kept.
+/// A store that calls a function while kept rollups are recorded.
 class KeptStore : public ModelStore {
  public:
   std::vector<Status> MutateRows(const std::string& table,
@@ -54,7 +54,7 @@ class KeptStore : public ModelStore {
 };
 
 TEST_CASE_FIXTURE(Known<KeptStore>,
-                  "a change beside a failure to say what is kept leaves its mark") {
+                  "a change during a failing record of kept rollups leaves its marker") {
   store.refuses = true;
   store.meanwhile = [this] { CHECK(state->BeforeChange({"m", kFirstDay}).ok()); };
   CHECK_FALSE(state->KeepBefore("m", kSecondDay).ok());
@@ -62,11 +62,11 @@ TEST_CASE_FIXTURE(Known<KeptStore>,
   CHECK(state->marks() == 1);
 }
 
-TEST_CASE_FIXTURE(Known<KeptStore>, "of what is kept no hour is read raw, from the first on") {
+TEST_CASE_FIXTURE(Known<KeptStore>, "no hour of kept rollups is read from raw points") {
   REQUIRE(state->MarkOdd("m", kFirstDay + 3 * kHour, Odd::kExtras).ok());
   store.meanwhile = [this] {
     const query::RolledHours hours = state->Of("m", {kFirstDay, kSecondDay});
-    if (hours.kept_before_s == 0) return;  // it was quicker
+    if (hours.kept_before_s == 0) return;  // it was faster
     CHECK(hours.kept_before_s == kSecondDay);
     CHECK(hours.changed.empty());
   };
@@ -74,7 +74,7 @@ TEST_CASE_FIXTURE(Known<KeptStore>, "of what is kept no hour is read raw, from t
   store.other.join();
 }
 
-TEST_CASE_FIXTURE(Known<ModelStore>, "an hour that can no longer be read keeps its points") {
+TEST_CASE_FIXTURE(Known<ModelStore>, "an hour that became unreadable keeps its points") {
   const uint32_t hour = kFirstDay + 3 * kHour;
   REQUIRE(state->MarkOdd("m", hour, Odd::kExtras).ok());
   REQUIRE(state->MarkOdd("m", hour, Odd::kUnreadable).ok());
@@ -82,7 +82,7 @@ TEST_CASE_FIXTURE(Known<ModelStore>, "an hour that can no longer be read keeps i
   CHECK(*state->KeepBefore("m", kSecondDay) == kFirstDay);
 }
 
-TEST_CASE("of more odd hours than there may be marks a metric's later ones all count") {
+TEST_CASE("with more odd hours than allowed markers, all later hours of a metric count as odd") {
   constexpr uint32_t kHours = 10 * 24;
   constexpr uint32_t kEnd = kFirstDay + kHours * kHour, kOddDay = kFirstDay + 4 * 24 * kHour;
   constexpr uint32_t kUnreadableDay = kFirstDay + 7 * 24 * kHour;
@@ -104,7 +104,7 @@ TEST_CASE("of more odd hours than there may be marks a metric's later ones all c
       REQUIRE(state->MarkOdd("m", hour, unreadable ? Odd::kUnreadable : Odd::kExtras).ok());
     }
     CHECK(state->marks() == RollupState::kOddOfMetric);
-    REQUIRE(state->MarkOdd("other", kFirstDay, Odd::kExtras).ok());  // it has few
+    REQUIRE(state->MarkOdd("other", kFirstDay, Odd::kExtras).ok());  // it has few odd hours
     CHECK(state->marks() == RollupState::kOddOfMetric + 1);
     for (const bool next_process : {false, true}) {
       CAPTURE(next_process);
@@ -118,7 +118,7 @@ TEST_CASE("of more odd hours than there may be marks a metric's later ones all c
       CHECK_FALSE(state->CountsAsOdd("m", kOddDay - 1));
       CHECK_FALSE(state->CountsAsOdd("other", kOddDay));
     }
-    // A change leaves its mark, which goes when the cells were made.
+    // A change sets its marker, which is removed when the cells are computed.
     const ChangedRows change{"m", kEnd - kHour};
     REQUIRE(state->BeforeChange(change).ok());
     state->AfterChange(change);
@@ -129,7 +129,7 @@ TEST_CASE("of more odd hours than there may be marks a metric's later ones all c
     }();
     REQUIRE(mark.base == change.base);
     CHECK(*state->Unmark(mark));
-    // Who is of a process before is tried: it is odd again.
+    // A marker of an earlier process is tried again: the hour is still odd.
     for (const RollupState::Marked& each : state->Repairable(1000))
       state->GiveUp(each, Odd::kExtras);
     CHECK(*state->KeepBefore("m", kEnd) == (some_unreadable ? kUnreadableDay : kEnd));
@@ -141,8 +141,7 @@ TEST_CASE("of more odd hours than there may be marks a metric's later ones all c
   }
 }
 
-/// A store at which something happens while a first mark goes, and which holds back the next one
-/// that comes.
+/// A store that calls a function while a first marker is removed, and delays the next one.
 class TurnStore : public ModelStore {
  public:
   std::vector<Status> MutateRows(const std::string& table,
@@ -162,7 +161,7 @@ class TurnStore : public ModelStore {
 };
 
 TEST_CASE_FIXTURE(Known<TurnStore>,
-                  "a change that waits for a mark to go waits for what is kept, too") {
+                  "a change that waits for a marker also waits for the record of kept rollups") {
   const ChangedRows rows{"m", kFirstDay + 3 * kHour};
   REQUIRE(state->BeforeChange(rows).ok());
   state->AfterChange(rows);
@@ -173,14 +172,14 @@ TEST_CASE_FIXTURE(Known<TurnStore>,
   const uint32_t kept = *state->KeepBefore("m", kSecondDay);
   store.let_go.set_value();
   store.other.join();
-  // Whoever is first: what is kept has no marks.
+  // In either order, kept rollups have no markers.
   CHECK((kept == kSecondDay || kept == kFirstDay));
   CHECK(state->marks() == (kept == kSecondDay ? 0 : 1));
   state->AfterChange(rows);
   CHECK(state->marks() == (kept == kSecondDay ? 0 : 1));
 }
 
-TEST_CASE("what breaks off at any allocation keeps no change of its hour waiting") {
+TEST_CASE("work that fails at any allocation keeps no change of its hour waiting") {
   const ChangedRows rows{"m", kFirstDay + 3 * kHour};
   using State = Known<ModelStore>;
   const std::function<Status(State&)> works[] = {
@@ -200,7 +199,7 @@ TEST_CASE("what breaks off at any allocation keeps no change of its hour waiting
       }
       const bool ok = Starve(n, &failed, [&] { return work(known); });
       if (!ok) CHECK(known.state->KeptBefore("m") == 0);
-      REQUIRE(known.state->BeforeChange(rows).ok());  // would wait for ever
+      REQUIRE(known.state->BeforeChange(rows).ok());  // it would wait for ever
       known.state->AfterChange(rows);
       CHECK(known.state->marks() == (known.state->KeptBefore("m") == 0 ? 1 : 0));
     }

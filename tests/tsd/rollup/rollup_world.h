@@ -1,6 +1,6 @@
 #pragma once
-// The embedded engine on a disk in memory with rollups made of its points, and two query engines
-// over it: one that reads them and one that does not.
+// The embedded engine on a disk in memory with automatic rollups, and two query engines over it:
+// one reads the rollups and one does not.
 
 #include <doctest/doctest.h>
 
@@ -18,7 +18,6 @@
 #include "tests/fault/faulty_file.h"
 #include "tests/query/columns.h"
 #include "tests/support/manual_clock.h"
-#include "tsd/rollup/rolled_points.h"
 #include "tsd/rollup/rollup_maker.h"
 #include "uid/names.h"
 
@@ -74,19 +73,17 @@ class RollupWorld {
     query::Options reading;
     reading.timezone = "UTC";
     reading.reconcile = making.reconcile;
-    raw = MakeEngine(store->points(), reading);
+    raw = MakeEngine(reading, nullptr);
     reading.rollups = tables;
-    rolled_points = std::make_unique<RolledPoints>(store->points(), *state);
-    rolled = MakeEngine(*rolled_points, reading);
+    rolled = MakeEngine(reading, state.get());
     return {};
   }
-  /// The process ends, whatever it was at.
+  /// Simulates the end of the process at any moment.
   void Die() {
     raw.reset();
     rolled.reset();
     maker.reset();
     names.reset();
-    rolled_points.reset();
     store.reset();
     state.reset();
   }
@@ -101,7 +98,7 @@ class RollupWorld {
     ASSIGN_OR_RETURN(const Bytes v, names->FindOrAssign(UidKind::kTagv, host));
     return codec::MakeTsuid(m, {k + v});
   }
-  /// Ok: acknowledged.
+  /// Returns ok once the point is acknowledged.
   Status Put(const std::string& metric, const std::string& host, int64_t seconds,
              PointValue value) {
     ASSIGN_OR_RETURN(const Bytes tsuid, Tsuid(metric, host));
@@ -115,7 +112,7 @@ class RollupWorld {
   Status PutInt(const std::string& host, int64_t seconds, int64_t value) {
     return Put("m", host, seconds, PointValue::Int(value));
   }
-  /// Rows of hours [begin, end).
+  /// Deletes the rows of the hours [begin_s, end_s).
   Status Delete(const std::string& host, int64_t begin_s, int64_t end_s) {
     PointScanSpec spec;
     ASSIGN_OR_RETURN(const Bytes tsuid, Tsuid("m", host));
@@ -125,7 +122,7 @@ class RollupWorld {
     return store->points().DeleteRows(spec);
   }
 
-  /// An annotation of the series, five seconds into an hour.
+  /// Stores an annotation of the series five seconds after the start of an hour.
   Status Note(const std::string& host, int64_t hour_s) {
     ASSIGN_OR_RETURN(const Bytes tsuid, Tsuid("m", host));
     const Bytes key =
@@ -136,7 +133,7 @@ class RollupWorld {
 
   struct Found {
     std::string text;   // groups, or the error
-    std::string table;  // that it was read from
+    std::string table;  // the table that was read
   };
   static Found Ask(query::Engine& engine, const query::SubQuery& query, int64_t start,
                    int64_t end) {
@@ -144,7 +141,7 @@ class RollupWorld {
     request.start = std::to_string(start);
     request.end = std::to_string(end);
     request.queries = {query};
-    const auto valid = engine.Validate(request);
+    const auto valid = engine.Validate(request, RequestContext::Unlimited());
     if (!valid.ok()) return {valid.status().ToString(), ""};
     const auto answer = engine.Run(*valid, {});
     if (!answer.ok()) return {answer.status().ToString(), ""};
@@ -167,7 +164,8 @@ class RollupWorld {
     if (by_host) query.filters.push_back({"wildcard", "host", "*", true});
     return query;
   }
-  /// Checks that both engines agree; the table that the rolled one read.
+  /// Checks that both engines return the same result. Returns the table that the engine with
+  /// rollups read.
   std::string Compare(const query::SubQuery& query, int64_t start, int64_t end) {
     const Found with = Ask(*rolled, query, start, end), without = Ask(*raw, query, start, end);
     CAPTURE(*query.downsample);
@@ -184,13 +182,14 @@ class RollupWorld {
   std::unique_ptr<Embedded> store;
   std::unique_ptr<uid::Names> names;
   std::shared_ptr<RollupState> state;
-  std::unique_ptr<Points> rolled_points;
   std::unique_ptr<RollupMaker> maker;
   std::unique_ptr<query::Engine> raw, rolled;
 
  private:
-  std::unique_ptr<query::Engine> MakeEngine(Points& points, const query::Options& options) {
-    return std::make_unique<query::Engine>(points, *names, store->cells(), clock_, options);
+  std::unique_ptr<query::Engine> MakeEngine(const query::Options& options,
+                                            query::RolledHoursSource* state) {
+    return std::make_unique<query::Engine>(store->points(), *names, store->cells(), clock_, options,
+                                           nullptr, state);
   }
 
   FaultyFileSystem& disk_;
@@ -216,7 +215,7 @@ struct Opened {
   }
 };
 
-/// Says what it knows; then something happens, once.
+/// A source that calls `then` once, right after it has returned its state from `source`.
 class SourceBefore : public query::RolledHoursSource {
  public:
   explicit SourceBefore(query::RolledHoursSource& source) : source_(source) {}

@@ -1,4 +1,4 @@
-// What a tool says of itself to a daemon that asks. Over TLS: tests/tsd/guarded_daemon.py.
+// Credentials of tools for a daemon. tests/tsd/guarded_daemon.py tests them over TLS.
 
 #include "tsd/tools/admin_client.h"
 
@@ -19,7 +19,7 @@ CommandLine Line(const std::vector<std::string>& words) {
   return *CommandLine::Parse(kOptions, words);
 }
 
-/// A variable of the environment, until it ends.
+/// An environment variable that is set while the object exists.
 class Variable {
  public:
   Variable(const char* name, const char* value) : name_(name) { ::setenv(name, value, 1); }
@@ -31,7 +31,7 @@ class Variable {
   const char* const name_;
 };
 
-TEST_CASE("credentials come from a file or the environment, a token or a name with its password") {
+TEST_CASE("credentials come from a file or the environment: a token, or a name and password") {
   const ToolProgram program(OpenEmbeddedBackend, "");
   CHECK(ReadDaemonAccess(Line({}))->authorization.empty());
   program.Write("token", "hg_1\nremark\n");
@@ -46,7 +46,7 @@ TEST_CASE("credentials come from a file or the environment, a token or a name wi
   CHECK(of_file("token")->authorization == "Bearer hg_1");
 }
 
-TEST_CASE("credentials that cannot be are named by their file, and are not told") {
+TEST_CASE("invalid credentials are reported with their file and without their content") {
   const ToolProgram program(OpenEmbeddedBackend, "");
   program.Write("empty", "\nhunter2\n");
   const Status empty =
@@ -59,14 +59,14 @@ TEST_CASE("credentials that cannot be are named by their file, and are not told"
   CHECK(ReadDaemonAccess(Line({})).status().code() == StatusCode::kInvalidArgument);
 }
 
-TEST_CASE("whom to trust is an option, or stands in the environment") {
+TEST_CASE("the trusted authority comes from an option or the environment") {
   CHECK(ReadDaemonAccess(Line({}))->authorities_file.empty());
   const Variable authorities("TSDB_CA_FILE", "/etc/ca.pem");
   CHECK(ReadDaemonAccess(Line({}))->authorities_file == "/etc/ca.pem");
   CHECK(ReadDaemonAccess(Line({"--ca-file=own.pem"}))->authorities_file == "own.pem");
 }
 
-TEST_CASE("what a tool shows of itself is two files, or one, and a key alone is a mistake") {
+TEST_CASE("the client certificate is one file or two, and a key alone is an error") {
   CHECK(ReadDaemonAccess(Line({}))->certificate_file.empty());
   const auto one = ReadDaemonAccess(Line({"--cert-file=own.pem"}));
   CHECK(one->certificate_file == "own.pem");
@@ -80,7 +80,7 @@ TEST_CASE("what a tool shows of itself is two files, or one, and a key alone is 
   CHECK(ReadDaemonAccess(Line({}))->key_file == "/etc/own.key");
 }
 
-TEST_CASE("what is no URL of a daemon is refused") {
+TEST_CASE("invalid URLs of a daemon are refused") {
   for (const char* url : {"", "127.0.0.1:4242", "ftp://a:1", "http://a", "http://:1",
                           "https://a:", "https://a:1/path"}) {
     CAPTURE(url);

@@ -1,5 +1,5 @@
-// `tsdb backup`, `restore` and `check` over data directories of their own. Of a running daemon:
-// tests/fault/backup_rounds.py.
+// `tsdb backup`, `restore` and `check` on data directories. tests/fault/backup_rounds.py tests them
+// with a running daemon.
 
 #include <doctest/doctest.h>
 
@@ -22,7 +22,7 @@ class Program : public ToolProgram {
     CHECK(outcome.out.empty());
     return outcome.err;
   }
-  /// With what a store of one point was copied to.
+  /// The number of files of a backup of a store with one point.
   std::string CopyOfOnePoint() const {
     Import("m 1699999200 1 host=a\n");
     const std::string copy = Path("copy");
@@ -41,7 +41,8 @@ bool Has(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
 
-TEST_CASE("a copy is restored as a store with the same rows; the same folder again costs little") {
+TEST_CASE(
+    "a backup is restored with the same rows, and a second backup to the folder costs little") {
   const Program program;
   program.Import("m 1699999200 1 host=a\nm 1699999201 2.5 host=b\n");
   const std::string first = program.Dump("tsdb");
@@ -59,7 +60,7 @@ TEST_CASE("a copy is restored as a store with the same rows; the same folder aga
   CHECK(program.Run({"dump", later, "tsdb"}).out == program.Dump("tsdb"));
 }
 
-TEST_CASE("what cannot be copied, restored or checked is said, with the folder") {
+TEST_CASE("impossible backups, restores and checks are reported with the folder") {
   const Program program;
   const std::string copy = program.CopyOfOnePoint();
   const auto refusal = [&](const std::vector<std::string>& words, int exit = 1) {
@@ -88,7 +89,7 @@ TEST_CASE("check prints a line for each damage, with file and offset, and fails"
   int damaged = 0;
   for (const auto& entry : std::filesystem::directory_iterator(copy)) {
     if (entry.path().extension() != ".points") continue;
-    // The link is the store's own file: both are damaged, as they are on a disk.
+    // The hard link is the store's own file, so both are damaged, as on a real disk.
     Damage(entry.path());
     ++damaged;
   }
@@ -107,7 +108,7 @@ TEST_CASE("check prints a line for each damage, with file and offset, and fails"
   CHECK(Has(refused.err, ".points at 0: "));
 }
 
-TEST_CASE("repair sets aside what is damaged, says what is lost, and the rest is served") {
+TEST_CASE("repair moves damaged files aside, names the losses, and the rest is served") {
   const Program program;
   program.Import("m 1699999200 1 host=a\n");
   REQUIRE(program.Run({"admin", "flush"}).exit == 0);

@@ -5,6 +5,7 @@ The last line reads "N passed, N failed"."""
 import gzip
 import json
 import os
+import pty
 import signal
 import socket
 import subprocess
@@ -19,16 +20,17 @@ sys.path.insert(0, str(ROOT / "tests/support"))
 sys.dont_write_bytecode = True
 import daemon  # noqa: E402
 
-FIRST = 1_699_999_200  # an hour begins
+FIRST = 1_699_999_200  # the start of an hour
 RANGE = [str(FIRST), str(FIRST + 7199)]
 checks = [0, 0]
 
-# What reads, and so answers the same beside a daemon and alone. The hours are long over, so that the clock does not matter.
+# Commands that read only, so that their output is the same with a running daemon and without. The hours are long past, so the clock does not matter.
 READERS = [["query", *RANGE, "sum", "a.b"], ["query", *RANGE, "avg", "downsample", "60000", "max", "a.b", "host=*"],
            ["export", *RANGE, "sum", "a.b"], ["scan", *RANGE, "sum", "a.b"], ["scan", "--import", *RANGE, "sum", "a.b"],
            ["dump", "tsdb"], ["dump", "tsdb-uid"], ["dump", "tsdb-meta"], ["search", "lookup", "a.b"],
            ["uid", "grep", "a"], ["uid", "metrics", "a.b"], ["uid", "metrics", "1"], ["uid", "fsck"],
-           ["fsck", "--full-scan"], ["fsck", *RANGE, "sum", "a.b"], ["admin", "tables"], ["admin", "count", "tsdb"]]
+           ["fsck", "--full-scan"], ["fsck", *RANGE, "sum", "a.b"], ["table", "list"], ["table", "describe", "tsdb-uid"],
+           ["admin", "count", "tsdb"]]
 SAY_NOTHING = ("search", "fsck", "uid fsck")
 
 
@@ -46,7 +48,7 @@ class Tools:
         return [self.server.tsdb, words[0], f"--config={self.server.folder / 'tsd.conf'}", *map(str, words[1:])]
 
     def run(self, *words, text=None):
-        """Exit status, standard output and standard error."""
+        """Runs a command; returns its exit status, standard output and standard error."""
         done = subprocess.run(self.command(*words), input=text, capture_output=True, text=True, check=False,
                               cwd=self.server.folder, timeout=120)
         return done.returncode, done.stdout, done.stderr
@@ -62,16 +64,16 @@ class Tools:
 
 
 def points(server, metric):
-    """How many there are, as the daemon answers."""
+    """The number of points, as the daemon answers."""
     try:
         answer = server.query(FIRST, f"sum:{metric}", FIRST + 7199)
     except daemon.Refused:
-        return None  # no such name
+        return None  # the name does not exist
     return len(answer[0]["dps"]) if answer else 0
 
 
 def counted(server, metric):
-    """The same by ten minutes, which the daemon may keep; asked for twice."""
+    """The number of points from a query by ten minutes, which the daemon may answer from its cache; it is sent twice."""
     first, again = (server.query(FIRST, f"sum:10m-count:{metric}", FIRST + 7199)[0]["dps"] for _ in range(2))
     check(first == again, f"asked twice: {first}, {again}")
     return sum(again.values())
@@ -139,7 +141,7 @@ def change_names(server, tools):
     tools.good("uid", "--uidtable=default:tsdb-uid", "rename", "metrics", "new.three", "new.four")
     check(points(server, "new.four") == 5 and points(server, "new.three") is None,
           "the table of names may be named with its namespace")
-    # The points of the deleted metric must not be left: fsck would call them orphans.
+    # The points of the deleted metric must not remain, because fsck would report them as orphans.
     ids = tools.good("uid", "grep", "metrics", "^new.two$")
     check(ids.startswith("metrics new.two: ["), ids)
     tools.run("fsck", "--full-scan", "--fix", "--delete-orphans")
@@ -175,9 +177,45 @@ def regions(server, tools):
     check(len(asked) == 2 and len(json.loads(tools.good("admin", "regions", "tsdb"))) == 2, f"both see two regions: {asked}")
     tools.good("admin", "compact", "tsdb")
     tools.good("admin", "merge", "tsdb", r"\x00\x00\x02")
-    tools.good("admin", "create", "other", "f")
-    check("other" in [table["table"] for table in server.get("/api/admin/tables")], "the daemon has a table that admin made")
+    tables(server, tools)
     check(points(server, "a.b") == 1000, "points stay")
+
+
+def tables(server, tools):
+    tools.good("table", "create", "other", "{NAME=>f1,TTL=>180}", "SPLITS => ['m']")
+    described = server.get("/api/admin/describe?table=other")
+    check((described["families"][0]["TTL"], described["regions"]) == ("180", 2), f"the daemon has a table that the tool made: {described}")
+    tools.good("table", "alter", "other", "--family", "f1", "--ttl", "1h")
+    url = f"http://127.0.0.1:{server.port}"
+    by_url = tools.good("table", "describe", "other", "--url", url)
+    check(by_url == tools.good("table", "describe", "other") and '"TTL":"3600"' in by_url, by_url)
+    tools.refused("--yes", "table", "drop", "other", "--url", url)
+    for address in ([], ["--url", url]):
+        tools.refused("holds the points", "table", "drop", "tsdb", "--yes", *address)
+        tools.refused("running daemon", "table", "truncate", "tsdb-meta", "--yes", *address)
+    tools.good("table", "truncate", "other", "--yes", "--url", url)
+    check(tools.good("table", "describe", "other") == by_url, "the emptied table is as before")
+    check(on_terminal(tools, "no", "table", "drop", "other") == 1, "a drop that is not confirmed fails")
+    check("other" in [table["table"] for table in server.get("/api/admin/tables")], "and leaves the table")
+    check(on_terminal(tools, "yes", "table", "drop", "other") == 0, "a drop that is confirmed succeeds")
+    check("other" not in [table["table"] for table in server.get("/api/admin/tables")], "and the table is gone")
+    tools.good("table", "create", "other", "f")
+
+
+def on_terminal(tools, answer, *words):
+    """The exit status of a command on a terminal whose user types the answer."""
+    process, terminal = pty.fork()
+    if process == 0:
+        command = tools.command(*words)
+        os.execv(command[0], command)
+    os.write(terminal, f"{answer}\n".encode())
+    try:
+        while os.read(terminal, 1000):
+            pass
+    except OSError:
+        pass  # the command has ended
+    os.close(terminal)
+    return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
 
 
 def copies(server, tools):
@@ -196,7 +234,7 @@ def copies(server, tools):
 
 
 class Writer(threading.Thread):
-    """A client that puts points of its own, each in the second that its value says, until it is stopped."""
+    """A client that writes points of its own until it is stopped; each value is the point's second."""
 
     def __init__(self, server, metric, host="w", begin=0):
         super().__init__()
@@ -227,7 +265,7 @@ class Writer(threading.Thread):
 
 
 def migrated(server, tools):
-    """From a daemon to a directory of nobody's, on to another daemon, and again what the first call went past."""
+    """Migrates from a daemon to an unused directory, then to another daemon, and again for what the first run had missed."""
     data, copy = server.folder / "data", server.folder / "new"
     words = ["migrate", f"--from=dir://{data}", f"--to=dir://{copy}", f"--state={server.folder / 'out'}"]
     with Writer(server, "written.meanwhile"):
@@ -247,7 +285,7 @@ def migrated(server, tools):
         tools.good(*into)
         Tools(there).good("scan", "--delete", *RANGE, "sum", "a.b")
         put(server, "a.b", 3, {"host": "late"})
-        with Writer(there, "a.b", "h0", 1000):  # in a row that is brought over meanwhile
+        with Writer(there, "a.b", "h0", 1000):  # in a row that is being migrated
             with Writer(there, "its.own"):
                 time.sleep(0.2)
                 tools.good(*into)
@@ -262,7 +300,7 @@ def migrated(server, tools):
 
 
 def alone_only(server, tools):
-    """What needs the directory alone says so."""
+    """Checks that commands that need the directory for themselves say so."""
     data = server.folder / "data"
     tools.refused("in use by process", "tsd", "--port", daemon.free_port())
     widths = server.folder / "widths.conf"
@@ -271,11 +309,11 @@ def alone_only(server, tools):
     check(tools.run("settings")[0] == 0 and tools.run("version")[0] == 0, "others ask for no store")
 
 
-GREETING = bytes((0, 0, 0, 2, 4, 0))  # without a layout (storage/local/calls.h)
+GREETING = bytes((0, 0, 0, 2, 4, 0))  # a greeting without a layout (storage/local/calls.h)
 
 
 def bytes_answered(path, user):
-    """To a greeting by that user."""
+    """The bytes that the daemon answers to a greeting by that user."""
     with socket.socket(socket.AF_UNIX) as door:
         door.settimeout(60)
         own = os.geteuid()
@@ -291,7 +329,7 @@ def bytes_answered(path, user):
 
 
 def strangers(server):
-    """Whoever is let to the file is asked who he is, besides."""
+    """Checks that a user who may open the socket's file must still identify himself."""
     path = server.folder / "data/SOCKET"
     check(bytes_answered(path, os.geteuid()) > 0, "the daemon's own user is answered")
     if os.geteuid() != 0:
@@ -325,7 +363,7 @@ def first_daemon(tsdb, folder):
 
 
 def loaded_and_repaired(tsdb, folder, dumped):
-    """Cells are loaded beside a daemon, some damaged, and repaired beside it. Its folder has a path longer than a socket's address."""
+    """Loads cells with a running daemon, some damaged, and repairs them. The folder's path is longer than a socket's address may be."""
     server = daemon.Daemon(tsdb, folder, {"tsd.storage.path": folder / ("x" * 120) / "data"})
     tools = Tools(server)
     server.start()
@@ -334,7 +372,7 @@ def loaded_and_repaired(tsdb, folder, dumped):
     cells = [f"tsdb-uid\t{line}\n" for line in dumped["tsdb-uid"].splitlines() if line != lost]
     cells += [f"tsdb\t{line}\n" for line in dumped["tsdb"].splitlines()]
     row = dumped["tsdb"].split("\t", 1)[0]
-    cells.append(f"tsdb\t{row}\tt\tab\t01\n")  # a column of one byte is nobody's
+    cells.append(f"tsdb\t{row}\tt\tab\t01\n")  # a column of one byte has no meaning in the format
     try:
         tools.good("load", text="".join(sorted(cells)))
         tools.refused("tsdb", "load")
@@ -352,7 +390,7 @@ def loaded_and_repaired(tsdb, folder, dumped):
 
 
 def other_forms(tsdb, folder):
-    """Salted keys, points in append cells."""
+    """Salted keys, and points in append cells."""
     server = daemon.Daemon(tsdb, folder, {"tsd.storage.salt.width": 1, "tsd.storage.enable_appends": "true"})
     tools = Tools(server)
     server.start()
@@ -368,7 +406,7 @@ def other_forms(tsdb, folder):
 
 
 def half_an_import(tools, server):
-    """An import that has lines to come, of which the daemon has seen some."""
+    """An import that waits for more lines; the daemon has received some."""
     running = subprocess.Popen(tools.command("import", "--", "-"), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
                                stderr=subprocess.PIPE, text=True, cwd=server.folder)
     running.stdin.write(lines("half", 3000, "x"))
@@ -413,7 +451,7 @@ def ends(tsdb, folder):
 
 
 def mended(tsdb, folder):
-    """A file of a running daemon is damaged; the daemon mends it and goes on."""
+    """Damages a file of a running daemon; the daemon repairs it and continues."""
     server = daemon.Daemon(tsdb, folder)
     tools = Tools(server)
     server.start()
@@ -427,7 +465,7 @@ def mended(tsdb, folder):
 
 
 def restored(tsdb, folder):
-    """Points of a running daemon are deleted and come back of a backup, while a client writes into the same rows."""
+    """Deletes points of a running daemon and restores them from a backup, while a client writes into the same rows."""
     server = daemon.Daemon(tsdb, folder)
     tools = Tools(server)
     server.start()

@@ -1,5 +1,5 @@
-// Each kind of damage of one row: found, repaired by what is meant to repair it, and nothing else
-// touched (spec cli.md §7).
+// Each kind of damage of one row is found and repaired by the intended option, and nothing else is
+// changed (opentsdb-tools.md §7).
 
 #include "tsd/tools/fsck_row.h"
 
@@ -12,7 +12,7 @@
 namespace hg::tsd {
 namespace {
 
-/// Cells as "QUALIFIER=VALUE QUALIFIER=VALUE@TIME", in the order of the store.
+/// Returns cells as "QUALIFIER=VALUE QUALIFIER=VALUE@TIME", in the order of the store.
 std::vector<Cell> Cells(const std::string& text) {
   std::vector<Cell> cells;
   std::istringstream words(text);
@@ -26,7 +26,7 @@ std::vector<Cell> Cells(const std::string& text) {
   return cells;
 }
 
-/// "+QUALIFIER=VALUE" for a put, with "@TIME" if it says one, "-QUALIFIER" for a delete.
+/// Returns "+QUALIFIER=VALUE" for a put, with "@TIME" if it has one, and "-QUALIFIER" for a delete.
 std::string Text(const std::vector<CellChange>& changes) {
   std::string text;
   for (const CellChange& change : changes) {
@@ -52,7 +52,7 @@ FsckOptions Fix() {
   return options;
 }
 
-/// --fix and one flag more.
+/// --fix and one more option.
 FsckOptions FixWith(bool FsckOptions::*flag) {
   FsckOptions options = Fix();
   options.*flag = true;
@@ -68,7 +68,7 @@ FsckOptions FixAll() {
   return options;
 }
 
-TEST_CASE("plain points are fine and are not rewritten") {
+TEST_CASE("regular points are valid and not rewritten") {
   const FsckRow row = Check("0000=2a 0011=012c 002b=3fc00000 f0001f4f=3fb999999999999a", Fix());
   CHECK(row.counts.errors() == 0);
   CHECK(row.counts.valid_points == 4);
@@ -78,7 +78,7 @@ TEST_CASE("plain points are fine and are not rewritten") {
   CHECK(row.changes.empty());
 }
 
-TEST_CASE("--compact makes one cell of them; one that is so already stays") {
+TEST_CASE("--compact makes one cell of them, and a compacted row stays") {
   const FsckOptions compact = FixWith(&FsckOptions::compact);
   CHECK(Text(Check("0000=2a 0011=012c", compact).changes) == "+00000011=2a012c00 -0000 -0011");
   CHECK(Text(Check("0000=2a f0001f41=012c", compact).changes) ==
@@ -90,12 +90,12 @@ TEST_CASE("--compact makes one cell of them; one that is so already stays") {
   CHECK(Check("0000=2a 0011=012c", without_fix).changes.empty());
 }
 
-TEST_CASE("a late point joins the compacted cell beside it by --fix alone") {
+TEST_CASE("a late point is added to the compacted cell by --fix alone") {
   CHECK(Text(Check("00000020=2a1800 0010=07", Fix()).changes) ==
         "+000000100020=2a071800 -00000020 -0010");
 }
 
-TEST_CASE("integers on more bytes than they need are shortened and are no error") {
+TEST_CASE("integers with more bytes than necessary are shortened and are no error") {
   const std::string cells = "0007=0000000000000004 0027=ffffffffffff0000 0037=0000000100000000";
   const FsckRow row = Check(cells, Fix());
   CHECK(row.counts.errors() == 0);
@@ -109,12 +109,12 @@ TEST_CASE("integers on more bytes than they need are shortened and are no error"
   CHECK(seen.changes.empty());
 }
 
-TEST_CASE("in a row that is rewritten wide integers stay, which OpenTSDB loses there") {
+TEST_CASE("in a rewritten row wide integers stay, which OpenTSDB loses") {
   CHECK(Text(Check("0007=0000000000000004 0037=0000000100000000", FixWith(&FsckOptions::compact))
                  .changes) == "+00000037=04000000010000000000 -0007 -0037");
 }
 
-TEST_CASE("an integer is not shortened over another column of its instant") {
+TEST_CASE("an integer is not shortened if another column of its time would be overwritten") {
   CHECK(Check("0000=09 0007=0000000000000004", Fix()).changes.empty());
   const FsckRow row =
       Check("0000=09@2 0007=0000000000000004@1", FixWith(&FsckOptions::resolve_duplicates));
@@ -122,7 +122,7 @@ TEST_CASE("an integer is not shortened over another column of its instant") {
   CHECK(row.counts.long_integers_shortened == 0);
 }
 
-TEST_CASE("a single on eight bytes is cut to its own four") {
+TEST_CASE("a float on eight bytes is cut to its own four bytes") {
   for (const char* cells : {"001b=0000000040866666", "001b=ffffffff40866666"}) {
     const FsckRow row = Check(cells, Fix());
     CHECK(row.counts.bad_encodings == 1);
@@ -133,7 +133,7 @@ TEST_CASE("a single on eight bytes is cut to its own four") {
   CHECK(Text(Check("f00fa00b=0000000040866666", Fix()).changes) == "+f00fa00b=40866666");
 }
 
-TEST_CASE("values that cannot be read are deleted only by --delete-bad-values") {
+TEST_CASE("unreadable values are deleted only by --delete-bad-values") {
   for (const char* bad : {"001b=0000000140866666", "f00fa00b=ffffffff40866666", "000f=40866666",
                           "0009=0102", "0001=010203", "0000=", "f0001f43=01"}) {
     CAPTURE(bad);
@@ -149,25 +149,25 @@ TEST_CASE("values that cannot be read are deleted only by --delete-bad-values") 
   }
 }
 
-TEST_CASE("a row with a bad value that stays is not rewritten") {
+TEST_CASE("a row with a remaining bad value is not rewritten") {
   const std::string cells = "0001=010203 0010=01 0020=02";
   CHECK(Check(cells, FixWith(&FsckOptions::compact)).changes.empty());
   CHECK(Text(Check(cells, FixAll()).changes) == "+00100020=010200 -0001 -0010 -0020");
 }
 
-TEST_CASE("an integer of an impossible width passes if its flags say so") {
+TEST_CASE("an integer with an impossible width is accepted if its flags say so") {
   const FsckRow row = Check("0002=010203", FixAll());
   CHECK(row.counts.errors() == 0);
   CHECK(row.changes.empty());
 }
 
-TEST_CASE("a float of another width than its flags say passes, but is not taken into one cell") {
+TEST_CASE("a float with another width than its flags is accepted, but not compacted") {
   const std::string cells = "0008=40866666 0010=01";
   CHECK(Check(cells, {}).counts.errors() == 0);
   CHECK(Check(cells, FixAll()).changes.empty());
 }
 
-TEST_CASE("of duplicates the oldest cell stays, the newest with --last-write-wins") {
+TEST_CASE("of duplicates the oldest cell stays, or the newest with --last-write-wins") {
   const std::string cells = "0010=07@3 0011=0008@1 f000fa00=09@2";
   const FsckRow seen = Check(cells, Fix());
   CHECK(seen.counts.duplicates == 2);
@@ -182,21 +182,22 @@ TEST_CASE("of duplicates the oldest cell stays, the newest with --last-write-win
   CHECK(Text(Check(cells, options).changes) == "-0011 -f000fa00");
 }
 
-TEST_CASE("of duplicates of equal cell time the first stays, the last with --last-write-wins") {
+TEST_CASE(
+    "of duplicates with equal cell times the first stays, or the last with --last-write-wins") {
   FsckOptions options = FixWith(&FsckOptions::resolve_duplicates);
   CHECK(Text(Check("0010=07 0011=0008 f000fa00=09", options).changes) == "-0011 -f000fa00");
   options.last_write_wins = true;
   CHECK(Text(Check("0010=07 0011=0008 f000fa00=09", options).changes) == "-0010 -0011");
 }
 
-TEST_CASE("a duplicate whose value cannot be read is not deleted as a duplicate") {
+TEST_CASE("a duplicate with an unreadable value is not deleted as a duplicate") {
   const FsckRow row = Check("0010=07@1 0012=010203@2", FixWith(&FsckOptions::resolve_duplicates));
   CHECK(row.counts.duplicates == 1);
   CHECK(row.counts.duplicates_resolved == 0);
   CHECK(row.changes.empty());
 }
 
-TEST_CASE("duplicates of a compacted cell are resolved by rewriting the row") {
+TEST_CASE("duplicates in a compacted cell are resolved by rewriting the row") {
   FsckOptions options = FixWith(&FsckOptions::resolve_duplicates);
   CHECK(Check("00000010=2a1800 0011=0019", Fix()).changes.empty());
   const FsckRow oldest = Check("00000010=2a1800 0011=0019", options);
@@ -209,7 +210,7 @@ TEST_CASE("duplicates of a compacted cell are resolved by rewriting the row") {
   CHECK(Text(Check("00100010=010200", options).changes) == "+0010=01 -00100010");
 }
 
-TEST_CASE("a compacted cell out of order is sorted by --fix alone") {
+TEST_CASE("an unsorted compacted cell is sorted by --fix alone") {
   const FsckRow row = Check("002000000010=03010200", Fix());
   CHECK(row.counts.unsorted_compacts == 1);
   CHECK(row.counts.errors() == 1);
@@ -217,7 +218,7 @@ TEST_CASE("a compacted cell out of order is sorted by --fix alone") {
   CHECK(Check("002000000010=03010200", {}).changes.empty());
 }
 
-TEST_CASE("a compacted cell whose last byte is above 1 is never touched") {
+TEST_CASE("a compacted cell with a last byte above 1 is never changed") {
   for (const char* cells : {"00000010=2a187f", "000000110020=2a012c"}) {
     const FsckRow row = Check(std::string(cells) + " 0030=05", FixAll());
     CHECK(row.counts.bad_compacts == 1);
@@ -228,7 +229,7 @@ TEST_CASE("a compacted cell whose last byte is above 1 is never touched") {
   CHECK(Text(Check("00000010=2a18ff", Fix()).changes) == "+00000010=2a1800");
 }
 
-TEST_CASE("a compacted cell that does not add up is deleted only by --delete-bad-compacts") {
+TEST_CASE("an inconsistent compacted cell is deleted only by --delete-bad-compacts") {
   for (const char* bad :
        {"000000110020=2a012c00", "00000010=2a180000", "00000010=", "0000f000=01"}) {
     CAPTURE(bad);
@@ -242,7 +243,7 @@ TEST_CASE("a compacted cell that does not add up is deleted only by --delete-bad
   }
 }
 
-TEST_CASE("a float of impossible width in a compacted cell keeps its row from being rewritten") {
+TEST_CASE("a float with an impossible width in a compacted cell prevents rewriting its row") {
   const std::string cells = "00080010=0a1800 0020=01";
   const FsckRow row = Check(cells, Fix());
   CHECK(row.counts.bad_values == 1);
@@ -264,7 +265,7 @@ TEST_CASE("unknown columns are deleted only by --delete-unknown-columns") {
   }
 }
 
-TEST_CASE("objects of three and five bytes are never touched, and are no error") {
+TEST_CASE("objects with qualifiers of three and five bytes are never changed, and are no error") {
   const FsckRow row =
       Check("010000=7b7d 0100000001=7b7d 020000=2a 060000=2a 0600000001=2a", FixAll());
   CHECK(row.counts.annotations == 2);
@@ -274,7 +275,7 @@ TEST_CASE("objects of three and five bytes are never touched, and are no error")
   CHECK_FALSE(row.has_points);
 }
 
-TEST_CASE("an append cell counts nowhere, and is repaired where the setting says so") {
+TEST_CASE("an append cell is not counted, and is repaired if the setting says so") {
   const std::string cells = "050000=00201800002a002019";
   CHECK(Check(cells, FixAll()).changes.empty());
   CHECK(Check(cells, FixAll()).counts.valid_points == 0);
@@ -286,7 +287,7 @@ TEST_CASE("an append cell counts nowhere, and is repaired where the setting says
   CHECK(cut.changes.empty());
 }
 
-TEST_CASE("columns of configured rollups are no future objects, and their values are read") {
+TEST_CASE("columns of configured rollups are not future objects, and their values are read") {
   codec::RollupTables rollups;
   rollups.aggregator_ids = {{"sum", 0}};
   rollups.levels.push_back({"1h", "r", "p", {3600, codec::RollupSpanUnit::kDays, 1, 24}, false});
@@ -295,7 +296,7 @@ TEST_CASE("columns of configured rollups are no future objects, and their values
   const FsckRow row = Check("000050=01 000051=01 000200=01 020050=01", options);
   CHECK(row.counts.valid_points == 1);
   CHECK(row.counts.bad_values == 1);
-  CHECK(row.counts.future_objects == 2);  // beyond the day, and another aggregator
+  CHECK(row.counts.future_objects == 2);  // after the end of the day, and another aggregator
   CHECK(row.changes.empty());
 }
 

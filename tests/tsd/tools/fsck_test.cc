@@ -1,4 +1,4 @@
-// fsck as a command, over both engines: the recorded scenarios with their reports, keys, words.
+// The command fsck over both engines: the recorded scenarios with their reports, keys and words.
 
 #include <doctest/doctest.h>
 
@@ -38,7 +38,7 @@ std::vector<std::string> Lines(const std::string& text) {
   return lines;
 }
 
-/// "=== KIND TEXT" with its lines and what stands under "--- exit" and "--- log".
+/// Reads "=== KIND TEXT" with its lines, and the lines under "--- exit" and "--- log".
 struct Step {
   std::vector<std::string> words;
   std::string exit;
@@ -61,7 +61,7 @@ std::vector<Step> Steps(const std::string& scenario) {
   return steps;
 }
 
-/// The "name: number" lines of what fsck said.
+/// Returns the "name: number" lines of fsck's output.
 std::vector<std::string> Report(const std::string& err) {
   std::vector<std::string> lines = Lines(err);
   const auto first = std::find_if(lines.begin(), lines.end(), [](const std::string& line) {
@@ -120,7 +120,7 @@ const char* const kRowA = "0000016553ede0000001000001\tt\t";
 const char* const kRowB = "0000016553ede0000001000002\tt\t";
 const char* const kGlobal = "0000006553ede0\tt\t01002d\t7b7d\n";
 
-TEST_CASE("what is written one after the other is a duplicate by age, also after a restart") {
+TEST_CASE("points written one after the other are duplicates by age, also after a restart") {
   for (const Engine& engine : Engines()) {
     CAPTURE(engine.name);
     for (const bool last : {false, true}) {
@@ -137,7 +137,7 @@ TEST_CASE("what is written one after the other is a duplicate by age, also after
   }
 }
 
-TEST_CASE("keys without tags, cut keys and rows without names are told apart") {
+TEST_CASE("keys without tags, truncated keys and rows without names are distinguished") {
   for (const Engine& engine : Engines()) {
     CAPTURE(engine.name);
     const ToolProgram program(engine.open, "");
@@ -162,7 +162,8 @@ TEST_CASE("keys without tags, cut keys and rows without names are told apart") {
   }
 }
 
-TEST_CASE("rows behind global annotations are repaired and reported, only the status is silent") {
+TEST_CASE(
+    "rows after global annotations are repaired and reported, but do not change the exit status") {
   for (const Engine& engine : Engines()) {
     CAPTURE(engine.name);
     const ToolProgram program(engine.open, "");
@@ -176,7 +177,7 @@ TEST_CASE("rows behind global annotations are repaired and reported, only the st
   }
 }
 
-TEST_CASE("threads share the table, salted or not, and find the same") {
+TEST_CASE("threads divide the table, salted or not, and find the same") {
   for (const Engine& engine : Engines()) {
     CAPTURE(engine.name);
     for (const char* settings : {"", "tsd.storage.salt.width = 1\n"}) {
@@ -198,7 +199,7 @@ TEST_CASE("threads share the table, salted or not, and find the same") {
   }
 }
 
-TEST_CASE("a query checks its own rows only, and wins over --full-scan") {
+TEST_CASE("a query checks its own rows only, and takes precedence over --full-scan") {
   const ToolProgram program(OpenModelBackend, "");
   const std::string a = std::string(kRowA) + "0000\t\n";
   const std::string b = std::string(kRowB) + "0000\t\n";
@@ -215,7 +216,7 @@ TEST_CASE("a query checks its own rows only, and wins over --full-scan") {
   CHECK(program.Dump("tsdb").empty());
 }
 
-TEST_CASE("fsck tells misuse, bad numbers and unknown names apart") {
+TEST_CASE("fsck distinguishes wrong usage, invalid numbers and unknown names") {
   const ToolProgram program(OpenModelBackend, "");
   program.Import("m 1699999200 1 host=a\n");
   CHECK(program.Run({"fsck", "--help"}).exit == 0);
@@ -230,7 +231,7 @@ TEST_CASE("fsck tells misuse, bad numbers and unknown names apart") {
   CHECK(program.Run({"fsck", "1699999200", "sum", "m"}).exit == 0);
 }
 
-TEST_CASE("tsd.storage.fix_duplicates lets the last write win, repair_appends repairs old cells") {
+TEST_CASE("tsd.storage.fix_duplicates keeps the last write, and repair_appends repairs old cells") {
   const ToolProgram program(OpenModelBackend,
                             "tsd.storage.fix_duplicates = true\n"
                             "tsd.storage.repair_appends = true\n");

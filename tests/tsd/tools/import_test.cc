@@ -1,4 +1,4 @@
-// Points in and out as lines and as comma-separated values.
+// Import and export of points as lines and as comma-separated values.
 
 #include <doctest/doctest.h>
 #include <zlib.h>
@@ -15,7 +15,7 @@
 namespace hg::tsd {
 namespace {
 
-/// Takes one new name, then is full until it is flushed.
+/// Accepts one new name, then is full until it is flushed.
 class FullStore : public CountedStore {
  public:
   using CountedStore::CountedStore;
@@ -42,7 +42,7 @@ Result<std::unique_ptr<Backend>> OpenFullStore(const Config& config, const std::
   });
 }
 
-TEST_CASE("imported points are scanned as lines that import takes") {
+TEST_CASE("imported points are printed as lines that import accepts") {
   const ModelProgram program;
   const std::string lines =
       "m 1699999200 1 host=a\n"
@@ -53,7 +53,7 @@ TEST_CASE("imported points are scanned as lines that import takes") {
   CHECK(program.Scan({"1699999200", "1699999300", "sum", "m"}) == lines);
 }
 
-TEST_CASE("an import waits where there is no room for new names, as for points") {
+TEST_CASE("an import waits if there is no memory for new names, as for points") {
   const ToolProgram program(OpenFullStore, "");
   const std::string lines = "m 1699999200 1 host=a\nm 1699999200 2 host=b\n";
   const Outcome outcome = program.Run({"import", "--", "-"}, lines);
@@ -62,7 +62,7 @@ TEST_CASE("an import waits where there is no room for new names, as for points")
   CHECK(program.Scan({"1699999000", "1699999900", "sum", "m"}) == lines);
 }
 
-TEST_CASE("import stores whole numbers shortest and other numbers as singles") {
+TEST_CASE("import stores whole numbers in the shortest form and other numbers as floats") {
   const ModelProgram program("tsd.storage.enable_compaction = false\n");
   program.Import("m 1699999200 300 h=a\nm 1699999201 0.1 h=a\n");
   const Outcome dump = program.Run({"dump", "tsdb"});
@@ -71,7 +71,7 @@ TEST_CASE("import stores whole numbers shortest and other numbers as singles") {
         "0000016553ede0000001000001\tt\t001b\t3dcccccd\n");
 }
 
-TEST_CASE("a bad line ends the import, what precedes it is stored") {
+TEST_CASE("an invalid line ends the import, and earlier points are stored") {
   const ModelProgram program;
   const std::string good = "m 1699999200 1 host=a\n";
   for (const char* bad :
@@ -90,7 +90,7 @@ TEST_CASE("a bad line ends the import, what precedes it is stored") {
   }
 }
 
-TEST_CASE("with --skip-errors bad lines are passed over") {
+TEST_CASE("with --skip-errors invalid lines are skipped") {
   const ModelProgram program;
   const std::string lines = "m 1699999200 1 host=a\nbad\nm 1699999202 2 host=a\n";
   CHECK(program.Run({"import", "--skip-errors", "--", "-"}, lines).exit == 0);
@@ -98,7 +98,7 @@ TEST_CASE("with --skip-errors bad lines are passed over") {
         "m 1699999200 1 host=a\nm 1699999202 2 host=a\n");
 }
 
-TEST_CASE("a line that ends with its time ends the import, --skip-errors or not") {
+TEST_CASE("a line that ends after its time ends the import, with or without --skip-errors") {
   const ModelProgram program;
   const std::string good = "m 1699999200 1 host=a\n";
   const Outcome outcome =
@@ -109,7 +109,7 @@ TEST_CASE("a line that ends with its time ends the import, --skip-errors or not"
   CHECK(program.Scan({"1699999200", "sum", "m"}) == good);
 }
 
-TEST_CASE("time ascends per series, however its tags are spelled") {
+TEST_CASE("the times of a series must ascend, whatever the order of its tags") {
   const ModelProgram program;
   const std::string lines = "m 1699999200 1 a=1 b=2\nm 1699999200 2 a=1\nm 1699999200 3 b=2  a=1\n";
   const Outcome outcome = program.Run({"import", "--", "-"}, lines);
@@ -117,7 +117,7 @@ TEST_CASE("time ascends per series, however its tags are spelled") {
   CHECK(outcome.err.find("-:3") != std::string::npos);
 }
 
-TEST_CASE("a setting lets time go back") {
+TEST_CASE("a setting allows points in any order") {
   const ModelProgram program("tsd.core.bulk.allow_out_of_order_timestamps = true\n");
   program.Import("m 1699999201 1 host=a\nm 1699999200 2 host=a\n");
   CHECK(program.Scan({"1699999200", "sum", "m"}) ==
@@ -139,7 +139,7 @@ TEST_CASE("rows of comma-separated values are imported by the names of their col
         "m.two 1699999201 -7 host=b core=1\n");
 }
 
-TEST_CASE("a row that is not right is named by its line, and passed over if that is wanted") {
+TEST_CASE("an invalid row is reported with its line, and skipped on request") {
   const std::string head = "metric,time,value,host\nm,1699999200,1,a\n";
   const struct {
     const char* row;
@@ -149,7 +149,7 @@ TEST_CASE("a row that is not right is named by its line, and passed over if that
       {"m,1699999201,x,a", "invalid value"},
       {"m,1699999201,,a", "invalid value"},
       {"m,1699999201.5,1,a", "invalid time"},
-      {"m,0,1,a", "invalid time: 0"},
+      {"m,0,1,a", "the time 0 cannot be stored"},
       {",1699999201,1,a", "the row has no metric"},
       {"m,1699999201,1,", "Need at least one tag"},
       {"m,1699999201,1,a b", "illegal character"},
@@ -173,13 +173,13 @@ TEST_CASE("a row that is not right is named by its line, and passed over if that
   }
   const Outcome open =
       ModelProgram().Run({"import", "--csv", "--", "-"}, head + "m,1699999201,1,\"a\nb\n");
-  CHECK(open.err.find("-:3: a cell in quotes does not end") != std::string::npos);
+  CHECK(open.err.find("-:3: a cell in quotes has no closing quote") != std::string::npos);
 }
 
-TEST_CASE("a first row that does not name the columns is refused") {
+TEST_CASE("a first row that does not name the required columns is refused") {
   const std::pair<const char*, const char*> cases[] = {
       {"", "there is no first row"},
-      {"metric,value,host\n", "names no column \"time\""},
+      {"metric,value,host\n", "does not name the column \"time\""},
       {"metric,time,value,host,host\n", "the column \"host\" stands twice"},
       {"metric,time,value,\n", "column 4 has no name"},
       {"metric,time,value,tag:\n", "column 4 has no name"},
@@ -194,7 +194,7 @@ TEST_CASE("a first row that does not name the columns is refused") {
   }
 }
 
-TEST_CASE("what is exported is imported again as it was") {
+TEST_CASE("exported points are imported again unchanged") {
   const ModelProgram program("tsd.core.tag.allow_specialchars = ,\n");
   program.Import(
       "m 1699999200 1 host=a\nm 1699999201500 0.5 host=a\nm 1699999200 -3 host=b,c dc=x\n"
@@ -214,7 +214,7 @@ TEST_CASE("what is exported is imported again as it was") {
   CHECK(ModelProgram().Run({"export", "1699999200"}).exit == 2);
 }
 
-TEST_CASE("tag keys that are names of columns are exported behind a mark, and imported again") {
+TEST_CASE("tag keys that are names of columns are exported with a prefix, and imported again") {
   const char* const settings = "tsd.core.tag.allow_specialchars = :\n";
   const ModelProgram program(settings), other(settings);
   program.Import("m 1699999200 1 metric=a time=b value=c tag:time=d\n");
@@ -226,13 +226,13 @@ TEST_CASE("tag keys that are names of columns are exported behind a mark, and im
   CHECK(other.Run({"export", "1699999200", "sum", "m"}).out == exported);
 }
 
-TEST_CASE("a line with a bad value leaves its ids behind") {
+TEST_CASE("a line with an invalid value leaves its ids behind") {
   const ModelProgram program;
   CHECK(program.Run({"import", "--", "-"}, "m 1699999200 x host=a\n").exit == 1);
   CHECK(program.Run({"uid", "m"}).out == "metrics m: [0, 0, 1]\n");
 }
 
-TEST_CASE("a time beyond the range is refused of new and of known series, and leaves ids behind") {
+TEST_CASE("a time out of range is refused for new and known series, and leaves ids behind") {
   const ModelProgram program;
   const std::string good = "m 1699999200 1 host=a\n";
   CHECK(program.Run({"import", "--", "-"}, good + "m 10000000000000 2 host=a\n").exit == 1);
@@ -248,7 +248,7 @@ TEST_CASE("new metrics need the setting or --auto-metric") {
   CHECK(program.Run({"import", "--auto-metric", "--", "-"}, line).exit == 0);
 }
 
-TEST_CASE("files ending in .gz are unpacked, a damaged one fails") {
+TEST_CASE("files ending in .gz are decompressed, and a damaged one fails") {
   const ModelProgram program;
   const std::string line = "m 1699999200 1 host=a\n";
   gzFile file = gzopen(program.Path("points.gz").c_str(), "wb");
@@ -266,7 +266,7 @@ TEST_CASE("files ending in .gz are unpacked, a damaged one fails") {
   CHECK(program.Scan({"1699999200", "sum", "m"}) == line);
 }
 
-TEST_CASE("import without a path is misused, a path that is not there fails") {
+TEST_CASE("import without a path is wrong usage, and a missing path fails") {
   const ModelProgram program;
   CHECK(program.Run({"import"}).exit == 2);
   CHECK(program.Run({"import", "-"}).exit == 2);

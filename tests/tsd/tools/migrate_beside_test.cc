@@ -1,5 +1,5 @@
-// migrate from and to a data directory that a daemon has: what its clients write stays, and ids are
-// not mixed.
+// migrate from and to a data directory that a daemon uses: writes of its clients stay, and ids are
+// not mixed up.
 
 #include <doctest/doctest.h>
 
@@ -9,7 +9,7 @@
 namespace hg::tsd {
 namespace {
 
-/// Lines with which `import` fills a directory that a daemon may have.
+/// Imports lines into a directory that a daemon may use.
 void ImportTo(const MigrateProgram& program, const std::string& folder, const std::string& lines) {
   program.Write("other", "tsd.storage.path = " + program.Path(folder) +
                              "\ntsd.core.auto_create_metrics = true\n");
@@ -27,7 +27,8 @@ std::string Points(const MigrateProgram& program, const std::string& folder) {
   return done.out;
 }
 
-TEST_CASE("a directory that a daemon has goes to HBase, and from there into another daemon's") {
+TEST_CASE(
+    "a directory that a daemon uses is migrated to HBase, and from there to another daemon's") {
   const MigrateProgram program("", OpenBackendOrBeside);
   MigrateCluster cluster;
   program.Import(kMixedLines);
@@ -50,7 +51,7 @@ TEST_CASE("a directory that a daemon has goes to HBase, and from there into anot
   CHECK(program.Migrate(program.Uri(), program.Uri("copy"), {"--verify"}).exit == 0);
 }
 
-TEST_CASE("a point that a client of the daemon wrote since its row was compared stays") {
+TEST_CASE("a point that a client wrote after its row was compared stays") {
   const MigrateProgram program("", OpenBackendOrBeside);
   program.Import("m 1699999200 9 host=a\n");
   RunningStore there(program.Path("copy"));
@@ -64,7 +65,7 @@ TEST_CASE("a point that a client of the daemon wrote since its row was compared 
   CHECK(Points(program, "copy") == "m 1699999200 9 host=a\nm 1699999201 3 host=a\n");
 }
 
-TEST_CASE("ids that a daemon gives out meanwhile are none of the source's, and stay") {
+TEST_CASE("ids that a daemon assigns meanwhile differ from those of the source and stay") {
   const MigrateProgram program("", OpenBackendOrBeside);
   program.Import("m 1699999200 1 host=a\nn 1699999200 1 host=b\n");
   const RunningStore there(program.Path("copy"));
@@ -72,7 +73,7 @@ TEST_CASE("ids that a daemon gives out meanwhile are none of the source's, and s
   ImportTo(program, "copy", "its.own 1699999200 5 host=c\n");
   const std::string names = program.DumpOf("copy", "tsdb-uid");
   CHECK(Contains(names, ToHex("its.own") + "\tid\t" + ToHex("metrics") + "\t000003"));
-  // The source goes on, too, and a name of it comes to be before it is brought over.
+  // The source continues too, and gets a new name before it is migrated.
   program.Import("m 1699999201 2 host=a\n");
   const Outcome again = program.Migrate(program.Uri(), program.Uri("copy"));
   CAPTURE(again.err);
@@ -85,7 +86,7 @@ TEST_CASE("ids that a daemon gives out meanwhile are none of the source's, and s
   CHECK(verified.exit == 0);
 }
 
-TEST_CASE("a daemon that has other ids for the source's names is refused before any point") {
+TEST_CASE("a daemon with other ids for the source's names is refused before any point") {
   const MigrateProgram program("", OpenBackendOrBeside);
   program.Import("m 1699999200 1 host=a\n");
   const RunningStore there(program.Path("copy"));

@@ -1,5 +1,5 @@
 #pragma once
-// `tsdb migrate` from outside, and HBase for it: a small gateway over the model.
+// Runs `tsdb migrate` in tests. A small gateway over the model store stands for HBase.
 
 #include <doctest/doctest.h>
 
@@ -17,7 +17,7 @@
 
 namespace hg::tsd {
 
-/// HBase without HBase. Puts over puts_max are not carried out: the gateway closes the connection.
+/// Stands for HBase. After puts_max puts, the gateway closes the connection instead of storing.
 struct MigrateCluster {
   MigrateCluster()
       : gateway([this]() -> Store& { return model; },
@@ -55,7 +55,7 @@ inline std::vector<Row> RowsOf(Store& store, const char* table) {
   return all;
 }
 
-/// Its folder has data directories below it, "data" being that of its settings.
+/// Its folder contains data directories. The settings name the one called "data".
 class MigrateProgram : public ToolProgram {
  public:
   explicit MigrateProgram(const std::string& settings = {}, BackendOpener opener = OpenBackend)
@@ -97,7 +97,7 @@ inline bool Contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-/// So many series with a point each.
+/// Returns import lines for `count` series with one point each.
 inline std::string SeriesLines(int count) {
   std::string lines;
   for (int i = 0; i < count; ++i) {
@@ -107,7 +107,7 @@ inline std::string SeriesLines(int count) {
   return lines;
 }
 
-// Every width, both resolutions, a row of several points, an annotation beside points.
+// Import lines with values of every width and times of both resolutions.
 inline const std::string kMixedLines =
     "m 1699999200 1 host=a\nm 1699999201 300 host=a\nm 1699999202 70000 host=a\n"
     "m 1699999203 5000000000 host=a\nm 1699999204 1.5 host=a\nm 1699999205123 7 host=a\n"

@@ -20,7 +20,7 @@ Cell CellOf(std::initializer_list<codec::StoredPoint> points) {
   return cell;
 }
 
-/// What a store has after the changes.
+/// Returns the content of a store after the changes.
 Row After(Row row, const std::vector<CellChange>& changes) {
   for (const CellChange& change : changes) {
     std::erase_if(row.cells, [&](const Cell& cell) {
@@ -37,18 +37,18 @@ const Cell kOne = CellOf({PointAt(0, 1)});
 const Cell kTwo = CellOf({PointAt(10, 2)});
 const Cell kBoth = CellOf({PointAt(0, 1), PointAt(10, 2)});
 
-TEST_CASE("points that are compacted on one side only are the same") {
+TEST_CASE("rows are equal if only one side is compacted") {
   const Row source{"key", {kBoth}};
   const Row there{"key", {kOne, kTwo}};
   CHECK(CompareRows(source, there, kPoints).changes.empty());
   CHECK(CompareRows(there, source, kPoints).changes.empty());
   CHECK(SumOfRow(source, kPoints) == SumOfRow(there, kPoints));
-  // Elsewhere they are other cells.
+  // In other tables they are different cells.
   CHECK_FALSE(CompareRows(source, there, {}).changes.empty());
   CHECK_FALSE(SumOfRow(source, {}) == SumOfRow(there, {}));
 }
 
-TEST_CASE("the sum of a row tells its key, its values and its kinds of points apart") {
+TEST_CASE("the sum of a row depends on its key, values and kinds of points") {
   const RowSum sum = SumOfRow({"key", {kOne}}, kPoints);
   CHECK(sum.rows == 1);
   CHECK(sum.items == 1);
@@ -57,7 +57,7 @@ TEST_CASE("the sum of a row tells its key, its values and its kinds of points ap
   CHECK_FALSE(sum == SumOfRow({"key", {CellOf({{codec::Qualifier::Millis(0, 0), 1}})}}, kPoints));
 }
 
-TEST_CASE("a row that is missing is put as it is, with its times") {
+TEST_CASE("a missing row is written unchanged, with its times") {
   const auto changes = CompareRows({"key", {kBoth, kOne}}, {"key", {}}, kPoints).changes;
   REQUIRE(changes.size() == 2);
   CHECK(changes[0].qualifier == kBoth.qualifier);
@@ -65,7 +65,7 @@ TEST_CASE("a row that is missing is put as it is, with its times") {
   CHECK(changes[0].timestamp_ms == 1000);
 }
 
-TEST_CASE("a cell that only repeats what is put is removed") {
+TEST_CASE("a cell that only repeats written points is removed") {
   const Row source{"key", {CellOf({PointAt(0, 1), PointAt(10, 2), PointAt(20, 3)})}};
   const Row there{"key", {kBoth}};
   const Row after = After(there, CompareRows(source, there, kPoints).changes);
@@ -73,7 +73,7 @@ TEST_CASE("a cell that only repeats what is put is removed") {
   CHECK(after.cells[0].value == source.cells[0].value);
 }
 
-TEST_CASE("another value at an instant replaces what is there, and leaves what stood beside it") {
+TEST_CASE("another value at a time replaces the existing one, and other values stay") {
   const Row source{"key", {CellOf({PointAt(0, 7)})}};
   for (const bool native : {false, true}) {
     RowRules rules = kPoints;
@@ -87,7 +87,7 @@ TEST_CASE("another value at an instant replaces what is there, and leaves what s
   }
 }
 
-TEST_CASE("a put of a column that is there takes the time of its write") {
+TEST_CASE("a put of an existing column gets the time of its write") {
   const Row source{"key", {CellOf({PointAt(0, 7)})}};
   const auto changes = CompareRows(source, {"key", {kOne}}, kPoints).changes;
   REQUIRE(changes.size() == 1);
@@ -95,7 +95,7 @@ TEST_CASE("a put of a column that is there takes the time of its write") {
   CHECK_FALSE(changes[0].timestamp_ms.has_value());
 }
 
-TEST_CASE("what only the other side has stays, unless it is to be removed") {
+TEST_CASE("extra items of the target stay, unless they are to be removed") {
   const Cell note{"t", Bytes("\1\0\0", 3), "{}", 1000};
   const Row source{"key", {kOne}};
   const Row there{"key", {kOne, kTwo, note}};
@@ -109,7 +109,7 @@ TEST_CASE("what only the other side has stays, unless it is to be removed") {
   CHECK(after.cells[0].qualifier == kOne.qualifier);
 }
 
-TEST_CASE("beside points that are held natively a compacted cell comes as points") {
+TEST_CASE("next to native points a compacted cell is written as points") {
   RowRules rules = kPoints;
   rules.native = true;
   const auto changes = CompareRows({"key", {kBoth}}, {"key", {kOne}}, rules).changes;
@@ -117,10 +117,10 @@ TEST_CASE("beside points that are held natively a compacted cell comes as points
   CHECK(changes[0].qualifier == kTwo.qualifier);
 }
 
-TEST_CASE("only what is missing is put, where what is there is to stay") {
+TEST_CASE("only missing items are written if existing ones are to stay") {
   RowRules rules = kPoints;
   rules.native = rules.only_missing = true;
-  // An instant that has another value, a cell that is there with another one.
+  // A time with another value, and an existing cell with another value.
   const Cell other = CellOf({PointAt(0, 7)});
   const Cell note{"t", Bytes("\1\0\0", 3), "here", 1000};
   const Cell changed{"t", note.qualifier, "there", 1000};
@@ -135,7 +135,7 @@ TEST_CASE("only what is missing is put, where what is there is to stay") {
   CHECK(CompareRows({"key", {kBoth, note}}, {"key", {}}, rules).changes.size() == 2);
 }
 
-TEST_CASE("points of append cells are missing one by one") {
+TEST_CASE("points of append cells are compared one by one") {
   RowRules rules = kPoints;
   rules.native = rules.only_missing = true;
   Cell source{"t", Bytes(codec::kAppendQualifier), {}, 1000};
@@ -153,7 +153,7 @@ TEST_CASE("points of append cells are missing one by one") {
   CHECK(whole[0].value == source.value);
 }
 
-TEST_CASE("cells that cannot be read as points are compared as they are") {
+TEST_CASE("cells that are not readable as points are compared as bytes") {
   const Cell cut{"t", kBoth.qualifier, kBoth.value.substr(1), 1000};
   CHECK_FALSE(CompareRows({"key", {cut}}, {"key", {kOne, kTwo}}, kPoints).changes.empty());
   CHECK(CompareRows({"key", {cut}}, {"key", {cut}}, kPoints).changes.empty());

@@ -1,4 +1,4 @@
-// Several values at one instant: what comes over is what readers of the source see.
+// Several values at one time: the value that readers of the source see is migrated.
 
 #include <doctest/doctest.h>
 
@@ -28,7 +28,7 @@ codec::StoredPoint FloatAt(uint32_t second) {
   return {codec::Qualifier::Seconds(second, kFloatFlag | 3), 0x40B00000};  // 5.5
 }
 
-TEST_CASE("of values at one instant the newer cell's comes over, in whichever cell it stands") {
+TEST_CASE("of values at one time the newer cell's is migrated, whichever cell it is in") {
   const Cell both = CellAt(100, {PointAt(0, 1), PointAt(10, 2)});
   Row newer_single{"key", {CellAt(200, {PointAt(0, 9)}), both}};
   SettleSourceRow(kSettle, &newer_single);
@@ -48,14 +48,14 @@ TEST_CASE("of values at one instant the newer cell's comes over, in whichever ce
   CHECK(untouched.cells == before.cells);
 }
 
-TEST_CASE("a cell's time is no later than now, where it is but the point's own time") {
+TEST_CASE("a cell's time is not in the future, except the point's own time") {
   Row row{"key", {CellAt(100, {PointAt(0, 1)}), CellAt(900, {PointAt(1, 1)})}};
   SettleSourceRow({.points = true, .time_max_ms = 500}, &row);
   CHECK(row.cells[0].timestamp_ms == 100);
   CHECK(row.cells[1].timestamp_ms == 500);
 }
 
-TEST_CASE("a point corrected beside a compacted cell comes over, and the pass after it too") {
+TEST_CASE("a point corrected next to a compacted cell is migrated, and so in the next pass") {
   const MigrateProgram program;
   MigrateCluster cluster;
   program.Import("m 1699999200 1 host=a\nm 1699999210 2 host=a\n");
@@ -86,7 +86,7 @@ TEST_CASE("a point corrected beside a compacted cell comes over, and the pass af
   CHECK(Contains(seen.out, "1699999200 9"));
 }
 
-TEST_CASE("a column that HBase has deleted later than the source wrote it gets the time of now") {
+TEST_CASE("a column that HBase deleted later than the source wrote it gets the current time") {
   const MigrateProgram program;
   MigrateCluster cluster;
   program.Import(kMixedLines);
@@ -97,7 +97,7 @@ TEST_CASE("a column that HBase has deleted later than the source wrote it gets t
   const int64_t before_ms = SystemClock().NowMs();
   REQUIRE(cell.timestamp_ms < before_ms);
   REQUIRE(cluster.model.Mutate("tsdb", {{row.key, {DeleteColumn("t", cell.qualifier)}}}).ok());
-  // With the source's time it would be hidden still.
+  // With the time of the source it would still be hidden.
   CellChange old = PutCell("t", cell.qualifier, cell.value);
   old.timestamp_ms = cell.timestamp_ms;
   REQUIRE(cluster.model.Mutate("tsdb", {{row.key, {old}}}).ok());
@@ -112,7 +112,7 @@ TEST_CASE("a column that HBase has deleted later than the source wrote it gets t
   CHECK(written->cells[0].timestamp_ms >= before_ms);
 }
 
-TEST_CASE("what has expired by the other side's TTL is left out, and counted") {
+TEST_CASE("data that has expired in the target is left out and counted") {
   const MigrateProgram program;
   MigrateCluster cluster;
   MigrateCluster brief;
@@ -135,7 +135,7 @@ TEST_CASE("what has expired by the other side's TTL is left out, and counted") {
   CHECK(Contains(to_folder.out, "9 items have expired there"));
 }
 
-/// Its memory is full until it is flushed.
+/// A store whose memory is full until it is flushed.
 class FullModel : public ModelStore {
  public:
   std::vector<Status> MutateRows(const std::string& table,
@@ -150,7 +150,7 @@ class FullModel : public ModelStore {
   bool full = true;
 };
 
-TEST_CASE("a full memory on the other side is written to files, and the rows again") {
+TEST_CASE("if the memory of the target is full, it is flushed and the rows are written again") {
   FullModel model;
   REQUIRE(model.CreateTable({"tsdb", {{"t"}}, false}).ok());
   SourceRows source;

@@ -1,5 +1,5 @@
-// migrate between a data directory and HBase behind a gateway over the model: whole, interrupted,
-// while the source is written to, and verified.
+// migrate between a data directory and HBase behind a gateway over the model: completely,
+// interrupted, while the source is written to, and verified.
 
 #include <doctest/doctest.h>
 
@@ -10,7 +10,7 @@
 namespace hg::tsd {
 namespace {
 
-TEST_CASE("a data directory goes to HBase and from there into another one, as it was") {
+TEST_CASE("a data directory is migrated to HBase and from there to another one, unchanged") {
   const MigrateProgram program;
   MigrateCluster cluster;
   program.Import(kMixedLines);
@@ -30,7 +30,7 @@ TEST_CASE("a data directory goes to HBase and from there into another one, as it
   CHECK(program.Migrate(program.Uri("copy"), cluster.Uri(), {"--verify"}).exit == 0);
 }
 
-TEST_CASE("interrupted, it goes on where it was") {
+TEST_CASE("an interrupted migration continues where it was") {
   const MigrateProgram program;
   MigrateCluster cluster;
   program.Import(SeriesLines(3000));
@@ -52,7 +52,7 @@ TEST_CASE("interrupted, it goes on where it was") {
   }
 }
 
-TEST_CASE("a row that is missing or damaged on the other side is found, and put right") {
+TEST_CASE("a missing or damaged row of the target is found and corrected") {
   const MigrateProgram program;
   MigrateCluster cluster;
   program.Import(kMixedLines);
@@ -79,7 +79,7 @@ TEST_CASE("a row that is missing or damaged on the other side is found, and put 
   CHECK(program.DumpOf(cluster, "tsdb") == whole);
 }
 
-TEST_CASE("a later pass looks at what has changed in HBase since, and brings it over") {
+TEST_CASE("a later pass migrates what has changed in HBase since") {
   const MigrateProgram program;
   MigrateCluster cluster;
   program.Import(kMixedLines);
@@ -109,7 +109,7 @@ TEST_CASE("a later pass looks at what has changed in HBase since, and brings it 
   CHECK(Contains(first.out, "pass 2: 0 rows"));
   CHECK(Contains(first.out, "pass 3: 0 rows"));
 
-  // Somebody writes a point.
+  // Another client writes a point.
   REQUIRE(cluster.model
               .Mutate("tsdb", {{rows[2].key, {PutCell("t", Bytes("\x70\x00", 2), Bytes(1, '\5'))}}})
               .ok());
@@ -120,7 +120,7 @@ TEST_CASE("a later pass looks at what has changed in HBase since, and brings it 
   CHECK(Contains(next.out, "1 rows written"));
   CHECK(program.Migrate(cluster.Uri(), program.Uri("copy"), {"--verify"}).exit == 0);
 
-  // A pass over changes that was interrupted behind the row begins anew.
+  // An interrupted pass over changes whose row is before its position starts again.
   std::string state;
   std::getline(std::ifstream(program.Path("follow")), state, '\0');
   const size_t done = state.rfind("\"done\": true");
@@ -134,7 +134,7 @@ TEST_CASE("a later pass looks at what has changed in HBase since, and brings it 
   CHECK(program.Migrate(cluster.Uri(), program.Uri("copy"), {"--verify"}).exit == 0);
 }
 
-TEST_CASE("a store that has rows already is not mixed with another one") {
+TEST_CASE("a store that already has rows is not mixed with another one") {
   const MigrateProgram program;
   MigrateCluster cluster;
   program.Import(kMixedLines);
@@ -148,7 +148,7 @@ TEST_CASE("a store that has rows already is not mixed with another one") {
   CHECK(Contains(other.err, "is of a migration from " + program.Uri()));
 }
 
-TEST_CASE("what only the other side has stays, and is removed on demand") {
+TEST_CASE("extra rows of the target stay, and are removed on request") {
   const MigrateProgram program;
   MigrateCluster cluster;
   program.Import(kMixedLines);
@@ -164,7 +164,7 @@ TEST_CASE("what only the other side has stays, and is removed on demand") {
   CHECK(program.DumpOf(cluster, "tsdb") == whole);
 }
 
-TEST_CASE("tables come into a namespace, and out of it") {
+TEST_CASE("tables are migrated into a namespace, and out of it") {
   const MigrateProgram program;
   MigrateCluster cluster;
   program.Import(kMixedLines);
@@ -178,7 +178,7 @@ TEST_CASE("tables come into a namespace, and out of it") {
   CHECK(program.DumpOf("copy", "tsdb") == program.DumpOf("data", "tsdb"));
 }
 
-TEST_CASE("words that name no store are refused, and say why") {
+TEST_CASE("invalid stores are refused with the reason") {
   for (const char* bad : {"dir://relative", "ftp://x", "hbase://", "hbase:///space",
                           "hbase://host:1/a/b", "hbase://host:1/", "/path"}) {
     CAPTURE(bad);
@@ -198,7 +198,7 @@ TEST_CASE("words that name no store are refused, and say why") {
   CHECK(Contains(damaged.err, "state file"));
 }
 
-TEST_CASE("load looks at its own tables, whatever else the cluster has") {
+TEST_CASE("load checks its own tables only, whatever else the cluster has") {
   MigrateCluster cluster;
   REQUIRE(cluster.model.CreateTable({"others", {{"f"}}, false}).ok());
   REQUIRE(cluster.model.Mutate("others", {{"row", {PutCell("f", "q", "v")}}}).ok());

@@ -1,5 +1,4 @@
-// migrate where something is not as it should be: tables that are missing, workers that fail, a
-// call that is killed.
+// Failures of migrate: missing tables, failing workers, a killed call.
 
 #include <doctest/doctest.h>
 
@@ -14,7 +13,7 @@
 namespace hg::tsd {
 namespace {
 
-TEST_CASE("a source that is not there is an error, for a comparison too") {
+TEST_CASE("a missing source is an error, also for a comparison") {
   const MigrateProgram program;
   MigrateCluster cluster;
   program.Import(kMixedLines);
@@ -29,7 +28,7 @@ TEST_CASE("a source that is not there is an error, for a comparison too") {
   }
 }
 
-TEST_CASE("tables that the source lacks are told; what the other side has of them is extra") {
+TEST_CASE("tables missing in the source are reported, and their rows in the target are extra") {
   const MigrateProgram program;
   MigrateCluster cluster;
   program.Import(kMixedLines);
@@ -41,7 +40,7 @@ TEST_CASE("tables that the source lacks are told; what the other side has of the
   REQUIRE(first.exit == 0);
   CHECK(Contains(first.err, "the source has no table tsdb-tree"));
 
-  // It comes later, with a row that is older than the first pass.
+  // It is created later, with a row older than the first pass.
   REQUIRE(cluster.model.CreateTable(tree).ok());
   RowMutation row{"tree", {PutCell("t", "tree", "{}")}};
   row.changes[0].timestamp_ms = 1000;
@@ -56,7 +55,7 @@ TEST_CASE("tables that the source lacks are told; what the other side has of the
   CHECK(Contains(verified.out, "1 rows and 1 items are only on the other side"));
 }
 
-TEST_CASE("there is a state before there is a row") {
+TEST_CASE("the state file exists before the first row is written") {
   const MigrateProgram program;
   MigrateCluster cluster;
   program.Import(kMixedLines);
@@ -67,7 +66,7 @@ TEST_CASE("there is a state before there is a row") {
   CHECK(without == 0);
 }
 
-TEST_CASE("what is recorded as done is in HBase's log, whatever the durability of the settings") {
+TEST_CASE("recorded progress is in HBase's log, whatever durability the settings have") {
   Config config;
   for (const char* weak : {"none", "buffered"}) {
     config.Set("tsd.storage.durability", weak);
@@ -77,7 +76,7 @@ TEST_CASE("what is recorded as done is in HBase's log, whatever the durability o
   CHECK(SettingsOfUri(config, "hbase://h:1")->String("tsd.storage.durability") == "synced");
 }
 
-/// Tells when it is written to.
+/// A stream buffer that calls a function when text is written to it.
 class TellingBuffer : public std::stringbuf {
  public:
   std::atomic<bool> told = false;
@@ -89,7 +88,7 @@ class TellingBuffer : public std::stringbuf {
   }
 };
 
-/// Refuses the points, and takes no names before that has been told.
+/// Refuses points, and delays names until that was reported.
 class RefusingModel : public ModelStore {
  public:
   explicit RefusingModel(const std::atomic<bool>* told) : told_(told) {}
@@ -108,7 +107,7 @@ class RefusingModel : public ModelStore {
   const std::atomic<bool>* const told_;
 };
 
-TEST_CASE("where one worker fails the others end with the chunk they are at") {
+TEST_CASE("if one worker fails, the others end with their current chunk") {
   const MigrateProgram program;
   program.Import(SeriesLines(3000));
   TellingBuffer err;
@@ -129,7 +128,7 @@ TEST_CASE("where one worker fails the others end with the chunk they are at") {
   CHECK(model.names <= 512);
 }
 
-TEST_CASE("parts are brought over by several workers; with a rate rows are not counted first") {
+TEST_CASE("parts are migrated by several workers, and with a rate rows are not counted first") {
   const MigrateProgram program("tsd.storage.salt.width = 1\ntsd.storage.salt.buckets = 4\n");
   MigrateCluster cluster;
   program.Import(SeriesLines(2000));
@@ -150,7 +149,7 @@ TEST_CASE("parts are brought over by several workers; with a rate rows are not c
   CHECK(scans_of("c", "--rate=1000000") == plain);
 }
 
-/// Answers no more than so many rows at once.
+/// Returns at most that many rows per response.
 class NarrowModel : public ModelStore {
  public:
   std::vector<Result<Row>> GetRows(const std::string& table, const std::vector<Bytes>& keys,
@@ -162,7 +161,7 @@ class NarrowModel : public ModelStore {
   }
 };
 
-TEST_CASE("rows that are too much for one answer are asked for in halves") {
+TEST_CASE("rows that exceed one response are requested in halves") {
   NarrowModel model;
   REQUIRE(model.CreateTable({"tsdb", {{"t"}}, false}).ok());
   std::vector<Bytes> keys;
@@ -183,7 +182,7 @@ TEST_CASE("rows that are too much for one answer are asked for in halves") {
   CHECK(Contains(std::string(refused.message()), ToHex("wide")));
 }
 
-TEST_CASE("changed rows come in chunks of bounded size") {
+TEST_CASE("changed rows are read in chunks of limited size") {
   ModelStore model;
   REQUIRE(model.CreateTable({"tsdb", {{"t"}}, false}).ok());
   for (int i = 0; i < 100; ++i) {

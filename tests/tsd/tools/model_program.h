@@ -1,5 +1,5 @@
 #pragma once
-// The program over the model store.
+// Runs the program over the model store.
 
 #include "tests/support/model_backend.h"
 #include "tests/support/tool_program.h"

@@ -7,7 +7,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-TEST_CASE("bytes wait for the time of those before them, however many ask at once") {
+TEST_CASE("reads wait for the time of earlier reads, however many callers there are") {
   const Pacer::Time now{std::chrono::hours(1)};
   Pacer pacer(1'000'000);
   CHECK(pacer.TurnOf(500'000, now) == now);
@@ -15,7 +15,7 @@ TEST_CASE("bytes wait for the time of those before them, however many ask at onc
   CHECK(pacer.TurnOf(1, now + milliseconds(600)) == now + milliseconds(750));
 }
 
-TEST_CASE("what was not read while nobody asked is not read the faster later") {
+TEST_CASE("unused time is not saved up") {
   const Pacer::Time now{std::chrono::hours(1)};
   Pacer pacer(1'000'000);
   CHECK(pacer.TurnOf(500'000, now) == now);

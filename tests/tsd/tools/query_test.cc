@@ -24,7 +24,7 @@ TEST_CASE("queries need three words, an aggregator, a time and known names") {
   }
 }
 
-TEST_CASE("query prints time in milliseconds, value and the group's tags") {
+TEST_CASE("query prints the time in milliseconds, the value and the tags of the group") {
   const ModelProgram program;
   program.Import("m 1699999200 1 host=a\nm 1699999201 2 host=a\nm 1699999202 2.5 host=a\n");
   CHECK(program.Run({"query", "1699999200", "1699999300", "sum", "m"}).out ==
@@ -33,7 +33,7 @@ TEST_CASE("query prints time in milliseconds, value and the group's tags") {
         "m 1699999202000 2.500000 {host=a}\n");
 }
 
-TEST_CASE("query prints what precedes an infinity before it fails") {
+TEST_CASE("query prints the points before an infinity and then fails") {
   const ModelProgram source, program;
   source.Import("m 1699999200 1 host=a\nm 1699999202 2 host=a\nm 1699999200 3 host=b\n");
   std::string cells = "tsdb\t0000016553ede0000001000002\tt\t002f\t7ff0000000000000\n";
@@ -54,7 +54,7 @@ TEST_CASE("query prints what precedes an infinity before it fails") {
   CHECK(merged.out == "m 1699999200000 4.000000 {}\n");
 }
 
-TEST_CASE("a time beyond 2^32 seconds is taken for milliseconds, so nothing is before it") {
+TEST_CASE("a time beyond 2^32 seconds counts as milliseconds, so the range is empty") {
   const ModelProgram program;
   program.Import("m 7200 2 host=a\nm 1699999200 1 host=a\n");
   for (const char* end : {"2500/01/01", "9999999999"}) {
@@ -69,7 +69,7 @@ TEST_CASE("a time beyond 2^32 seconds is taken for milliseconds, so nothing is b
   CHECK(program.Run({"query", "3600", "9999999999", "sum", "m"}).out == "m 7200000 2 {host=a}\n");
 }
 
-TEST_CASE("query --graph writes numbers, a script and a picture instead of lines") {
+TEST_CASE("query --graph writes data files, a script and an image instead of lines") {
   const ModelProgram program;
   program.Import("m 1700000000 1 host=a\nm 1700000060 2 host=a\nm 1700000000 3 host=b\n");
   const std::string base = program.Path("plot");

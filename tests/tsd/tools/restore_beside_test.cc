@@ -1,5 +1,5 @@
-// restore into a directory that a daemon has: what it lacks of the backup is put there, and nothing
-// that it has is replaced.
+// restore into a directory that a daemon uses: data that is missing there is added, and existing
+// data is not replaced.
 
 #include <doctest/doctest.h>
 
@@ -18,7 +18,7 @@ class Program : public ToolProgram {
  public:
   Program() : ToolProgram(OpenBackendOrBeside, "") {}
 
-  /// Alone, or beside whoever has the directory.
+  /// Alone, or alongside the process that uses the directory.
   void Import(const std::string& lines, const std::string& folder = "data") const {
     const Outcome done = Run({"import", "--data=" + Path(folder), "--", "-"}, lines);
     INFO(done.err);
@@ -42,12 +42,12 @@ bool Has(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
 
-TEST_CASE("what was deleted since the backup is back, what was written since stays") {
+TEST_CASE("deleted data is restored, and newer writes stay") {
   const Program program;
   program.Import("m 1699999200 1 host=a\nm 1699999201 2 host=a\nn 1699999200 3 host=a\n");
   program.Backup();
   const RunningStore daemon(program.Path("data"));
-  // Overwritten, new, deleted, of a metric that was renamed.
+  // Rows that were overwritten, added or deleted, and rows of a renamed metric.
   program.Import("m 1699999200 10 host=a\nm 1699999205 5 host=a\n");
   REQUIRE(program.Run({"scan", "--delete", "1699990000", "1700010000", "sum", "n"}).exit == 0);
   REQUIRE(program.Run({"uid", "rename", "metrics", "n", "renamed"}).exit == 0);
@@ -68,7 +68,7 @@ TEST_CASE("what was deleted since the backup is back, what was written since sta
   CHECK_FALSE(std::filesystem::exists(program.Path("data/restoring")));
 }
 
-TEST_CASE("a daemon that began anew gets the backup's series by their names") {
+TEST_CASE("a daemon with a new store gets the series of the backup by their names") {
   const Program program;
   program.Import("m 1699999200 1 host=a\nm 1699999201 2 host=b\nm 1699999202 3 cpu=0 host=a\n");
   program.Backup();
@@ -87,13 +87,13 @@ TEST_CASE("a daemon that began anew gets the backup's series by their names") {
   CHECK(std::count(points.begin(), points.end(), '\n') == 4);
   CHECK(program.Points("other", "fresh") == "other 1699999200 7 host=b\n");
   CHECK(program.Run({"uid", "--data=" + program.Path("fresh"), "fsck"}).exit == 0);
-  // Whose series it gives ids from then on are others.
+  // Ids that are assigned after the restore must not be those of restored series.
   program.Import("later 1699999200 1 host=c\n", "fresh");
   CHECK(program.Run({"uid", "--data=" + program.Path("fresh"), "fsck"}).exit == 0);
   CHECK(program.Points("m", "fresh") == points);
 }
 
-TEST_CASE("an empty daemon becomes what was copied, ids and all") {
+TEST_CASE("an empty daemon becomes a copy of the backup, with the same ids") {
   const Program program;
   program.Import("m 1699999200 1 host=a\nm 1699999201 2.5 host=b\nn 1700009200 3 host=a\n");
   REQUIRE(program.Run({"uid", "metasync"}).exit == 0);
@@ -106,7 +106,7 @@ TEST_CASE("an empty daemon becomes what was copied, ids and all") {
   }
 }
 
-TEST_CASE("a point that a client wrote since it was found missing stays") {
+TEST_CASE("a point that a client wrote after it was found missing stays") {
   const Program program;
   program.Import("m 1699999200 1 host=a\nm 1699999201 2 host=a\n");
   program.Backup();
@@ -118,7 +118,7 @@ TEST_CASE("a point that a client wrote since it was found missing stays") {
   CHECK(program.Points("m") == "m 1699999200 1 host=a\nm 1699999201 20 host=a\n");
 }
 
-TEST_CASE("nothing is taken of a backup that is damaged, or that is none") {
+TEST_CASE("nothing is restored from a damaged or invalid backup") {
   const Program program;
   program.Import("m 1699999200 1 host=a\n");
   program.Backup();
@@ -140,7 +140,7 @@ TEST_CASE("nothing is taken of a backup that is damaged, or that is none") {
   CHECK(Has(none.err, "none: no whole backup"));
 }
 
-TEST_CASE("a row of series gets its key by other ids, and its annotation that series") {
+TEST_CASE("a row of a series gets its key with other ids, and its annotation that series") {
   const KeyLayout layout;
   IdMap ids(layout);
   const auto id = [](char last) { return Bytes("\0\0", 2) + last; };

@@ -1,6 +1,6 @@
 #pragma once
-// A data directory that a daemon has, as tools find it: the store is open, and its doors are served
-// in the directory.
+// A data directory as tools find it while a daemon runs: the store is open, and its interfaces are
+// served in the directory.
 
 #include <doctest/doctest.h>
 
@@ -15,7 +15,7 @@
 
 namespace hg::tsd {
 
-/// Its clients may come between what a tool reads and what it writes.
+/// Calls `meddle` between the time at which a tool reads a row and the time at which it writes it.
 class MeddledStore : public CountedStore {
  public:
   using CountedStore::CountedStore;
@@ -26,7 +26,7 @@ class MeddledStore : public CountedStore {
     return CountedStore::MutateIfUnchanged(family, cells, table, mutation);
   }
 
-  std::function<void()> meddle;  // once
+  std::function<void()> meddle;  // called once, then cleared
 };
 
 class RunningStore {

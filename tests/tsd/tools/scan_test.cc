@@ -1,4 +1,4 @@
-// Rows as they stand, and which series there are.
+// Stored rows, and the series that exist.
 
 #include <doctest/doctest.h>
 
@@ -10,7 +10,7 @@
 namespace hg::tsd {
 namespace {
 
-TEST_CASE("scan prints rows raw: points, compacted cells, annotations and what it does not know") {
+TEST_CASE("scan prints rows unchanged: points, compacted cells, annotations and unknown columns") {
   const ModelProgram program;
   const std::string row = "tsdb\t0000016553ede0000001000001\tt\t";
   const std::string names =
@@ -38,7 +38,7 @@ TEST_CASE("scan prints rows raw: points, compacted cells, annotations and what i
             "(Tue Nov 14 22:00:01 UTC 2023)\n");
 }
 
-TEST_CASE("scan shows a millisecond point of another width than its flags say as it stands") {
+TEST_CASE("scan shows a millisecond point with another width than its flags unchanged") {
   const ModelProgram program;
   REQUIRE(program
               .Run({"load"},
@@ -52,11 +52,11 @@ TEST_CASE("scan shows a millisecond point of another width than its flags say as
                  "1699999216000\t(Tue Nov 14 22:00:16 UTC 2023)\n") != std::string::npos);
   CHECK(out.find("  [-16, 15, -96, 64]\t[]\t16001\tl\t1699999216001\t") != std::string::npos);
   const Outcome import = program.Run({"scan", "--import", "1699999200", "sum", "m"});
-  CHECK(import.exit == 1);  // at the empty one
+  CHECK(import.exit == 1);  // at the empty line
   CHECK(import.out == "m 1699999216000 0.0\n");
 }
 
-TEST_CASE("search lookup is silent, and fails on names that nobody has") {
+TEST_CASE("search lookup prints nothing, and fails for unknown names") {
   const ModelProgram program;
   program.Import("m 1699999200 1 host=a\n");
   const auto search = [&program](std::vector<std::string> words) {
@@ -78,7 +78,7 @@ TEST_CASE("search lookup is silent, and fails on names that nobody has") {
   CHECK(program.Run({"search", "nosuch", "m"}).exit == 2);
 }
 
-TEST_CASE("scan ends at a key that is cut short inside of its time, and names it") {
+TEST_CASE("scan ends at a key that is truncated within its time, and names it") {
   const ModelProgram cut;
   const std::string names =
       "tsdb-uid\t000001\tname\t6d657472696373\t6d\n"
@@ -91,7 +91,7 @@ TEST_CASE("scan ends at a key that is cut short inside of its time, and names it
   CHECK(outcome.err.find("000001655400") != std::string::npos);
 }
 
-TEST_CASE("scan prints rows without tags, and of tags without names what OpenTSDB says") {
+TEST_CASE("scan prints rows without tags, and OpenTSDB's error for tags without names") {
   const ModelProgram program;
   REQUIRE(program
               .Run({"load"},
@@ -117,7 +117,7 @@ TEST_CASE("scan prints rows without tags, and of tags without names what OpenTSD
   CHECK(orphan.Run({"scan", "--import", "1699999200", "sum", "m"}).exit == 1);
 }
 
-TEST_CASE("scan --delete prints the rows and takes them away") {
+TEST_CASE("scan --delete prints the rows and deletes them") {
   const ModelProgram program;
   program.Import("m 1699999200 1 host=a\nm 1699999200 2 host=b\n");
   CHECK(program.Run({"scan", "--delete", "1699999200", "sum", "m", "host=a"}).out ==
@@ -125,7 +125,7 @@ TEST_CASE("scan --delete prints the rows and takes them away") {
   CHECK(program.Scan({"1699999200", "sum", "m"}) == "m 1699999200 2 host=b\n");
 }
 
-TEST_CASE("scan refuses a pattern that it would have to take for any value") {
+TEST_CASE("scan refuses a pattern that would otherwise mean any value") {
   const ModelProgram program;
   program.Import("m 1699999200 1 host=a\n");
   CHECK(program.Run({"scan", "--delete", "1699999200", "sum", "m", "host=b*"}).exit == 1);

@@ -1,5 +1,5 @@
-// What commands open the store for: those that only look leave its files as they are, however much
-// there is to be merged.
+// How commands open the store: commands that only read leave its files unchanged, however much is
+// to be merged.
 
 #include <doctest/doctest.h>
 
@@ -14,7 +14,7 @@
 namespace hg::tsd {
 namespace {
 
-/// Notes what each run opens the store for.
+/// Records how each run opens the store.
 class Program : public ToolProgram {
  public:
   Program()
@@ -25,7 +25,7 @@ class Program : public ToolProgram {
             },
             "") {}
 
-  /// The data directory but for the log, which a start may go on with in a new file.
+  /// The data directory without the log, which a start may continue in a new file.
   [[nodiscard]] std::map<std::string, std::string> Files() const {
     std::map<std::string, std::string> files;
     for (const auto& entry : std::filesystem::directory_iterator(Path("data"))) {
@@ -42,7 +42,7 @@ class Program : public ToolProgram {
 
 const std::string kPoints = "m 1699999200 1 host=a\nm 1700009200 1 host=b\n";
 
-TEST_CASE("commands that only read leave every file as it is, also where merges are due") {
+TEST_CASE("commands that only read leave every file unchanged, even if merges are due") {
   Program program;
   program.Import(kPoints);
   REQUIRE(program.Run({"admin", "flush"}).exit == 0);

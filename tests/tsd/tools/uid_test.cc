@@ -1,4 +1,4 @@
-// Ids, and what is said of them.
+// Ids and metadata.
 
 #include <doctest/doctest.h>
 
@@ -11,7 +11,7 @@
 namespace hg::tsd {
 namespace {
 
-TEST_CASE("names are assigned, looked up, found by expression, renamed and deleted") {
+TEST_CASE("names are assigned, looked up, searched, renamed and deleted") {
   const ModelProgram program;
   CHECK(program.Run({"mkmetric", "one", "two"}).out ==
         "metrics one: [0, 0, 1]\nmetrics two: [0, 0, 2]\n");
@@ -28,7 +28,7 @@ TEST_CASE("names are assigned, looked up, found by expression, renamed and delet
   CHECK(program.Run({"uid", "metrics", "three"}).exit == 1);
 }
 
-TEST_CASE("uid tells misuse, bad numbers and bad expressions apart") {
+TEST_CASE("uid distinguishes wrong usage, invalid numbers and invalid expressions") {
   const ModelProgram program;
   CHECK(program.Run({"uid"}).exit == 2);
   CHECK(program.Run({"uid", "assign", "metrics"}).exit == 2);
@@ -75,7 +75,7 @@ TEST_CASE(
   CHECK(program.Run({"uid", "fsck"}).exit == 0);
 }
 
-TEST_CASE("uid fsck lets a counter above the number of entries pass, and repairs no damaged one") {
+TEST_CASE("uid fsck accepts a counter above the number of entries, and repairs no damaged one") {
   const ModelProgram behind;
   LoadUids(behind, {{"00", "id", "metrics", "0000000000000002"},
                     {"6d", "id", "metrics", "000003"},
@@ -101,7 +101,7 @@ TEST_CASE("uid fsck deletes unknown columns only when told to") {
   CHECK(program.Run({"uid", "fsck", "nosuch"}).exit == 2);
 }
 
-TEST_CASE("metasync describes series that have points, metapurge takes the descriptions away") {
+TEST_CASE("metasync creates metadata of series that have points, and metapurge deletes it") {
   const ModelProgram program;
   program.Import("m 1699999200 1 host=a\n");
   const std::string before = program.Run({"dump", "tsdb-uid"}).out;
@@ -118,7 +118,8 @@ TEST_CASE("metasync describes series that have points, metapurge takes the descr
   CHECK(program.Run({"dump", "tsdb-meta"}).out.empty());
 }
 
-TEST_CASE("metasync corrects what is stored of series and ids, and keeps what people said") {
+TEST_CASE(
+    "metasync corrects stored metadata of series and ids, and keeps fields written by users") {
   const auto object = [](const std::string& text) { return ToHex(text) + "\n"; };
   const std::string row = "tsdb-meta\t000001000001000001\tname\t";
   const std::string said =
@@ -159,7 +160,7 @@ TEST_CASE("metasync corrects what is stored of series and ids, and keeps what pe
   }
 }
 
-TEST_CASE("treepurge empties a tree, and with true forgets it") {
+TEST_CASE("treepurge deletes the content of a tree, and with true its definition") {
   const ModelProgram program;
   const std::string definition = "0001\tt\t" + ToHex("tree") + "\t7b7d\n";
   const std::string rule = "0001\tt\t" + ToHex("tree_rule:0:0") + "\t7b7d\n";

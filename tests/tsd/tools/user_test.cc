@@ -1,4 +1,4 @@
-// The file of users, written by the command.
+// The command `user`, which writes the file of users.
 
 #include <doctest/doctest.h>
 #include <sys/stat.h>
@@ -35,7 +35,7 @@ class UserProgram : public ToolProgram {
   }
 };
 
-TEST_CASE("a user is added with the password of the standard input, which the file does not tell") {
+TEST_CASE("a user is added with a password from standard input, which the file does not contain") {
   const UserProgram program;
   const Outcome added = program.User({"add", "ann", "read,write"}, "open sesame\n");
   CHECK(added.exit == 0);
@@ -50,7 +50,7 @@ TEST_CASE("a user is added with the password of the standard input, which the fi
   CHECK((file.st_mode & 0777) == 0600);
 }
 
-TEST_CASE("password, roles and remove change one user and nobody else") {
+TEST_CASE("password, roles and remove change one user only") {
   const UserProgram program;
   REQUIRE(program.User({"add", "ann", "read"}, "a\n").exit == 0);
   REQUIRE(program.User({"add", "bob", "write"}, "b\n").exit == 0);
@@ -66,7 +66,7 @@ TEST_CASE("password, roles and remove change one user and nobody else") {
   CHECK(program.Judge("bob", "b") != nullptr);
 }
 
-TEST_CASE("a token is printed once, lets its user in, and is taken back") {
+TEST_CASE("a token is printed once, authenticates its user, and can be revoked") {
   const UserProgram program;
   REQUIRE(program.User({"add", "--no-password", "agents", "write"}).exit == 0);
   const Outcome made = program.User({"token", "agents"});
@@ -92,7 +92,7 @@ TEST_CASE("a file keeps its mode when it is written again") {
   CHECK((file.st_mode & 0777) == 0640);
 }
 
-TEST_CASE("what cannot be is refused, and the file stays as it was") {
+TEST_CASE("invalid changes are refused, and the file stays unchanged") {
   const UserProgram program;
   REQUIRE(program.User({"add", "ann", "read"}, "a\n").exit == 0);
   const std::string before = program.File();

@@ -1,0 +1,19 @@
+#pragma once
+// Facts about the names of a request's header fields.
+
+#include <string_view>
+
+#include "http/request.h"
+
+namespace hg::http {
+
+/// True if other users may see the value of the field, for example in /api/stats/query. Allows only
+/// fields that are known to hold no credentials, because every gateway and plug-in has its own name
+/// for a token.
+bool MayBeShown(std::string_view lower_name);
+
+/// True if a proxy says that it forwarded the request, so that the connection's address is the
+/// proxy's. Not every proxy says so: nginx does so only if configured.
+bool WasForwarded(const Request& request);
+
+}  // namespace hg::http

@@ -1,0 +1,48 @@
+#pragma once
+// Reads and writes the families and split keys of a table in the notation of HBase's shell:
+//
+//   {NAME => 'f1', TTL => '3d'}, {NAME => 'f2', VERSIONS => 3}, SPLITS => ['a', 'm']
+//
+// Quotes are optional around words without blanks and punctuation. A word alone names a family.
+// {NAME => 'f1', METHOD => 'delete'} and 'delete' => 'f1' remove a family. In a split key, \xHH is
+// a byte and \\ is a backslash.
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "storage/base/bytes.h"
+#include "storage/base/status.h"
+#include "storage/table_descriptor.h"
+
+namespace hg::http {
+
+/// More regions than are ever useful. Each region is a line of the manifest.
+inline constexpr uint32_t kSplitsMax = 1000;
+
+/// A change of a table, or a new table as a change of an empty one.
+struct TableChange {
+  struct Family {
+    Bytes name;
+    std::vector<std::pair<std::string, std::string>> attributes = {};  // HBase's name and text
+    bool remove = false;
+  };
+  std::vector<Family> families;  // each name once
+  std::vector<Bytes> splits;
+};
+
+/// InvalidArgument: a syntax error, or a family that is named twice. Unsupported: an attribute of a
+/// table that the store lacks; the message has its name and value.
+Result<TableChange> ParseTableText(std::string_view text);
+
+/// Applies the change to the families. Attributes that the change omits keep their values. A new
+/// family has the defaults for them. Returns the errors of SetAttribute
+/// (storage/lsm/table_attributes.h), and NotFound for a removed family that does not exist. The
+/// descriptor may be partly changed then.
+Status ChangeFamilies(const TableChange& change, TableDescriptor* table);
+
+/// Returns the text from which a table with these families and splits is created.
+std::string TableText(const TableDescriptor& table);
+
+}  // namespace hg::http

@@ -1,0 +1,38 @@
+#include "query/promql/annotations.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace hg::query::promql {
+
+void Annotations::Add(Remark kind, size_t at, std::string text) {
+  Entry entry{kind, at, std::move(text)};
+  if (std::find(entries_.begin(), entries_.end(), entry) != entries_.end()) return;
+  const auto kept = std::count_if(entries_.begin(), entries_.end(),
+                                  [&](const Entry& other) { return other.kind == kind; });
+  if (static_cast<size_t>(kept) == kMost) {
+    more_[static_cast<size_t>(kind)] = true;
+  } else {
+    entries_.push_back(std::move(entry));
+  }
+}
+
+std::vector<std::string> Annotations::Texts(Remark kind, std::string_view query) const {
+  const std::string word = kind == Remark::kWarning ? "warning" : "info";
+  std::vector<std::string> texts;
+  for (const Entry& entry : entries_) {
+    if (entry.kind != kind) continue;
+    texts.push_back("PromQL " + word + ": " + entry.text + " (" + PlaceText(query, entry.at) + ")");
+  }
+  if (more_[static_cast<size_t>(kind)]) texts.push_back("more " + word + " annotations omitted");
+  return texts;
+}
+
+std::string PlaceText(std::string_view query, size_t at) {
+  const std::string_view before = query.substr(0, at);
+  const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+  const size_t line_begin = before.rfind('\n') + 1;  // npos + 1 = 0
+  return std::to_string(line) + ":" + std::to_string(at - line_begin + 1);
+}
+
+}  // namespace hg::query::promql

@@ -1,0 +1,41 @@
+#pragma once
+// Remarks about a query that are returned together with its result.
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hg::query::promql {
+
+enum class Remark : unsigned char { kWarning, kInfo };
+
+/// The texts that Prometheus returns as "warnings" and "infos". Keeps few of them, so their memory
+/// is not charged. Not thread-safe.
+class Annotations {
+ public:
+  /// The most remarks of a kind that are kept.
+  static constexpr size_t kMost = 10;
+
+  /// Adds a remark about the part of the expression at the byte offset `at`. A remark that was
+  /// added before is not repeated.
+  void Add(Remark kind, size_t at, std::string text);
+  /// Returns the remarks of a kind with their places, as "PromQL info: … (1:6)". `query` is the
+  /// text of the expression.
+  [[nodiscard]] std::vector<std::string> Texts(Remark kind, std::string_view query) const;
+
+ private:
+  struct Entry {
+    Remark kind = Remark::kWarning;
+    size_t at = 0;
+    std::string text;
+    bool operator==(const Entry&) const = default;
+  };
+  std::vector<Entry> entries_;
+  bool more_[2] = {false, false};  // by kind: some were not kept
+};
+
+/// Returns "1:6": the line, and the byte in the line.
+std::string PlaceText(std::string_view query, size_t at);
+
+}  // namespace hg::query::promql

@@ -1,0 +1,93 @@
+#pragma once
+// The limits of a request: how long it may run, how much memory it may hold, and whether the client
+// still waits for it. The HTTP layer makes one context for each request (query/running_request.h)
+// and passes it down as an argument. Every loop whose length depends on a request or on stored data
+// reports to it.
+
+#include <algorithm>
+#include <cstdint>
+
+#include "storage/base/status.h"
+
+namespace hg {
+
+/// Thread-safe.
+class RequestContext {
+ public:
+  virtual ~RequestContext() = default;
+
+  /// Reports `steps` of work. One step costs about as much as reading or merging one point. Work
+  /// that costs more counts as more steps. The call is cheap: it looks at the clock once in many
+  /// steps. It may block if the request turns out to be large. On a failure the caller stops and
+  /// returns it.
+  virtual Status Step(uint64_t steps) = 0;
+
+  /// Checks the limits now, for single pieces of work that take milliseconds. On a failure the
+  /// caller stops and returns it.
+  virtual Status Check() { return Step(0); }
+
+  /// Reports that `bytes` of memory are about to be allocated. A negative number reports freed
+  /// memory and never fails. On a failure the caller does not allocate, stops and returns it.
+  virtual Status Charge(int64_t bytes) = 0;
+
+  /// A context without limits, for tools and background threads.
+  static RequestContext& Unlimited();
+};
+
+inline RequestContext& RequestContext::Unlimited() {
+  class AllowsEverything final : public RequestContext {
+    Status Step(uint64_t) override { return {}; }
+    Status Charge(int64_t) override { return {}; }
+  };
+  static AllowsEverything context;
+  return context;
+}
+
+/// Counts the memory that one object holds and charges it to a context in large pieces, so that
+/// small changes do not touch shared counters. The destructor gives everything back. Not
+/// thread-safe.
+class MemoryTally {
+ public:
+  /// With nullptr it only counts. The context must outlive the tally.
+  explicit MemoryTally(RequestContext* watch) : watch_(watch) {}
+  MemoryTally(const MemoryTally&) = delete;
+  MemoryTally& operator=(const MemoryTally&) = delete;
+  ~MemoryTally() {
+    if (watch_ != nullptr && charged_ > 0) (void)watch_->Charge(-charged_);
+  }
+
+  /// As RequestContext::Charge.
+  Status Add(int64_t bytes) {
+    held_ += bytes;
+    if (watch_ == nullptr) return {};
+    if (held_ > charged_) {
+      const int64_t more = std::max(held_ - charged_, kPieceBytes);
+      if (Status refused = watch_->Charge(more); !refused.ok()) {
+        held_ -= bytes;
+        return refused;
+      }
+      charged_ += more;
+    } else if (charged_ - held_ > kSpareBytesMax) {
+      const int64_t less = charged_ - held_ - kPieceBytes;
+      (void)watch_->Charge(-less);
+      charged_ -= less;
+    }
+    return {};
+  }
+  void Remove(int64_t bytes) { (void)Add(-bytes); }
+
+  /// As RequestContext::Step.
+  Status Step(uint64_t steps) { return watch_ != nullptr ? watch_->Step(steps) : Status(); }
+
+  [[nodiscard]] int64_t held() const { return held_; }
+
+ private:
+  static constexpr int64_t kPieceBytes = 64 << 10;
+  static constexpr int64_t kSpareBytesMax = 256 << 10;
+
+  RequestContext* const watch_;
+  int64_t held_ = 0;
+  int64_t charged_ = 0;
+};
+
+}  // namespace hg

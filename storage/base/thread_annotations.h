@@ -1,0 +1,45 @@
+#pragma once
+// A mutex whose members clang checks: a member marked GUARDED_BY(mutex) may be used only while the
+// mutex is locked (-Wthread-safety, an error in the clang build). Other compilers check nothing.
+
+#include <mutex>
+
+#if defined(__clang__)
+#define HG_THREAD_ANNOTATION(x) __attribute__((x))
+#else
+#define HG_THREAD_ANNOTATION(x)
+#endif
+
+#define GUARDED_BY(mutex) HG_THREAD_ANNOTATION(guarded_by(mutex))
+/// The caller holds the mutex.
+#define REQUIRES(mutex) HG_THREAD_ANNOTATION(requires_capability(mutex))
+
+namespace hg {
+
+/// std::mutex, for members that are marked GUARDED_BY.
+class HG_THREAD_ANNOTATION(capability("mutex")) Mutex {
+ public:
+  void Lock() HG_THREAD_ANNOTATION(acquire_capability()) { mutex_.lock(); }
+  void Unlock() HG_THREAD_ANNOTATION(release_capability()) { mutex_.unlock(); }
+  /// Tells clang, which does not look into callbacks, that the caller holds it. Checks nothing.
+  void AssertHeld() const HG_THREAD_ANNOTATION(assert_capability(this)) {}
+
+ private:
+  std::mutex mutex_;
+};
+
+/// Holds a Mutex for as long as it lives.
+class HG_THREAD_ANNOTATION(scoped_lockable) MutexLock {
+ public:
+  explicit MutexLock(Mutex& mutex) HG_THREAD_ANNOTATION(acquire_capability(mutex)) : mutex_(mutex) {
+    mutex_.Lock();
+  }
+  MutexLock(const MutexLock&) = delete;
+  MutexLock& operator=(const MutexLock&) = delete;
+  ~MutexLock() HG_THREAD_ANNOTATION(release_capability()) { mutex_.Unlock(); }
+
+ private:
+  Mutex& mutex_;
+};
+
+}  // namespace hg

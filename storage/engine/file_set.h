@@ -1,0 +1,150 @@
+#pragma once
+// Which files a store consists of. The FileSet owns the manifest, the current version and the open
+// files; Apply is the only way to change them.
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "storage/base/file.h"
+#include "storage/base/status.h"
+#include "storage/base/thread_annotations.h"
+#include "storage/engine/version.h"
+#include "storage/lsm/block_cache.h"
+#include "storage/lsm/manifest.h"
+
+namespace hg::points {
+
+/// The tables with their regions, and the ids that the next ones get. Plain value.
+struct TableList {
+  std::vector<lsm::TableEntry> entries;
+  uint32_t next_table = 1;
+  uint32_t next_region = 1;
+};
+
+/// What a flush has made durable: the oldest frozen memtable. Plain value.
+struct Flushed {
+  uint64_t sequence = 0;  // sequence number of the last record in the memtable
+  // Where the log of the next memtable begins.
+  uint64_t log_file = 0;
+  LogPosition log_position = 0;
+  int64_t stamp_floor_ms = 0;
+};
+
+/// A change of the files of a store. Plain value.
+struct Edit {
+  /// Parts of the current version to remove.
+  Runs remove;
+  /// Parts that come, newest first within a region. Either their files are written and synced, or
+  /// they name the files of a part in `remove`. They take the place of the newest part that is
+  /// removed from their region; where none is, they are newer than all parts of the region.
+  std::vector<lsm::RunEntry> add;
+  /// The complete list of tables after the change. Only one thread at a time may change tables
+  /// (Engine::regions_mutex_).
+  std::optional<TableList> tables;
+  /// If set: removes the oldest frozen memtable. Its content is in the parts in `add`.
+  std::optional<Flushed> flushed;
+  /// If true: drops these files from the page cache, because a merge has just read or written them.
+  bool forget_cached = false;
+};
+
+/// The manifest and the version with the same files. A reader of the manifest's files must hold the
+/// version meanwhile, so that the files are not removed.
+struct FileSetState {
+  lsm::Manifest manifest;
+  std::shared_ptr<const Version> version;
+};
+
+/// Thread-safe after OpenFiles. A file that no version holds any more, and that the manifest does
+/// not name, is closed and removed by the thread that lets go of its last version.
+///
+/// Lock order: commit_ → the engine's register_ and write_ (AddMemory only) → version_mutex_.
+/// commit_ is held while the manifest is written. Nobody may hold it and wait for the log: the log
+/// thread takes it to name log files. version_mutex_ is held for a copy of a pointer.
+class FileSet {
+ public:
+  /// `files`, `cache` and `counters` must outlive the FileSet. Files that a reader still holds also
+  /// use the last two.
+  FileSet(FileSystem& files, std::string folder, std::shared_ptr<lsm::BlockCache> cache,
+          std::shared_ptr<lsm::ReadCounters> counters)
+      : files_(files),
+        folder_(std::move(folder)),
+        cache_(std::move(cache)),
+        counters_(std::move(counters)) {}
+
+  // At the start, before all other calls and in this order, on one thread.
+  /// Loads the manifest, or makes one with this layout where the folder has no file of a store.
+  /// InvalidArgument: the stored layout differs. Corruption, Unsupported: see LoadManifest.
+  Status LoadManifest(const KeyLayout& layout);
+  /// Opens the files that the manifest names. Removes part files and log files that it does not
+  /// name.
+  Status OpenFiles();
+
+  [[nodiscard]] std::shared_ptr<const Version> Pin() const;
+  [[nodiscard]] FileSetState State() const;
+  [[nodiscard]] TableList Tables() const;
+  /// Returns a number for the files of a new part. No number is returned twice.
+  uint64_t NewNumber() { return next_number_++; }
+  /// Memory of the block indexes and filters of all open files, in bytes.
+  [[nodiscard]] uint64_t MemoryBytes() const { return *memory_bytes_; }
+
+  /// Makes the change durable, then visible. After a failure manifest, version and open files are
+  /// as before, and new files of `edit.add` are removed. A failure to save the manifest may leave
+  /// either manifest on the disk: then files that the one on the disk names stay until the next
+  /// start. Out of memory is such a failure, too.
+  Status Apply(const Edit& edit);
+  /// Removes files that were written but never passed to Apply. The next start removes the files
+  /// that could not be removed.
+  void RemoveFiles(std::span<const lsm::RunEntry> entries) const;
+
+  /// Puts a new active memtable in front. `freeze` runs with commit_ held. It takes the locks that
+  /// keep writers from the memtable of before, and calls `publish` while it holds them; it need not
+  /// call it. `publish` swaps a pointer, and does not fail.
+  void AddMemory(std::shared_ptr<Generation> memory,
+                 const std::function<void(const std::function<void()>& publish)>& freeze);
+
+  /// These record in the manifest which log files must exist at the next start. The list is durable
+  /// when they return ok. SetLogFiles replaces it after recovery. AddLogFiles adds to it
+  /// (LogOptions::name_files).
+  Status SetLogFiles(std::vector<lsm::LogFile> logs);
+  Status AddLogFiles(const std::list<lsm::LogFile>& logs);
+
+ private:
+  using OpenByNumber = std::map<uint64_t, std::shared_ptr<const RunFiles>>;
+
+  Result<std::shared_ptr<const RunFiles>> Open(const lsm::RunEntry& entry);
+  Status RemoveUnnamed(const lsm::Manifest& manifest);
+  Status OpenFilesOf(const Edit& edit, OpenByNumber* opened);
+  Status Commit(const Edit& edit, const OpenByNumber& opened,
+                std::shared_ptr<const Version>* before, bool* saving) REQUIRES(commit_);
+  std::shared_ptr<const Version> After(const Edit& edit, const OpenByNumber& opened) const
+      REQUIRES(commit_);
+  Status Save(lsm::Manifest manifest) REQUIRES(commit_);
+  void Publish(std::shared_ptr<const Version>* version) REQUIRES(commit_);
+  [[nodiscard]] bool NamedOnDisk(const std::vector<lsm::RunEntry>& entries) const;
+
+  FileSystem& files_;
+  const std::string folder_;
+  const std::shared_ptr<lsm::BlockCache> cache_;
+  const std::shared_ptr<lsm::ReadCounters> counters_;
+  std::atomic<uint64_t> next_number_{1};
+  // Shared with the files: a reader may keep one longer than the FileSet lives.
+  const std::shared_ptr<std::atomic<uint64_t>> memory_bytes_ =
+      std::make_shared<std::atomic<uint64_t>>(0);
+
+  mutable Mutex commit_;
+  lsm::Manifest manifest_ GUARDED_BY(commit_);  // the manifest as last saved
+
+  mutable Mutex version_mutex_;
+  // To change it, hold commit_ as well.
+  std::shared_ptr<const Version> version_ GUARDED_BY(version_mutex_) = std::make_shared<Version>();
+};
+
+}  // namespace hg::points

@@ -1,0 +1,59 @@
+#pragma once
+// Doubles that Prometheus and OpenTelemetry send and OpenTSDB's protocols refuse: NaN, stale
+// markers and infinities (docs/ingestion.md, "Values that are not numbers").
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "storage/model/point.h"
+
+namespace hg {
+
+/// The bits of the NaN that Prometheus stores for every NaN except its stale marker.
+inline constexpr uint64_t kNormalNanBits = 0x7FF8000000000001;
+/// The bits of the NaN with which Prometheus marks the end of a series.
+inline constexpr uint64_t kStaleMarkerBits = 0x7FF0000000000002;
+
+inline constexpr uint64_t kInfinityBits = 0x7FF0000000000000;
+
+/// The form in which a NaN of these bits is stored.
+inline PointValue StoredNan(uint64_t bits) {
+  return {bits == kStaleMarkerBits ? kStaleMarkerBits : kNormalNanBits, kFloat64};
+}
+
+/// Whether these are the bits of a NaN that is no widened 4-byte float, such as a stale marker.
+/// Queries of OpenTSDB's API pass over these values. Tables of OpenTSDB can hold the NaN of a
+/// 4-byte float and infinities (written by other programs): OpenTSDB shows the former, and fails a
+/// query of the latter.
+constexpr bool IsSpecialDouble(uint64_t bits) {
+  constexpr uint64_t kBeyondFloat = 0x000000001FFFFFFF;
+  return (bits & kInfinityBits) == kInfinityBits && (bits & kBeyondFloat) != 0;
+}
+
+/// How CSV files show these values.
+inline constexpr std::array<std::pair<std::string_view, uint64_t>, 4> kSpecialDoubleTexts = {{
+    {"NaN", kNormalNanBits},
+    {"StaleNaN", kStaleMarkerBits},
+    {"+Inf", kInfinityBits},
+    {"-Inf", kInfinityBits | uint64_t{1} << 63},
+}};
+
+/// The value that a cell of a CSV file shows; nullopt: the text is none of them.
+inline std::optional<PointValue> ReadSpecialDouble(std::string_view text) {
+  for (const auto& [name, bits] : kSpecialDoubleTexts)
+    if (text == name) return PointValue{bits, kFloat64};
+  return std::nullopt;
+}
+
+/// The text of a double that is not finite.
+inline std::string_view SpecialDoubleText(uint64_t bits) {
+  for (const auto& [name, its_bits] : kSpecialDoubleTexts)
+    if (bits == its_bits) return name;
+  return "NaN";
+}
+
+}  // namespace hg

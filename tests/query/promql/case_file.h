@@ -1,0 +1,32 @@
+#pragma once
+// Runs files of cases in the notation of Prometheus' promqltest: "load", "eval" and "clear". Tests
+// of ours and, if they can be fetched, those of Prometheus are written in it
+// (tests/compat/promql/upstream.py).
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hg::query::promql {
+
+enum class CaseEnd : unsigned char {
+  kPassed,
+  kFailed,
+  kUnsupported,  // fails because it needs what docs/promql.md excludes
+};
+
+/// What became of one "eval".
+struct CaseResult {
+  size_t line = 0;  // from 1
+  std::string command;
+  CaseEnd end = CaseEnd::kPassed;
+  std::string why;  // empty for kPassed
+};
+
+/// Evaluates each case as it is written. An instant is also evaluated as the middle of a range, and
+/// with all its selectors fixed by "@". Texts of errors are not compared, because those of
+/// Hourglass are its own. A command that cannot be read is a result with the end kFailed.
+std::vector<CaseResult> RunCases(std::string_view text);
+
+}  // namespace hg::query::promql

@@ -1,0 +1,437 @@
+#include "query/running_requests.h"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "storage/base/no_wait.h"
+#include "tests/support/manual_clock.h"
+
+namespace hg::query {
+namespace {
+
+constexpr uint64_t kManySteps = 1 << 20;  // it includes a check
+
+/// Queries of one daemon.
+struct Queries {
+  explicit Queries(const Options& options = {}) : running(options, clock) {}
+
+  std::unique_ptr<RunningRequest> Begin(RequestClient client = {},
+                                        const std::string& start = "1h-ago") {
+    Request query;
+    query.start = start;
+    auto request = running.Begin("GET /api/query", std::move(client));
+    CHECK(request->BecomeQuery(query, {}).ok());
+    return request;
+  }
+
+  ManualClock clock{1'500'000'000'000};
+  RunningRequests running;
+};
+
+RequestClient From(const std::string& remote) {
+  RequestClient client;
+  client.remote = remote;
+  return client;
+}
+
+template <typename Condition>
+void WaitUntil(Condition condition) {
+  while (!condition()) std::this_thread::yield();
+}
+
+}  // namespace
+
+TEST_CASE("memory beyond that of one query is refused, with the limit and the query in the error") {
+  Options options;
+  options.query_memory_bytes_max = 10 << 20;
+  options.large_bytes = 0;
+  Queries queries(options);
+  auto query = queries.Begin();
+  CHECK(query->Charge(10 << 20).ok());
+  const Status refused = query->Charge(1);
+  CHECK(refused.code() == StatusCode::kLimitExceeded);
+  CHECK(refused.message().find("10 MB") != std::string::npos);
+  CHECK(refused.message().find("tsd.query.memory.per_query") != std::string::npos);
+  CHECK(refused.message().find("start=1h-ago") != std::string::npos);
+  CHECK(query->Charge(-1).ok());
+  CHECK(query->Charge(1).ok());
+}
+
+TEST_CASE("the memory of all queries is limited, and freed when a query ends") {
+  Options options;
+  options.memory_bytes_max = 10 << 20;
+  options.large_bytes = 0;
+  Queries queries(options);
+  auto first = queries.Begin(), second = queries.Begin();
+  CHECK(first->Charge(6 << 20).ok());
+  const Status refused = second->Charge(6 << 20);
+  CHECK(refused.code() == StatusCode::kBusy);
+  CHECK(refused.message().find("10 MB") != std::string::npos);
+  CHECK(queries.running.budget().taken() == 6 << 20);
+  first.reset();
+  CHECK(queries.running.budget().taken() == 0);
+  CHECK(second->Charge(6 << 20).ok());
+}
+
+TEST_CASE("a query ends when its time is over, unless its response has begun") {
+  Options options;
+  options.timeout_ms = 50;
+  Queries queries(options);
+  auto query = queries.Begin();
+  queries.clock.AdvanceMs(50);
+  CHECK(query->Step(kManySteps).ok());
+  queries.clock.AdvanceMs(1);
+  const Status late = query->Step(kManySteps);
+  CHECK(late.code() == StatusCode::kDeadlineExceeded);
+  CHECK(late.message().find("Time limit: 50 ms, fetch time: 51 ms") != std::string::npos);
+  query->BeginAnswer();
+  CHECK(query->Step(kManySteps).ok());
+}
+
+TEST_CASE("a query ends if its client has gone") {
+  Queries queries;
+  bool gone = false;
+  RequestClient client;
+  client.gone = [&] { return gone; };
+  auto query = queries.Begin(std::move(client));
+  CHECK(query->Step(kManySteps).ok());
+  gone = true;
+  CHECK(query->Step(kManySteps).code() == StatusCode::kDeadlineExceeded);
+  query.reset();
+  CHECK(queries.running.Completed()[0]->client_gone);
+}
+
+TEST_CASE("a write continues for a moment after its client has gone") {
+  Queries queries;
+  bool gone = false;
+  RequestClient client;
+  client.gone = [&] { return gone; };
+  auto write = queries.running.Begin("POST /api/put", std::move(client));
+  write->OutliveClient(250);
+  queries.clock.AdvanceMs(1000);
+  CHECK(write->Check().ok());
+  gone = true;
+  CHECK(write->Check().ok());
+  queries.clock.AdvanceMs(249);
+  CHECK(write->Check().ok());
+  queries.clock.AdvanceMs(1);
+  CHECK(write->Check().code() == StatusCode::kDeadlineExceeded);
+}
+
+TEST_CASE("the limits are checked only every few steps") {
+  Queries queries;
+  int looks = 0;
+  RequestClient client;
+  client.gone = [&] { return ++looks < 0; };
+  auto query = queries.Begin(std::move(client));
+  for (int i = 0; i < 1000; ++i) CHECK(query->Step(1000).ok());
+  CHECK(looks > 5);
+  CHECK(looks < 50);
+}
+
+TEST_CASE("a query can be ended by its id, and a response that has begun is cut") {
+  Queries queries;
+  int cuts = 0;
+  RequestClient client;
+  client.cut = [&] { ++cuts; };
+  auto query = queries.Begin(std::move(client));
+  const uint64_t id = queries.running.Running().at(0).id;
+  CHECK_FALSE(queries.running.Kill(id + 1));
+  CHECK(query->Check().ok());
+  CHECK(queries.running.Kill(id));
+  CHECK(query->Check().code() == StatusCode::kDeadlineExceeded);
+  CHECK(cuts == 0);
+  query->BeginAnswer();
+  CHECK_FALSE(query->Check().ok());
+  CHECK(queries.running.Kill(id));
+  CHECK(cuts == 1);
+  query.reset();
+  CHECK_FALSE(queries.running.Kill(id));
+}
+
+TEST_CASE("an equal query of the same address is refused while one runs, if the option says so") {
+  Options options;
+  options.simultaneous_duplicates = false;
+  Queries queries(options);
+  Request same, other;
+  other.start = "1h-ago";
+  const auto ask = [](Queries& of, const Request& query, const std::string& remote) {
+    auto request = of.running.Begin("GET /api/query", From(remote));
+    const Status begun = request->BecomeQuery(query, {{}, true});
+    return std::pair(std::move(request), begun);
+  };
+  auto first = ask(queries, same, "10.0.0.1:1");
+  const auto again = ask(queries, same, "10.0.0.1:2");
+  CHECK(again.second.code() == StatusCode::kInvalidArgument);
+  CHECK(again.second.message() == "Query is already executing for endpoint: 10.0.0.1");
+  CHECK(ask(queries, same, "10.0.0.2:1").second.ok());
+  CHECK(ask(queries, other, "10.0.0.1:1").second.ok());
+  CHECK(ask(queries, same, "").second.ok());
+  first.first.reset();
+  CHECK(ask(queries, same, "10.0.0.1:2").second.ok());
+
+  Queries tolerant;
+  const auto one = ask(tolerant, same, "10.0.0.1:1");
+  CHECK(ask(tolerant, same, "10.0.0.1:2").second.ok());
+}
+
+TEST_CASE("completed queries are kept once per address, newest first, and counted") {
+  Queries queries;
+  for (int i = 0; i < 3; ++i) queries.Begin(From("10.0.0.1:" + std::to_string(i)));
+  queries.Begin(From("10.0.0.2:1"));
+  auto completed = queries.running.Completed();
+  REQUIRE(completed.size() == 2);
+  CHECK(completed[0]->remote == "10.0.0.2:1");
+  CHECK(completed[0]->executed == 1);
+  CHECK(completed[1]->remote == "10.0.0.1:2");
+  CHECK(completed[1]->executed == 3);
+  for (int i = 0; i < 300; ++i) queries.Begin(From("a:1"), std::to_string(i));
+  completed = queries.running.Completed();
+  REQUIRE(completed.size() == RunningRequests::kCompletedMax);
+  CHECK(completed[0]->query->start == "299");
+}
+
+TEST_CASE(
+    "of a very long query only the beginnings of its times are kept, whichever text is long") {
+  const std::string much(1 << 20, 'x');
+  std::vector<Request> requests(9);
+  for (Request& request : requests) {
+    request.start = "1h-ago";
+    request.queries.resize(1);
+  }
+  requests[0].start = much;
+  requests[1].end = much;
+  requests[2].timezone = much;
+  requests[3].queries[0].aggregator = much;
+  requests[4].queries[0].metric = much;
+  requests[5].queries[0].downsample = much;
+  requests[6].queries[0].rollup_usage = much;
+  requests[7].queries[0].percentiles = std::vector<double>(1 << 17);
+  requests[8].queries[0].filters.push_back({.type = much, .tagk = "k", .filter = "v"});
+  Queries queries;
+  for (const Request& query : requests) {
+    auto request = queries.running.Begin("POST /api/query", {});
+    REQUIRE(request->BecomeQuery(query, {}).ok());
+    const auto shown = queries.running.Running()[0].query;
+    CHECK(shown->queries.empty());
+    CHECK(shown->start == query.start.substr(0, 64));
+    CHECK(shown->end.value_or("").size() <= 64);
+    CHECK_FALSE(shown->timezone);
+  }
+  for (const auto& completed : queries.running.Completed())
+    CHECK(completed->query->queries.empty());
+}
+
+TEST_CASE("a request other than a query is listed and can be ended, and is not remembered") {
+  Queries queries;
+  int cuts = 0;
+  RequestClient client;
+  client.remote = "10.0.0.1:1";
+  client.cut = [&] { ++cuts; };
+  auto request = queries.running.Begin("GET /api/suggest", std::move(client));
+  const auto running = queries.running.Running();
+  REQUIRE(running.size() == 1);
+  CHECK(running[0].endpoint == "GET /api/suggest");
+  CHECK(running[0].query == nullptr);
+  CHECK(running[0].remote == "10.0.0.1:1");
+  CHECK(queries.running.Kill(running[0].id));
+  CHECK(cuts == 1);
+  CHECK(request->Step(kManySteps).code() == StatusCode::kDeadlineExceeded);
+  request.reset();
+  CHECK(queries.running.Running().empty());
+  CHECK(queries.running.Completed().empty());
+}
+
+TEST_CASE("a server that stops ends running and new requests") {
+  Queries queries;
+  auto running = queries.Begin();
+  CHECK(running->Check().ok());
+  queries.running.EndAll();
+  CHECK(running->Check().code() == StatusCode::kBusy);
+  CHECK(queries.Begin()->Step(kManySteps).code() == StatusCode::kBusy);
+}
+
+TEST_CASE("listeners are called at the end of a query with duration, memory and outcome") {
+  Queries queries;
+  std::vector<CompletedQuery> ends;
+  queries.running.ListenForEnds([&](const CompletedQuery& query) { ends.push_back(query); });
+  {
+    auto query = queries.Begin(From("10.0.0.1:1"));
+    CHECK(query->Charge(1000).ok());
+    CHECK(query->Charge(-400).ok());
+    queries.clock.AdvanceMs(70);
+    query->SetEnd({Status::LimitExceeded("too much"), 413, true});
+  }
+  REQUIRE(ends.size() == 1);
+  CHECK(ends[0].elapsed_ns == 70'000'000);
+  CHECK(ends[0].memory_most_bytes == 1000);
+  CHECK(ends[0].end.http_status == 413);
+  CHECK(ends[0].end.failure.message() == "too much");
+}
+
+TEST_CASE("large queries wait for each other, and small ones never wait") {
+  Options options;
+  options.large_steps = kManySteps / 2;
+  options.large_lane.width = 1;
+  Queries queries(options);
+  int long_ones = 0;
+  RequestClient client;
+  client.takes_long = [&] { ++long_ones; };
+  auto first = queries.Begin(std::move(client));
+  CHECK(first->Step(kManySteps).ok());
+  CHECK(first->Step(kManySteps).ok());
+  CHECK(long_ones == 1);
+  CHECK(queries.running.lane().working() == 1);
+
+  auto second = queries.Begin();
+  Status went;
+  std::thread waits([&] { went = second->Step(kManySteps); });
+  WaitUntil([&] { return queries.running.lane().waiting() == 1; });
+  CHECK(queries.running.Running()[1].phase == RequestPhase::kWaiting);
+  CHECK(queries.Begin()->Step(kManySteps / 4).ok());  // a small query
+
+  first->BeginAnswer();  // leaves the queue
+  waits.join();
+  CHECK(went.ok());
+  CHECK(queries.running.lane().working() == 1);
+  second.reset();
+  CHECK(queries.running.lane().working() == 0);
+}
+
+TEST_CASE("a query with much memory is large too") {
+  Options options;
+  options.large_bytes = 1000;
+  options.large_lane.width = 1;
+  Queries queries(options);
+  auto query = queries.Begin();
+  CHECK(query->Charge(1000).ok());
+  CHECK(queries.running.lane().working() == 0);
+  CHECK(query->Charge(1).ok());
+  CHECK(queries.running.lane().working() == 1);
+}
+
+TEST_CASE("a large query with most of the memory does not wait for itself") {
+  Options options;
+  options.memory_bytes_max = 80'000;
+  options.large_bytes = 1000;
+  Queries queries(options);
+  auto large = queries.Begin();
+  CHECK(large->Charge(60'000).ok());
+  CHECK(queries.running.lane().working() == 1);
+}
+
+TEST_CASE("large queries leave an eighth of the memory for small ones") {
+  Options options;
+  options.memory_bytes_max = 80'000;
+  options.large_bytes = 1000;
+  Queries queries(options);
+  auto large = queries.Begin(), small = queries.Begin();
+  CHECK(large->Charge(70'000).ok());
+  CHECK(large->Charge(1).code() == StatusCode::kBusy);
+  CHECK(small->Charge(1000).ok());
+}
+
+TEST_CASE("waiting queries can be ended like running ones, and their number is limited") {
+  Options options;
+  options.large_bytes = 1000;
+  options.large_lane.width = 1;
+  options.large_lane.waiting_max = 1;
+  Queries queries(options);
+  auto first = queries.Begin(), second = queries.Begin(), third = queries.Begin();
+  CHECK(first->Charge(2000).ok());
+  Status went;
+  std::thread waits([&] { went = second->Charge(2000); });
+  WaitUntil([&] { return queries.running.lane().waiting() == 1; });
+  CHECK(third->Charge(2000).code() == StatusCode::kBusy);
+  CHECK(queries.running.Kill(queries.running.Running()[1].id));
+  waits.join();
+  CHECK(went.code() == StatusCode::kDeadlineExceeded);
+  CHECK(queries.running.budget().taken() == 2000);
+}
+
+TEST_CASE("the time for which a large query waits is limited") {
+  Options options;
+  options.large_bytes = 1000;
+  options.large_lane.width = 1;
+  options.large_lane.wait_max_ms = 100;
+  Queries queries(options);
+  auto first = queries.Begin(), second = queries.Begin();
+  CHECK(first->Charge(2000).ok());
+  Status went;
+  std::thread waits([&] { went = second->Charge(2000); });
+  WaitUntil([&] { return queries.running.lane().waiting() == 1; });
+  queries.clock.AdvanceMs(101);
+  waits.join();
+  CHECK(went.code() == StatusCode::kBusy);
+}
+
+TEST_CASE("no large query starts while half of the memory is in use") {
+  Options options;
+  options.memory_bytes_max = 10'000;
+  options.large_bytes = 1000;
+  Queries queries(options);
+  auto first = queries.Begin(), second = queries.Begin();
+  CHECK(first->Charge(5000).ok());
+  CHECK(first->Charge(1000).ok());
+  first->BeginAnswer();
+  Status went;
+  std::thread waits([&] { went = second->Charge(2000); });
+  WaitUntil([&] { return queries.running.lane().waiting() == 1; });
+  first.reset();
+  waits.join();
+  CHECK(went.ok());
+}
+
+TEST_CASE("the threads of one query take one place together") {
+  Options options;
+  options.large_steps = 1;
+  options.large_lane.width = 1;
+  Queries queries(options);
+  auto query = queries.Begin();
+  std::vector<std::thread> threads;
+  std::atomic<int> failures{0};
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      if (!query->Step(kManySteps).ok()) ++failures;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(failures == 0);
+  CHECK(queries.running.lane().working() == 1);
+}
+
+TEST_CASE("a query that must not wait stays small, and is forgotten when it is given up") {
+  Queries queries;
+  {
+    NoWait no_wait;
+    auto query = queries.Begin();
+    query->StayBelow(100);
+    CHECK(query->Step(100).ok());
+    CHECK_FALSE(no_wait.refused());
+    CHECK_FALSE(query->Step(1).ok());
+    CHECK(no_wait.refused());
+    query->Withdraw();
+  }
+  CHECK(queries.running.Running().empty());
+  CHECK(queries.running.Completed().empty());
+  auto query = queries.Begin();
+  query->StayBelow(100);
+  CHECK(query->Step(kManySteps).ok());  // it may wait here
+  query.reset();
+  CHECK(queries.running.Completed().size() == 1);
+}
+
+TEST_CASE("a large query does not wait where waiting is refused") {
+  Options options;
+  options.large_steps = 10;
+  Queries queries(options);
+  NoWait no_wait;
+  CHECK_FALSE(queries.Begin()->Step(kManySteps).ok());
+  CHECK(no_wait.refused());
+}
+
+}  // namespace hg::query

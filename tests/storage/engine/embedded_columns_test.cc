@@ -1,0 +1,147 @@
+// Single columns of wide rows are read and changed without the rest of the row.
+
+#include <doctest/doctest.h>
+#include <time.h>
+
+#include "storage/codec/row_key.h"
+#include "storage/engine/embedded.h"
+#include "tests/fault/faulty_file.h"
+#include "tests/support/fake_watch.h"
+#include "tests/support/manual_clock.h"
+
+namespace hg {
+namespace {
+
+const Bytes kSeries("\0\0\1\0\0\1\0\0\1", 9);
+constexpr uint32_t kBase = 1'699'999'200;
+
+struct Fixture {
+  Fixture() {
+    EmbeddedOptions options;
+    options.path = "d";
+    options.background = false;
+    auto opened = Embedded::Open(options, disk, clock);
+    REQUIRE(opened.ok());
+    embedded = std::move(*opened);
+    REQUIRE(cells().CreateTable({"tsdb", {{"t"}}, true}).ok());
+    REQUIRE(cells().CreateTable({"tsdb-tree", {{"t"}}, false}).ok());
+  }
+  Store& cells() { return embedded->cells(); }
+
+  /// Points of one hour, one per second.
+  void PutPoints(uint32_t count) {
+    std::vector<CellChange> changes;
+    for (uint32_t second = 0; second < count; ++second) {
+      Bytes qualifier;
+      AppendBig(&qualifier, second << 4, 2);
+      changes.push_back(PutCell("t", qualifier, Bytes(1, '\1')));
+    }
+    REQUIRE(cells().Mutate("tsdb", {{key, changes}}).ok());
+  }
+
+  FaultyFileSystem disk{1};
+  ManualClock clock{1'700'000'000'000};
+  std::unique_ptr<Embedded> embedded;
+  const Bytes key = codec::MakeRowKey(KeyLayout(), kSeries, kBase);
+};
+
+int64_t CpuMs() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
+}
+
+/// A column of an annotation.
+Bytes ObjectName(uint32_t number) {
+  Bytes qualifier(1, '\1');
+  AppendBig(&qualifier, number, 4);
+  return qualifier;
+}
+
+TEST_CASE("Adding columns to a row costs the same, however many the row has") {
+  Fixture f;
+  const char* table = "tsdb-tree";
+  Bytes row = "row";
+  bool in_files = false;
+  SUBCASE("of a generic table") {}
+  SUBCASE("of a generic table, most of them in files") { in_files = true; }
+  SUBCASE("of global annotations") {
+    table = "tsdb";
+    row = codec::MakeGlobalRowKey(KeyLayout(), kBase);
+  }
+  SUBCASE("of a series' hour") {
+    table = "tsdb";
+    row = f.key;
+    f.PutPoints(3600);
+  }
+  const int64_t began = CpuMs();
+  for (uint32_t i = 0; i < 20'000; ++i) {
+    const Bytes name = ObjectName(i * 7919 % 20'011);
+    REQUIRE(f.cells().Get(table, row, "t", {name})->empty());
+    REQUIRE(*f.cells().CompareAndMutate("t", name, std::nullopt, table,
+                                        {row, {PutCell("t", name, "value")}}));
+    if (in_files && i % 5000 == 2500) REQUIRE(f.cells().Flush().ok());
+  }
+  CHECK(CpuMs() - began < (in_files ? 25'000 : 5000));
+}
+
+TEST_CASE("A column of a wide row in a file is read without copying the row") {
+  Fixture f;
+  for (uint32_t i = 0; i < 3000; ++i) {
+    REQUIRE(f.cells()
+                .Mutate("tsdb-tree", {{"row", {PutCell("t", ObjectName(i), Bytes(100, 'v'))}}})
+                .ok());
+  }
+  REQUIRE(f.cells().Flush().ok());
+  FakeWatch watch;
+  CellSelection wanted;
+  wanted.family = "t";
+  wanted.qualifiers = {ObjectName(5)};
+  wanted.context = &watch;
+  CHECK(f.cells().GetCells("tsdb-tree", "row", wanted)->cells.size() == 1);
+  CHECK(watch.bytes_most <= 64 << 10);
+  CHECK(watch.steps < 1000);
+}
+
+TEST_CASE("An object next to points is found, hidden, and found again after its row was deleted") {
+  Fixture f;
+  const auto get = [&](uint32_t number) {
+    const Result<Row> row = f.cells().Get("tsdb", f.key, "t", {ObjectName(number)});
+    REQUIRE(row.ok());
+    return row->empty() ? Bytes() : row->cells[0].value;
+  };
+  const auto put = [&](uint32_t number, const Bytes& value) {
+    REQUIRE(f.cells().Mutate("tsdb", {{f.key, {PutCell("t", ObjectName(number), value)}}}).ok());
+  };
+  const auto flush = [&](bool really) {
+    if (really) REQUIRE(f.cells().Flush().ok());
+  };
+  for (const bool flushed : {false, true}) {
+    CAPTURE(flushed);
+    f.PutPoints(100);
+    put(1, "one");
+    put(2, "two");
+    flush(flushed);
+    CHECK(get(1) == "one");
+    CHECK(get(3).empty());
+    REQUIRE(f.cells().Mutate("tsdb", {{f.key, {DeleteColumn("t", ObjectName(2))}}}).ok());
+    CHECK(get(2).empty());
+    flush(flushed);
+    CHECK(get(2).empty());
+    CHECK(get(1) == "one");
+    REQUIRE(f.cells().DeleteRow("tsdb", f.key).ok());
+    CHECK(get(1).empty());
+    CHECK(*f.cells().CompareAndMutate("t", ObjectName(1), std::nullopt, "tsdb",
+                                      {f.key, {PutCell("t", ObjectName(1), "new")}}));
+    CHECK(get(1) == "new");
+    flush(flushed);
+    CHECK(get(1) == "new");
+    CHECK(f.cells().Get("tsdb", f.key)->cells.size() == 1);
+    REQUIRE(f.cells().DeleteRow("tsdb", f.key).ok());
+    flush(flushed);
+    CHECK(get(1).empty());
+  }
+}
+
+}  // namespace
+}  // namespace hg

@@ -1,0 +1,145 @@
+// Which of two writes to one time of a row is newer, and what a reader sees between them.
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <cmath>
+#include <string>
+#include <thread>
+
+#include "storage/codec/row_key.h"
+#include "storage/engine/embedded.h"
+#include "storage/lsm/manifest.h"
+#include "tests/fault/faulty_file.h"
+#include "tests/support/manual_clock.h"
+
+namespace hg {
+namespace {
+
+constexpr uint32_t kBase = 1'700'002'800;
+
+Bytes Tsuid() {
+  Bytes tsuid;
+  for (int i = 0; i < 3; ++i) AppendBig(&tsuid, 1, 3);
+  return tsuid;
+}
+
+Bytes Key() { return codec::MakeRowKey(KeyLayout(), Tsuid(), kBase); }
+
+std::unique_ptr<Embedded> Open(FileSystem& disk, const Clock& clock) {
+  EmbeddedOptions options;
+  options.path = "d";
+  options.background = false;
+  options.enable_compaction = false;
+  auto opened = Embedded::Open(options, disk, clock);
+  INFO(opened.status().ToString());
+  REQUIRE(opened.ok());
+  return std::move(*opened);
+}
+
+void AppendPoint(Embedded& store, int64_t time, int64_t value) {
+  const auto number = store.points().Register(Tsuid());
+  REQUIRE(number.ok());
+  const PointEntry entry = MakePointEntry(*number, Timestamp{time}, PointValue::Int(value));
+  REQUIRE(store.points().Append({&entry, 1}).ok());
+}
+
+// A compacted cell with one-byte integers at the seconds 0 and 1.
+Status PutCompacted(Embedded& store, char first) {
+  const Bytes qualifier("\x00\x00\x00\x10", 4);
+  const Bytes value{first, 2, 0};
+  return store.cells().Mutate("tsdb", {{Key(), {PutCell("t", qualifier, value)}}});
+}
+
+std::string Values(Embedded& store) {
+  PointScanSpec spec;
+  AppendBig(&spec.metric, 1, 3);
+  ReconcileOptions options;
+  options.fix_duplicates = true;
+  auto scan = store.points().Scan(spec, options);
+  REQUIRE(scan.ok());
+  std::string text;
+  for (RowHour row;;) {
+    const auto more = (*scan)->Next(&row);
+    INFO(more.status().ToString());
+    REQUIRE(more.ok());
+    if (!*more) return text;
+    for (const uint64_t value : row.value) {
+      text += std::to_string(static_cast<int64_t>(value)) + " ";
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE(
+    "Of a point and a cell of its instant the later is the newer, however far apart they are") {
+  for (const uint64_t apart : {uint64_t{10}, uint64_t{1} << 31, (uint64_t{1} << 31) + 100,
+                               uint64_t{1} << 32, uint64_t{3} << 40}) {
+    for (const bool point_last : {true, false}) {
+      for (const int flushes : {0, 1, 2}) {
+        CAPTURE(apart);
+        CAPTURE(point_last);
+        CAPTURE(flushes);
+        FaultyFileSystem disk(1);
+        ManualClock clock(int64_t{kBase} * 1000);
+        {
+          auto store = Open(disk, clock);
+          if (point_last) {
+            REQUIRE(PutCompacted(*store, 5).ok());
+          } else {
+            AppendPoint(*store, kBase, 7);
+          }
+          REQUIRE(store->cells().Flush().ok());
+          REQUIRE(store->Close().ok());
+        }
+        // As if that many records had been written in between.
+        auto manifest = lsm::LoadManifest(disk, "d");
+        REQUIRE(manifest.ok());
+        manifest->flushed += apart;
+        REQUIRE(lsm::SaveManifest(disk, "d", *manifest).ok());
+        auto store = Open(disk, clock);
+        if (point_last) {
+          AppendPoint(*store, kBase, 7);
+        } else {
+          REQUIRE(PutCompacted(*store, 5).ok());
+        }
+        if (flushes > 0) REQUIRE(store->cells().Flush().ok());
+        if (flushes > 1) REQUIRE(store->cells().Compact().ok());
+        CHECK(Values(*store) == (point_last ? "7 2 " : "5 2 "));
+      }
+    }
+  }
+}
+
+// The reader must see the point or the cell that replaces it, also while the cell memory is
+// created.
+TEST_CASE("A reader sees the old or the new value of a time, and never none") {
+  FaultyFileSystem disk(1);
+  ManualClock clock(int64_t{kBase} * 1000);
+  auto store = Open(disk, clock);
+  AppendPoint(*store, kBase, 1);
+  std::atomic<bool> stop{false};
+  std::atomic<uint64_t> reads{0}, empty{0};
+  std::thread reader([&] {
+    while (!stop) {
+      const auto row = store->cells().Get("tsdb", Key());
+      if (!row.ok() || row->cells.empty()) ++empty;
+      ++reads;
+    }
+  });
+  for (int i = 0; i < 300; ++i) {
+    AppendPoint(*store, kBase, i);
+    const uint64_t before = reads;
+    while (reads < before + 3) std::this_thread::yield();
+    // A cell with the name of the point that is no point: too long for its flags.
+    const Bytes odd(3, static_cast<char>(i));
+    CHECK(store->cells().Mutate("tsdb", {{Key(), {PutCell("t", Bytes(2, '\0'), odd)}}}).ok());
+    CHECK(store->cells().Flush().ok());
+  }
+  stop = true;
+  reader.join();
+  CHECK(empty == 0);
+}
+
+}  // namespace hg

@@ -1,0 +1,174 @@
+// Cell scans of the table of points cost in proportion to the requested rows.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "storage/codec/row_key.h"
+#include "storage/engine/embedded.h"
+#include "tests/fault/faulty_file.h"
+#include "tests/support/fake_watch.h"
+#include "tests/support/manual_clock.h"
+
+namespace hg {
+namespace {
+
+constexpr uint32_t kFirst = 1'699'999'200;  // the beginning of an hour
+constexpr uint64_t kSeries = 100;
+constexpr uint32_t kHours = 1500;
+
+Bytes Tsuid(uint64_t metric, uint64_t host) {
+  Bytes tsuid;
+  AppendBig(&tsuid, metric, 3);
+  AppendBig(&tsuid, 1, 3);
+  AppendBig(&tsuid, host, 3);
+  return tsuid;
+}
+
+Bytes KeyAt(uint64_t metric, uint32_t base) {
+  Bytes key;
+  AppendBig(&key, metric, 3);
+  AppendBig(&key, base, 4);
+  return key;
+}
+
+struct Rig {
+  FaultyFileSystem disk{1};
+  ManualClock clock{int64_t{kFirst} * 1000};
+  std::unique_ptr<Embedded> store;
+  FakeWatch watch;
+
+  Rig() {
+    EmbeddedOptions options;
+    options.path = "d";
+    options.background = false;
+    auto opened = Embedded::Open(options, disk, clock);
+    REQUIRE(opened.ok());
+    store = std::move(*opened);
+    for (uint64_t metric : {1, 2}) {
+      std::vector<SeriesNumber> numbers;
+      for (uint64_t host = 1; host <= kSeries; ++host) {
+        numbers.push_back(*store->points().Register(Tsuid(metric, host)));
+      }
+      std::vector<PointEntry> batch;
+      for (uint32_t hour = 0; hour < kHours; ++hour) {
+        batch.clear();
+        for (const SeriesNumber number : numbers) {
+          batch.push_back(MakePointEntry(number, Timestamp{kFirst + hour * int64_t{kRowSpan}},
+                                         PointValue::Int(1)));
+        }
+        REQUIRE(store->points().Append(batch).ok());
+        if (metric == 1 && hour == kHours / 2) REQUIRE(store->cells().Flush().ok());
+      }
+    }
+  }
+
+  // The keys in the order in which they are returned.
+  Result<std::vector<Bytes>> Keys(Bytes start, Bytes stop, bool reversed = false) {
+    ScanSpec spec;
+    spec.table = "tsdb";
+    spec.start = std::move(start);
+    spec.stop = std::move(stop);
+    spec.reversed = reversed;
+    spec.keys_only = true;
+    spec.context = &watch;
+    ASSIGN_OR_RETURN(const auto cursor, store->cells().Scan(spec));
+    std::vector<Bytes> keys;
+    std::vector<Row> rows;
+    do {
+      RETURN_IF_ERROR(cursor->Next(&rows));
+      for (const Row& row : rows) keys.push_back(row.key);
+    } while (!rows.empty());
+    return keys;
+  }
+};
+
+std::vector<Bytes> Expected(uint64_t metric, uint32_t first_hour, uint32_t end_hour) {
+  std::vector<Bytes> keys;
+  for (uint32_t hour = first_hour; hour < end_hour; ++hour) {
+    for (uint64_t host = 1; host <= kSeries; ++host) {
+      keys.push_back(codec::MakeRowKey(KeyLayout(), Tsuid(metric, host), kFirst + hour * kRowSpan));
+    }
+  }
+  return keys;
+}
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Rig, "A scan of one hour of a metric costs in proportion to that hour") {
+  constexpr uint32_t kHour = 700;
+  const uint32_t base = kFirst + kHour * kRowSpan;
+  const auto keys = Keys(KeyAt(1, base), KeyAt(1, base + kRowSpan));
+  REQUIRE(keys.ok());
+  CHECK(*keys == Expected(1, kHour, kHour + 1));
+  // There is a step for each series and each of its rows in that hour. A scan of all hours would
+  // read 150,000 rows.
+  CHECK(watch.steps > kSeries);
+  CHECK(watch.steps < kSeries * 1000);
+  CHECK(watch.bytes_most > 0);
+  CHECK(watch.bytes_most <= 128 << 10);
+  CHECK(watch.bytes == 0);
+}
+
+TEST_CASE_FIXTURE(Rig, "Scans that begin or end within an hour return the rows of their keys") {
+  const std::vector<Bytes> all = Expected(1, 0, kHours);
+  for (const size_t from : {0, 1, 50, 99, 100, 101, 70'050}) {
+    for (const size_t count : {1, 49, 100, 101, 230}) {
+      CAPTURE(from);
+      CAPTURE(count);
+      const auto begin = all.begin() + static_cast<ptrdiff_t>(from);
+      const std::vector<Bytes> expected(begin, begin + static_cast<ptrdiff_t>(count));
+      const auto keys = Keys(all[from], all[from + count]);
+      REQUIRE(keys.ok());
+      CHECK(*keys == expected);
+    }
+  }
+  const auto last = Keys(all[all.size() - 3], KeyAt(2, kFirst) + Bytes(1, '\0'));
+  REQUIRE(last.ok());
+  CHECK(*last == std::vector<Bytes>(all.end() - 3, all.end()));
+}
+
+TEST_CASE_FIXTURE(Rig, "A scan of all rows holds only part of their keys, forward and backward") {
+  std::vector<Bytes> expected = Expected(1, 0, kHours);
+  const std::vector<Bytes> second = Expected(2, 0, kHours);
+  expected.insert(expected.end(), second.begin(), second.end());
+  const auto keys = Keys("", "");
+  REQUIRE(keys.ok());
+  CHECK(*keys == expected);
+  CHECK(watch.bytes_most < 2 << 20);
+  CHECK(watch.bytes == 0);
+  std::reverse(expected.begin(), expected.end());
+  const auto reversed = Keys("", "", true);
+  REQUIRE(reversed.ok());
+  CHECK(*reversed == expected);
+  CHECK(watch.bytes_most < 10 << 20);
+  CHECK(watch.bytes == 0);
+}
+
+TEST_CASE_FIXTURE(Rig, "A scan ends when its request exceeds its work or memory") {
+  for (const bool reversed : {false, true}) {
+    CAPTURE(reversed);
+    watch.steps = 0;
+    watch.steps_max = 100'000;
+    CHECK(Keys("", "", reversed).status().code() == StatusCode::kDeadlineExceeded);
+    CHECK(watch.bytes == 0);
+    watch.steps_max = UINT64_MAX;
+    watch.bytes_max = 100 << 10;
+    CHECK(Keys("", "", reversed).status().code() == StatusCode::kLimitExceeded);
+    CHECK(watch.bytes == 0);
+    watch.bytes_max = INT64_MAX;
+  }
+  watch.steps = 0;
+  watch.steps_max = 100'000;
+  ScanSpec spec;
+  spec.table = "tsdb";
+  spec.context = &watch;
+  spec.filter = {};
+  spec.column_min = "\xFF\xFF";  // no row has such a column, so none is returned
+  const auto cursor = store->cells().Scan(spec);
+  REQUIRE(cursor.ok());
+  std::vector<Row> rows;
+  CHECK((*cursor)->Next(&rows).code() == StatusCode::kDeadlineExceeded);
+}
+
+}  // namespace hg

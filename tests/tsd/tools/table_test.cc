@@ -1,0 +1,185 @@
+// `tsdb table` on a data directory of its own.
+
+#include <doctest/doctest.h>
+
+#include "tests/support/tool_program.h"
+#include "tsd/embedded_backend.h"
+
+namespace hg::tsd {
+namespace {
+
+class Program : public ToolProgram {
+ public:
+  explicit Program(const std::string& settings = "") : ToolProgram(OpenEmbeddedBackend, settings) {}
+
+  std::string Table(std::vector<std::string> words) const {
+    words.insert(words.begin(), "table");
+    const Outcome outcome = Run(std::move(words));
+    INFO(outcome.err);
+    CHECK(outcome.exit == 0);
+    return outcome.out;
+  }
+  [[nodiscard]] std::string Refusal(std::vector<std::string> words, int exit = 1) const {
+    words.insert(words.begin(), "table");
+    const Outcome outcome = Run(std::move(words));
+    CHECK(outcome.exit == exit);
+    CHECK(outcome.out.empty());
+    return outcome.err;
+  }
+  [[nodiscard]] bool Describes(const std::string& table, const std::string& words) const {
+    const std::string text = Table({"describe", table});
+    INFO(text);
+    return text.find(words) != std::string::npos;
+  }
+  /// The first keys of a table's regions.
+  [[nodiscard]] std::string Starts(const std::string& table) const {
+    const std::string answer = Run({"admin", "regions", table}).out;
+    std::string starts;
+    constexpr std::string_view kMember = "\"start\":\"";
+    for (size_t at = answer.find(kMember); at != std::string::npos;
+         at = answer.find(kMember, at + 1)) {
+      const size_t begin = at + kMember.size();
+      starts += answer.substr(begin, answer.find('"', begin) - begin) + "|";
+    }
+    return starts;
+  }
+};
+
+bool Has(const std::string& text, const std::string& word) {
+  return text.find(word) != std::string::npos;
+}
+
+TEST_CASE("tables are listed, with their families and regions") {
+  const Program program("tsd.storage.salt.width = 1\ntsd.storage.salt.buckets = 3\n");
+  const std::string tables = program.Table({"list"});
+  CHECK(Has(tables, R"({"table":"tsdb","families":["t"],"points":true,"regions":3})"));
+  CHECK(Has(tables, R"({"table":"tsdb-uid","families":["id","name"],"points":false,"regions":1})"));
+  CHECK(program.Starts("tsdb") == R"(|\\x01|\\x02|)");
+}
+
+TEST_CASE("braces of HBase's shell describe families and do not name them") {
+  const Program program;
+  program.Table({"create", "t5", "{NAME=>f1,TTL=>180}"});
+  CHECK(Has(program.Table({"list"}), R"({"table":"t5","families":["f1"],)"));
+  CHECK(program.Describes("t5", R"({"NAME":"f1","VERSIONS":"1","MIN_VERSIONS":"0","TTL":"180",)"));
+  program.Table({"create", "t6", "{NAME => 'a', VERSIONS => 2}", "b", "SPLITS => ['g', 'n']"});
+  CHECK(Has(program.Table({"list"}), R"({"table":"t6","families":["a","b"],)"));
+  CHECK(program.Starts("t6") == "|g|n|");
+}
+
+TEST_CASE("options after --family are attributes of that family") {
+  const Program program;
+  program.Table({"create", "t1", "--family", "f1", "--ttl=3d", "--versions", "3", "--family=f2",
+                 "--compression", "zstd", "--keep-deleted-cells", "true"});
+  CHECK(program.Describes("t1",
+                          "NAME => 'f1', VERSIONS => '3', MIN_VERSIONS => '0', TTL => "
+                          "'259200', KEEP_DELETED_CELLS => 'false'"));
+  CHECK(program.Describes("t1", R"({"NAME":"f2","VERSIONS":"1","MIN_VERSIONS":"0","TTL":"FOREVER",)"
+                                R"("KEEP_DELETED_CELLS":"true")"));
+  CHECK(program.Describes("t1", R"("COMPRESSION":"ZSTD")"));
+  CHECK(Has(program.Refusal({"create", "t", "--ttl", "3d"}, 2), "--ttl 3d needs a --family"));
+}
+
+TEST_CASE("a table is created with regions: by keys, by a file of keys, or by equal shares") {
+  const Program program;
+  program.Table({"create", "a", "f", "--splits", R"(m,\x00,b\\)"});
+  CHECK(program.Starts("a") == R"(|\\x00|b\\\\|m|)");
+  program.Write("keys", "x,y\r\n\\x7f\r\n\r\n");
+  program.Table({"create", "b", "f", "g", "--splits-file", program.Path("keys")});
+  CHECK(program.Starts("b") == R"(|x,y|\\x7F|)");
+  program.Table({"create", "c", "f", "--uniform", "2"});
+  CHECK(program.Starts("c") == R"(|\\x80\\x00\\x00\\x00\\x00\\x00\\x00\\x00|)");
+  program.Table({"create", "d", "f", "--hex=3"});
+  CHECK(program.Starts("d") == "|55555555|aaaaaaaa|");
+  for (const char* bad : {"", "m,,n", "m,m", R"(\y)"})
+    CHECK(!program.Refusal({"create", "e", "f", std::string("--splits=") + bad}).empty());
+  CHECK(Has(program.Refusal({"create", "e", "f", "--hex", "0"}), "0"));
+  CHECK(!program.Refusal({"create", "e"}, 2).empty());
+}
+
+TEST_CASE("names that HBase forbids and attributes without support are refused with their value") {
+  const Program program;
+  CHECK(Has(program.Refusal({"create", "a b", "f"}), "'a b'"));
+  CHECK(Has(program.Refusal({"create", "-x", "f"}, 2), "-x"));
+  for (const char* family : {"a:b", "a/b", ".a", "recovered.edits"})
+    CHECK(Has(program.Refusal({"create", "t", "--family", family}), std::string("'") + family));
+  CHECK(Has(program.Refusal({"create", "t", "--family=f", "--bloomfilter=ROWCOL"}),
+            "BLOOMFILTER 'ROWCOL'"));
+  CHECK(Has(program.Refusal({"create", "t", "{NAME => 'f', REPLICATION_SCOPE => 1}"}),
+            "REPLICATION_SCOPE '1'"));
+  CHECK(Has(program.Refusal({"create", "tsdb", "f"}), "tsdb"));
+  CHECK(Has(program.Refusal({"nosuch"}, 2), "nosuch"));
+  CHECK(Has(program.Refusal({"describe", "none"}), "none"));
+  CHECK(Has(program.Refusal({"list", "--url", "http://127.0.0.1:1"}), "127.0.0.1:1"));
+}
+
+TEST_CASE("a table is altered: attributes, new families, removed families") {
+  const Program program;
+  program.Table({"create", "t", "--family=a", "--ttl=60", "--versions=2", "--family=b"});
+  program.Table({"alter", "t", "--family=a", "--ttl", "7d", "--family=c"});
+  CHECK(program.Describes("t", R"({"NAME":"a","VERSIONS":"2","MIN_VERSIONS":"0","TTL":"604800",)"));
+  CHECK(Has(program.Table({"list"}), R"({"table":"t","families":["a","b","c"],)"));
+  CHECK(Has(program.Refusal({"alter", "t", "--delete-family", "b"}), "--yes"));
+  CHECK(Has(program.Refusal({"alter", "t", "{NAME => b, METHOD => delete}"}), "--yes"));
+  program.Table({"alter", "t", "--delete-family", "b", "--yes"});
+  CHECK(Has(program.Table({"list"}), R"({"table":"t","families":["a","c"],)"));
+  CHECK(Has(program.Refusal({"alter", "t", "--delete-family", "b", "--yes"}), "'b'"));
+  CHECK(Has(program.Refusal({"alter", "t", "a", "--splits=x"}, 2), "--splits x"));
+  CHECK(Has(program.Refusal({"alter", "t", "a, SPLITS => ['x']"}), "SPLITS 'x'"));
+  CHECK(Has(program.Refusal({"alter", "none", "a"}), "none"));
+}
+
+TEST_CASE("drop and truncate need --yes without a terminal; truncate keeps families and regions") {
+  const Program program;
+  program.Load("tsdb-meta\t6b\tname\t71\t76\n");
+  program.Table({"create", "t", "--family=f", "--ttl=9d", "--splits=m"});
+  const std::string before = program.Table({"describe", "t"});
+  CHECK(Has(program.Refusal({"drop", "t"}), "--yes"));
+  CHECK(Has(program.Refusal({"truncate", "t"}), "--yes"));
+  program.Table({"truncate", "t", "--yes"});
+  CHECK(program.Table({"describe", "t"}) == before);
+  program.Table({"drop", "t", "--yes"});
+  CHECK(Has(program.Refusal({"describe", "t"}), "no such table"));
+  CHECK(Has(program.Refusal({"drop", "t", "--yes"}), "no such table"));
+  CHECK(!program.Dump("tsdb-meta").empty());
+  program.Table({"truncate", "tsdb-meta", "--yes"});
+  CHECK(program.Dump("tsdb-meta").empty());
+}
+
+TEST_CASE("tables of points and of their names are never dropped") {
+  const Program program;
+  program.Import("m 1699999200 1 host=a\n");
+  for (const char* verb : {"drop", "truncate"}) {
+    CHECK(Has(program.Refusal({verb, "tsdb", "--yes"}), "holds the points"));
+    CHECK(Has(program.Refusal({verb, "default:tsdb-uid", "--yes"}), "names"));
+  }
+  program.Table({"alter", "tsdb", "--family=t", "--ttl=90d"});
+  CHECK(program.Describes("tsdb", R"("TTL":"7776000")"));
+}
+
+TEST_CASE("tables of rollups get a TTL, and keep it when they are emptied") {
+  const std::string intervals =
+      R"({"intervals":[{"table":"r1h","preAggregationTable":"p1h","interval":"1h","rowSpan":"1d"},)"
+      R"({"table":"tsdb","preAggregationTable":"tsdb","interval":"1m","rowSpan":"1h",)"
+      R"("defaultInterval":true}],"aggregationIds":{"sum":0,"count":1,"min":2,"max":3}})";
+  const Program program("tsd.rollups.enable = true\ntsd.rollups.config = " + intervals + "\n");
+  program.Load("r1h\t6b\tt\t71\t76\n");
+  CHECK(!program.Dump("r1h").empty());
+  program.Table({"alter", "r1h", "--family=t", "--ttl=400d"});
+  CHECK(program.Describes("r1h", R"("TTL":"34560000")"));
+  CHECK(!program.Dump("r1h").empty());
+  program.Table({"truncate", "r1h", "--yes"});
+  CHECK(program.Describes("r1h", R"("TTL":"34560000")"));
+  CHECK(program.Dump("r1h").empty());
+}
+
+TEST_CASE("admin names the command that replaces its calls") {
+  const Program program;
+  const Outcome created = program.Run({"admin", "create", "t5", "{NAME=>f1,TTL=>180}"});
+  CHECK(created.exit == 2);
+  CHECK(Has(created.err, "tsdb table create"));
+  CHECK(Has(program.Run({"admin", "tables"}).err, "tsdb table list"));
+}
+
+}  // namespace
+}  // namespace hg::tsd

@@ -1,0 +1,30 @@
+#pragma once
+// Limits log lines about events that clients can repeat as fast as they like.
+
+#include <atomic>
+#include <cstdint>
+#include <limits>
+
+#include "storage/base/clock.h"
+
+namespace hg::tsd {
+
+/// Thread-safe. The clock must outlive it.
+class OnceAMinute {
+ public:
+  explicit OnceAMinute(const Clock& clock) : clock_(clock) {}
+
+  /// Returns true at the first call, and at most once in each minute after it.
+  bool Due() {
+    constexpr int64_t kPauseNs = 60'000'000'000;
+    const int64_t now_ns = clock_.MonotonicNs();
+    int64_t next_ns = next_ns_.load(std::memory_order_relaxed);
+    return now_ns >= next_ns && next_ns_.compare_exchange_strong(next_ns, now_ns + kPauseNs);
+  }
+
+ private:
+  const Clock& clock_;
+  std::atomic<int64_t> next_ns_{std::numeric_limits<int64_t>::min()};
+};
+
+}  // namespace hg::tsd
