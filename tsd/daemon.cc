@@ -331,7 +331,9 @@ class Daemon {
   uid::SeriesTrackerOptions TrackerOptions() {
     uid::SeriesTrackerOptions options = ReadSeriesTrackerOptions(session_.config());
     if (session_.config().Bool("tsd.core.tree.enable_processing"))
-      options.stored = [this](const Bytes& tsuid) { return tree_sorter_.Sort(tsuid); };
+      options.stored = [this](const Bytes& tsuid, RequestContext& context) {
+        return tree_sorter_.Sort(tsuid, context);
+      };
     return options;
   }
 

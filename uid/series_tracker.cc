@@ -16,16 +16,16 @@ const Bytes kSeen("\0\0\0\0\0\0\0\1", 8);
 SeriesTracker::SeriesTracker(Store& store, const Clock& clock, SeriesTrackerOptions options)
     : store_(store), clock_(clock), options_(std::move(options)) {}
 
-Status SeriesTracker::StoreObject(const Bytes& tsuid) {
+Status SeriesTracker::StoreObject(const Bytes& tsuid, RequestContext& context) {
   TsMeta meta;
   meta.tsuid = tsuid;
   meta.created = clock_.NowMs() / 1000;
   RETURN_IF_ERROR(store_.Mutate(options_.meta_table,
                                 {{tsuid, {PutCell(kFamily, kTsMeta, EncodeTsMeta(meta))}}}));
-  return options_.stored ? options_.stored(tsuid) : Status::Ok();
+  return options_.stored ? options_.stored(tsuid, context) : Status::Ok();
 }
 
-Status SeriesTracker::Note(const Bytes& tsuid) {
+Status SeriesTracker::Note(const Bytes& tsuid, RequestContext& context) {
   if (!options_.tracking) return {};
   if (!options_.realtime_ts)
     return store_.Mutate(options_.meta_table, {{tsuid, {PutCell(kFamily, kTsCounter, kSeen)}}});
@@ -33,10 +33,10 @@ Status SeriesTracker::Note(const Bytes& tsuid) {
     ASSIGN_OR_RETURN(const int64_t count,
                      store_.Increment(options_.meta_table, tsuid, kFamily, kTsCounter, 1));
     if (count != 1) return {};
-    return StoreObject(tsuid);
+    return StoreObject(tsuid, context);
   }
   ASSIGN_OR_RETURN(const Row row, store_.Get(options_.meta_table, tsuid, kFamily, {kTsMeta}));
-  return row.empty() ? StoreObject(tsuid) : Status::Ok();
+  return row.empty() ? StoreObject(tsuid, context) : Status::Ok();
 }
 
 }  // namespace hg::uid

@@ -8,6 +8,7 @@
 
 #include "storage/base/bytes.h"
 #include "storage/base/clock.h"
+#include "storage/base/request_context.h"
 #include "storage/base/status.h"
 #include "storage/store.h"
 
@@ -20,9 +21,9 @@ struct SeriesTrackerOptions {
   bool realtime_ts = false;  // tsd.core.meta.enable_realtime_ts
   bool incrementing =
       false;  // tsd.core.meta.enable_tsuid_incrementing; counts only with realtime_ts
-  /// Called for each series whose object was stored. Called by several threads at once. Empty = no
-  /// callback.
-  std::function<Status(const Bytes& tsuid)> stored = {};
+  /// Called for each series whose object was stored, with the context of the request that brought
+  /// it. Called by several threads at once. Empty = no callback.
+  std::function<Status(const Bytes& tsuid, RequestContext& context)> stored = {};
 };
 
 /// Thread-safe. Blocks on the store: one or two writes per point, as in OpenTSDB.
@@ -32,11 +33,12 @@ class SeriesTracker {
   SeriesTracker(Store& store, const Clock& clock, SeriesTrackerOptions options);
 
   [[nodiscard]] bool enabled() const { return options_.tracking; }
-  /// Notes that a point of this series was stored.
-  Status Note(const Bytes& tsuid);
+  /// Notes that a point of this series was stored. The end of the request stops only the callback
+  /// `stored`.
+  Status Note(const Bytes& tsuid, RequestContext& context);
 
  private:
-  Status StoreObject(const Bytes& tsuid);
+  Status StoreObject(const Bytes& tsuid, RequestContext& context);
 
   Store& store_;
   const Clock& clock_;

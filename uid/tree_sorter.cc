@@ -9,15 +9,20 @@ namespace {
 
 constexpr int64_t kRereadMs = 300'000;
 
-// Limits for placing one series in one tree. No client waits for this work or could end it.
-constexpr uint64_t kStepsMax = 1 << 20;
-constexpr int64_t kBytesMax = 8 << 20;
+constexpr uint64_t kStepsMax = 1 << 20;  // for one series in all trees
+constexpr int64_t kBytesMax = 8 << 20;   // for one series in one tree
 
+/// Limits for placing one series in one tree, besides those of the request. Used by one thread at a
+/// time.
 class SortLimits final : public RequestContext {
  public:
+  SortLimits(uint64_t steps_max, RequestContext& request)
+      : steps_max_(steps_max), request_(request) {}
+
   Status Step(uint64_t steps) override {
     steps_ += steps;
-    return steps_ <= kStepsMax ? Status() : Status::LimitExceeded("sorting takes too long");
+    if (steps_ > steps_max_) return Status::LimitExceeded("sorting takes too long");
+    return request_.Step(steps);
   }
   Status Charge(int64_t bytes) override {
     if (bytes_ + bytes > kBytesMax) return Status::LimitExceeded("sorting takes too much memory");
@@ -26,7 +31,8 @@ class SortLimits final : public RequestContext {
   }
 
  private:
-  // Used by one thread at a time.
+  const uint64_t steps_max_;
+  RequestContext& request_;
   uint64_t steps_ = 0;
   int64_t bytes_ = 0;
 };
@@ -68,13 +74,14 @@ Result<std::shared_ptr<const TreeSorter::EnabledTrees>> TreeSorter::Enabled() {
   return trees_;
 }
 
-Status TreeSorter::Sort(const Bytes& tsuid) {
+Status TreeSorter::Sort(const Bytes& tsuid, RequestContext& context) {
   ASSIGN_OR_RETURN(const auto enabled, Enabled());
   if (enabled->trees.empty()) return {};
   ASSIGN_OR_RETURN(const TsMeta meta,
-                   metadata_.FindSeries(tsuid, RequestContext::Unlimited(), enabled->detail));
+                   metadata_.FindSeries(tsuid, context, enabled->detail));
   for (const Tree& tree : enabled->trees) {
-    SortLimits limits;
+    RETURN_IF_ERROR(context.Check());
+    SortLimits limits(kStepsMax / enabled->trees.size(), context);
     Status sorted = store_.Sort(tree, meta, false, limits);
     if (!sorted.ok() && !RulesRefuse(sorted.code())) return sorted;
   }

@@ -9,6 +9,7 @@
 
 #include "storage/base/bytes.h"
 #include "storage/base/clock.h"
+#include "storage/base/request_context.h"
 #include "storage/base/status.h"
 #include "uid/metadata.h"
 #include "uid/tree_store.h"
@@ -23,8 +24,10 @@ class TreeSorter {
 
   /// Call this function after the object of a series was stored. The list of trees is read at most
   /// once in five minutes, so a new tree gets series only after that. A tree is skipped without an
-  /// error if its rules fail for the series or take too much work.
-  Status Sort(const Bytes& tsuid);
+  /// error if its rules fail for the series or take more than its share of the work that one series
+  /// may cause. If the request ends, its error is returned and the remaining trees do not get the
+  /// series (`tsdb uid treesync` adds it later).
+  Status Sort(const Bytes& tsuid, RequestContext& context);
 
  private:
   struct EnabledTrees {

@@ -20,13 +20,14 @@ constexpr std::string_view kVersion = "1.8.0";
 constexpr std::string_view kJson = "application/json";
 constexpr size_t kShownBytesMax = 200;
 
-/// The statement from the query string, or from a form in the body.
+/// The statement from the query string, or from a form in the body. "": there is none.
 std::string Statement(const Request& request) {
   if (const std::string* q = request.parameters.Find("q"); q != nullptr) return *q;
   Parameters form;
   const std::string* type = request.Header("content-type");
   const bool is_form = type == nullptr || type->starts_with("application/x-www-form-urlencoded");
-  if (!is_form || !ParseQueryString(request.body, &form)) return {};
+  if (!is_form || request.body.size() > kFormBytesMax) return {};
+  if (!ParseQueryString(request.body, &form)) return {};
   const std::string* q = form.Find("q");
   return q == nullptr ? std::string() : *q;
 }

@@ -1,6 +1,7 @@
 #include "http/api/prom_request.h"
 
 #include <charconv>
+#include <string>
 #include <utility>
 
 #include "http/api/asked_query.h"
@@ -127,6 +128,12 @@ void SendParameterError(ResponseWriter& out, std::string_view name, const Status
 
 std::optional<Parameters> PromParameters(const Request& request, ResponseWriter& out) {
   Parameters parameters = request.parameters;
+  if (request.method == Method::kPost && request.body.size() > kFormBytesMax) {
+    SendPromError(out, PromError::kBadData,
+                  "the form in the body has " + std::to_string(request.body.size()) +
+                      " bytes; at most " + std::to_string(kFormBytesMax) + " are allowed");
+    return {};
+  }
   if (request.method != Method::kPost || ParseQueryString(request.body, &parameters))
     return parameters;
   SendPromError(out, PromError::kBadData, "the form in the body has a bad percent escape");

@@ -61,10 +61,10 @@ TEST_CASE("three options determine what is stored for points") {
     CAPTURE(c.incrementing);
     Fixture f(c.tracking, c.realtime_ts, c.incrementing);
     CHECK(f.tracker.enabled() == c.tracking);
-    REQUIRE(f.tracker.Note(kSeries).ok());
+    REQUIRE(f.tracker.Note(kSeries, RequestContext::Unlimited()).ok());
     CHECK(f.Cells() == c.once);
     f.clock.AdvanceMs(5000);
-    REQUIRE(f.tracker.Note(kSeries).ok());
+    REQUIRE(f.tracker.Note(kSeries, RequestContext::Unlimited()).ok());
     CHECK(f.Cells() == c.twice);
   }
 }
@@ -78,7 +78,7 @@ TEST_CASE("an object written by users is not created again") {
   mine.tsuid = kSeries;
   mine.notes = "mine";
   REQUIRE(metadata.CreateSeries(mine, RequestContext::Unlimited()).ok());
-  REQUIRE(f.tracker.Note(kSeries).ok());
+  REQUIRE(f.tracker.Note(kSeries, RequestContext::Unlimited()).ok());
   CHECK(metadata.FindSeries(kSeries, RequestContext::Unlimited())->notes == "mine");
 }
 

@@ -196,12 +196,12 @@ TEST_CASE("the sorter reads the list of trees every five minutes") {
   Trees t;
   TreeSorter sorter(t.store, t.metadata, t.clock, "tsdb-tree");
   const TsMeta meta = t.Series("sys.cpu", "web01");
-  REQUIRE(sorter.Sort(meta.tsuid).ok());
+  REQUIRE(sorter.Sort(meta.tsuid, unlimited).ok());
   t.Make({Rule(0, 0, TreeRuleType::kTagk, "host"), Split(1)});
-  REQUIRE(sorter.Sort(meta.tsuid).ok());
+  REQUIRE(sorter.Sort(meta.tsuid, unlimited).ok());
   CHECK(t.Cells().empty());
   t.clock.AdvanceMs(300'001);
-  REQUIRE(sorter.Sort(meta.tsuid).ok());
+  REQUIRE(sorter.Sort(meta.tsuid, unlimited).ok());
   CHECK(t.Cells().size() == 4);
 }
 
@@ -213,14 +213,14 @@ TEST_CASE("rules about names do not read the objects of names, rules about custo
       t.store.Mutate("tsdb-uid", {{key_of_host, {PutCell("name", "tagk_meta", "no JSON")}}}).ok());
   t.Make({Rule(0, 0, TreeRuleType::kTagk, "host"), Split(1)});
   TreeSorter by_name(t.store, t.metadata, t.clock, "tsdb-tree");
-  CHECK(by_name.Sort(meta.tsuid).ok());
+  CHECK(by_name.Sort(meta.tsuid, unlimited).ok());
   CHECK(t.Cells().size() == 4);
 
   TreeRule custom = Rule(0, 0, TreeRuleType::kTagkCustom, "host");
   custom.custom_field = "owner";
   t.Make({custom});
   TreeSorter by_field(t.store, t.metadata, t.clock, "tsdb-tree");
-  CHECK(by_field.Sort(meta.tsuid).code() == StatusCode::kCorruption);
+  CHECK(by_field.Sort(meta.tsuid, unlimited).code() == StatusCode::kCorruption);
 }
 
 TEST_CASE("definitions and rules larger than the limit are refused") {
@@ -447,10 +447,39 @@ TEST_CASE("A series that a tree refuses is not a failure of the sorter") {
   const Tree other = t.Make({Rule(0, 0, TreeRuleType::kTagk, "host"), Split(1)});
   TreeSorter sorter(t.store, t.metadata, t.clock, "tsdb-tree");
   const TsMeta meta = t.Series(Pieces(200) + Pieces(200) + "cpu", "web01");
-  REQUIRE(sorter.Sort(meta.tsuid).ok());
+  REQUIRE(sorter.Sort(meta.tsuid, unlimited).ok());
   CHECK(t.Cells().size() == 2);  // the roots
-  REQUIRE(sorter.Sort(t.Series("sys.cpu", "web01").tsuid).ok());
+  REQUIRE(sorter.Sort(t.Series("sys.cpu", "web01").tsuid, unlimited).ok());
   CHECK(t.Cells().size() > 4);
+}
+
+TEST_CASE("all trees together get a bounded number of steps for one series") {
+  const auto steps_of = [](int trees) {
+    Trees t;
+    for (int i = 0; i < trees; ++i) t.Make({Split(0)});
+    TreeSorter sorter(t.store, t.metadata, t.clock, "tsdb-tree");
+    FakeWatch watch;
+    REQUIRE(sorter.Sort(t.Series(Pieces(1000) + "cpu", "web01").tsuid, watch).ok());
+    return watch.steps.load();
+  };
+  const uint64_t one = steps_of(1), many = steps_of(64);
+  CAPTURE(one);
+  CAPTURE(many);
+  CHECK(one > 1'000);
+  CHECK(many <= (1 << 20));
+}
+
+TEST_CASE("a request that has ended adds its series to no further tree") {
+  Trees t;
+  for (int i = 0; i < 3; ++i) t.Make({Rule(0, 0, TreeRuleType::kTagk, "host"), Split(1)});
+  TreeSorter sorter(t.store, t.metadata, t.clock, "tsdb-tree");
+  const TsMeta meta = t.Series("sys.cpu", "web01");
+  FakeWatch ended;
+  ended.checks_max = 1;
+  CHECK(sorter.Sort(meta.tsuid, ended).code() == StatusCode::kDeadlineExceeded);
+  const size_t cells_of_one_tree = t.Cells().size();
+  REQUIRE(sorter.Sort(meta.tsuid, unlimited).ok());
+  CHECK(t.Cells().size() == 3 * cells_of_one_tree);
 }
 
 TEST_CASE("A branch is read without what is below its children") {

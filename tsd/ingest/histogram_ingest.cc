@@ -21,7 +21,7 @@ Status HistogramIngest::Put(const NamedHistogram& histogram) {
   RETURN_IF_ERROR(store_.Mutate(table_, {row}));
   ingest_.ChargeValue(histogram.metric, tsuid);
   // The histogram is stored, so a failure to track its series is ignored.
-  if (tracker_.enabled()) (void)tracker_.Note(tsuid);
+  if (tracker_.enabled()) (void)tracker_.Note(tsuid, RequestContext::Unlimited());
   return {};
 }
 

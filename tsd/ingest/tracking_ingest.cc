@@ -16,7 +16,7 @@ Result<PointSink::Appended> TrackingIngest::AppendSpelled(std::span<const Spelle
   return Appended{.known = false, .position = 0};
 }
 
-Status TrackingIngest::Track(const NamedPoint& point) {
+Status TrackingIngest::Track(const NamedPoint& point, RequestContext& context) {
   ASSIGN_OR_RETURN(const Bytes metric, names_.Find(UidKind::kMetric, point.metric));
   std::vector<Bytes> pairs;
   for (const TagText& tag : point.tags) {
@@ -24,7 +24,7 @@ Status TrackingIngest::Track(const NamedPoint& point) {
     ASSIGN_OR_RETURN(const Bytes value, names_.Find(UidKind::kTagv, tag.value));
     pairs.push_back(key + value);
   }
-  return tracker_.Note(codec::MakeTsuid(metric, std::move(pairs)));
+  return tracker_.Note(codec::MakeTsuid(metric, std::move(pairs)), context);
 }
 
 // Appends in small batches. If the request ends early, the points stored before are still tracked.
@@ -38,7 +38,7 @@ PointSink::Position TrackingIngest::AppendNamed(std::span<const NamedPoint> poin
   for (; !points.empty(); points = points.subspan(verdicts.size())) {
     const auto batch = points.first(std::min(points.size(), kTrackedTogether));
     position = std::max(position, ingest_.AppendNamed(batch, context, &verdicts));
-    TrackStored(batch, verdicts);
+    TrackStored(batch, verdicts, context);
     results->insert(results->end(), verdicts.begin(), verdicts.end());
   }
   const Result<Position> all = points_.Append({});
@@ -52,9 +52,9 @@ PointSink::Position TrackingIngest::AppendNamed(std::span<const NamedPoint> poin
 
 // A stored point stays stored if the write of the tracker fails.
 void TrackingIngest::TrackStored(std::span<const NamedPoint> points,
-                                 std::span<const Status> verdicts) {
+                                 std::span<const Status> verdicts, RequestContext& context) {
   for (size_t i = 0; i < points.size(); ++i) {
-    if (!verdicts[i].ok() || Track(points[i]).ok()) continue;
+    if (!verdicts[i].ok() || Track(points[i], context).ok()) continue;
     failures_.fetch_add(1, std::memory_order_relaxed);
   }
 }

@@ -31,8 +31,9 @@ class TrackingIngest : public PointSink {
   [[nodiscard]] uint64_t failures() const { return failures_.load(std::memory_order_relaxed); }
 
  private:
-  void TrackStored(std::span<const NamedPoint> points, std::span<const Status> verdicts);
-  Status Track(const NamedPoint& point);
+  void TrackStored(std::span<const NamedPoint> points, std::span<const Status> verdicts,
+                   RequestContext& context);
+  Status Track(const NamedPoint& point, RequestContext& context);
 
   PointSink& ingest_;
   Points& points_;  // where `ingest_` stores

@@ -115,7 +115,7 @@ class MetaSync {
     RETURN_IF_ERROR(session_.cells().Increment(meta_table_, tsuid, "name", "ts_ctr", 1).status());
     // As when a server first sees a series.
     if (!session_.config().Bool("tsd.core.tree.enable_processing")) return {};
-    return trees_.Sort(tsuid);
+    return trees_.Sort(tsuid, RequestContext::Unlimited());
   }
 
   Session& session_;

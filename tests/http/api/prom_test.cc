@@ -155,6 +155,16 @@ TEST_CASE("a form in the body is parsed like the query string, and is preceded b
         Failure(400, "bad_data", "the form in the body has a bad percent escape"));
 }
 
+TEST_CASE("a form of more than 10 MiB is refused before it is decoded") {
+  PromFixture f;
+  const std::string largest = "query=1&time=7&rest=";
+  CHECK(f.Post("/api/v1/query", largest + std::string((10 << 20) - largest.size(), 'a')) ==
+        Success(R"({"resultType":"scalar","result":[7,"1"]})"));
+  CHECK(f.Post("/api/v1/query", largest + std::string((10 << 20) - largest.size() + 1, 'a')) ==
+        Failure(400, "bad_data",
+                "the form in the body has 10485761 bytes; at most 10485760 are allowed"));
+}
+
 TEST_CASE("OpenTSDB's queries keep their paths") {
   PromFixture f;
   const std::string points = f.Get("/api/query?start=1700000000&end=1700000001&m=sum:up");
