@@ -1,6 +1,5 @@
 #include "tsd/daemon.h"
 
-#include <malloc.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -24,6 +23,7 @@
 #include "storage/local/local_server.h"
 #include "storage/table_name.h"
 #include "tsd/access_log.h"
+#include "tsd/heap.h"
 #include "tsd/http_settings.h"
 #include "tsd/ingest/histogram_ingest.h"
 #include "tsd/ingest/ingest.h"
@@ -95,23 +95,10 @@ Result<DaemonOptions> ReadDaemonOptions(const Config& config) {
   return options;
 }
 
-/// Interval of checking the store's health.
-constexpr int64_t kHealthIntervalMs = 10'000;
+/// Interval of checking the store's health and the size of the heap.
+constexpr int64_t kWatchIntervalMs = 1'000;
 /// Number of threads that write to a store on another machine. Their points are sent together.
 constexpr int kRemoteWriteThreads = 64;
-constexpr int kOwnPagesBytesMin = 256 << 10;
-constexpr int kSparePagesBytesMax = 8 << 20;
-
-/// Limits the memory that the allocator keeps. glibc uses up to eight arenas per core, and memory
-/// freed in one arena cannot be used by others. Under many large queries the process then held
-/// three times as much memory (tests/load/everything.py). Each arena keeps a few megabytes.
-/// Otherwise larger queries would return and request pages each time, which takes a fifth of their
-/// processor time.
-void KeepHeapSmall() {
-  mallopt(M_ARENA_MAX, static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
-  mallopt(M_MMAP_THRESHOLD, kOwnPagesBytesMin);
-  mallopt(M_TRIM_THRESHOLD, kSparePagesBytesMax);
-}
 
 /// Accepts the level names of OpenTSDB's logging.
 bool SetLogLevelByName(const std::string& name) {
@@ -513,7 +500,8 @@ Status RunDaemon(Invocation& call) {
   ASSIGN_OR_RETURN(const StopOptions stop, ReadStopOptions(call.session.config()));
   const ServiceManager manager = ServiceManager::FromEnvironment();
   const Signals signals;
-  KeepHeapSmall();
+  ASSIGN_OR_RETURN(const uint64_t memory_limit_bytes, ReadMemoryLimit(call.session.config()));
+  Heap heap(memory_limit_bytes);
   const uint64_t open_files_max = RaiseOpenFilesLimit();
   options.http.connections_max = ConnectionsWithin(open_files_max, options.http.connections_max);
   const int64_t began_ns = call.clock.MonotonicNs();
@@ -540,7 +528,8 @@ Status RunDaemon(Invocation& call) {
   manager.Ready();
   std::string last_failure;
   while (true) {
-    const int signal = signals.Wait(kHealthIntervalMs);
+    const int signal = signals.Wait(kWatchIntervalMs);
+    heap.Trim();
     if (const Status health = call.session.backend().Health(); health.message() != last_failure) {
       last_failure = health.message();
       if (health.ok()) {

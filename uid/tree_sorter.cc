@@ -77,8 +77,7 @@ Result<std::shared_ptr<const TreeSorter::EnabledTrees>> TreeSorter::Enabled() {
 Status TreeSorter::Sort(const Bytes& tsuid, RequestContext& context) {
   ASSIGN_OR_RETURN(const auto enabled, Enabled());
   if (enabled->trees.empty()) return {};
-  ASSIGN_OR_RETURN(const TsMeta meta,
-                   metadata_.FindSeries(tsuid, context, enabled->detail));
+  ASSIGN_OR_RETURN(const TsMeta meta, metadata_.FindSeries(tsuid, context, enabled->detail));
   for (const Tree& tree : enabled->trees) {
     RETURN_IF_ERROR(context.Check());
     SortLimits limits(kStepsMax / enabled->trees.size(), context);

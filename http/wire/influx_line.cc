@@ -18,19 +18,28 @@ std::string Quoted(std::string_view text) { return "\"" + Shortened(text, kShown
 
 bool IsSpecial(char c) { return c == ',' || c == '=' || c == ' '; }
 
+/// A blank stops always.
+enum class Stops { kBlank, kComma, kCommaAndEquals };
+
 /// Length of `text` before the first unescaped character of `stops`, or its whole length.
-size_t FindStop(std::string_view text, std::string_view stops) {
+size_t FindStop(std::string_view text, Stops stops) {
+  const char comma = stops == Stops::kBlank ? ' ' : ',';
+  const char equals = stops == Stops::kCommaAndEquals ? '=' : ' ';
   for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '\\' && i + 1 < text.size() && IsSpecial(text[i + 1])) {
-      ++i;
-    } else if (stops.find(text[i]) != std::string_view::npos) {
+    const char c = text[i];
+    if (c == '\\') {
+      if (i + 1 < text.size() && IsSpecial(text[i + 1])) ++i;
+    } else if (c == ' ' || c == comma || c == equals) {
       return i;
     }
   }
   return text.size();
 }
 
+/// Removes backslashes before special characters. A text that is too long for any name is returned
+/// as it is, so that its length can be reported without a copy per byte.
 std::string Unescaped(std::string_view text) {
+  if (text.size() > 2 * codec::kRowKeyBytesMax) return std::string(text);
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '\\' && i + 1 < text.size() && IsSpecial(text[i + 1])) ++i;
@@ -65,7 +74,7 @@ size_t QuotedLength(std::string_view text) {
 /// line break, so that it does not affect other lines.
 size_t LineEnd(std::string_view text) {
   const size_t first_end = std::min(text.find('\n'), text.size());
-  size_t at = FindStop(text.substr(0, first_end), " ");
+  size_t at = FindStop(text.substr(0, first_end), Stops::kBlank);
   while (at < text.size() && text[at] != '\n') {
     if (text[at] == '\\' && at + 1 < text.size() && IsSpecial(text[at + 1])) {
       at += 2;
@@ -150,12 +159,12 @@ Status ReadTags(std::string_view* rest, InfluxLine* parts) {
   while (rest->starts_with(',')) {
     rest->remove_prefix(1);
     RETURN_IF_ERROR(CheckCount("tags", parts->tags.size(), kInfluxTagsMax));
-    const std::string_view key = Take(rest, FindStop(*rest, ",= "));
+    const std::string_view key = Take(rest, FindStop(*rest, Stops::kCommaAndEquals));
     if (key.empty()) return Status::InvalidArgument("a tag has no key");
     if (!rest->starts_with('='))
       return Status::InvalidArgument("the tag " + Quoted(key) + " has no value");
     rest->remove_prefix(1);
-    const std::string_view value = Take(rest, FindStop(*rest, ",= "));
+    const std::string_view value = Take(rest, FindStop(*rest, Stops::kCommaAndEquals));
     if (value.empty()) return Status::InvalidArgument("the tag " + Quoted(key) + " has no value");
     if (rest->starts_with('='))
       return Status::InvalidArgument("a second = in the tag " + Quoted(key) +
@@ -173,7 +182,7 @@ Status ReadTags(std::string_view* rest, InfluxLine* parts) {
 Status ReadField(std::string_view* rest, InfluxLine* parts) {
   RETURN_IF_ERROR(
       CheckCount("fields", parts->fields.size() + parts->text_fields, kInfluxFieldsMax));
-  const std::string_view raw_name = Take(rest, FindStop(*rest, ",= "));
+  const std::string_view raw_name = Take(rest, FindStop(*rest, Stops::kCommaAndEquals));
   if (raw_name.empty()) return Status::InvalidArgument("a field has no name");
   const std::string field = "the field " + Quoted(raw_name);
   if (!rest->starts_with('=')) return Status::InvalidArgument(field + " has no value");
@@ -280,7 +289,7 @@ bool InfluxLineReader::Next(std::string_view* line) {
 Status ParseInfluxLine(std::string_view line, InfluxLine* parts) {
   *parts = {};
   std::string_view rest = line;
-  const std::string_view measurement = Take(&rest, FindStop(rest, ", "));
+  const std::string_view measurement = Take(&rest, FindStop(rest, Stops::kComma));
   if (measurement.empty()) return Status::InvalidArgument("the line begins without a measurement");
   parts->measurement = Unescaped(measurement);
   RETURN_IF_ERROR(CheckLength("measurement", parts->measurement));

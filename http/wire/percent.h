@@ -9,8 +9,8 @@
 
 namespace hg::http {
 
-/// The largest form that a request body may hold, as in Go's net/http and so in Prometheus. Decoding
-/// that much takes about 0.1 s and cannot be ended.
+/// The largest form that a request body may hold, as in Go's net/http and so in Prometheus.
+/// Decoding that much takes about 0.1 s and cannot be ended.
 inline constexpr size_t kFormBytesMax = 10 << 20;
 
 /// Decodes '+' and %XX. False: an escape without two hexadecimal digits; *out then holds the text

@@ -47,7 +47,7 @@ TIME_LIMIT_S = 1.5  # tsd.query.timeout
 STOP_S = 5.0  # limit for a stop of the daemon while requests run
 PATIENCE_S = 20.0  # how long to wait for a request that nothing ends before the daemon is killed
 SLOW_IN_FULL = 3  # the number of slow cases per endpoint that are sent three times; the others are only ended by a call
-LATE = ("another client took", "did not end within", "still computes")  # beginnings of faults that a busy machine can cause, too
+LATE = ("another client took", "did not end within", "still computes", "is not listed")  # beginnings of faults that a busy machine can cause, too
 PROBES = ("/api/version", "/api/aggregators", "a put", "a small query")
 SETTINGS = {
     "tsd.memory.limit": LIMIT, "tsd.query.timeout": int(TIME_LIMIT_S * 1000), "tsd.storage.max_tags": 8, "tsd.http.query.allow_delete": "false",

@@ -1,0 +1,86 @@
+#pragma once
+// A store that records its calls.
+
+#include <doctest/doctest.h>
+
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/support/hex.h"
+#include "tests/support/model_store.h"
+
+namespace hg::uid {
+
+// Records the calls to storage, in the notation of opentsdb-schema.md §23.5, and fails calls on
+// request.
+class TracingStore final : public ModelStore {
+ public:
+  TracingStore() {
+    REQUIRE(CreateTable({.name = "tsdb-uid", .families = {{"id"}, {"name"}}}).ok());
+    trace_.clear();
+  }
+
+  std::vector<Status> MutateRows(const std::string& table,
+                                 const std::vector<RowMutation>& rows) override {
+    for (const RowMutation& row : rows) {
+      for (const CellChange& change : row.changes) {
+        const bool put = change.kind == CellChange::Kind::kPut;
+        trace_.push_back((put ? "PUT " : "DEL ") +
+                         Column(row.key, change.family, change.qualifier) +
+                         (put ? " = " + ToHexUpper(change.value) : ""));
+      }
+    }
+    return ModelStore::MutateRows(table, rows);
+  }
+
+  Result<int64_t> Increment(const std::string& table, ByteView key, ByteView family,
+                            ByteView qualifier, int64_t by) override {
+    if (failures_ > 0) {
+      --failures_;
+      return Status::Unavailable("not now");
+    }
+    const Result<int64_t> value = ModelStore::Increment(table, key, family, qualifier, by);
+    trace_.push_back("INC " + Column(key, family, qualifier) + " -> " + std::to_string(*value));
+    return value;
+  }
+
+  Result<bool> CompareAndMutate(ByteView family, ByteView qualifier, const Expected& expected,
+                                const std::string& table, const RowMutation& mutation) override {
+    const Result<bool> done =
+        ModelStore::CompareAndMutate(family, qualifier, expected, table, mutation);
+    std::lock_guard lock(mutex_);
+    trace_.push_back("CAS " + Column(mutation.key, family, qualifier) +
+                     " := " + ToHexUpper(mutation.changes[0].value) + (*done ? " true" : " false"));
+    return done;
+  }
+
+  // The calls since the last one.
+  std::vector<std::string> Trace() { return std::exchange(trace_, {}); }
+  void FailIncrements(int n) { failures_ = n; }
+
+  void Put(std::string_view row, const char* family, const char* qualifier,
+           std::string_view value) {
+    REQUIRE(ModelStore::MutateRows("tsdb-uid",
+                                   {{Hex(row), {PutCell(family, qualifier, Hex(value))}}})[0]
+                .ok());
+  }
+  // "" if there is none.
+  std::string Value(std::string_view row, const char* family, const char* qualifier) {
+    const Result<Row> found = Get("tsdb-uid", Hex(row), family, {qualifier});
+    REQUIRE(found.ok());
+    return found->cells.empty() ? "" : ToHexUpper(found->cells[0].value);
+  }
+
+ private:
+  static std::string Column(ByteView key, ByteView family, ByteView qualifier) {
+    return ToHexUpper(key) + " " + std::string(family) + ":" + std::string(qualifier);
+  }
+
+  std::mutex mutex_;
+  std::vector<std::string> trace_;  // increments and mutations are traced by one thread only
+  int failures_ = 0;
+};
+
+}  // namespace hg::uid
