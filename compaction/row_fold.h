@@ -27,8 +27,8 @@ struct RowFoldOptions {
   bool enable_compaction =
       true;  // tsd.storage.enable_compaction; if false, only append cells are repaired
   ReconcileOptions reconcile;
-  /// The store holds points natively. Compaction then leaves single points, because such a store
-  /// presents a row as one compacted cell without storing that cell.
+  /// Whether the store holds points natively. Such a store shows an old row as one compacted cell
+  /// without storing that cell, so row compaction leaves single points in it.
   bool native_points = false;
 };
 
@@ -47,8 +47,8 @@ struct RowFoldStats {
 /// Thread-safe. The store and the clock must outlive it.
 class RowFold {
  public:
-  /// The most keys in the queue. Further keys are dropped; the next query that reads such a row
-  /// offers it again.
+  /// The maximum number of keys in the queue. Further keys are dropped; the next query that reads
+  /// such a row offers it again.
   static constexpr size_t kQueueMax = 10'000;
 
   RowFold(Store* store, RowFoldOptions options, const Clock& clock);

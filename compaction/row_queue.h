@@ -20,7 +20,8 @@ namespace hg::compaction {
 
 struct RowQueueOptions {
   int64_t flush_interval_s = 10;  // time between rounds; all settings are tsd.storage.compaction.*
-  // A round runs only if more rows than this wait. A round may always process this many.
+  // A round runs only if more rows than this are waiting. Each round may process at least this many
+  // rows.
   uint64_t min_flush_threshold = 100;
   uint64_t max_concurrent_flushes = 10'000;  // maximum number of rows per round
   uint64_t flush_speed = 2;  // rows per round = waiting rows × interval × speed / 3600
@@ -35,7 +36,7 @@ struct RowQueueStats {
 /// query that reads such a row later offers it to RowFold if it needs compaction.
 class RowQueue {
  public:
-  /// The most waiting rows, of some 100 bytes each. Further rows are dropped.
+  /// The maximum number of waiting rows, of some 100 bytes each. Further rows are dropped.
   static constexpr size_t kRowsMax = 2'000'000;
 
   RowQueue(RowFold* fold, RowQueueOptions options, const Clock& clock)
@@ -43,11 +44,12 @@ class RowQueue {
   /// Stops the thread.
   ~RowQueue() { Stop(); }
 
-  /// Notes that points were written to the row. A row that waits already is not added twice.
+  /// Records that points were written to the row. A row that is already in the queue is not added
+  /// again.
   void Written(ByteView key, uint32_t base);
-  /// Skips rounds while `waits` returns true: writes that Written has noted are then still on their
-  /// way to the store. Compacting such a row would miss these writes, and the row would not be
-  /// offered again. Call this function before Start.
+  /// Rounds are skipped while `waits` returns true. It should return true while writes that were
+  /// reported to Written have not reached the store. Compacting a row then would miss these writes,
+  /// and the row would not be offered again. Call this function before Start.
   void PauseWhile(std::function<bool()> waits) { waits_ = std::move(waits); }
   /// Starts a thread that runs a round in each interval.
   void Start();

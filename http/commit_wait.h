@@ -18,7 +18,8 @@ inline Status CommitAndWait(PointSink& sink, PointSink::Position position, int64
     Status status;
     std::binary_semaphore done{0};
   };
-  // Shared: the callback needs it after a timeout, and until release() has returned.
+  // Shared with the callback, which may use it after this function has returned because of a
+  // timeout.
   auto outcome = std::make_shared<Outcome>();
   sink.Commit(position, [outcome](const Status& status) {
     outcome->status = status;

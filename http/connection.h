@@ -109,7 +109,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   /// connection.
   void RefuseHead(const Request& request,
                   const std::function<void(const Request&, ResponseWriter&)>& send);
-  /// Answers with the refusal of body_memory_.
+  /// Sends the error with which body_memory_ refused memory for the body.
   void RefuseBody();
   /// Gives back the memory of a request that has ended.
   void LetGoBody();
@@ -121,8 +121,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   /// *escapes_good: whether the query string could be decoded.
   std::unique_ptr<Request> MakeRequest(std::string_view body, bool* escapes_good = nullptr);
 
-  // Defined in connection_access.cc: authentication. Without it, each of these functions is one
-  // comparison.
+  // Defined in connection_access.cc: authentication. If it is off, each of these functions costs
+  // one comparison.
   [[nodiscard]] bool Guarded() const;
   [[nodiscard]] bool May(Role role) const;
   [[nodiscard]] Roles roles() const;

@@ -49,8 +49,8 @@ enum class Where : uint8_t {
 };
 
 struct Endpoint {
-  /// Request::Endpoint(), in lower case; "" with kRoot is the home page. With kPath: the whole path
-  /// as sent.
+  /// The name that is compared with Request::Endpoint(), in lower case. "" with Place::kRoot is the
+  /// home page. With Place::kPath it is the whole path as sent.
   std::string_view name;
   Place place;
   uint8_t verbs;  // other methods get 405, or 400 on unversioned paths
@@ -63,7 +63,8 @@ struct Endpoint {
 /// All endpoints; constant for the life of the process.
 std::span<const Endpoint> Endpoints();
 
-/// Finds the endpoint of a request; nullptr as below.
+/// Finds the endpoint of a request. nullptr: the path has none, or it is disabled in this mode or
+/// by its option.
 const Endpoint* FindEndpoint(const Request& request, const Options& options);
 
 /// Finds an endpoint by name. nullptr: no such name, or it is disabled in this mode or by its

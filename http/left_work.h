@@ -7,8 +7,9 @@
 
 namespace hg::http {
 
-/// While it exists, handlers on its thread store their work in `place` and find there what an
-/// earlier call stored. All calls must be of one request. Each handler knows the type of its Work.
+/// While a LeftWork exists, handlers on its thread store their work in `place`, and take from there
+/// the work that an earlier call stored. All calls must be for one request. Each handler knows the
+/// type of its Work.
 class LeftWork {
  public:
   struct Work {

@@ -51,8 +51,8 @@ class ReceiveBuffer {
   }
   /// Shrinks a capacity above `kept` bytes to the size of the contents, which stay.
   void Trim(size_t kept) {
-    // Does nothing while more than half is in use, so that pipelined requests are not moved after
-    // each request.
+    // Does nothing while more than half is in use. Otherwise pipelined requests would be copied
+    // after each request.
     if (capacity_ <= kept || 2 * size() > capacity_) return;
     ReceiveBuffer smaller;
     if (size() > 0) {

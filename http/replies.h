@@ -21,9 +21,10 @@ std::string_view JsonContentType(const Request& request);
 /// which ignore it.
 std::string_view JsonpCallback(const Request& request);
 
-/// The Content-Type of a JSON reply, wrapped in the callback if there is one. With nosniff,
-/// browsers run a reply as a script only under a script type. The reply gets that type if the
-/// request names the page that asks; the router has already refused pages of other sites.
+/// Returns the Content-Type of a JSON reply that is wrapped in the callback if there is one. Every
+/// reply has a nosniff header, so browsers run it as a script only if it has a script type. The
+/// reply gets that type if the request says which page sent it. The router has already refused
+/// pages of other sites.
 std::string_view JsonpContentType(const Request& request);
 
 /// Sends 400 if jsonp= has a value that is not a valid callback name. True: a reply was sent.

@@ -8,7 +8,7 @@
 
 namespace hg::http {
 
-/// The Method of a method name as sent; names are case-sensitive.
+/// Returns the Method for the method name of a request line. Names are case-sensitive.
 Method MethodOf(std::string_view verb);
 
 /// Fills segments, api_version, endpoint_index and parameters from request->target, which begins

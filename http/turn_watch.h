@@ -19,7 +19,7 @@ int64_t ThreadCpuNs();
 /// Belongs to one loop and its thread.
 class TurnWatch {
  public:
-  /// A longer turn is a stall.
+  /// A turn that takes longer than this is a stall.
   static constexpr int64_t kStallNs = 50'000'000;
 
   /// The time of a turn that is compared with kStallNs.
@@ -41,7 +41,7 @@ class TurnWatch {
     int64_t wall_ns = 0, cpu_ns = 0;
   };
 
-  /// Reads the clocks. Reads the CPU clock, which costs a system call, only if it is used.
+  /// Reads the clocks. The CPU clock costs a system call, so it is read only if it is used.
   [[nodiscard]] Times Now() const {
     return {services_.clock.MonotonicNs(), reads_cpu_ ? cpu_() : 0};
   }

@@ -19,9 +19,9 @@ class WaitingPorts {
   WaitingPorts(const WaitingPorts&) = delete;
   WaitingPorts& operator=(const WaitingPorts&) = delete;
 
-  /// Listens and starts the waiting rooms. Errors as Server::Start. `connections_max`: the limit of
-  /// the server that follows, at least 1. The waiting rooms together keep within it, except that
-  /// each can always hear 16 connections.
+  /// Listens and starts the waiting rooms. Errors are as in Server::Start. `connections_max` is the
+  /// connection limit of the server that follows, at least 1. The waiting rooms together stay
+  /// within this limit, except that each of them can always read 16 connections.
   Status Open(const Options& options, uint64_t connections_max);
   /// The open sockets. Valid until Close.
   [[nodiscard]] const OpenedPorts& ports() const { return ports_; }

@@ -25,12 +25,13 @@ class TlsContext;
 /// Connections that were not accepted stay in the kernel's queue for the server.
 class WaitingRoom {
  public:
-  /// The number of `connections_max` connections that telnet clients cannot occupy: a quarter, at
+  /// Returns how many of `connections_max` connections are reserved for HTTP clients: a quarter, at
   /// most 1,024.
   static uint64_t NotForLines(uint64_t connections_max);
 
-  /// `listener` and `tls` must outlive the object or its Stop. `tls` is loaded; nullptr = plain.
-  /// `connections_max`: the connections that may be open, at least 1; 16 are always read at once.
+  /// `listener` and `tls` must outlive the object or its Stop. `tls` is loaded; nullptr means no
+  /// TLS. `connections_max` is the number of connections that may be open, at least 1. 16
+  /// connections can always be read.
   WaitingRoom(const ListeningSocket& listener, uint64_t connections_max, TlsContext* tls = nullptr);
   /// Stops, and closes the telnet connections.
   ~WaitingRoom();

@@ -109,7 +109,8 @@ class Downsampler {
   /// Adds several row-hours by their statistics, in ascending order, up to the first one that
   /// cannot be added. Returns the number of rows added.
   size_t AddStatistics(std::span<const HourStatistics> hours, bool any_order);
-  /// The memory that the object takes now, the most after `points` more points, and at Finish.
+  /// The memory in bytes that the object takes: now, at most after `points` more points, and at
+  /// Finish.
   [[nodiscard]] int64_t MemoryBytes() const;
   [[nodiscard]] int64_t MemoryBytesAfter(size_t points) const;
   [[nodiscard]] int64_t MemoryBytesAtFinish() const;

@@ -17,7 +17,7 @@ namespace hg::query {
 /// Not thread-safe.
 class FilterSet {
  public:
-  /// The most different regular expressions that one request may have.
+  /// The maximum number of different regular expressions that one request may have.
   static constexpr size_t kRegexpsMax = 1000;
 
   /// Work and memory of the filters are reported to `context`, which must outlive the set. The

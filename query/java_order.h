@@ -1,5 +1,5 @@
 #pragma once
-// The order of doubles in Java (Double.compare): -0.0 before 0.0, NaN after everything.
+// The order of doubles in Java (Double.compare): -0.0 comes before 0.0, and NaN after all others.
 
 #include <cmath>
 

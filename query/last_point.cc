@@ -171,8 +171,8 @@ class LastPointFinder {
     return meta_tracking() ? WantTracked(metric, pairs, asked) : Status();
   }
 
-  // Requests every series of the metric in the meta table that has all pairs, for the hour in which
-  // it was last written.
+  // Finds the series of the metric in the meta table that have all pairs. Requests for each of them
+  // the hour in which the series was last written.
   Status WantTracked(const Bytes& metric, const std::vector<Bytes>& pairs, Asked* asked) const {
     ScanSpec spec;
     spec.table = options_.meta_table;

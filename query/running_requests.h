@@ -57,10 +57,10 @@ struct CompletedQuery {
 /// Thread-safe. Must outlive its requests.
 class RunningRequests {
  public:
-  /// The most ended queries that are remembered. Repeats of a query from one address share an
-  /// entry.
+  /// The maximum number of ended queries that are remembered. Repeats of a query from one address
+  /// share an entry.
   static constexpr size_t kCompletedMax = 256;
-  /// The most memory that one remembered query may take.
+  /// The maximum memory that one remembered query may take.
   static constexpr size_t kKeptBytesMax = 64 << 10;
 
   /// The clock must outlive the object.

@@ -25,8 +25,8 @@ namespace hg::query {
 
 /// One series of the result.
 struct Series {
-  /// salt ‖ pairs, the sort key of series and outputs (opentsdb-queries.md §9.3). A part of the
-  /// hour stands between them where it tells series apart (SeriesSet::HourPart).
+  /// salt ‖ pairs, the sort key of series and outputs (opentsdb-queries.md §9.3).
+  /// SeriesSet::HourPart stands between salt and pairs if it is not empty.
   Bytes order;
   Bytes tsuid;  // metric ‖ pairs
   uint64_t raw_points = 0;
@@ -123,7 +123,8 @@ class SeriesSet {
   bool FoldNoMore(PointScan* scan);
   /// Returns false if the points of the row are needed.
   Result<bool> AddStatistics(const RowHour& row, size_t index);
-  /// Adds the hours after such a row, as long as their statistics are enough.
+  /// After AddStatistics has added a row: adds the following hours of the series, as long as their
+  /// statistics are enough.
   Status AddHours(PointScan* scan, LimitCounter* counter, size_t index);
   Status AddPoints(const RowHour& row, size_t index);
   Status Downsample(const RowHour& row, Downsampler* downsampler);

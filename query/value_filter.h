@@ -29,8 +29,8 @@ class ValueFilter {
 
   [[nodiscard]] bool Admits(int64_t value) const;
   [[nodiscard]] bool Admits(double value) const;
-  /// Returns whether some point of a row may be admitted, and whether all points are, judging by
-  /// the statistics of the row.
+  /// AdmitsSome returns whether a row with these statistics may have a point that is admitted.
+  /// AdmitsAll returns whether all its points are admitted.
   [[nodiscard]] bool AdmitsSome(const RowStatistics& row) const;
   [[nodiscard]] bool AdmitsAll(const RowStatistics& row) const;
   /// Removes the points of a loaded row that are not admitted. The row then borrows `*kept`.

@@ -27,7 +27,7 @@ struct CopyProgress {
 /// Called for every file, and at intervals within a large one. Returning false stops the backup.
 using CopyWatch = std::function<bool(const CopyProgress&)>;
 
-/// A place in a file that cannot be read as it was written.
+/// A place in a file that cannot be read, or whose content is not what was written.
 struct Damage {
   std::string file;  // path
   uint64_t offset = 0;

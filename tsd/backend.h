@@ -40,8 +40,8 @@ class Backend {
   /// Whether the store is on another machine. Points::Append then blocks, so network loops must not
   /// call it.
   [[nodiscard]] virtual bool remote() const { return false; }
-  /// Whether this is the store of a daemon on this machine. The daemon does its own background
-  /// work.
+  /// Whether this is the store of a daemon on this machine. If so, the process does no background
+  /// work for the store, because the daemon does it.
   [[nodiscard]] virtual bool beside_daemon() const { return false; }
   /// Sets a listener that is called for each row that gets points, if the engine stores points as
   /// cells. Such rows may be compacted once their hour is over. Other engines ignore it. Call it at
@@ -74,7 +74,7 @@ class Backend {
   [[nodiscard]] virtual bool WritesWait() { return false; }
 };
 
-/// The purpose for which a store is opened.
+/// What the process opens the store for.
 enum class StoreUse : uint8_t {
   kServe,  // by the daemon: like kWork, and writes may wait in the spool
   kWork,   // flushes, merges and splits automatically
@@ -82,8 +82,8 @@ enum class StoreUse : uint8_t {
 };
 
 /// Opens the store that the settings name, with all tables of tsd/tables.h. `words` describe this
-/// process to others. Busy: the data directory is in use. The message names the process and its
-/// words.
+/// process to other processes that find the data directory in use. Busy: another process uses the
+/// data directory. The message names that process and its words.
 using BackendOpener = std::function<Result<std::unique_ptr<Backend>>(
     const Config&, const std::string& words, StoreUse use)>;
 

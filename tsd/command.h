@@ -35,8 +35,8 @@ struct Invocation {
   int Fail(const Status& status);
   /// Prints the reason and the usage text, and returns kExitUsage.
   int Misused(std::string_view why);
-  /// Opens the session. If another process uses the data directory, the message includes the hint
-  /// of the command.
+  /// Opens the session. If another process uses the data directory, the error message also says
+  /// what the user can do instead (http_instead).
   Status Open(StoreUse use = StoreUse::kWork);
 };
 

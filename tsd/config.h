@@ -18,7 +18,7 @@ namespace hg::tsd {
 /// Not thread-safe while it is built. Afterwards any number of threads may read it.
 class Config {
  public:
-  /// Every known key with its default.
+  /// Creates settings in which every known key has its default.
   Config();
 
   /// Loads the defaults and a file over them. With an empty path it uses the first readable file of

@@ -13,21 +13,21 @@
 
 namespace hg::tsd {
 
-/// Totals by OpenTSDB's kinds of calls.
+/// Number of calls by the kinds that OpenTSDB distinguishes.
 struct StoreCalls {
   uint64_t get = 0, put = 0, append = 0, remove = 0, increment = 0;
   uint64_t open_scanner = 0, scan = 0;
   uint64_t batched = 0;  // puts that were sent together with others in one call
 };
 
-/// Reports the totals under OpenTSDB's names.
+/// Reports the numbers of calls under OpenTSDB's names.
 void ShowStoreCalls(const StoreCalls& calls, const StatVisitor& visit);
 
 /// Forwards every call. Counts one put for each put cell, including conditional ones, and likewise
 /// for deletes. Thread-safe.
 class CountedStore : public Store {
  public:
-  /// Borrows the store.
+  /// The store must outlive the object.
   explicit CountedStore(Store& store) : store_(store) {}
 
   [[nodiscard]] StoreCalls calls() const;
@@ -81,7 +81,7 @@ class CountedStore : public Store {
 
   Store& store_;
   Counter get_{0}, put_{0}, append_{0}, remove_{0}, increment_{0}, open_scanner_{0}, batched_{0};
-  /// Cursors count here, so they must not outlive this object.
+  /// Scan cursors increment this counter, so they must not outlive this object.
   Counter scan_{0};
 };
 

@@ -16,7 +16,7 @@ struct KnownSetting {
   std::string_view no_effect = {};  // the reason; empty = the setting has an effect
 };
 
-/// In the order of the manual.
+/// Returns all settings, in the order of the manual.
 std::span<const KnownSetting> KnownSettings();
 
 /// Returns nullptr if there is no such setting.

@@ -22,8 +22,8 @@ namespace hg::tsd {
 /// One thread opens and closes it. The objects that it returns are thread-safe in between.
 class Session {
  public:
-  /// `words` describe this process to others that find the data directory in use. Both references
-  /// must outlive the session.
+  /// `words` describe this process to other processes that find the data directory in use. Both
+  /// references must outlive the session.
   Session(const Config& config, const BackendOpener& opener, std::string words)
       : config_(config), opener_(opener), words_(std::move(words)) {}
   ~Session();
@@ -48,11 +48,11 @@ class Session {
   uid::Names& names() { return *names_; }
   /// The state of automatic rollups; nullptr if this process does not make them.
   RollupState* rollups() { return rollups_.get(); }
-  /// Rollups that an earlier process made of these points and that this serving process does not
-  /// continue; nullptr if there are none.
+  /// The rollups that an earlier process computed from these points and that this process, a
+  /// daemon, does not continue. nullptr if there are none.
   EndedRollups* ended_rollups() { return ended_rollups_.get(); }
   [[nodiscard]] const AutomaticRollups& automatic_rollups() const { return *automatic_; }
-  /// nullptr: no filter is set.
+  /// The filter of names that may get ids. nullptr: no filter is set.
   [[nodiscard]] const uid::NameFilter* name_filter() const { return name_filter_.get(); }
   [[nodiscard]] const KeyLayout& layout() const { return layout_; }
   [[nodiscard]] const std::string& data_table() const;

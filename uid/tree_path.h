@@ -13,8 +13,9 @@ namespace hg::uid {
 // OpenTSDB has no such limits. It recurses for each piece of a split value until its stack
 // overflows.
 
-/// The most levels of rules and pieces of split values for one series. Each branch stores the names
-/// of all branches above it, so the stored data grows with the square of the depth.
+/// The maximum number of levels of rules and pieces of split values for one series. Each branch
+/// stores the names of all branches above it, so the stored data grows with the square of the
+/// depth.
 inline constexpr size_t kTreeDepthMax = 256;
 /// The longest value that a rule processes, and the longest sum of names in a path, in bytes.
 inline constexpr size_t kTreeTextBytesMax = 64 << 10;

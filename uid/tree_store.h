@@ -17,7 +17,8 @@
 
 namespace hg::uid {
 
-/// By TSUID: the series that already has the place, or why no rule matched.
+/// Maps the TSUID of a series that was not placed to the series that already has its place, or to
+/// the reason why no rule matched.
 using TreeFailures = std::map<Bytes, std::string>;
 
 enum class TreeFailure { kCollision, kNotMatched };

@@ -35,7 +35,7 @@ struct AccessRefusal {
   int status = 0;                         // 401 or 403
 };
 
-/// Whether a password matches a hash, as PasswordMatches.
+/// Returns whether the password matches the hash, as PasswordMatches does.
 using PasswordCheck = std::function<bool(std::string_view password, const std::string& hash)>;
 
 /// Thread-safe. Checking a password takes about 10 ms of CPU time and 16 MiB, so the caller of
@@ -64,13 +64,15 @@ class Access {
   /// Looks up credentials without slow work. Null: unknown, or a password that only Judge can
   /// check.
   [[nodiscard]] IdentityPtr Known(const Credentials& said);
-  /// Checks credentials. Null: wrong. Takes equally long for users that do not exist; returns at
-  /// once if the credentials are Known by now.
+  /// Checks credentials with the slow password hash. Returns null if they are wrong. The check
+  /// takes equally long for users that do not exist. Returns at once if Known finds the credentials
+  /// by now.
   [[nodiscard]] IdentityPtr Judge(const Credentials& said);
-  /// The user with the first of these names that has one. The names come from a verified client
-  /// certificate.
+  /// Returns the user for a verified client certificate. `names` are the names in the certificate.
+  /// The first of them that is the name of a user counts.
   [[nodiscard]] IdentityPtr ByCertificate(std::span<const std::string> names) const;
-  /// The same user after a Load; null if the user or the presented secret was removed.
+  /// Returns the current Identity of the same user after a Load. Null: the user, or the secret that
+  /// the client presented, was removed.
   [[nodiscard]] IdentityPtr Renew(const Identity& who) const;
 
  private:

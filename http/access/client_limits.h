@@ -28,13 +28,14 @@ class ClientLimits {
 
   /// Returns the same Writer for the same user. Users come from the user file.
   std::shared_ptr<Writer> OfUser(const std::string& name);
-  /// Returns the Writer of an address such as "10.0.0.7", for use without authentication. It is the
-  /// same Writer while anybody holds it or while its limits have not recovered.
+  /// Returns the Writer of an address such as "10.0.0.7", for use without authentication. Calls
+  /// with the same address return the same Writer as long as a caller holds it or its limits have
+  /// not recovered.
   std::shared_ptr<Writer> OfAddress(const std::string& address);
 
   /// The number of remembered clients.
   [[nodiscard]] size_t clients();
-  /// Refusals so far.
+  /// Number of points and of new series that were refused so far.
   [[nodiscard]] uint64_t refused_points() const { return counts_->points.load(); }
   [[nodiscard]] uint64_t refused_series() const { return counts_->series.load(); }
 

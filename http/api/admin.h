@@ -15,11 +15,11 @@ namespace hg::http {
 struct Services;
 
 /// GET: tables, describe, regions, sizes, count. POST: create, alter, drop, truncate, split, merge,
-/// flush, compact. Clients on other
-/// machines and pages in a browser get 403, unless the setting tsd.http.admin.remote allows them.
-/// POST backup?folder=/absolute/path copies the store (storage/maintenance.h) and answers when the
-/// copy is complete. GET backup: the progress of the running copy, or the result of the last one.
-/// POST check: reports all damage of the files. wire/maintenance_json.h has the form of these
+/// flush, compact. Clients on other machines and pages in a browser get 403, unless the setting
+/// tsd.http.admin.remote allows them. POST backup?folder=/absolute/path copies the store
+/// (storage/maintenance.h) and sends the response when the copy is complete. GET backup returns the
+/// progress of the running copy, or the result of the last one. POST check reports all damage of
+/// the files. wire/maintenance_json.h has the form of these responses.
 /// responses.
 void HandleAdmin(const Request& request, Services& services, ResponseWriter& out);
 

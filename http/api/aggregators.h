@@ -1,5 +1,5 @@
 #pragma once
-// /api/aggregators and /aggregators (opentsdb-http-api.md §14.2).
+// Handlers of /api/aggregators and /aggregators (opentsdb-http-api.md §14.2).
 
 #include "http/request.h"
 #include "http/response_writer.h"

@@ -1,5 +1,5 @@
 #pragma once
-// /api/annotation, /api/annotations and their /bulk (opentsdb-http-api.md §16).
+// Handlers of /api/annotation, /api/annotations and their /bulk (opentsdb-http-api.md §16).
 
 #include "http/request.h"
 #include "http/response_writer.h"

@@ -1,5 +1,5 @@
 #pragma once
-// /api/annotation/bulk and /api/annotations/bulk (opentsdb-http-api.md §16.4).
+// Handlers of /api/annotation/bulk and /api/annotations/bulk (opentsdb-http-api.md §16.4).
 
 #include "http/request.h"
 #include "http/response_writer.h"

@@ -21,7 +21,7 @@ Status BeginQuery(const Request& request, const query::Request& query, bool refu
 /// where OpenTSDB uses it. 413: limits. 503: other requests hold the memory. 424: storage errors.
 int QueryFailureStatus(const Status& status);
 
-/// The threads that may print a response.
+/// Returns the threads that may write the JSON of a response.
 Printers PrintersOf(Services& services);
 
 /// Records the time that storage took for each sub-query (hbase.latency, method=scan).

@@ -1,5 +1,5 @@
 #pragma once
-// /api/config and /api/config/filters (opentsdb-http-api.md §14.4).
+// Handlers of /api/config and /api/config/filters (opentsdb-http-api.md §14.4).
 
 #include "http/request.h"
 #include "http/response_writer.h"

@@ -1,5 +1,5 @@
 #pragma once
-// /diediedie (opentsdb-http-api.md §19.1).
+// Handlers of /diediedie (opentsdb-http-api.md §19.1).
 
 #include "http/request.h"
 #include "http/response_writer.h"

@@ -1,5 +1,5 @@
 #pragma once
-// /api/dropcaches (opentsdb-http-api.md §14.5).
+// Handlers of /api/dropcaches (opentsdb-http-api.md §14.5).
 
 #include "http/request.h"
 #include "http/response_writer.h"

@@ -18,7 +18,8 @@ inline constexpr std::string_view kStoppingStat = "stopping";
 /// disk I/O.
 Status Readiness(Services& services);
 
-/// GET, HEAD: 200 while the process can answer at all. Without a reply, only a restart helps.
+/// GET, HEAD: 200 if the process can send any reply. If there is no reply, the daemon must be
+/// restarted.
 void HandleHealthz(const Request& request, Services& services, ResponseWriter& out);
 
 /// GET, HEAD: 200, or 503 with the reason if requests should go to another server.

@@ -1,5 +1,5 @@
 #pragma once
-// /api/search/lookup (opentsdb-http-api.md §18.1, opentsdb-queries.md §10.3).
+// Handlers of /api/search/lookup (opentsdb-http-api.md §18.1, opentsdb-queries.md §10.3).
 
 #include "http/request.h"
 #include "http/response_writer.h"

@@ -9,7 +9,7 @@ namespace hg::http {
 
 struct Services;
 
-/// Limit of an unpacked body. Two bytes may become a hundred when they are parsed.
+/// Maximum size of an unpacked body in bytes. Parsing two bytes may take a hundred bytes of memory.
 inline constexpr size_t kOtlpBytesMax = 16 << 20;
 
 /// POST only. 200: all valid points are stored; the response has the number of refused data points

@@ -45,8 +45,8 @@ std::optional<int64_t> PromTime(const Parameters& parameters, std::string_view n
 std::optional<int64_t> PromDuration(const Parameters& parameters, std::string_view name,
                                     std::optional<int64_t> otherwise, ResponseWriter& out);
 
-/// Reads the parameter "limit", the most items of a result; SIZE_MAX if it is absent or 0. nullopt:
-/// an error was sent.
+/// Reads the parameter "limit", the maximum number of items in a result. Returns SIZE_MAX if it is
+/// absent or 0. nullopt: an error was sent.
 std::optional<size_t> PromLimit(const Parameters& parameters, ResponseWriter& out);
 /// The warning of a result that the limit has shortened.
 inline constexpr std::string_view kTruncated = "results truncated due to limit";

@@ -1,6 +1,7 @@
 #pragma once
-// /api/query/exp (opentsdb-http-api.md §12, opentsdb-queries.md §11). Every mistake in the request
-// gets 500, as in OpenTSDB. Failures while the query runs are answered as by /api/query.
+// Handlers of /api/query/exp (opentsdb-http-api.md §12, opentsdb-queries.md §11). Every mistake in
+// the request gets 500, as in OpenTSDB. Failures while the query runs are answered as by
+// /api/query.
 
 #include "http/services.h"
 

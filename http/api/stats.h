@@ -1,5 +1,5 @@
 #pragma once
-// /api/stats and the paths below it, /stats, telnet `stats` (opentsdb-http-api.md §15).
+// Handlers of /api/stats and the paths below it, /stats, telnet `stats` (opentsdb-http-api.md §15).
 
 #include <string>
 

@@ -1,5 +1,5 @@
 #pragma once
-// /api/suggest and /suggest (opentsdb-http-api.md §14.1, §19.1).
+// Handlers of /api/suggest and /suggest (opentsdb-http-api.md §14.1, §19.1).
 
 #include "http/request.h"
 #include "http/response_writer.h"

@@ -1,5 +1,5 @@
 #pragma once
-// /api/tree and below (opentsdb-http-api.md §18.2).
+// Handlers of /api/tree and below (opentsdb-http-api.md §18.2).
 
 #include "http/request.h"
 #include "http/response_writer.h"

@@ -1,5 +1,5 @@
 #pragma once
-// /api/uid/tsmeta (opentsdb-http-api.md §17.4).
+// Handlers of /api/uid/tsmeta (opentsdb-http-api.md §17.4).
 
 #include "http/request.h"
 #include "http/response_writer.h"

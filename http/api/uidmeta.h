@@ -1,5 +1,5 @@
 #pragma once
-// /api/uid/uidmeta (opentsdb-http-api.md §17.3).
+// Handlers of /api/uid/uidmeta (opentsdb-http-api.md §17.3).
 
 #include "http/request.h"
 #include "http/response_writer.h"

@@ -1,5 +1,5 @@
 #pragma once
-// /api/version and /version (opentsdb-http-api.md §14.3, §19.1).
+// Handlers of /api/version and /version (opentsdb-http-api.md §14.3, §19.1).
 
 #include "http/request.h"
 #include "http/response_writer.h"

@@ -1,5 +1,6 @@
 #pragma once
-// Axis scales: the visible range of values, and positions and labels of the tick marks. Pure.
+// Axis scales: the visible range of values, and positions and labels of the tick marks. Pure
+// functions.
 
 #include <cstdint>
 #include <string>

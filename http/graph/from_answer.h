@@ -1,5 +1,5 @@
 #pragma once
-// Converts a query result to a plot. Pure.
+// Converts a query result to a plot. Pure functions.
 
 #include <vector>
 

@@ -1,5 +1,5 @@
 #pragma once
-// Transformations of a line's points before drawing. Pure.
+// Transformations of a line's points before drawing. Pure functions.
 
 #include <cstdint>
 #include <span>

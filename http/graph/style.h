@@ -1,6 +1,6 @@
 #pragma once
 // Reads the style of a plot from the parameters of /q (opentsdb-http-api.md §19.2). `tsdb query
-// --graph` accepts the same parameters as +words. Pure.
+// --graph` accepts the same parameters as +words. Pure functions.
 
 #include "http/graph/plot.h"
 #include "http/request.h"

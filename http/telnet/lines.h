@@ -17,9 +17,9 @@ namespace hg::http {
 
 struct Services;
 
-/// True if a refusal passes: out of memory, a log that cannot be written, an unavailable store, a
-/// rate limit. The lines wait and are run again, because the telnet protocol has no "retry later"
-/// reply.
+/// True if the refusal is temporary: out of memory, a log that cannot be written, an unavailable
+/// store, a rate limit. The lines then wait and are run again, because the telnet protocol has no
+/// "retry later" reply.
 bool WaitsFor(const Status& refusal);
 
 /// The state of the connection.

@@ -30,8 +30,8 @@ class TlsSession {
   /// effect.
   void Farewell();
 
-  /// True if received bytes, or the end, are held here, so that polling the socket does not show
-  /// them.
+  /// True if received bytes, or the end of the stream, are held in this object. Polling the socket
+  /// does not show them.
   [[nodiscard]] bool HoldsBytes() const;
   /// True if Receive or Look waits until the socket is writable instead of readable; a handshake
   /// may need that.

@@ -1,6 +1,6 @@
 #pragma once
 // Annotations in JSON (opentsdb-http-api.md §16.1). The order of fields and the handling of null
-// differ from storage.
+// differ from those of the stored JSON.
 
 #include "http/wire/json_value.h"
 #include "http/wire/json_writer.h"

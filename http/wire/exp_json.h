@@ -1,6 +1,6 @@
 #pragma once
 // Parses bodies of POST /api/query/exp (opentsdb-http-api.md §12, opentsdb-queries.md §11.1).
-// Unknown keys are ignored. Pure.
+// Unknown keys are ignored. Pure functions.
 
 #include "http/wire/json_value.h"
 #include "query/expression/exp_request.h"

@@ -1,6 +1,6 @@
 #pragma once
 // Histograms in requests (opentsdb-http-api.md §9.2, §19.3): buckets with bounds, or the codec's
-// bytes in base64. Errors carry OpenTSDB's messages. Pure.
+// bytes in base64. Errors carry OpenTSDB's messages. Pure functions.
 
 #include <string_view>
 

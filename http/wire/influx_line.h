@@ -21,13 +21,15 @@
 
 namespace hg::http {
 
-/// Maximum bytes before the first blank of a line, as in InfluxDB. Each field repeats these bytes.
+/// Maximum bytes before the first blank of a line, as in InfluxDB. It is limited because the series
+/// key of each field repeats these bytes.
 inline constexpr size_t kInfluxSeriesBytesMax = 65535;
-/// Maximum fields of one line, text fields included; agents send far fewer. A line is parsed as a
-/// whole, and each field's error may repeat its tags.
+/// Maximum fields of one line, text fields included; agents send far fewer. It is limited because a
+/// line is parsed as a whole and each field's error may repeat its tags.
 inline constexpr size_t kInfluxFieldsMax = 4096;
-/// Maximum tags of one line. It is far above the tag limit of a series, so that such lines get the
-/// error with that limit. Each key is compared with all previous ones.
+/// Maximum tags of one line. It is limited because each key is compared with all previous ones. It
+/// is far above the tag limit of a series, so that lines with too many tags get the error for that
+/// limit.
 inline constexpr size_t kInfluxTagsMax = 256;
 
 /// The unit of the timestamps of a request. "" and "ns" are nanoseconds; the others are n, u, us,

@@ -18,8 +18,8 @@ struct HiddenNumbers {
   /// The document with each such number replaced by 0 and blanks, so that all positions stay the
   /// same.
   std::string document;
-  /// The replaced numbers, in order. First: how many numbers come before it; words such as NaN do
-  /// not count. Second: its text, which borrows the argument.
+  /// The replaced numbers, in order. `first` is how many numbers of the document precede it; words
+  /// such as NaN do not count. `second` is its text, a view into the argument.
   std::vector<std::pair<size_t, std::string_view>> numbers;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
 // Metadata objects in JSON (opentsdb-http-api.md §17.3, §17.4). Fields and their order differ from
-// storage.
+// those of the stored JSON.
 
 #include <string>
 

@@ -1,5 +1,5 @@
 #pragma once
-// Parses times and durations in parameters of Prometheus' HTTP API. Pure.
+// Parses times and durations in parameters of Prometheus' HTTP API. Pure functions.
 
 #include <cstdint>
 #include <string_view>

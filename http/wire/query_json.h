@@ -1,6 +1,6 @@
 #pragma once
 // Parses queries in JSON bodies (opentsdb-http-api.md §10.5, §11). Unknown keys are ignored except
-// where OpenTSDB refuses them. Pure.
+// where OpenTSDB refuses them. Pure functions.
 
 #include "http/wire/json_value.h"
 #include "query/filter_set.h"

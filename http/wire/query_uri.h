@@ -1,5 +1,5 @@
 #pragma once
-// Parses queries in query strings (opentsdb-http-api.md §10.1–10.3, §11). Pure.
+// Parses queries in query strings (opentsdb-http-api.md §10.1–10.3, §11). Pure functions.
 
 #include <string_view>
 #include <vector>

@@ -14,7 +14,8 @@
 
 namespace hg::http {
 
-/// Limit of an unpacked request. Two bytes may become a hundred when they are parsed.
+/// Maximum size of an unpacked request in bytes. Parsing two bytes may take a hundred bytes of
+/// memory.
 inline constexpr size_t kReadRequestBytesMax = 1 << 20;
 /// Maximum queries of a request. Prometheus sends one per selector.
 inline constexpr int kReadQueriesMax = 1000;

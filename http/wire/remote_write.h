@@ -13,8 +13,8 @@
 
 namespace hg::http {
 
-/// Limit of one encoded series with all its samples. Two bytes may become a hundred when they are
-/// parsed.
+/// Maximum size of one encoded series with all its samples, in bytes. Parsing two bytes may take a
+/// hundred bytes of memory.
 inline constexpr size_t kWriteSeriesBytesMax = 4 << 20;
 
 /// A series with its samples, as sent. Borrows its texts.

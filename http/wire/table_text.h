@@ -18,7 +18,8 @@
 
 namespace hg::http {
 
-/// More regions than are ever useful. Each region is a line of the manifest.
+/// Maximum number of split keys. More regions are never useful, and each region makes the manifest
+/// longer.
 inline constexpr uint32_t kSplitsMax = 1000;
 
 /// A change of a table, or a new table as a change of an empty one.

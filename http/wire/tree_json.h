@@ -1,5 +1,6 @@
 #pragma once
-// Trees in JSON (opentsdb-http-api.md §18.2). Fields and their order differ from storage.
+// Trees in JSON (opentsdb-http-api.md §18.2). Fields and their order differ from those of the
+// stored JSON.
 
 #include "http/wire/json_writer.h"
 #include "storage/base/request_context.h"

@@ -1,6 +1,6 @@
 #pragma once
-// The functions of function expressions (opentsdb-queries.md §12.2 to §12.5). Columns are untrimmed
-// and stay so, except for moving averages.
+// The functions of function expressions (opentsdb-queries.md §12.2 to §12.5). The functions
+// neither need nor return columns trimmed to the range of the query, except moving averages.
 
 #include <cstdint>
 #include <string>

@@ -7,17 +7,19 @@ namespace hg::query {
 
 /// The longest expression in bytes. Each evaluation costs time in proportion to this length.
 inline constexpr size_t kExpressionBytesMax = 16 * 1024;
-/// The most levels of parentheses, signs, branches and calls. The parser recurses once per level.
+/// The maximum number of levels of parentheses, signs, branches and calls. The parser recurses once
+/// per level.
 inline constexpr int kExpressionNestingMax = 100;
-/// The most metrics and expressions of one request, together.
+/// The maximum number of metrics and expressions of one request, together.
 inline constexpr size_t kExpressionIdsMax = 1024;
-/// The most series of one joined result.
+/// The maximum number of series of one joined result.
 inline constexpr size_t kJoinedSeriesMax = 64 * 1024;
-/// The most values (rows times series) of all results of one request, 8 bytes each. Results are
-/// complete before the first byte is sent, because a late failure must become a proper error
-/// response.
+/// The maximum number of values (rows times series) of all results of one request, 8 bytes each.
+/// Results are complete before the first byte is sent, because a late failure must become a proper
+/// error response.
 inline constexpr size_t kResultValuesMax = 16 * 1024 * 1024;
-/// The most instructions that the expressions of one request may run: about a minute of one core.
+/// The maximum number of instructions that the expressions of one request may run: about a minute
+/// of one core.
 inline constexpr size_t kEvaluationStepsMax = size_t{4} << 30;
 /// Instructions between two checks whether the client still waits.
 inline constexpr size_t kStepsPerPoll = 1 << 14;

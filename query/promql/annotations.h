@@ -14,7 +14,7 @@ enum class Remark : unsigned char { kWarning, kInfo };
 /// is not charged. Not thread-safe.
 class Annotations {
  public:
-  /// The most remarks of a kind that are kept.
+  /// The maximum number of remarks of a kind that are kept.
   static constexpr size_t kMost = 10;
 
   /// Adds a remark about the part of the expression at the byte offset `at`. A remark that was

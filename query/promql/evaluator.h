@@ -11,7 +11,7 @@
 
 namespace hg::query::promql {
 
-/// The most steps that a subquery may have.
+/// The maximum number of steps that a subquery may have.
 inline constexpr size_t kSubqueryStepsMax = size_t{1} << 24;
 
 /// Evaluates expressions of one query, on one thread. Borrows its arguments.

@@ -32,7 +32,7 @@ struct Token {
   [[nodiscard]] bool IsWord(std::string_view lower) const;
 };
 
-/// The most tokens of one expression.
+/// The maximum number of tokens of one expression.
 inline constexpr size_t kTokensMax = 32 * 1024;
 
 /// Returns all tokens; the last one is kEnd. Comments run from '#' to the end of the line. Charges

@@ -35,7 +35,8 @@ struct Matcher {
   /// Returns whether the label may have the value. "" stands for a series without the label.
   /// Reports the work to `context`. Fails like AnchoredPattern::Matches.
   Result<bool> Admits(std::string_view text, RequestContext& context) const;
-  /// The same without a request context. A text that is too long for the pattern is not admitted.
+  /// Like the function above, without a request context. A text that is too long for the pattern is
+  /// not admitted.
   [[nodiscard]] bool Admits(std::string_view text) const;
 
  private:

@@ -13,14 +13,14 @@ namespace hg::query::promql {
 
 /// The longest expression in bytes.
 inline constexpr size_t kExpressionBytesMax = 64 * 1024;
-/// The most levels of parentheses, signs, operators and calls. Parsing and evaluation recurse once
-/// per level.
+/// The maximum number of levels of parentheses, signs, operators and calls. Parsing and evaluation
+/// recurse once per level.
 inline constexpr int kNestingMax = 100;
-/// The most operators of one expression: a chain of operators makes a tree as deep as the chain is
-/// long.
+/// The maximum number of operators of one expression: a chain of operators makes a tree as deep as
+/// the chain is long.
 inline constexpr int kOperatorsMax = 1000;
-/// The most matchers with regular expressions in one expression, or in all match[] parameters of a
-/// request together.
+/// The maximum number of matchers with regular expressions in one expression, or in all match[]
+/// parameters of a request together.
 inline constexpr int kPatternsMax = 100;
 
 /// Parses an expression and checks its types. Charges the tree to `context` until the request ends.

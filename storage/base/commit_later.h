@@ -15,7 +15,7 @@ class CommitLater {
   CommitLater(const CommitLater&) = delete;
   CommitLater& operator=(const CommitLater&) = delete;
 
-  /// Whether the current thread is in such a scope.
+  /// Whether a CommitLater is alive on the current thread.
   static bool Allowed() { return depth_ > 0; }
 
  private:

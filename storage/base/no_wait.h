@@ -25,17 +25,18 @@ class NoWait {
     current_->refused_.store(true, std::memory_order_relaxed);
     return Status::Busy("This has to wait, and may not wait here");
   }
-  /// Like MayWait, as a bool: returns true in a scope, which is then marked as refused.
+  /// Returns true if a NoWait is alive on this thread, and marks it as refused. Returns false
+  /// otherwise.
   static bool Refuse() { return !MayWait().ok(); }
 
-  /// Whether something in this scope would have waited.
+  /// Whether any work under this NoWait was refused because it would have waited.
   [[nodiscard]] bool refused() const { return refused_.load(std::memory_order_relaxed); }
 
   /// The innermost scope of this thread, or nullptr.
   static NoWait* Current() { return current_; }
 
-  /// Lets another thread work in the scope `of`, which must outlive this object. nullptr means no
-  /// scope.
+  /// Lets another thread work under the NoWait `of`, which must outlive this object. nullptr means
+  /// that the thread may wait.
   class Shared {
    public:
     explicit Shared(NoWait* of) : outer_(current_) { current_ = of; }

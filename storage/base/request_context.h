@@ -48,7 +48,7 @@ inline RequestContext& RequestContext::Unlimited() {
 /// thread-safe.
 class MemoryTally {
  public:
-  /// With nullptr it only counts. The context must outlive the tally.
+  /// If `watch` is nullptr, the tally only counts. The context must outlive the tally.
   explicit MemoryTally(RequestContext* watch) : watch_(watch) {}
   MemoryTally(const MemoryTally&) = delete;
   MemoryTally& operator=(const MemoryTally&) = delete;
@@ -56,7 +56,7 @@ class MemoryTally {
     if (watch_ != nullptr && charged_ > 0) (void)watch_->Charge(-charged_);
   }
 
-  /// As RequestContext::Charge.
+  /// Like RequestContext::Charge.
   Status Add(int64_t bytes) {
     held_ += bytes;
     if (watch_ == nullptr) return {};
@@ -76,7 +76,7 @@ class MemoryTally {
   }
   void Remove(int64_t bytes) { (void)Add(-bytes); }
 
-  /// As RequestContext::Step.
+  /// Like RequestContext::Step.
   Status Step(uint64_t steps) { return watch_ != nullptr ? watch_->Step(steps) : Status(); }
 
   [[nodiscard]] int64_t held() const { return held_; }

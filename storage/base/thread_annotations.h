@@ -11,7 +11,7 @@
 #endif
 
 #define GUARDED_BY(mutex) HG_THREAD_ANNOTATION(guarded_by(mutex))
-/// The caller holds the mutex.
+/// Marks a function whose caller must hold the mutex.
 #define REQUIRES(mutex) HG_THREAD_ANNOTATION(requires_capability(mutex))
 
 namespace hg {
@@ -21,7 +21,8 @@ class HG_THREAD_ANNOTATION(capability("mutex")) Mutex {
  public:
   void Lock() HG_THREAD_ANNOTATION(acquire_capability()) { mutex_.lock(); }
   void Unlock() HG_THREAD_ANNOTATION(release_capability()) { mutex_.unlock(); }
-  /// Tells clang, which does not look into callbacks, that the caller holds it. Checks nothing.
+  /// Tells clang that the caller holds the mutex, for callbacks, where clang cannot see it. Checks
+  /// nothing at run time.
   void AssertHeld() const HG_THREAD_ANNOTATION(assert_capability(this)) {}
 
  private:

@@ -18,8 +18,8 @@ void AppendPair(Bytes* out, const StoredPoint& point);
 struct AppendCell {
   std::vector<StoredPoint>
       points;  // strictly ascending by offset; for equal offsets, the last point of the cell
-  /// The cell has duplicate or unordered points. A repair replaces its value by AppendPair of all
-  /// points.
+  /// True if the cell has duplicate or unordered points. A repair replaces its value with the pairs
+  /// of all points (AppendPair).
   bool needs_repair = false;
 };
 

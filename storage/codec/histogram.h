@@ -12,7 +12,8 @@
 
 namespace hg::codec {
 
-/// Returns 06 ‖ u16 seconds or 06 ‖ u32 milliseconds. Only the form of the time decides.
+/// Returns 06 ‖ u16 seconds or 06 ‖ u32 milliseconds, depending on whether `time` is in seconds or
+/// milliseconds.
 Bytes HistogramQualifier(Timestamp time);
 
 /// Milliseconds from the base of the row. Returns Corruption if the qualifier is not 06 followed by

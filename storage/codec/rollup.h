@@ -40,8 +40,9 @@ struct RollupQualifier {
   bool operator==(const RollupQualifier&) const = default;
 };
 
-/// Larger indexes would read as a millisecond qualifier. OpenTSDB writes such cells incorrectly;
-/// here they are rejected (opentsdb-schema.md §13.4, §22).
+/// Maximum index in a qualifier. Readers would take a larger index for a millisecond qualifier.
+/// OpenTSDB writes such cells incorrectly; Hourglass rejects the value (opentsdb-schema.md §13.4,
+/// §22).
 inline constexpr uint32_t kRollupIndexMax = 3839;
 
 /// InvalidArgument: the time lies outside of the row, or its index above kRollupIndexMax.

@@ -27,8 +27,8 @@ inline uint64_t ReadValueBits(const char* p, uint8_t flags) {
   return static_cast<uint64_t>(static_cast<int64_t>(raw << shift) >> shift);
 }
 
-/// True if both have the same value bytes. This comparison of duplicates ignores flags if the
-/// widths are equal (opentsdb-schema.md §9.4).
+/// True if both have the same value bytes. Duplicates are compared in this way, so flags do not
+/// matter if the widths are equal (opentsdb-schema.md §9.4).
 inline bool SameValueBytes(const PointValue& a, const PointValue& b) {
   const int width = ValueWidth(a.flags);
   if (width != ValueWidth(b.flags)) return false;

@@ -15,7 +15,7 @@ namespace hg::points {
 /// to 2 MiB.
 class Arena {
  public:
-  /// `alignment` of all allocations: a power of two, at most 16 bytes.
+  /// `alignment` is the alignment of all allocations in bytes: a power of two, at most 16.
   explicit Arena(size_t alignment = 8) : alignment_(alignment) {}
 
   /// Returns uninitialised memory, which lives as long as the arena.
@@ -92,7 +92,8 @@ class SlotTable {
     }
   }
   [[nodiscard]] size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
-  /// Several threads may write at the same time if they write to different blocks.
+  /// Returns the number of the block that holds slot `i`. Several threads may write to the array at
+  /// the same time if they write to different blocks.
   [[nodiscard]] static uint32_t BlockOf(uint32_t i) { return i >> kBits; }
 
  private:

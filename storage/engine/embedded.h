@@ -49,7 +49,8 @@ struct EmbeddedOptions {
   region::MergePolicy merge;
   region::SplitPolicy split;
   int64_t check_interval_ms = 60'000;  // interval of the checks for due merges and splits
-  /// tsd.storage.enable_compaction: how old unchanged rows are rendered.
+  /// The value of tsd.storage.enable_compaction. If true, the cell store may show the points of an
+  /// old row as one compacted cell.
   bool enable_compaction = true;
   StoreObservers observers;
   /// Memory in bytes of the names that the process keeps outside the store (uid/name_cache.h). They
@@ -107,9 +108,10 @@ class Embedded {
  public:
   virtual ~Embedded() = default;  // closes the store
 
-  /// Busy: another process uses the directory; the message names it and its note. InvalidArgument:
-  /// the layout differs from the one the directory was created with; the message names the width.
-  /// Corruption: names file and offset. `files` and `clock` outlive the object.
+  /// Busy: another process uses the directory; the message contains that process's lock_note.
+  /// InvalidArgument: the layout differs from the one the directory was created with; the message
+  /// names the width. Corruption: the message names file and offset. `files` and `clock` must
+  /// outlive the object.
   static Result<std::unique_ptr<Embedded>> Open(const EmbeddedOptions& options,
                                                 FileSystem& files = PosixFileSystem(),
                                                 const Clock& clock = SystemClock());

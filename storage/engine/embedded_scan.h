@@ -52,8 +52,9 @@ class EmbeddedScan : public PointScan {
     const RowHourMemory* row;
   };
 
-  // Returns the rows with this base from rows sorted by base. *at must not be beyond them. It moves
-  // to the first of them.
+  // Returns the rows with the base time `base`. `rows` is sorted by base. The search starts at
+  // index *at, which must not be after such a row. It sets *at to the index of the first row with
+  // that base or a later one.
   template <typename Rows>
   static auto RowsOf(const Rows& rows, uint32_t base, size_t* at) {
     while (*at < rows.size() && rows[*at].base < base) ++*at;
@@ -97,9 +98,9 @@ class EmbeddedScan : public PointScan {
   std::vector<uint32_t> bases_;  // of the rows of the current series
   size_t next_base_ = 0;
 
-  // Cells stored alongside the points, in memory and cell files, read when the scan is opened: most
-  // stores have few of them. A source is the index of a memtable, or that of a part of the row's
-  // region after all memtables, newest first.
+  // The cells that are stored alongside the points, in memory and in cell files. They are read when
+  // the scan is opened, because most stores have few of them. The number in each pair is the source
+  // of the cells, newest first: memtables are counted first, then the parts of the row's region.
   std::map<RowId, std::vector<std::pair<size_t, lsm::CellRow>>> cells_;
   std::vector<IrregularRow> irregular_;
   size_t next_irregular_ = 0;
@@ -137,7 +138,7 @@ class EmbeddedScan : public PointScan {
   RowColumns columns_;
   RowStatistics statistics_;  // of the row returned last
   ByteView unloaded_;         // encoded form of that row, inside file_rows_
-  // Each row of the current series is in exactly one file and not in memory.
+  // True if each row of the current series is in exactly one file and not in memory.
   bool in_files_alone_ = false;
   // Statistics of consecutive rows of file_rows_, beginning with hours_begin_.
   std::vector<HourStatistics> hours_;

@@ -230,8 +230,9 @@ class Engine {
   // Defined in engine_write.cc.
   [[nodiscard]] uint64_t MemoryBytes() const { return active_bytes_ + *frozen_bytes_; }
   Status CheckWritable();
-  /// Call it under a lock that Close also takes: if it returns ok, Close has not passed that point
-  /// yet.
+  /// Returns Unavailable if Close was called. Close first marks the store as closed and then takes
+  /// its locks. Call CheckOpen under one of these locks: if it returns ok, Close waits until the
+  /// caller releases the lock.
   [[nodiscard]] Status CheckOpen() const;
   /// Applies to memory what is already in the log. Running out of memory here terminates the
   /// process: a half-changed row can be neither shown nor undone. The next start replays the whole
@@ -246,9 +247,9 @@ class Engine {
   void NameVersions(const Table& table, const StoredRow& row,
                     std::vector<CellChange>* changes) const;
   Status RegisterKey(const Table& table, ByteView key);
-  /// Takes the write lock of an open store after the listeners were informed of all rows below the
-  /// horizon that the write changes. `oldest` is at most the lowest base time that the write
-  /// touches. `tell` is called without the lock.
+  /// Takes the write lock of an open store. If the write changes rows below the horizon, it first
+  /// calls `tell`, without the lock, to inform the listeners of these rows. `oldest` is at most the
+  /// lowest base time that the write touches.
   template <typename Tell>
   Status LockTold(uint32_t oldest, const Tell& tell, ToldRows* told,
                   std::unique_lock<std::mutex>* lock);
@@ -357,7 +358,7 @@ class Engine {
   // Defined in engine_drop.cc.
   using MetricEnds = std::map<Bytes, uint32_t>;  // per metric, rows before this time may be dropped
   Status DropFilesHeld(RegionPlace place, const MetricEnds& ends);
-  /// All rows of the region before the returned time may be dropped.
+  /// Returns a time. All rows of the region before this time may be dropped.
   [[nodiscard]] uint32_t EndIn(const region::RegionMap& regions, size_t region,
                                const MetricEnds& ends) const;
   // Defined in engine_expiry.cc.

@@ -42,9 +42,9 @@ struct Flushed {
 struct Edit {
   /// Parts of the current version to remove.
   Runs remove;
-  /// Parts that come, newest first within a region. Either their files are written and synced, or
-  /// they name the files of a part in `remove`. They take the place of the newest part that is
-  /// removed from their region; where none is, they are newer than all parts of the region.
+  /// The parts to add, newest first within a region. Their files are written and synced, or are the
+  /// files of a part in `remove`. The new parts take the list position of the newest part that is
+  /// removed from their region. If no part of the region is removed, they become its newest parts.
   std::vector<lsm::RunEntry> add;
   /// The complete list of tables after the change. Only one thread at a time may change tables
   /// (Engine::regions_mutex_).
@@ -62,12 +62,13 @@ struct FileSetState {
   std::shared_ptr<const Version> version;
 };
 
-/// Thread-safe after OpenFiles. A file that no version holds any more, and that the manifest does
-/// not name, is closed and removed by the thread that lets go of its last version.
+/// Thread-safe after OpenFiles. A file that the manifest does not name is kept while a version
+/// holds it. The thread that releases the last such version closes and removes the file.
 ///
 /// Lock order: commit_ → the engine's register_ and write_ (AddMemory only) → version_mutex_.
-/// commit_ is held while the manifest is written. Nobody may hold it and wait for the log: the log
-/// thread takes it to name log files. version_mutex_ is held for a copy of a pointer.
+/// commit_ is held while the manifest is written. A thread that holds it must not wait for the log,
+/// because the sync thread of the log takes commit_ to record the names of log files.
+/// version_mutex_ is held only while a pointer is copied.
 class FileSet {
  public:
   /// `files`, `cache` and `counters` must outlive the FileSet. Files that a reader still holds also
@@ -79,9 +80,10 @@ class FileSet {
         cache_(std::move(cache)),
         counters_(std::move(counters)) {}
 
-  // At the start, before all other calls and in this order, on one thread.
-  /// Loads the manifest, or makes one with this layout where the folder has no file of a store.
-  /// InvalidArgument: the stored layout differs. Corruption, Unsupported: see LoadManifest.
+  // Call LoadManifest and OpenFiles at the start, in this order, on one thread, before any other
+  // function.
+  /// Loads the manifest. If the folder has no file of a store, creates a manifest with this layout.
+  /// InvalidArgument: the stored layout differs. Corruption, Unsupported: see lsm::LoadManifest.
   Status LoadManifest(const KeyLayout& layout);
   /// Opens the files that the manifest names. Removes part files and log files that it does not
   /// name.
@@ -95,24 +97,24 @@ class FileSet {
   /// Memory of the block indexes and filters of all open files, in bytes.
   [[nodiscard]] uint64_t MemoryBytes() const { return *memory_bytes_; }
 
-  /// Makes the change durable, then visible. After a failure manifest, version and open files are
-  /// as before, and new files of `edit.add` are removed. A failure to save the manifest may leave
-  /// either manifest on the disk: then files that the one on the disk names stay until the next
-  /// start. Out of memory is such a failure, too.
+  /// Makes the change durable, then visible. After a failure, the manifest in memory, the version
+  /// and the open files are as before, and the new files of `edit.add` are removed. If saving the
+  /// manifest fails, the disk may hold the old or the new manifest. Files that the manifest on disk
+  /// may name are then kept until the next start. An allocation failure has the same effect.
   Status Apply(const Edit& edit);
   /// Removes files that were written but never passed to Apply. The next start removes the files
   /// that could not be removed.
   void RemoveFiles(std::span<const lsm::RunEntry> entries) const;
 
-  /// Puts a new active memtable in front. `freeze` runs with commit_ held. It takes the locks that
-  /// keep writers from the memtable of before, and calls `publish` while it holds them; it need not
-  /// call it. `publish` swaps a pointer, and does not fail.
+  /// Makes `memory` the new active memtable. Calls `freeze` while commit_ is held. `freeze` takes
+  /// the locks that keep writers from the previous memtable. It calls `publish` while it holds
+  /// them, or returns without calling it. `publish` swaps a pointer and cannot fail.
   void AddMemory(std::shared_ptr<Generation> memory,
                  const std::function<void(const std::function<void()>& publish)>& freeze);
 
-  /// These record in the manifest which log files must exist at the next start. The list is durable
-  /// when they return ok. SetLogFiles replaces it after recovery. AddLogFiles adds to it
-  /// (LogOptions::name_files).
+  /// SetLogFiles and AddLogFiles record in the manifest which log files must exist at the next
+  /// start. The list is durable when they return ok. SetLogFiles replaces the list after recovery.
+  /// AddLogFiles adds files to it (LogOptions::name_files).
   Status SetLogFiles(std::vector<lsm::LogFile> logs);
   Status AddLogFiles(const std::list<lsm::LogFile>& logs);
 

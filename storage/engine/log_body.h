@@ -18,8 +18,8 @@ enum class LogKind : uint8_t {
   kRow = 3,     // a change of one row through the cell store
 };
 
-/// Most points of one record. It bounds the time in the write lock. Points of different rows need
-/// not become visible together.
+/// Maximum number of points in one log record. It limits how long a write holds the write lock. A
+/// larger batch may be divided, because points of different rows need not become visible together.
 inline constexpr size_t kRecordPointsMax = 512;
 /// Size of the longest entry, in bytes.
 inline constexpr size_t kEntryBytesMax = 1 + 4 + 4 + 4 + 8;
@@ -27,7 +27,7 @@ inline constexpr size_t kEntryBytesMax = 1 + 4 + 4 + 4 + 8;
 /// Encodes at most kRecordPointsMax entries at `out`, which needs 2 + n × kEntryBytesMax + 8 bytes.
 /// Returns the size of the body, or 0 if a qualifier is not that of a canonical single point.
 size_t EncodePoints(std::span<const PointEntry> entries, char* out);
-/// Returns false if the bytes are not such a body.
+/// Returns false if `in` is not a body that EncodePoints produced.
 bool DecodePoints(ByteView in, std::vector<PointEntry>* entries);
 
 void EncodeSeries(uint32_t number, ByteView tsuid, Bytes* out);

@@ -23,7 +23,8 @@ namespace hg::points {
 /// as long as the registry lives.
 class Registry {
  public:
-  /// Matching this many series takes some tens of microseconds.
+  /// Match may be used on a thread that must not wait if it matches at most this many series.
+  /// Matching so many takes some tens of microseconds.
   static constexpr uint64_t kFewSeries = 4096;
   static constexpr uint32_t kUnknown = NumberSlots::kNone;
 
@@ -57,7 +58,8 @@ class Registry {
     char bytes[];
   };
   [[nodiscard]] static uint32_t Hash(ByteView tsuid);
-  /// Looks up the series that the matcher lists, one by one, however many series the metric has.
+  /// Looks up each series that the matcher lists. The cost does not depend on how many series the
+  /// metric has.
   [[nodiscard]] std::vector<uint32_t> MatchListed(ByteView metric,
                                                   const SeriesMatcher& matcher) const;
   [[nodiscard]] bool HasOnlyNamedTags(ByteView tsuid, const SeriesMatcher& matcher) const;

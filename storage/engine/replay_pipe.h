@@ -26,15 +26,16 @@ struct ReplayItem {
 /// One thread calls Next, Add and Finish.
 class ReplayPipe {
  public:
-  /// `apply` is called for one item of a lane after the other. Each lane has its own thread; if it
-  /// cannot be started, the adding thread applies the items.
+  /// Each lane has its own thread, which calls `apply` for the items of the lane in order. If the
+  /// thread cannot be started, the adding thread calls `apply` itself.
   ReplayPipe(size_t lanes, std::function<void(const ReplayItem&)> apply)
       : apply_(std::move(apply)), lanes_(lanes) {}
   ~ReplayPipe() { Finish(); }
   ReplayPipe(const ReplayPipe&) = delete;
   ReplayPipe& operator=(const ReplayPipe&) = delete;
 
-  /// The item to fill. Its old content is meaningless; only its memory is reused.
+  /// Returns the item that the caller fills before it calls Add. Its previous content has no
+  /// meaning; only its memory is reused.
   [[nodiscard]] ReplayItem& Next(size_t lane) { return lanes_[lane].Next(); }
   /// Hands over the item. Blocks if the lane's thread is far behind.
   void Add(size_t lane) { lanes_[lane].Add(apply_); }

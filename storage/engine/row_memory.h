@@ -29,9 +29,9 @@ namespace hg::points {
 class RowHourMemory {
  public:
   enum Flag : uint8_t {
-    // This memtable has cells of the row that touch its points: read both together. Set before the
-    // first change of the record that brings the cells. From then on the history contains record
-    // entries.
+    // The memtable has cells that affect the points of this row, so readers must read the cells and
+    // the points together. The flag is set before the first change of the log record that brings
+    // the cells. From then on the history also contains the sequence numbers of the log records.
     kRaw = 1,
     kRawPoint = 2,  // these include cells named like a single point
     kCleared = 4,   // the history deletes everything that older parts have

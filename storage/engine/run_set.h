@@ -11,22 +11,23 @@
 
 namespace hg::points {
 
-/// One thread at a time. After a failure the files of all entries are unusable.
+/// One thread at a time. After a failure the files of all parts are unusable.
 class RunSet {
  public:
-  /// Returns the key of the part for a row, from its base time. No base: the row belongs to no
+  /// Returns a number that selects the part for a row. Rows with the same number go to the same
+  /// part. `base` is the base time of the row, or nullopt for a row that does not belong to a
   /// series.
   using Choose = std::function<uint64_t(std::optional<uint32_t> base)>;
-  /// Creates the entry of a part when its first row comes.
+  /// Creates the manifest entry of a new part. Called when the first row of the part is added.
   using NewEntry = std::function<lsm::RunEntry()>;
 
-  /// `folder` and `table` are those of RunWriter. The entries of the parts are appended to
-  /// `entries`.
+  /// `folder`, `table` and `density` are passed to the RunWriter of each part. The manifest entries
+  /// of the parts are appended to `entries`.
   RunSet(FileSystem& files, std::string folder, const KeyLayout& layout, const Table* table,
          RowDensity density, Choose choose, NewEntry new_entry,
          std::vector<lsm::RunEntry>* entries);
 
-  // The following functions do the same as those of RunWriter.
+  // The following functions have the contracts of the functions of RunWriter with the same names.
   Status AddCells(ByteView key, const lsm::CellRow& row);
   Status AddPoints(ByteView tsuid, uint32_t base, const Part& part);
   Status AddEncodedPoints(ByteView file_key, ByteView value);

@@ -1,6 +1,6 @@
 #pragma once
-// Writes the files of one part: cells ordered by key, points ordered by series. A file is created
-// when its first row comes.
+// Writes the files of one part: cells ordered by key, points ordered by series. Creates each file
+// when the first row for it is added.
 
 #include <memory>
 #include <string>

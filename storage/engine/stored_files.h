@@ -21,7 +21,8 @@ struct StoredFile {
   lsm::RunEntry run;    // the first entry that names the file; after a split, others name it too
 };
 
-/// Each file once, ordered by name.
+/// Returns the files of these parts, ordered by name. A file that several parts share is listed
+/// once.
 std::vector<StoredFile> FilesOf(const std::vector<lsm::RunEntry>& runs);
 
 /// Names of all part files in the folder of a store or backup, and of their unfinished temporary

@@ -24,7 +24,8 @@ struct Table {
 
   /// Returns the number of the family, or -1.
   [[nodiscard]] int FamilyIndex(ByteView family) const;
-  /// Whether each change needs a later server time, because a column may have several versions.
+  /// Whether each change must get a later server time than the one before, because a column of the
+  /// table may have several versions.
   [[nodiscard]] bool needs_strict_times() const;
 };
 
@@ -49,15 +50,16 @@ struct StoredRow {
 /// Stores a cell that touches points. Its generation is stored as the time of its tombstone
 /// (FORMAT.md).
 void PutRaw(uint8_t points_family, const RawCell& cell, lsm::CellRow* cells);
-/// Moves the cells of the points family into `part`, as raw cells and tombstones.
+/// Moves the cells of the points family from `cells` into `part`, as raw cells and tombstones.
 void CellsIntoPart(uint8_t points_family, lsm::CellRow* cells, Part* part);
-/// The reverse, for files: stores everything of the part except its points as cells.
+/// The reverse of CellsIntoPart, for writing files: stores everything of the part except its points
+/// as cells.
 void PartIntoCells(uint8_t points_family, const Part& part, lsm::CellRow* cells);
 
 StoredRow MergeStored(const Table& table, StoredRow newer, StoredRow older);
 
-/// Cells of the family older than this have expired. The lowest possible time if the family has no
-/// TTL.
+/// Returns the time before which cells of the family have expired. Returns the lowest possible time
+/// if the family has no TTL.
 int64_t OldestSeenMs(const FamilyDescriptor& family, int64_t now_ms);
 
 /// Removes expired content from a complete row. Points expire by their own time, other cells of a

@@ -22,7 +22,7 @@ class Roaring;  // CRoaring 0.2 keeps its class in the global namespace
 namespace hg::points {
 
 /// A growing set of numbers. It is a single number, a sorted list, or a bitmap once it exceeds
-/// kListMax numbers. A bitmap of few numbers would take 168 bytes.
+/// kListMax numbers. Small sets are not bitmaps because a bitmap takes at least 168 bytes.
 class Postings {
  public:
   Postings();
@@ -51,7 +51,7 @@ class Postings {
   std::unique_ptr<Many> many_;  // all numbers, once there are two
 };
 
-/// Sets with names of one fixed width. Callers lock: one writer or many readers.
+/// Maps names of one fixed width to sets of numbers. Callers lock: one writer or many readers.
 class NamedPostings {
  public:
   explicit NamedPostings(size_t width) : width_(width) {}
@@ -99,9 +99,11 @@ class TagIndex {
  private:
   /// Adds the tag sets that have the key with one of the clause's values.
   void AddOneOf(const TagClause& clause, Roaring* set) const;
-  /// The lists of these tag sets, one for each value.
+  /// Returns the postings of the tag sets that have the clause's key, one for each value of the
+  /// clause.
   [[nodiscard]] std::vector<const Postings*> ListsOf(const TagClause& clause) const;
-  /// Like MatchSets, as ascending numbers. No value if there may be many.
+  /// Like MatchSets, but returns the tag sets as ascending numbers. Returns nullopt if there may be
+  /// many.
   [[nodiscard]] std::optional<std::vector<uint32_t>> MatchFewSets(
       const std::vector<TagClause>& clauses) const;
   /// Series of the metric (nullptr = all metrics) in the tag sets, ascending. `has(set)` tells
@@ -136,7 +138,8 @@ class TagIndex {
   uint32_t last_set_ = kNone;
   NamedPostings keys_;   // id of a tag key → tag sets that contain it
   NamedPostings pairs_;  // pair of ids → tag sets that contain it
-  // Keys and pairs of the set added last, by position: the next set mostly shares some of them.
+  // The keys and pairs of the tag set that was added last, by position. The next tag set usually
+  // shares some of them, so their look-up is saved.
   std::vector<Recent> recent_keys_, recent_pairs_;
   size_t bytes_ = 0;  // estimated memory of the metrics and of the content of all sets
 };

@@ -22,7 +22,7 @@ struct CallOptions {
 
 /// What is known after a call has ended.
 struct CallTrace {
-  /// An earlier attempt may have been executed.
+  /// True if an earlier attempt may have been executed.
   bool repeated_blindly = false;
   int attempts = 0;
 };

@@ -9,7 +9,8 @@
 namespace hg::hbase {
 
 inline constexpr size_t kKeyBytesMax = 32767;
-// hbase.client.keyvalue.maxsize and hbase.server.keyvalue.maxsize, for sizes computed by CellBytes.
+// The default of hbase.client.keyvalue.maxsize and hbase.server.keyvalue.maxsize: the maximum size
+// of a cell in bytes, as computed by CellBytes.
 inline constexpr size_t kCellBytesMax = 10 << 20;
 
 /// The size of a cell as a region server counts it: the whole key, the value and the fields between

@@ -10,8 +10,8 @@
 namespace hg::hbase {
 
 /// Returns the filter of a scan or get, or "" if none is needed. If `filter` has a condition on
-/// values, cells come with values. `reversed` means a descending scan, in which HBase's fuzzy
-/// filter skips rows that match.
+/// values, the filter also passes the values of cells. `reversed` means a descending scan. Such a
+/// scan gets no fuzzy filter, because HBase's fuzzy filter then skips rows that match.
 Bytes FilterBytes(const CellSelection& wanted, const RowFilter& filter, bool reversed = false);
 
 /// Returns a filter on row keys that passes at least the rows that `filter` passes. Returns none if

@@ -71,8 +71,8 @@ class GatewayPool {
 
     /// If not ok: Unavailable, with the last error of a gateway.
     [[nodiscard]] const Status& refusal() const { return refusal_; }
-    /// Whether this call only tests the gateways. It should not wait for gateways that are still
-    /// unreachable.
+    /// Whether this call only tests if the gateways can be reached again. Such a call should not
+    /// wait for unreachable gateways.
     [[nodiscard]] bool looks() const { return looking_ != nullptr; }
 
    private:

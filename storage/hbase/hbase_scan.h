@@ -48,7 +48,7 @@ class HbaseScan : public ScanCursor {
   size_t row_bytes_ = 0;  // approximate size of a row of the last fetch
   std::optional<Scanner> scanner_;
   std::optional<Bytes> last_;  // last key received
-  // Received rows that match; rows before given_of_ready_ were already returned.
+  // The received rows that match. The rows before index given_of_ready_ were already returned.
   std::vector<Row> ready_;
   size_t given_of_ready_ = 0;
   uint64_t given_ = 0;

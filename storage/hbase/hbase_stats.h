@@ -16,7 +16,7 @@ namespace hg::hbase {
 struct SpoolStats {
   uint64_t bytes = 0;  // size of the writes that wait in the log
   int64_t age_ms = 0;  // age of the oldest waiting write
-  // For how long HBase has rejected the first waiting write; 0 = it does not reject it.
+  // For how long HBase has rejected the first waiting write, in ms; 0 if HBase does not reject it.
   int64_t stuck_ms = 0;
   uint64_t rows_taken = 0, rows_replayed = 0;  // rows since the start of the daemon
   uint64_t rows_refused = 0;       // rows rejected because the spool was full; also since the start
@@ -29,7 +29,7 @@ struct SpoolStats {
 struct HbaseStats {
   static constexpr std::array kPercentiles = {50, 75, 90, 95};
 
-  /// Calls of one Thrift method. "scan" stands for fetches of scans.
+  /// Calls of one Thrift method. The fetches of scans are counted under the name "scan".
   struct Calls {
     std::string method;
     uint64_t calls = 0;

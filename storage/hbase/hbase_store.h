@@ -3,10 +3,11 @@
 // tables of a cluster, including those of OpenTSDB.
 //
 // Differences from the embedded store:
-// - HBase provides the clock.
+// - Cell times come from the clock of HBase.
 // - A put after a delete of its column in one mutation only replaces the newest version
 //   (row_changes.h).
-// - MutateIfUnchanged compares first and then guards one column.
+// - MutateIfUnchanged reads and compares all cells, but its write is conditional on one column
+// only.
 // - Regions cannot be flushed, merged or split.
 // - Unavailable also means that HBase did not answer in time. A write may then have been executed.
 //   Increment, Append and kDeleteVersion without a time are sent only once, and their messages say

@@ -45,9 +45,9 @@ struct SpoolOptions {
   int patience_ms =
       2000;            // time for a write with its repetitions before HBase counts as unreachable
   int retry_ms = 500;  // pause between two attempts to replay
-  // If HBase permanently rejects rows of a table, the cause can be fixed for this long (for example
-  // by recreating the table). Then the rows are set aside. Applies once per kind of rejection while
-  // writes wait.
+  // How long the spool keeps sending rows of a table that HBase rejects permanently. In this time
+  // the cause can be fixed, for example by recreating the table. Afterwards the rows are set aside.
+  // The time begins once for each kind of rejection while writes wait.
   int refusal_patience_ms = 60'000;
   size_t replay_rows = 1024;  // approximate number of rows per call
   size_t replay_bytes = 1536 * 1024;

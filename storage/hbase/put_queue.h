@@ -4,9 +4,9 @@
 //
 // The queue has no thread. One of the waiting callers sends the first batch for itself and the
 // others. A put is sent at once if no call for its table is running. During a running call, only
-// full batches are sent. So nobody waits while the queue is idle, and batches grow as calls become
-// slower. A batch never holds two puts of one column, because the region server may apply them in
-// any order.
+// full batches are sent. So no caller waits while the queue is idle, and batches grow as calls
+// become slower. A batch never holds two puts of one column, because the region server may apply
+// them in any order.
 
 #include <hbase_types.h>
 
@@ -44,10 +44,10 @@ class PutQueue {
   /// Sends the puts and returns a status for each, in order. Blocks until all are known. Two puts
   /// of one row are applied in order, whoever sent them.
   ///
-  /// If HBase turns out to be unreachable (Unavailable), all waiting puts fail with that call. If
-  /// it is Busy, waiting puts of the same callers fail. For tables of the spool, a put waits for
-  /// calls of others only for the spool's patience and then fails as Unavailable. Such a put may
-  /// still be executed later, but before any later put of its row.
+  /// If HBase is unreachable (Unavailable), all waiting puts fail with that call. If HBase is Busy,
+  /// waiting puts of the same callers fail. For tables of the spool, a put waits for calls of other
+  /// callers only for the spool's patience and then fails as Unavailable. Such a put may still be
+  /// executed later, but before any later put of its row.
   std::vector<Status> Send(const std::string& table, std::vector<Put> puts);
 
   /// Adds the waiting puts and the totals of batches to the statistics.
@@ -89,7 +89,8 @@ class PutQueue {
   /// failure, it has changed nothing.
   Batch TakeBatch(Lane* lane) const;
   static void Tell(const Place& place, const Status& status);
-  /// Fails the waiting puts of all callers (`away` not ok), or of callers that are stopped.
+  /// If `away` is not ok, fails the waiting puts of all callers with it. If it is ok, fails the
+  /// waiting puts of callers whose remaining puts must not be sent.
   static void FailWaiting(Lane* lane, const Status& away);
   /// Takes a batch and sends it. Releases the lock meanwhile.
   void SendFirst(const std::string& table, Lane* lane, std::unique_lock<std::mutex>& lock) noexcept;

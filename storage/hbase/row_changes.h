@@ -1,9 +1,9 @@
 #pragma once
 // Converts an ordered mutation to HBase's rules. Pure functions.
 //
-// HBase applies all changes of a row mutation at one time, and a delete hides a put of the same
-// time whatever their order (hbase-backend.md §6.14). So changes that later changes undo must be
-// removed before.
+// HBase applies all changes of a row mutation at one time. A delete hides a put of the same time,
+// whatever their order (hbase-backend.md §6.14). Changes that later changes of the mutation undo
+// must therefore be removed before it is sent.
 
 #include <functional>
 #include <vector>

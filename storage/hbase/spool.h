@@ -89,7 +89,8 @@ class Spool {
   [[nodiscard]] SpoolStats Stats() const;
 
  private:
-  /// The content of the file REPLAYED.
+  /// The content of the file REPLAYED: the first log file that is not replayed completely, and
+  /// where it begins.
   struct Mark {
     uint64_t file_number = 1;
     lsm::LogPosition position = 0;   // position at which that file begins
@@ -99,7 +100,8 @@ class Spool {
 
   Spool(FileSystem& files, SpoolOptions options, const Clock& clock);
   Status Recover();
-  /// Returns Busy if that many more bytes are too many. Requires mutex_.
+  /// Returns Busy if the spool would exceed its maximum size with this many more bytes. Requires
+  /// mutex_.
   [[nodiscard]] Status RoomFor(uint64_t bytes) const;
   /// Reads the remaining records and opens a log that continues after them.
   Status OpenLog();

@@ -26,7 +26,7 @@ struct SpoolRecord {
 /// of rows. Each row has its key and the number of its puts. Each put has family, qualifier, value,
 /// a byte of flags (1: it has a time, 2: it has a TTL) and these two values.
 Bytes EncodeSpoolRecord(const SpoolRecord& record);
-/// Returns false if the bytes are not such a body.
+/// Returns false if the bytes are not a body that EncodeSpoolRecord produced.
 bool DecodeSpoolRecord(uint8_t kind, ByteView body, SpoolRecord* record);
 
 }  // namespace hg::hbase

@@ -20,11 +20,12 @@ inline constexpr std::string_view kSocketName = "SOCKET";
 /// Other versions are rejected.
 inline constexpr uint64_t kProtocol = 2;
 
-/// Larger greetings are errors and end the connection.
+/// Maximum size of a greeting in bytes. A larger one is an error and ends the connection.
 inline constexpr uint32_t kGreetingBytesMax = 1024;
-/// A value has at most 10 MiB, and tools send hundreds of rows.
+/// Maximum size of a request in bytes. It is this large because a value has at most 10 MiB and
+/// tools send hundreds of rows at once.
 inline constexpr uint32_t kRequestBytesMax = uint32_t{256} << 20;
-/// Clients never request more than this, except for one large row.
+/// Maximum size of a response in bytes. Clients request less than this, except for one large row.
 inline constexpr uint32_t kAnswerBytesMax = uint32_t{1} << 30;
 /// A fetch of a scan ends with the row that reaches this many bytes.
 inline constexpr size_t kFetchBytes = size_t{4} << 20;
@@ -55,7 +56,7 @@ enum class Call : uint8_t {
   kSplit,
   kMergeRegions,
   kSync,
-  // The following calls are allowed before the client sent its layout.
+  // The calls that follow may be sent before the client has sent its key layout.
   kBackup,
   kBackupProgress,
   kCheck,

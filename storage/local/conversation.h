@@ -51,7 +51,7 @@ class Conversation {
   std::optional<Bytes> Check();
   std::optional<Bytes> Repair();
 
-  /// Does the work on the rows and reports them as changed, even if the work throws.
+  /// Runs `work`, which changes rows, and then reports the rows as changed, even if `work` throws.
   template <typename Work>
   auto Changing(const std::string& table, const std::vector<RowMutation>& rows, const Work& work);
 

@@ -15,9 +15,9 @@ namespace hg::local {
 /// Not thread-safe.
 class LocalClient {
  public:
-  /// Connects and greets. Without a layout the client may not access cells. NotFound: no daemon
-  /// serves this folder. InvalidArgument: the daemon has another layout. Unsupported: the daemon
-  /// has another version. Unavailable: this user may not connect, or the daemon is gone.
+  /// Connects and sends the greeting. Without a layout the client may not access cells. NotFound:
+  /// no daemon serves this folder. InvalidArgument: the daemon has another layout. Unsupported: the
+  /// daemon has another version. Unavailable: this user may not connect, or the daemon is gone.
   static Result<LocalClient> Connect(const std::string& folder,
                                      const std::optional<KeyLayout>& layout);
 

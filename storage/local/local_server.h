@@ -26,7 +26,7 @@ bool IsOwnUserOrRoot(unsigned user);
 struct LocalServerOptions {
   std::string folder;  // this process holds its lock
   KeyLayout layout;    // clients with another layout are rejected
-  /// Null: there are no files to copy or check.
+  /// Copies and checks the files of the store. Null if the store has no files.
   Maintenance* maintenance = nullptr;
   /// Called on the thread of the connection after rows of a table may have changed, except by a
   /// conditional put of absent columns. A row without changes means that it was deleted. A row

@@ -21,7 +21,7 @@ namespace hg::local {
 template <typename T, typename U>
 concept Is = std::same_as<std::remove_const_t<T>, U>;
 
-// The fields of each structure, for packing and unpacking.
+// For each structure: its fields, in the order in which they are packed and unpacked.
 template <Is<Cell> T>
 auto Fields(T& v) {
   return std::tie(v.family, v.qualifier, v.value, v.timestamp_ms);
@@ -107,7 +107,7 @@ auto Fields(T& v) {
   return std::tie(v.done, v.lost);
 }
 
-// The greatest valid value of each enumeration.
+// For each enumeration: its greatest valid value. Unpacking rejects greater values.
 template <typename T>
 constexpr T kGreatest = T::kNoSuchKind;
 template <>
@@ -172,8 +172,8 @@ class Packer {
   Bytes out_;
 };
 
-/// Reads values in the same order. Get returns false if the bytes end early or hold an invalid
-/// value. The outputs are then undefined.
+/// Reads values in the order in which they were written. Get returns false if the bytes end early
+/// or hold an invalid value. The variables that Get fills then have undefined values.
 class Unpacker {
  public:
   /// Maximum depth of nested structures. Only filters have children, and only few levels of them.
@@ -218,7 +218,8 @@ class Unpacker {
   template <typename T>
   bool One(std::vector<T>* values) {
     uint64_t count;
-    // Each element takes at least one byte.
+    // A count above the number of remaining bytes is invalid, because each element takes at least
+    // one byte.
     if (!GetVarint64(&in_, &count) || count > in_.size()) return false;
     values->clear();
     for (uint64_t i = 0; i < count; ++i) {

@@ -36,7 +36,8 @@ class HeldRow {
   /// Number of cells and tombstones.
   [[nodiscard]] size_t cells() const;
   [[nodiscard]] CellRow Get(const ColumnChoice& wanted = {}) const;
-  /// Like Get for all columns, for callers that call Set next.
+  /// Like Get for all columns, but may empty this row. For callers that then replace the row by
+  /// Set.
   CellRow Take();
   void Set(CellRow row);
   /// For wide rows: returns the column with everything that determines the effect of a change.
@@ -108,7 +109,8 @@ class CellMemory {
 
   /// Copies the row. Returns false if there is none.
   bool Get(ByteView key, CellRow* row) const;
-  /// Copies the selected columns. `memory` is charged before and may refuse; null means no limit.
+  /// Copies the selected columns. `memory` is charged before the copy and may refuse it; null means
+  /// no limit.
   Result<bool> Get(ByteView key, const ColumnChoice& wanted, MemoryTally* memory,
                    CellRow* row) const;
   /// Appends copies of up to `max` rows with key ≥ first (key > first if `after` is set) and key <

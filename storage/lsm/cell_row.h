@@ -83,7 +83,8 @@ CellRow MergeRows(CellOrder order, CellRow newer, CellRow older);
 /// row. Columns that are not selected are checked and skipped.
 void EncodeCellRow(const CellRow& row, Bytes* out);
 bool DecodeCellRow(ByteView in, CellRow* row, const ColumnChoice& wanted = {});
-/// Number of cells and tombstones in an encoded row. 0 means that it has none or is no row.
+/// Returns the number of cells and tombstones in an encoded row. Returns 0 if there are none or if
+/// the bytes are not a row.
 uint64_t CellsIn(ByteView in);
 
 /// Counts the work and charges the memory of copying a row with this many cells, tombstones and

@@ -33,7 +33,7 @@ struct LogRecovery {
   std::string damage;
 };
 
-/// What to do where the stream ends abruptly.
+/// What to do where the records of the log end abruptly.
 enum class AtBreak {
   kCut,     // cut off a torn end; return Corruption for damage
   kReport,  // change nothing on disk; report damage in the result

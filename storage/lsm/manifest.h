@@ -15,7 +15,7 @@
 namespace hg::lsm {
 
 inline constexpr char kManifestName[] = "MANIFEST";
-/// Each salt bucket is a region.
+/// Maximum number of salt buckets of a table. Each salt bucket is a region of its own.
 inline constexpr int kSaltBucketsMax = 1 << 20;
 
 /// A range of the keys of a table, from `start` to the start of the next region or to the end.
@@ -51,8 +51,8 @@ struct RunEntry {
   // file.
   uint32_t cells_crc = 0;
   uint32_t points_crc = 0;
-  /// The files also hold rows of other regions and are listed by other entries (region-store.md
-  /// R16). Readers use only the keys of their region.
+  /// True if the files also hold rows of other regions, whose entries list them too
+  /// (region-store.md R16). Readers use only the keys of their region.
   bool reference = false;
   bool marks = false;   // it may hold tombstones
   int64_t made_ms = 0;  // when it was written

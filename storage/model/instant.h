@@ -12,8 +12,9 @@
 
 namespace hg {
 
-/// The last instant, 2106-02-07T06:28:15.999Z: row bases are 32-bit seconds. OpenTSDB accepts later
-/// times, but stores them in rows of 1970 and later, where no query finds them.
+/// The last time that can be stored, 2106-02-07T06:28:15.999Z, because row bases are 32-bit
+/// seconds. OpenTSDB accepts later times, but stores them in rows of 1970 and later, where no query
+/// finds them.
 inline constexpr int64_t kInstantMaxMs = (int64_t{1} << 32) * 1000 - 1;
 
 /// Returns whole seconds as seconds and other times as milliseconds, so the same instant always has

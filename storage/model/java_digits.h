@@ -19,8 +19,8 @@ struct Decimal {
 /// - integers with more bits than the type holds; they are printed exactly except for digits below
 ///   their precision
 ///
-/// One deviation is not reproduced. From 2^84 to 2^85 (floats: from 2^83) an overflow makes Java
-/// round the last of 17 (8) digits down.
+/// One defect of Java is not reproduced: for floats from 2^83 and doubles from 2^84 to 2^85, an
+/// overflow makes Java round the last of 8 or 17 digits down.
 Decimal JavaDigits(double magnitude);
 Decimal JavaDigits(float magnitude);
 

@@ -37,7 +37,8 @@ bool IsUnicodeLetter(char32_t c);
 /// The stored bytes of a UTF-8 name. Every character above U+00FF, and every byte that is not
 /// UTF-8, becomes '?'.
 Bytes ToLatin1(std::string_view utf8);
-/// True if ToLatin1 loses nothing. Different names of this kind have different bytes.
+/// True if ToLatin1 loses no character. Different names for which this is true have different
+/// bytes.
 bool FitsLatin1(std::string_view utf8);
 /// Converts stored bytes to UTF-8.
 std::string FromLatin1(ByteView latin1);

@@ -133,7 +133,8 @@ class PointSink {
   /// Forgets all remembered series keys, because names were renamed or deleted.
   virtual void ForgetSpellings() = 0;
 
-  /// Points of other dialects than OpenTSDB's with more tags are rejected: do not prepare them.
+  /// The maximum number of tags of a point. Points of other protocols than OpenTSDB's with more
+  /// tags are rejected, so their parsers need not prepare them.
   [[nodiscard]] virtual size_t tags_max() const { return SIZE_MAX; }
 };
 

@@ -25,16 +25,16 @@ inline PointValue StoredNan(uint64_t bits) {
   return {bits == kStaleMarkerBits ? kStaleMarkerBits : kNormalNanBits, kFloat64};
 }
 
-/// Whether these are the bits of a NaN that is no widened 4-byte float, such as a stale marker.
-/// Queries of OpenTSDB's API pass over these values. Tables of OpenTSDB can hold the NaN of a
-/// 4-byte float and infinities (written by other programs): OpenTSDB shows the former, and fails a
-/// query of the latter.
+/// Whether these are the bits of a NaN that is not a widened 4-byte float, such as a stale marker.
+/// Queries of OpenTSDB's API skip such values. It returns false for infinities and for the NaN of a
+/// 4-byte float, which other programs may have written to tables of OpenTSDB. OpenTSDB shows that
+/// NaN, and fails a query that reads an infinity.
 constexpr bool IsSpecialDouble(uint64_t bits) {
   constexpr uint64_t kBeyondFloat = 0x000000001FFFFFFF;
   return (bits & kInfinityBits) == kInfinityBits && (bits & kBeyondFloat) != 0;
 }
 
-/// How CSV files show these values.
+/// The texts for these values in CSV files, with their bits.
 inline constexpr std::array<std::pair<std::string_view, uint64_t>, 4> kSpecialDoubleTexts = {{
     {"NaN", kNormalNanBits},
     {"StaleNaN", kStaleMarkerBits},
@@ -42,7 +42,8 @@ inline constexpr std::array<std::pair<std::string_view, uint64_t>, 4> kSpecialDo
     {"-Inf", kInfinityBits | uint64_t{1} << 63},
 }};
 
-/// The value that a cell of a CSV file shows; nullopt: the text is none of them.
+/// Returns the value for a text of a CSV cell. Returns nullopt if the text is none of the special
+/// values.
 inline std::optional<PointValue> ReadSpecialDouble(std::string_view text) {
   for (const auto& [name, bits] : kSpecialDoubleTexts)
     if (text == name) return PointValue{bits, kFloat64};

@@ -24,7 +24,7 @@ struct Timestamp {
     int64_t s = seconds();
     return static_cast<uint32_t>(s - s % kRowSpan);
   }
-  /// Whether the write paths accept it: 0 ≤ raw ≤ kTimestampMax.
+  /// Whether the write paths accept the time: 0 ≤ raw ≤ kTimestampMax.
   [[nodiscard]] bool in_range() const { return raw >= 0 && raw <= kTimestampMax; }
 };
 

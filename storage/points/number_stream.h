@@ -12,7 +12,7 @@
 
 namespace hg::points {
 
-/// A value whose bits differ from what the rule of its stream gives.
+/// A value whose stored bits differ from those that the rule of its stream gives for its number.
 struct StreamException {
   uint32_t position = 0;
   PointValue value;

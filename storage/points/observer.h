@@ -42,7 +42,7 @@ class StoreObserver {
   /// Observers are called in ascending order of priority, as in HBase. System observers use values
   /// around 2^29, user observers use 2^30 and above.
   [[nodiscard]] virtual int priority() const { return 1 << 30; }
-  /// Only observers that return true are called before a write.
+  /// Whether the observer must be called before writes (BeforeSeries, BeforePoints, BeforeRow).
   [[nodiscard]] virtual bool guards_writes() const { return false; }
 
   // Called before any part of the write is done. A failure rejects the write and is returned to the

@@ -33,7 +33,7 @@ struct RawCell {
   Bytes value;
   int64_t timestamp_ms = 0;
   uint64_t generation = 0;  // sequence number of its log record; 0: it affects no points
-  /// The value must be appended to the value that older Parts hold.
+  /// True if the value is an operand: it must be appended to the value that older Parts hold.
   bool operand = false;
 
   bool operator==(const RawCell&) const = default;

@@ -213,8 +213,8 @@ class Points {
   /// stored. Repeating the batch is harmless, because each point overwrites itself. Returns Busy
   /// above the memory budget, and Unavailable after a failed log write. The result is the position
   /// that Commit must reach before the points may be acknowledged. Never waits for a disk, so
-  /// network loops may call it. An empty batch is refused like any other; its position covers all
-  /// writes to the store that have returned (CommitLater).
+  /// network loops may call it. An empty batch fails when other batches would fail. Its position
+  /// covers all writes to the store that have returned (CommitLater).
   virtual Result<LogPosition> Append(std::span<const PointEntry> batch) = 0;
 
   /// Makes the log durable up to `position` at the configured level and then calls `done` exactly

@@ -20,7 +20,8 @@ struct PointsOverCellsOptions {
       false;  // tsd.storage.use_otsdb_timestamp: the cell time is the time of the point
   bool enable_appends =
       false;  // tsd.storage.enable_appends: points go to the append cell of their row
-  /// The store is on another machine and finds series itself. Append waits for it.
+  /// True if the store is on another machine and selects series itself. Append then waits for the
+  /// network.
   bool remote = false;
   /// Gives the result of Append for an empty batch. If not set, the result is ok.
   std::function<Status()> takes_writes = {};

@@ -20,7 +20,7 @@ namespace hg::points {
 
 struct ReconciledRow {
   std::vector<codec::StoredPoint> points;  // ascending by time, one per time
-  /// PlanFold and PlanAppendRepair would change nothing.
+  /// True if PlanFold and PlanAppendRepair would change nothing in this row.
   bool as_stored = true;
 };
 

@@ -33,8 +33,8 @@ bool ReadSettledStatistics(ByteView encoded_row, RowStatistics* statistics);
 
 /// Appends the fields of the statistics that are not implied by the times and the head of the row.
 void AppendStatistics(const RowStatistics& statistics, Bytes* out);
-/// Reads these fields with a ByteReader or an AmpleReader. Returns false if the bytes cannot be
-/// statistics.
+/// Reads the fields that AppendStatistics wrote, with a ByteReader or an AmpleReader. Returns false
+/// if the bytes cannot be statistics.
 template <typename Reader>
 bool TakeStatistics(Reader* in, bool doubles, RowStatistics* statistics);
 

@@ -15,8 +15,8 @@ inline constexpr uint8_t kSplitSteps =
     0x40;  // flag of the first byte, whose low six bits are the number of low bits
 inline constexpr uint8_t kSplitEscape = 255;
 
-/// Appends the numbers. `steps` true means that steps are known to be smaller. Otherwise both ways
-/// are compared.
+/// Appends the split numbers. If `steps` is true, it stores the steps between values, because they
+/// are known to be smaller. Otherwise it stores whichever of values and steps is smaller.
 void AppendSplit(std::span<const uint64_t> numbers, bool steps, Bytes* out);
 
 /// Calls put(i, number) for i in [0, n). Returns false if the bytes cannot be split numbers.

@@ -33,8 +33,8 @@ class ChangeListener {
   /// returned to the writer. The listener may write to the engine, except points below its horizon.
   virtual Status BeforeChange(const ChangedRows& rows) { return (void)rows, Status(); }
   /// These rows have changed, or may have. Called once for each successful BeforeChange, whether or
-  /// not the write succeeded. Readers already see the change, but it is not acknowledged yet.
-  /// Results of a scan that began before this call may lack the change.
+  /// not the write succeeded. Readers already see the change, but it is not acknowledged yet. Scans
+  /// that began before this call may not have seen it.
   virtual void AfterChange(const ChangedRows& rows) = 0;
   /// Any row may have changed: the table of points was altered, or whole files of old rows were
   /// deleted (Points::DropFiles).
@@ -94,7 +94,7 @@ class ToldRows {
   /// Call it outside of all locks. `rows.metric` must outlive this object.
   Status Tell(const ChangedRows& rows);
 
-  /// The write reported all its rows below this base.
+  /// The write has reported all its rows below this base.
   uint32_t below = 0;
 
  private:

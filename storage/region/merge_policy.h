@@ -78,18 +78,20 @@ bool MostHasExpired(std::span<const RunFacts> runs);
 Slice RunsToMerge(std::span<const RunFacts> newest_first, const MergePolicy& policy,
                   int64_t now_ms);
 
-/// The period after which a major merge drops tombstones. A number of the parts determines the
-/// jitter, so regions differ and a restart does not change the time.
+/// Returns the period after which a major merge drops tombstones. `number` is the number of one of
+/// the parts. It determines the jitter, so the period differs between regions and a restart does
+/// not change it.
 int64_t MajorPeriodMs(const MergePolicy& policy, uint64_t number);
 
-/// The ratio for this time of day.
+/// Returns the size ratio for this time: off_peak_ratio in the off-peak hours, else ratio.
 double RatioAt(const MergePolicy& policy, int64_t now_ms);
 
 /// The bytes per second that merges may write while the fullest region has `runs_of_fullest` parts.
 /// The limit rises as that region comes closer to blocking flushes. 0 = no limit.
 uint64_t MergeBytesPerS(const MergePolicy& policy, size_t runs_of_fullest);
 
-/// Spreads writes evenly over time. All that share a Pace together keep its rate. Thread-safe.
+/// Spreads writes evenly over time. The rate applies to all callers of a Pace together.
+/// Thread-safe.
 class Pace {
  public:
   /// Reports that the caller has written `bytes` since its last call. Returns how long it should

@@ -59,7 +59,7 @@ class WindowChoice {
  public:
   WindowChoice(const RowSpan& rows, int64_t now_ms);
   [[nodiscard]] Window Of(uint32_t base) const;
-  /// Whether the choice uses only windows of 1, 8 and 64 days.
+  /// Whether the rows are divided only into windows of 1, 8 and 64 days.
   [[nodiscard]] bool fine() const { return level_max_ < kWindowLevels; }
 
  private:

@@ -8,8 +8,8 @@
 // order is rewritten three times in all.
 //
 // Late rows stay in parts that are wider than any window until there are eight such parts. A merge
-// divides these by windows. The results are merged with each other, and with the old part only when
-// together they reach its size.
+// divides the rows of these parts by windows. The resulting parts of a window are merged with each
+// other. They are merged with the old part of the window only when together they reach its size.
 
 #include <cstdint>
 #include <span>
@@ -30,7 +30,8 @@ Picked RunsToJoin(std::span<const RunFacts> newest_first, const MergePolicy& pol
 /// share rows with an older picked part, because those rows would become newer.
 bool MayJoin(std::span<const RunFacts> newest_first, const Picked& picked);
 
-/// Whether no part outside of `picked` shares rows with a newer part in `picked`.
+/// Whether no part outside of `picked` shares rows with a newer part in `picked`. If so, the merge
+/// may drop tombstones.
 bool IsBottom(std::span<const RunFacts> newest_first, const Picked& picked);
 
 /// The maximum number of parts that may hold a row.

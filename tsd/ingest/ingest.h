@@ -68,7 +68,7 @@ class Ingest : public PointSink {
   /// Returns the TSUID of a point: checks and resolves its names and counts a new series. Ignores
   /// its time. Errors are as in AppendNamed. Blocks.
   Result<Bytes> ResolveTsuid(const NamedPoint& point);
-  /// Records that a value of this series was stored.
+  /// Records for the limits and counters that a value of this series was stored.
   void ChargeValue(std::string_view metric, ByteView tsuid);
 
   /// The tag formats of the learned raw series keys.
@@ -88,7 +88,7 @@ class Ingest : public PointSink {
 
  private:
   class Resolver;
-  /// find(points, numbers) returns whether all series are known, and sets their numbers.
+  /// `find(points, numbers)` must return whether all series are known, and set their numbers.
   template <typename Find>
   Result<Appended> Append(std::span<const SpelledPoint> points, const Find& find);
   Result<LogPosition> Store(std::span<const PointEntry> entries);

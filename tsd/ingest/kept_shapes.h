@@ -1,6 +1,6 @@
 #pragma once
-// Keeps the tag formats (tag_shapes.h) over a restart in a small file next to the store. If the
-// file is missing or invalid, raw series keys are learned again.
+// Keeps the tag formats (tag_shapes.h) in a small file next to the store, so that they survive a
+// restart. If the file is missing or invalid, raw series keys are learned again.
 
 #include <atomic>
 #include <condition_variable>

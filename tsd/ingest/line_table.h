@@ -80,10 +80,10 @@ class LineTable {
     const std::string series;
     const Bytes pairs;
     std::vector<Field> fields;
-    /// Index of `fields` by name if there are too many for a linear search; else empty.
+    /// Index of `fields` by name. It is empty as long as a linear search is fast enough.
     boost::unordered_flat_map<std::string_view, uint32_t, Hash> places;
   };
-  /// Everything that is forgotten together. The keys of `lines` point into the lines.
+  /// The part of the table that Forget clears. The keys of `lines` point into the lines.
   struct Known {
     explicit Known(const Hash& hash) : lines(0, hash), names(0, hash) {}
 

@@ -42,11 +42,12 @@ class MetricLimits {
   Status AskForValues(std::span<const Bytes> metrics, uint64_t values);
   void ChargeValue(ByteView metric, std::string_view name);
 
-  /// Takes a new series of the metric with the id `metric` ("" = the metric is new, too).
-  /// InvalidArgument: the metric has its maximum of series; the message names it and the limit. The
-  /// first call for a metric counts its series, which blocks.
+  /// Counts a new series of the metric with the id `metric` against its maximum. `metric` is "" if
+  /// the metric itself is new. InvalidArgument: the metric already has its maximum of series; the
+  /// message names it and the limit. The first call for a metric counts its existing series, which
+  /// blocks.
   Status TakeNewSeries(const std::string& name, ByteView metric);
-  /// Returns a series that was not created.
+  /// Reverses TakeNewSeries for a series that was not created.
   void GiveBack(const std::string& name);
 
   /// Charges points of this series to that metric from now on.

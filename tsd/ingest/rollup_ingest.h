@@ -60,7 +60,7 @@ class NoRollups : public RollupSink {
   /// The reference must outlive the object.
   explicit NoRollups(const Ingest& ingest) : ingest_(ingest) {}
 
-  /// OpenTSDB's key is null here. Like null, "" sorts first among the tags.
+  /// OpenTSDB's key is null here. "" also sorts before all tags, as null does.
   [[nodiscard]] std::string_view aggregate_key() const override { return ""; }
   [[nodiscard]] std::string_view raw_value() const override { return ""; }
   Status Put(const NamedRollup& rollup) override;

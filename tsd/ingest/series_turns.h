@@ -14,8 +14,8 @@ namespace hg::tsd {
 /// Thread-safe. Must outlive its turns.
 class SeriesTurns {
  public:
-  /// While a Turn exists, other threads with the same series wait, so that it is looked up and
-  /// counted once. A thread has at most one Turn.
+  /// While a Turn exists, other threads that want a Turn for the same series wait. The first thread
+  /// looks the series up and counts it, so this happens once. A thread has at most one Turn.
   class Turn {
    public:
     Turn(SeriesTurns& all, const NamedPoint& point) : all_(all), series_(SeriesOf(point)) {
@@ -33,7 +33,8 @@ class SeriesTurns {
     Turn& operator=(const Turn&) = delete;
 
    private:
-    /// Metric and tags in the order of their keys. Names contain no zero byte.
+    /// Returns the key of a series: its metric and its tags in the order of tag keys, separated by
+    /// zero bytes. Names contain no zero byte.
     static std::string SeriesOf(const NamedPoint& point) {
       std::set<std::pair<std::string_view, std::string_view>> tags;
       for (const TagText& tag : point.tags) tags.emplace(tag.key, tag.value);

@@ -9,8 +9,8 @@
 
 namespace hg::tsd {
 
-/// Number of points looked up or learned together: enough for prefetching to help, few enough for
-/// the first-level cache.
+/// Number of points that are looked up or learned together. It is large enough for prefetching to
+/// help and small enough for the first-level cache.
 inline constexpr size_t kSpellingsTogether = 32;
 
 /// The raw bytes of a metric or of tags, and the ids that they mean.
@@ -36,7 +36,7 @@ struct SpellingTable::TextSlot {
   }
 };
 
-/// Twelve bytes, because there is one slot for each series.
+/// A slot takes twelve bytes. It is kept small because there is one slot for each series.
 struct SpellingTable::PairSlot {
   std::atomic<uint32_t> metric{0}, tags{0};  // Text::number
   std::atomic<uint32_t> series{0};           // series number + 1; set last; 0 = empty
@@ -111,7 +111,7 @@ class SpellingTable::Meanings {
   boost::unordered_flat_set<const Text*, Hash, Equal> texts_;
 };
 
-/// Everything that is forgotten together.
+/// The part of the table that Forget clears.
 struct SpellingTable::Space {
   std::unique_ptr<const View> view;
   Meanings metrics, tags;

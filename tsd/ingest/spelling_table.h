@@ -98,7 +98,7 @@ class SpellingTable {
 
   [[nodiscard]] uint64_t Hash(Dialect dialect, std::string_view text) const;
   [[nodiscard]] uint64_t HashPair(uint32_t metric, uint32_t tags) const;
-  // These return nullptr if nothing is found.
+  // The following functions return nullptr if nothing is found.
   static const Text* FindText(const Table<TextSlot>& table, uint64_t hash, Dialect dialect,
                               std::string_view text);
   static PairSlot* FindPair(const Table<PairSlot>& table, uint64_t hash, uint32_t metric,
@@ -117,7 +117,7 @@ class SpellingTable {
                     ByteView ids);
   void StartAnew();
   void Retire(std::shared_ptr<const void> gone, size_t bytes);
-  /// Returns false if readers may still use something.
+  /// Frees what no reader can use any more. Returns false if readers may still use something.
   bool FreeRetired();
 
   // The following members are constant.

@@ -1,8 +1,8 @@
 #pragma once
-// Tag formats: how clients write tags, without the values, such as {"host":"…","dc":"…"}. A client
-// writes the tags of all its series in the same format. So a few formats, kept over a restart, give
-// the raw series keys of all series with known names (spelling_recall.h). A format contains no ids,
-// so a wrong one cannot confuse series.
+// Tag formats. A tag format is the text in which a client writes tags, without the values, such as
+// {"host":"…","dc":"…"}. A client writes the tags of all its series in the same format. A few
+// formats, kept over a restart, therefore give the raw series keys of all series with known names
+// (spelling_recall.h). A format contains no ids, so a wrong one cannot confuse series.
 
 #include <atomic>
 #include <map>
@@ -25,7 +25,8 @@ struct TagShape {
   std::string text;               // with one kHole for each value
   std::vector<std::string> keys;  // in the order of the holes
 
-  /// Writes the tags with these values, in the order of the holes. Each value must be a plain name.
+  /// Writes the text of the tags to `out`: the format with these values in its holes, in order.
+  /// Each value must be a plain name.
   void Fill(std::span<const std::string_view> values, std::string* out) const;
 };
 
@@ -44,11 +45,11 @@ class TagShapes {
   static constexpr size_t kMax = 256;
   static constexpr size_t kOfKeysMax = 2;
 
-  /// Records tags that were seen: all that are learned, and some of the known ones. Parameters are
-  /// as in TextOfShape.
+  /// Records the format of tags that a client sent. It is called for all raw series keys that are
+  /// learned and for some known ones. The parameters are as in TextOfShape.
   void Note(Dialect dialect, std::string_view spelling, std::span<const TagText> tags);
   [[nodiscard]] std::vector<TagShape> All() const;
-  /// Changes when there is something new to save.
+  /// Returns a number that changes when there is something new to save.
   [[nodiscard]] uint64_t changes() const { return changes_.load(std::memory_order_acquire); }
 
   /// Returns the content of the file.
@@ -63,7 +64,7 @@ class TagShapes {
     std::vector<std::string> sorted_keys;
     bool met = false;  // a client used the format since the start
   };
-  /// Requires mutex_. Returns whether the format is held now.
+  /// Requires mutex_. Returns whether the table holds the format now.
   bool Add(TagShape shape, bool met);
 
   std::atomic<uint64_t> changes_{0};

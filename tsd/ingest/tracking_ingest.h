@@ -18,9 +18,9 @@ class TrackingIngest : public PointSink {
   TrackingIngest(PointSink& ingest, Points& points, uid::Names& names, uid::SeriesTracker& tracker)
       : ingest_(ingest), points_(points), names_(names), tracker_(tracker) {}
 
-  /// Always returns `known` false.
+  /// Always returns a result with `known` false, so that the caller uses AppendNamed.
   Result<Appended> AppendSpelled(std::span<const SpelledPoint> points) override;
-  /// The position covers what the tracker wrote.
+  /// The returned position also covers what the tracker wrote.
   Position AppendNamed(std::span<const NamedPoint> points, RequestContext& context,
                        std::vector<Status>* results) override;
   void Commit(Position position, std::function<void(Status)> done) override;

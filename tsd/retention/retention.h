@@ -44,7 +44,8 @@ class Retention {
  public:
   Retention(Points& points, uid::Names& names, const Clock& clock, RetentionOptions options)
       : points_(points), names_(names), clock_(clock), options_(std::move(options)) {
-    // If a rule lists several names and one was never written, the others must still be processed.
+    // If a rule lists several tag values and one was never written, the others must still be
+    // processed.
     options_.query.skip_unresolved_tagvs = true;
   }
   /// Calls Stop.
@@ -60,7 +61,8 @@ class Retention {
   [[nodiscard]] RetentionStats Stats() const { return {rounds_, failures_}; }
 
  private:
-  /// Ends a running round when the daemon stops.
+  /// The context of a round's requests. It fails them when the daemon stops, so that the round
+  /// ends.
   class StopWatch : public RequestContext {
    public:
     Status Step(uint64_t) override { return stopped ? Status::Unavailable("stopping") : Status(); }

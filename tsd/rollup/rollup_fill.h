@@ -57,8 +57,8 @@ class RollupFill {
   /// whose rollups do not represent all data. An hour with unreadable points gets no rollups; other
   /// hours are filled.
   Status Fill(ByteView metric, const RollupSpan& span, const Levels& levels, OddHours* odd);
-  /// Deletes all cells of the level's table, except those of a metric before `kept_before` of it.
-  /// Fails like Fill.
+  /// Deletes the cells of the level's table. Of each metric it keeps the cells of intervals before
+  /// kept_before(metric). Fails like Fill.
   Status Clear(const codec::RollupLevel& level,
                const std::function<uint32_t(const Bytes& metric)>& kept_before);
 

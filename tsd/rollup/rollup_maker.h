@@ -78,8 +78,8 @@ class RollupMaker {
   /// Fills the span, and sets dirty markers for hours without complete rollups.
   Status FillOrMark(const Bytes& metric, const RollupSpan& span, const Levels& levels);
   Status MarkOdd(const Bytes& metric, const OddHours& odd);
-  /// Returns up to where intervals of this step after `whole` are made now, or `whole` if none is
-  /// over.
+  /// Returns the time up to which intervals of length `step` after `whole` can be computed now.
+  /// Returns `whole` if no further interval is over.
   [[nodiscard]] uint32_t NextStop(uint32_t whole, uint32_t step) const;
   Status GoForward();
   Status Repair();
@@ -101,7 +101,8 @@ class RollupMaker {
   int64_t resumed_ns_ = 0;   // when work resumed after a pause
   int64_t repaired_ns_ = 0;  // when changed hours were last recomputed
   bool marks_left_ = false;  // whether dirty markers remained at that time
-  /// Day numbers of metrics that were recomputed, and until when they are not recomputed again.
+  /// The days of metrics that were recomputed, and for each the time before which it is not
+  /// recomputed again.
   std::map<std::pair<Bytes, uint32_t>, int64_t> resting_;
   std::set<Bytes> told_odd_;  // metrics whose odd hours were reported
   std::atomic<uint64_t> repaired_{0}, failures_{0}, metrics_left_{0};

@@ -17,9 +17,10 @@ struct RollupMaking {
 
 /// Returns where the cells of a level are stored and how they are numbered.
 Bytes PlaceOf(const codec::RollupLevel& level, const RollupMaking& making);
-/// Returns how they are computed, including their place.
+/// Returns how the cells of a level are computed, including their place (PlaceOf).
 Bytes MadeOf(const codec::RollupLevel& level, const RollupMaking& making);
-/// Returns the place in a result of MadeOf of this or an earlier version; "" if it is none.
+/// Returns the place that a result of MadeOf, of this or an earlier version, contains. Returns ""
+/// if `made` is not such a result.
 Bytes PlaceIn(ByteView made);
 
 }  // namespace hg::tsd

@@ -38,8 +38,9 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
   /// Maximum number of dirty markers of this process, each about a hundred bytes. Above that,
   /// recomputing all rollups is cheaper, and the state is discarded.
   static constexpr size_t kMarksMax = 500'000;
-  /// If there are as many odd hours as kMarksMax, a metric with this many of them gets no more
-  /// markers. All its hours from the next day on count as odd.
+  /// Limits the dirty markers of one metric. It applies once there are kMarksMax odd hours in all.
+  /// A metric with this many odd hours then gets no more markers, and all its hours from the next
+  /// day on count as odd.
   static constexpr size_t kOddOfMetric = 96;
 
   /// Reads the table, which must exist. The store and the levels must outlive the object. If the
@@ -63,23 +64,26 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
   // The following functions are for the rollup maker only. It calls them on one thread.
 
   [[nodiscard]] const std::vector<const codec::RollupLevel*>& levels() const { return levels_; }
-  /// Rollups after this time are made as time passes, and earlier ones metric by metric. None: not
-  /// begun yet, or all must be recomputed.
+  /// Returns the time from which rollups are computed as time passes. Rollups before it are
+  /// computed metric by metric. nullopt: the work has not begun, or all rollups must be recomputed.
   [[nodiscard]] std::optional<uint32_t> start() const;
   /// Discards everything except kept rollups (KeepBefore) and begins at `start`, which must be a
   /// multiple of every interval.
   Status Begin(uint32_t start);
-  /// Returns 0 if there is no start.
+  /// Returns the time up to which the rollups of the level are complete, or 0 if there is no start.
   [[nodiscard]] uint32_t WholeUpTo(const codec::RollupLevel& level) const;
-  /// Changes of hours below this must be reported. 0: no changes need to be reported.
+  /// Changes of hours below this time must be reported. 0 means that no changes need to be
+  /// reported.
   [[nodiscard]] uint32_t horizon() const;
-  /// From now on, changes of hours below `base` set dirty markers. Waits for running changes
-  /// without markers. The caller must handle changes that are not reported at all (WatchedPoints).
+  /// From now on, changes of hours below `base` set dirty markers. Waits for writes that began
+  /// without setting markers. Changes that WatchedPoints does not report set no markers; the caller
+  /// must handle them.
   void RaiseHorizon(uint32_t base);
   /// Records that the intervals up to `to` have their cells, except hours with markers.
   Status Advance(const std::vector<const codec::RollupLevel*>& levels, uint32_t to);
-  /// Sets a marker without a change: the rollups do not represent all data of the hour (odd is not
-  /// kNo). Recomputing does not help until the hour changes.
+  /// Sets a dirty marker although nothing changed, because the rollups do not represent all data of
+  /// the hour. `odd` gives the reason and is not kNo. Recomputing does not help until the hour
+  /// changes.
   Status MarkOdd(const Bytes& metric, uint32_t base, Odd odd);
   /// Whether the hour counts as odd without a marker, until all rollups are recomputed.
   [[nodiscard]] bool CountsAsOdd(const Bytes& metric, uint32_t base) const;
@@ -96,15 +100,16 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
     uint32_t base = 0;
     uint64_t changes = 0;  // must be passed back to Unmark
   };
-  /// Returns at most `most` markers to repair, ordered by metric and hour: no write is running for
-  /// them, and repairing may help. Leaves out those for which `wait` returns true. `wait` may be
-  /// empty.
+  /// Returns at most `most` markers to repair, ordered by metric and hour. No write of these hours
+  /// is running, and recomputing them may help. Leaves out the markers for which `wait` returns
+  /// true. `wait` may be empty.
   [[nodiscard]] std::vector<Marked> Repairable(
       size_t most, const std::function<bool(const MetricHour&)>& wait = {}) const;
   /// Removes a marker after the cells of the hour were recomputed. Returns false if the hour
   /// changed since Repairable; the marker stays then.
   Result<bool> Unmark(const Marked& mark);
-  /// Records that the rollups still do not represent all data; `odd` is not kNo.
+  /// Records that the recomputed rollups still do not represent all data of the hour. `odd` gives
+  /// the reason and is not kNo.
   void GiveUp(const Marked& mark, Odd odd);
   [[nodiscard]] size_t marks() const;
 
@@ -135,7 +140,7 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
         marks_max_(marks_max) {}
 
   Status Load();
-  /// `known` has the interval in seconds of each table that holds rollups.
+  /// `known` maps each table that holds rollups to its interval in seconds.
   Status CheckTable(const codec::RollupLevel& level,
                     const std::map<std::string, uint32_t>& known) const;
   /// Clears the state in memory. Requires mutex_.
@@ -147,8 +152,8 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
   // meanwhile.
   /// Waits while KeepBefore works on the hour of the key.
   void WaitWhileKeeping(std::unique_lock<std::mutex>* lock, const MetricHour& key);
-  /// Sets a marker, which is in the log when the function returns, before the change. nullptr: the
-  /// function waited, or the state was cleared, so the caller must start again.
+  /// Sets a marker before the change. The marker is in the log when the function returns. nullptr:
+  /// the function waited, or the state was cleared, so the caller must start again.
   Result<Mark*> Leave(std::unique_lock<std::mutex>* lock, const MetricHour& key, bool of_change);
   [[nodiscard]] bool HasTooManyOdd(const Bytes& metric) const;
   Status CountAsOdd(std::unique_lock<std::mutex>* lock, const Bytes& metric, const OddFrom& odd);

@@ -1,16 +1,20 @@
 #pragma once
-// The table that stores a RollupState. Family "t":
-//   "complete"                       c → 1: metrics from before the start are filled
-//   "filled" ‖ metric                f → 1: this metric is filled (until "complete")
-//   "level" ‖ name                   w → u32: complete up to this time;  i → how its cells are made
-//   "table" ‖ name                   i → u32: it holds automatic rollups of this interval
-//   "mark" ‖ metric ‖ day u32        hour u32 → 1: dirty marker
-//   "odd" ‖ metric                   f → u32: from this day on each hour counts as odd;  u → u32:
-//                                    from this day on some hours cannot be read
-//   "start"                          s → u32: from this time on filled hour by hour
-//   "kept" ‖ metric                  k → u32: raw points before it may be deleted;  "l" ‖ place of
-//                                    cells → u32: a level that has them, from this time on
-//   "missed"                         m → 1: the store was written to without recording changes
+// The table that stores a RollupState. All cells are in family "t". Times and intervals are in
+// seconds, as 4-byte numbers (u32). For each row key: its columns, and the meaning of their values.
+//   "complete"                       c → 1: all metrics have their rollups from before the start
+//   "filled" ‖ metric                f → 1: this metric has its rollups from before the start; used
+//                                    until "complete" is set
+//   "level" ‖ name of the level      w → u32: its rollups are complete up to this time
+//                                    i → how its cells are computed (MadeOf)
+//   "table" ‖ name of the table      i → u32: it holds automatic rollups of this interval
+//   "mark" ‖ metric ‖ day u32        hour u32 → 1: this hour has a dirty marker
+//   "odd" ‖ metric                   f → u32: from this day on, each hour counts as odd
+//                                    u → u32: from this day on, some hours cannot be read
+//   "start"                          s → u32: from this time on, rollups are computed hour by hour
+//   "kept" ‖ metric                  k → u32: raw points before this time may be deleted
+//                                    "l" ‖ place → u32: the level with its cells at this place
+//                                    (PlaceOf) has kept rollups from this time on
+//   "missed"                         m → 1: writes to the store were not recorded
 
 #include <cstdint>
 #include <limits>
@@ -28,17 +32,17 @@
 
 namespace hg::tsd {
 
-/// For one metric: raw points of whole days before `before` may be deleted. `begins` holds from
-/// where on each level has rollups of them.
+/// For one metric: raw points of whole days before `before` may be deleted. `begins` gives, for
+/// each level, the time from which it has rollups of these points.
 struct KeptRollups {
   uint32_t before = 0;
   std::map<Bytes, uint32_t> begins;  // by PlaceOf
 
-  /// Returns the begin for the level whose cells are stored at `place`, or `before` if it has none
-  /// of the kept rollups.
+  /// Returns the time from which the level with cells at `place` has kept rollups. Returns `before`
+  /// if it has none.
   [[nodiscard]] uint32_t BeginOf(const Bytes& place) const;
-  /// Returns the value for a later day. Levels that are not in `places` lack the rollups that are
-  /// kept from now on.
+  /// Returns the value for a later `before`. The levels that are not in `places` have no rollups of
+  /// the days that are added.
   [[nodiscard]] KeptRollups UpTo(uint32_t later, const std::vector<Bytes>& places) const;
 };
 
@@ -65,13 +69,13 @@ struct StoredRollupState {
   std::set<MetricHour> marks;  // without those of points that may be deleted
 };
 
-/// Fails like the store. Thread-safe.
+/// Every call can fail with the errors of the store. Thread-safe.
 class RollupStateRows {
  public:
   /// The store must outlive the object.
   RollupStateRows(Store& store, std::string name) : store_(store), name_(std::move(name)) {}
 
-  /// Corruption names an invalid row.
+  /// Reads the whole table. Corruption: a row is invalid; the message names it.
   Result<StoredRollupState> Load() const;
 
   /// Records that a process without dirty markers writes, or will write, to the store.
@@ -88,8 +92,8 @@ class RollupStateRows {
   Status PutOddFrom(const Bytes& metric, const OddFrom& odd);
   /// Stores `kept` for the metric in place of `old`.
   Status PutKept(const Bytes& metric, const KeptRollups& old, const KeptRollups& kept);
-  /// Deletes everything except kept rollups, the owners of tables, and the record of missed
-  /// changes.
+  /// Deletes all rows except kept rollups ("kept"), the records of which tables hold rollups
+  /// ("table"), and the record of missed changes ("missed").
   Status Clean();
 
  private:

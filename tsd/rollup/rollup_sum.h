@@ -16,7 +16,7 @@ namespace hg::tsd {
 struct RollupIds {
   uint8_t sum = 0, count = 0, min = 0, max = 0;
 
-  /// InvalidArgument: one of them is not configured.
+  /// InvalidArgument: the configuration has no id for one of these aggregates.
   static Result<RollupIds> Of(const codec::RollupTables& tables);
   [[nodiscard]] bool Has(uint8_t id) const {
     return id == sum || id == count || id == min || id == max;
@@ -35,8 +35,8 @@ class RollupSum {
   [[nodiscard]] uint64_t count() const { return count_; }
 
   /// Appends the cells. If all points are integers and their sum fits in 64 bits, the values are
-  /// exact integers. Otherwise they are doubles, summed in the order of the points, or of the rows
-  /// added by statistics. Numbers are stored in the shortest form.
+  /// exact integers. Otherwise they are doubles, added in the order of the points. Rows that were
+  /// added by their statistics are added as one number. Numbers are stored in the shortest form.
   void AppendCells(uint16_t index, const RollupIds& ids, std::vector<Cell>* cells) const;
 
  private:

@@ -19,7 +19,7 @@ std::string DateText(int64_t ms);
 /// Names of tags in UTF-8, in the order of a printed map (storage/model/java_hash.h,
 /// HashNCapacity).
 using TagNames = std::vector<std::pair<std::string, std::string>>;
-/// Sorts tags from the order of their ids into that order.
+/// Sorts tags, which are ordered by their ids, into the order of a printed map.
 void SortAsPrinted(TagNames* tags);
 /// Returns "{host=a, core=1}".
 std::string TagMapText(const TagNames& tags);

@@ -15,7 +15,8 @@
 
 namespace hg::tsd {
 
-/// Maximum length of a row in bytes. Its texts may contain newlines.
+/// Maximum length of a row in bytes. A row may span several lines, because its texts may contain
+/// newlines.
 inline constexpr size_t kCsvRowBytesMax = 1048576;
 
 /// Reads rows. Not thread-safe.
@@ -42,7 +43,7 @@ std::string CsvCell(std::string_view text);
 /// Returns the column name that ReadCsvHeader reads as a tag with this key.
 std::string CsvTagColumn(std::string_view key);
 
-/// The columns of the parts of a point.
+/// The columns that hold the parts of a point.
 struct CsvColumns {
   size_t metric = 0, time = 0, value = 0;
   std::vector<std::string> tags;  // the key of each column; "" = not a tag

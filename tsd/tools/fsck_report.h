@@ -35,7 +35,7 @@ struct FsckCounts {
 
   FsckCounts& operator+=(const FsckCounts& other);
 
-  /// All errors also count as correctable.
+  /// Returns the number of errors. Every error also counts as correctable.
   [[nodiscard]] uint64_t errors() const;
   [[nodiscard]] uint64_t errors_fixed() const;
 

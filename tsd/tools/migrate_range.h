@@ -34,8 +34,8 @@ struct RangeReport {
 enum class RangeWork : uint8_t {
   kCompare,  // nothing is written
   kWrite,    // for a store without other writers, or one that orders writes by their times
-  /// For a store with other writers. A row is changed only if it is as it was when compared.
-  /// Otherwise it is compared again, so that no write of others is overwritten unseen.
+  /// Writes to a store that has other writers. A row is changed only if it is as it was when
+  /// compared. Otherwise it is compared again, so no write of another client is overwritten unseen.
   kWriteBeside,
 };
 

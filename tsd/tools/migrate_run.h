@@ -27,8 +27,8 @@
 
 namespace hg::tsd {
 
-/// Whether points of this store have no cell times of their own: an engine or the store of a
-/// daemon.
+/// Whether the store holds points and not cells, so that points have no cell times of their own.
+/// This is true for the embedded engine and for the store of a daemon.
 inline bool HoldsPoints(const Backend& backend) {
   return backend.native_points() || backend.beside_daemon();
 }

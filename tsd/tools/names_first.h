@@ -19,7 +19,8 @@ namespace hg::tsd {
 /// The row with the counters in the table of ids.
 inline const Bytes kCounterRow(1, '\0');
 
-/// Whether the column holds an id, a name or a counter. Other columns hold metadata.
+/// Whether the cell is in a column of an id, a name or a counter. Other columns of the table of ids
+/// hold metadata.
 bool IsOfIds(const Cell& cell);
 
 /// Copies names and ids and returns how many were put. Conflict: in the target, a name has another
@@ -28,10 +29,10 @@ bool IsOfIds(const Cell& cell);
 Result<uint64_t> BringNames(Store& from, const std::string& from_table, Store& to,
                             const std::string& to_table);
 
-/// Like BringNames, but resolves conflicts. In the target, a name with another id and an id with
-/// another name stay. The name from the source then gets a new id from `names`, the names of the
-/// target. With `one_history` ids are unique over both stores, so the name was renamed there and
-/// keeps its id under the new name.
+/// Like BringNames, but resolves conflicts. A name with another id, and an id with another name,
+/// stay as they are in the target. The name from the source gets a new id from `names`, the names
+/// of the target. With `one_history`, ids are unique over both stores: an id with another name was
+/// renamed in the target, and is kept under the new name.
 Result<IdMap> MatchNames(Store& from, const std::string& from_table, Store& to,
                          const std::string& to_table, const KeyLayout& layout, uid::Names& names,
                          bool one_history);

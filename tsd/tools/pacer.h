@@ -15,8 +15,9 @@ class Pacer {
 
   explicit Pacer(uint64_t bytes_per_s) : bytes_per_s_(static_cast<double>(bytes_per_s)) {}
 
-  /// Returns when the caller may continue after it has read `bytes` at the time `now`. Each read
-  /// takes its share of time in turn. Unused time is not saved up.
+  /// Returns the time at which the caller may continue after it has read `bytes` at the time `now`.
+  /// The reads of all callers are spread over time one after the other. Unused time is not saved
+  /// for later.
   Time TurnOf(size_t bytes, Time now) {
     const Time turn = std::max(next_, now);
     const std::chrono::duration<double> cost(static_cast<double>(bytes) / bytes_per_s_);
