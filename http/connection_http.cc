@@ -10,7 +10,6 @@
 #include "http/connection.h"
 #include "http/errors.h"
 #include "http/influx_target.h"
-#include "http/left_work.h"
 #include "http/lent_connection.h"
 #include "http/loop.h"
 #include "http/put_target.h"
@@ -407,7 +406,6 @@ void Connection::Handle(std::string_view body, BodyForm form) {
     WorkerPool::Turn* turn = nullptr;  // valid while the job runs
     std::unique_ptr<Request> request;
     BodyForm form;
-    std::unique_ptr<LeftWork::Work> left;
     std::string unpacked;  // owns the body if the loop unpacked it
     Reply reply;
   };
@@ -416,11 +414,7 @@ void Connection::Handle(std::string_view body, BodyForm form) {
   if (!escapes_good) {
     return ReplyInline(*request, Status::InvalidArgument("Bad percent escape in the query string"));
   }
-  std::unique_ptr<LeftWork::Work> left;
-  if (form.plain()) {
-    LeftWork leaving(&left);
-    if (TryOnLoop(*request)) return;
-  }
+  if (form.plain() && TryOnLoop(*request)) return;
   const bool write = request->method == Method::kPost &&
                      (IsPutPath(head_.target) || IsInfluxWritePath(head_.target));
   auto replies = std::make_shared<ReplyQueue>([self = weak_from_this(), &io = loop_.io()] {
@@ -434,7 +428,6 @@ void Connection::Handle(std::string_view body, BodyForm form) {
   auto job = std::make_shared<Job>(ReplyForm::Of(head_), replies);
   job->request = std::move(request);
   job->form = std::move(form);
-  job->left = std::move(left);
   if (body.data() == loop_.unpacked.data()) {
     job->unpacked = std::move(loop_.unpacked);
     job->request->body = job->unpacked;
@@ -444,10 +437,7 @@ void Connection::Handle(std::string_view body, BodyForm form) {
               &edge = edge_](WorkerPool::Turn& turn) mutable {
     job->turn = &turn;
     bool keep_alive = false;
-    (void)Survive([&] {
-      LeftWork found(&job->left);
-      keep_alive = Answer(*job->request, job->form, edge, job->reply);
-    });
+    (void)Survive([&] { keep_alive = Answer(*job->request, job->form, edge, job->reply); });
     // If End failed for lack of memory, Pump detects it below.
     (void)Survive([&] { replies->End(keep_alive); });
     lent.GiveBack([](Connection& connection) { connection.Pump(); });
