@@ -20,7 +20,7 @@
 #include "storage/model/instant.h"
 #include "storage/model/letter_case.h"
 #include "storage/model/utf8.h"
-#include "storage/model/writer.h"
+#include "storage/model/write_context.h"
 
 namespace hg::http {
 namespace {
@@ -303,8 +303,8 @@ bool Connection::TryPut(std::string_view body) {
   if (!target.plain || !loop_.parser.Parse(body, &loop_.points) || loop_.points.empty())
     return false;
   put_reply_ = {target.summary, target.details, loop_.points.size(), 0};
-  const Writer::ActingFor acting(writer().get());
-  return Appended(edge_.services.sink.AppendSpelled(loop_.points), loop_.points.size(),
+  WriteContext context(RequestContext::Unlimited(), writer().get());
+  return Appended(edge_.services.sink.AppendSpelled(loop_.points, context), loop_.points.size(),
                   &edge_.services.counters.rpc_put);
 }
 
@@ -315,8 +315,8 @@ bool Connection::TryInflux(std::string_view body) {
   InfluxPoints& points = loop_.influx;
   if (!now || !ParseInfluxLines(body, *unit, *now, &points) || points.fields.empty()) return false;
   put_reply_ = {.text_fields = points.text_fields};
-  const Writer::ActingFor acting(writer().get());
-  return Appended(edge_.services.sink.AppendLines(points.lines, points.fields),
+  WriteContext context(RequestContext::Unlimited(), writer().get());
+  return Appended(edge_.services.sink.AppendLines(points.lines, points.fields, context),
                   points.fields.size(), &edge_.services.counters.rpc_influx);
 }
 

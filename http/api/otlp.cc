@@ -46,7 +46,7 @@ class OtlpRequest {
       return Refuse(413, kResourceExhausted,
                     "The body is longer than " + std::to_string(kOtlpBytesMax) + " bytes");
     }
-    LabelledPoints points(services_, *request_.running);
+    LabelledPoints points(services_, *request_.running, request_.writer.get());
     if (!Read(&points)) return;
     const Status stored = points.Finish();
     if (!stored.ok()) return RefuseAll(stored);
