@@ -59,11 +59,11 @@ bool Answer(Request& request, const BodyForm& form, Edge& edge, Reply& reply) {
   const int64_t began_ns = services.clock.MonotonicNs();
   try {
     RequestMemory::Share share(edge.memory, kFreeDocumentBytes);
-    const RequestMemory::Share::Used used(&share);
+    request.memory = &share;
     std::string text;
     if (!form.plain()) {
       const uint64_t body_max = edge.options.body_bytes_max;
-      const Status read = ReadBody(form, request.body, body_max, &text);
+      const Status read = ReadBody(form, request.body, body_max, &text, &share);
       request.body = text;
       if (!share.refusal().ok()) {
         SendStatus(reply, request, share.refusal());
@@ -268,11 +268,8 @@ bool Connection::OnPackedBody(std::string_view body, BodyForm form) {
   // Other charsets never take the fast path, and their tables may be read from disk.
   if (body.size() > kLoopPointsBytesMax || !form.charset.empty())
     return Handle(body, std::move(form)), true;
-  Status read;
-  {
-    const RequestMemory::Share::Used used(&body_memory_);
-    read = ReadBody(form, body, std::min<uint64_t>(body_max, kLoopPointsBytesMax), &loop_.unpacked);
-  }
+  const Status read = ReadBody(form, body, std::min<uint64_t>(body_max, kLoopPointsBytesMax),
+                               &loop_.unpacked, &body_memory_);
   if (!body_memory_.refusal().ok()) return RefuseBody(), true;
   switch (read.code()) {
     case StatusCode::kOk:

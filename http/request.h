@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "http/access/roles.h"
+#include "http/wire/request_memory.h"
 
 namespace hg {
 class Writer;
@@ -77,6 +78,8 @@ struct Request {
   /// Time and memory limits of the request, and its cancellation. Dispatch sets it while the
   /// handler runs. Handlers pass it to every call that may take long.
   query::RunningRequest* running = nullptr;
+  /// The memory for parsing the request; nullptr = not limited. It is set while the handler runs.
+  RequestMemory::Share* memory = nullptr;
   /// Set by a first call, taken by the second one. Only the endpoint's handler uses it, so it knows
   /// the type.
   mutable std::unique_ptr<KeptWork> kept_work;

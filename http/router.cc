@@ -124,7 +124,7 @@ bool ParseTarget(Request* request) {
         versioned && request->segments[1].find_first_not_of('0', 1) == std::string::npos ? 0 : 1;
   }
   if (question == std::string_view::npos) return true;
-  return ParseQueryString(target.substr(question + 1), &request->parameters);
+  return ParseQueryString(target.substr(question + 1), &request->parameters, request->memory);
 }
 
 bool IsPluginPath(std::string_view target) {

@@ -127,7 +127,8 @@ void SendParameterError(ResponseWriter& out, std::string_view name, const Status
 
 std::optional<Parameters> PromParameters(const Request& request, ResponseWriter& out) {
   Parameters parameters = request.parameters;
-  if (request.method != Method::kPost || ParseQueryString(request.body, &parameters))
+  if (request.method != Method::kPost ||
+      ParseQueryString(request.body, &parameters, request.memory))
     return parameters;
   SendPromError(out, PromError::kBadData, "the form in the body has a bad percent escape");
   return {};

@@ -67,8 +67,7 @@ class PutRequest {
   /// Charges memory for a copy of the body and for the points that StoreLearning finds. False: the
   /// owner of the share sends the refusal.
   bool TakeMemory() {
-    RequestMemory::Share* const share = RequestMemory::Share::Current();
-    return share == nullptr || share->Take(2 * request_.body.size());
+    return request_.memory == nullptr || request_.memory->Take(2 * request_.body.size());
   }
 
   bool ReadBody() {
@@ -79,7 +78,7 @@ class PutRequest {
     if (body[first] != '{' && body[first] != '[') {
       return Refuse(400, "The JSON must start as an object or an array"), false;
     }
-    auto points = ParsePutDocument(body, kind_);
+    auto points = ParsePutDocument(body, request_.memory, kind_);
     if (!points.ok()) {
       return Refuse(400, "Unable to parse the given JSON", points.status().message()), false;
     }

@@ -46,7 +46,8 @@ void HandleRemoteWrite(const Request& request, Services& services, ResponseWrite
   LabelledPoints points(services, *request.running, request.writer.get());
   std::vector<Label> labels;
   const Status read = ReadWriteRequest(
-      *bytes, [&](const WrittenSeries& series) { AddSeries(series, &labels, &points); });
+      *bytes, [&](const WrittenSeries& series) { AddSeries(series, &labels, &points); },
+      request.memory);
   if (!read.ok()) return SendStatus(out, request, read);
   const Status stored = points.Finish();
   if (!stored.ok()) return SendWriteRefusal(out, request, stored);

@@ -144,7 +144,7 @@ TEST_CASE("responses are compressed if the client accepts it") {
   const auto response = client.ReadResponse();
   CHECK(response.head.find("Content-Encoding: gzip\r\n") != std::string::npos);
   std::string body;
-  REQUIRE(UnpackBody(ContentCoding::kGzip, response.body, 1 << 20, 0, &body).ok());
+  REQUIRE(UnpackBody(ContentCoding::kGzip, response.body, 1 << 20, 0, &body, nullptr).ok());
   CHECK(body.find("\"version\"") != std::string::npos);
 }
 

@@ -40,7 +40,7 @@ struct OnePointASecond : EdgeFixture {
 
 std::string AsProtobuf(const std::string& json) {
   otlp::ExportMetricsServiceRequest request;
-  REQUIRE(ParseJsonMessage(json, &request).ok());
+  REQUIRE(ParseJsonMessage(json, &request, nullptr).ok());
   return request.SerializeAsString();
 }
 
