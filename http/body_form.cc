@@ -5,7 +5,6 @@
 #include "http/wire/body_coding.h"
 #include "http/wire/charset.h"
 #include "http/wire/put_json.h"
-#include "http/wire/request_memory.h"
 
 namespace hg::http {
 
@@ -14,18 +13,17 @@ BodyForm FormOfBody(const RequestHead& head, size_t body_bytes) {
   return {head.coding, ForeignCharset(head.Find("content-type"))};
 }
 
-Status ReadBody(const BodyForm& form, std::string_view body, uint64_t bytes_max,
-                std::string* text) {
-  RequestMemory::Share* const share = RequestMemory::Share::Current();
-  const uint64_t held = share != nullptr ? share->held() : 0;
+Status ReadBody(const BodyForm& form, std::string_view body, uint64_t bytes_max, std::string* text,
+                RequestMemory::Share* memory) {
+  const uint64_t held = memory != nullptr ? memory->held() : 0;
   if (form.coding != ContentCoding::kNone) {
-    RETURN_IF_ERROR(UnpackBody(form.coding, body, bytes_max, kPutPadding, text));
+    RETURN_IF_ERROR(UnpackBody(form.coding, body, bytes_max, kPutPadding, text, memory));
     body = *text;
   }
   if (form.charset.empty()) return {};
-  const uint64_t unpacked = share != nullptr ? share->held() - held : 0;
-  ASSIGN_OR_RETURN(*text, ToUtf8(form.charset, body));
-  if (share != nullptr) share->Give(unpacked);
+  const uint64_t unpacked = memory != nullptr ? memory->held() - held : 0;
+  ASSIGN_OR_RETURN(*text, ToUtf8(form.charset, body, memory));
+  if (memory != nullptr) memory->Give(unpacked);
   return {};
 }
 

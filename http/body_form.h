@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "http/wire/request_head.h"
+#include "http/wire/request_memory.h"
 #include "storage/base/status.h"
 
 namespace hg::http {
@@ -23,8 +24,8 @@ BodyForm FormOfBody(const RequestHead& head, size_t body_bytes);
 /// Decodes a body that is not plain. Without a charset, *text is allocated with kPutPadding unused
 /// bytes behind it for the fast parsers. LimitExceeded: the text is longer than bytes_max.
 /// InvalidArgument: the body is damaged or the charset is unknown. The memory is first taken from
-/// this thread's RequestMemory::Share (wire/request_memory.h); if the share refuses, the result is
-/// its refusal.
-Status ReadBody(const BodyForm& form, std::string_view body, uint64_t bytes_max, std::string* text);
+/// `memory`; if it refuses, the result is its refusal.
+Status ReadBody(const BodyForm& form, std::string_view body, uint64_t bytes_max, std::string* text,
+                RequestMemory::Share* memory);
 
 }  // namespace hg::http

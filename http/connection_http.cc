@@ -10,7 +10,6 @@
 #include "http/connection.h"
 #include "http/errors.h"
 #include "http/influx_target.h"
-#include "http/left_work.h"
 #include "http/lent_connection.h"
 #include "http/loop.h"
 #include "http/put_target.h"
@@ -21,7 +20,7 @@
 #include "storage/model/instant.h"
 #include "storage/model/letter_case.h"
 #include "storage/model/utf8.h"
-#include "storage/model/writer.h"
+#include "storage/model/write_context.h"
 
 namespace hg::http {
 namespace {
@@ -60,11 +59,11 @@ bool Answer(Request& request, const BodyForm& form, Edge& edge, Reply& reply) {
   const int64_t began_ns = services.clock.MonotonicNs();
   try {
     RequestMemory::Share share(edge.memory, kFreeDocumentBytes);
-    const RequestMemory::Share::Used used(&share);
+    request.memory = &share;
     std::string text;
     if (!form.plain()) {
       const uint64_t body_max = edge.options.body_bytes_max;
-      const Status read = ReadBody(form, request.body, body_max, &text);
+      const Status read = ReadBody(form, request.body, body_max, &text, &share);
       request.body = text;
       if (!share.refusal().ok()) {
         SendStatus(reply, request, share.refusal());
@@ -269,11 +268,8 @@ bool Connection::OnPackedBody(std::string_view body, BodyForm form) {
   // Other charsets never take the fast path, and their tables may be read from disk.
   if (body.size() > kLoopPointsBytesMax || !form.charset.empty())
     return Handle(body, std::move(form)), true;
-  Status read;
-  {
-    const RequestMemory::Share::Used used(&body_memory_);
-    read = ReadBody(form, body, std::min<uint64_t>(body_max, kLoopPointsBytesMax), &loop_.unpacked);
-  }
+  const Status read = ReadBody(form, body, std::min<uint64_t>(body_max, kLoopPointsBytesMax),
+                               &loop_.unpacked, &body_memory_);
   if (!body_memory_.refusal().ok()) return RefuseBody(), true;
   switch (read.code()) {
     case StatusCode::kOk:
@@ -304,8 +300,8 @@ bool Connection::TryPut(std::string_view body) {
   if (!target.plain || !loop_.parser.Parse(body, &loop_.points) || loop_.points.empty())
     return false;
   put_reply_ = {target.summary, target.details, loop_.points.size(), 0};
-  const Writer::ActingFor acting(writer().get());
-  return Appended(edge_.services.sink.AppendSpelled(loop_.points), loop_.points.size(),
+  WriteContext context(RequestContext::Unlimited(), writer().get());
+  return Appended(edge_.services.sink.AppendSpelled(loop_.points, context), loop_.points.size(),
                   &edge_.services.counters.rpc_put);
 }
 
@@ -316,8 +312,8 @@ bool Connection::TryInflux(std::string_view body) {
   InfluxPoints& points = loop_.influx;
   if (!now || !ParseInfluxLines(body, *unit, *now, &points) || points.fields.empty()) return false;
   put_reply_ = {.text_fields = points.text_fields};
-  const Writer::ActingFor acting(writer().get());
-  return Appended(edge_.services.sink.AppendLines(points.lines, points.fields),
+  WriteContext context(RequestContext::Unlimited(), writer().get());
+  return Appended(edge_.services.sink.AppendLines(points.lines, points.fields, context),
                   points.fields.size(), &edge_.services.counters.rpc_influx);
 }
 
@@ -407,7 +403,6 @@ void Connection::Handle(std::string_view body, BodyForm form) {
     WorkerPool::Turn* turn = nullptr;  // valid while the job runs
     std::unique_ptr<Request> request;
     BodyForm form;
-    std::unique_ptr<LeftWork::Work> left;
     std::string unpacked;  // owns the body if the loop unpacked it
     Reply reply;
   };
@@ -416,11 +411,7 @@ void Connection::Handle(std::string_view body, BodyForm form) {
   if (!escapes_good) {
     return ReplyInline(*request, Status::InvalidArgument("Bad percent escape in the query string"));
   }
-  std::unique_ptr<LeftWork::Work> left;
-  if (form.plain()) {
-    LeftWork leaving(&left);
-    if (TryOnLoop(*request)) return;
-  }
+  if (form.plain() && TryOnLoop(*request)) return;
   const bool write = request->method == Method::kPost &&
                      (IsPutPath(head_.target) || IsInfluxWritePath(head_.target));
   auto replies = std::make_shared<ReplyQueue>([self = weak_from_this(), &io = loop_.io()] {
@@ -434,7 +425,6 @@ void Connection::Handle(std::string_view body, BodyForm form) {
   auto job = std::make_shared<Job>(ReplyForm::Of(head_), replies);
   job->request = std::move(request);
   job->form = std::move(form);
-  job->left = std::move(left);
   if (body.data() == loop_.unpacked.data()) {
     job->unpacked = std::move(loop_.unpacked);
     job->request->body = job->unpacked;
@@ -444,10 +434,7 @@ void Connection::Handle(std::string_view body, BodyForm form) {
               &edge = edge_](WorkerPool::Turn& turn) mutable {
     job->turn = &turn;
     bool keep_alive = false;
-    (void)Survive([&] {
-      LeftWork found(&job->left);
-      keep_alive = Answer(*job->request, job->form, edge, job->reply);
-    });
+    (void)Survive([&] { keep_alive = Answer(*job->request, job->form, edge, job->reply); });
     // If End failed for lack of memory, Pump detects it below.
     (void)Survive([&] { replies->End(keep_alive); });
     lent.GiveBack([](Connection& connection) { connection.Pump(); });

@@ -8,7 +8,7 @@
 #include "http/shut_down.h"
 #include "http/telnet/lines.h"
 #include "http/wire/telnet_line.h"
-#include "storage/model/writer.h"
+#include "storage/model/write_context.h"
 
 namespace hg::http {
 namespace {
@@ -46,8 +46,8 @@ bool Connection::TryLines(std::string_view lines) {
   if (edge_.options.mode == Mode::kReadOnly || !May(Role::kWrite)) return false;
   auto& points = loop_.points;
   if (!ParsePutLines(lines, &points)) return false;
-  const Writer::ActingFor acting(writer().get());
-  const auto appended = edge_.services.sink.AppendSpelled(points);
+  WriteContext context(RequestContext::Unlimited(), writer().get());
+  const auto appended = edge_.services.sink.AppendSpelled(points, context);
   if (!appended.ok()) {
     // The slow path creates error messages per line for other refusals.
     if (!WaitsFor(appended.status())) return false;

@@ -7,7 +7,6 @@
 
 #include "http/commit_wait.h"
 #include "storage/model/instant.h"
-#include "storage/model/one_request.h"
 #include "storage/model/utf8.h"
 
 namespace hg::http {
@@ -36,16 +35,16 @@ Timestamp GraphiteIntake::Now() const {
   return TimestampOfMillis(services_.clock.NowMs()).value_or(Timestamp{1});
 }
 
-void GraphiteIntake::Add(const GraphitePoint& point) {
+void GraphiteIntake::Add(const GraphitePoint& point, Writer* writer) {
   batch_.push_back({SpellGraphitePath(point.path), point.time, point.value});
   batch_bytes_ += kPointBytes + point.path.size();
-  if (batch_bytes_ > kBatchBytesMax) Flush();
+  if (batch_bytes_ > kBatchBytesMax) Flush(writer);
 }
 
-void GraphiteIntake::AddCopy(const GraphitePoint& point) {
+void GraphiteIntake::AddCopy(const GraphitePoint& point, Writer* writer) {
   GraphitePoint copy = point;
   copy.path = paths_.emplace_back(point.path);
-  Add(copy);
+  Add(copy, writer);
 }
 
 void GraphiteIntake::Refuse(const Status& why) {
@@ -65,14 +64,15 @@ void GraphiteIntake::Tell(std::string_view why) {
   untold_ = 0;
 }
 
-void GraphiteIntake::Flush() {
+void GraphiteIntake::Flush(Writer* writer) {
   if (batch_.empty()) return;
   position_ = 0;
-  OneRequest batch(OneRequest::Metrics::kAskedEachBatch);
-  const std::optional<Status> verdict = StoreKnown();
+  WriteContext context(RequestContext::Unlimited(), writer,
+                       WriteContext::Checks::kMetricsEachBatch);
+  const std::optional<Status> verdict = StoreKnown(context);
   if (!verdict || !verdict->ok()) {
     NamePoints();
-    Store(named_.points(), verdict);
+    Store(named_.points(), context, verdict);
   }
   if (const Status committed = CommitAndWait(services_.sink, position_); !committed.ok()) {
     services_.counters.put_storage_errors.fetch_add(1, std::memory_order_relaxed);
@@ -88,8 +88,8 @@ void GraphiteIntake::Drop() {
   batch_bytes_ = 0;
 }
 
-std::optional<Status> GraphiteIntake::StoreKnown() {
-  const auto appended = services_.sink.AppendSpelled(batch_);
+std::optional<Status> GraphiteIntake::StoreKnown(WriteContext& context) {
+  const auto appended = services_.sink.AppendSpelled(batch_, context);
   if (!appended.ok()) return appended.status();
   if (!appended->known) return {};
   position_ = appended->position;
@@ -112,18 +112,18 @@ void GraphiteIntake::NamePoints() {
   }
 }
 
-void GraphiteIntake::Store(std::vector<NamedPoint> left, std::optional<Status> verdict) {
+void GraphiteIntake::Store(std::vector<NamedPoint> left, WriteContext& context,
+                           std::optional<Status> verdict) {
   std::vector<Status> verdicts;
   while (!left.empty()) {
     if (verdict) {
       verdicts.assign(left.size(), *verdict);
       verdict.reset();
     } else {
-      position_ = std::max(
-          position_, services_.sink.AppendNamed(left, RequestContext::Unlimited(), &verdicts));
+      position_ = std::max(position_, services_.sink.AppendNamed(left, context, &verdicts));
     }
     std::vector<NamedPoint> again, limited;
-    const bool may_pass = OneRequest::Current()->writer_may() && !OfOneMetric(left);
+    const bool may_pass = context.writer_passed() && !OfOneMetric(left);
     uint64_t stored = 0;
     for (size_t i = 0; i < verdicts.size(); ++i) {
       if (verdicts[i].ok()) {
@@ -137,14 +137,14 @@ void GraphiteIntake::Store(std::vector<NamedPoint> left, std::optional<Status> v
       }
     }
     services_.counters.points_added.fetch_add(stored, std::memory_order_relaxed);
-    StoreByMetric(std::move(limited));
+    StoreByMetric(std::move(limited), context);
     left = std::move(again);
     if (left.empty() || stopping_.load(std::memory_order_relaxed)) break;
     std::this_thread::sleep_for(kBusyPause);
   }
 }
 
-void GraphiteIntake::StoreByMetric(std::vector<NamedPoint> points) {
+void GraphiteIntake::StoreByMetric(std::vector<NamedPoint> points, WriteContext& context) {
   // A stable sort: for equal timestamps, the later point counts.
   std::stable_sort(points.begin(), points.end(),
                    [](const NamedPoint& a, const NamedPoint& b) { return a.metric < b.metric; });
@@ -152,7 +152,7 @@ void GraphiteIntake::StoreByMetric(std::vector<NamedPoint> points) {
     const auto end = std::find_if(begin, points.end(), [&begin](const NamedPoint& point) {
       return point.metric != begin->metric;
     });
-    Store({begin, end});
+    Store({begin, end}, context);
     begin = end;
   }
 }

@@ -30,11 +30,14 @@ class GraphiteIntake {
   [[nodiscard]] int64_t MonotonicMs() const { return services_.clock.MonotonicNs() / 1'000'000; }
   [[nodiscard]] Timestamp Now() const;
 
-  /// Adds a point on behalf of Writer::Current(); may call Flush. The path's bytes must live until
-  /// Flush, which also validates the path.
-  void Add(const GraphitePoint& point);
+  // `writer`: the client whose write limits apply; nullptr = unlimited. All points of a batch must
+  // be of one writer, so call Flush before the next one.
+
+  /// Adds a point; may call Flush. The path's bytes must live until Flush, which also validates the
+  /// path.
+  void Add(const GraphitePoint& point, Writer* writer);
   /// As Add, but copies the path.
-  void AddCopy(const GraphitePoint& point);
+  void AddCopy(const GraphitePoint& point, Writer* writer);
 
   /// Counts and logs input that could not be parsed.
   void Refuse(const Status& why);
@@ -42,10 +45,10 @@ class GraphiteIntake {
   /// Logs a warning, at most one in ten seconds.
   void Tell(std::string_view why);
 
-  /// Stores the added points on behalf of Writer::Current(). Busy and Unavailable are retried,
+  /// Stores the added points. Busy and Unavailable are retried,
   /// because they pass. Other errors drop only the points concerned. That includes write rate
   /// limits (docs/security.md): waiting for one client's limit would block all other clients.
-  void Flush();
+  void Flush(Writer* writer);
 
   /// Discards points that were added and not stored. Called after an exception, when the bytes that
   /// the points borrow are gone.
@@ -54,13 +57,14 @@ class GraphiteIntake {
  private:
   /// Stores the batch if all its series are known. Returns the sink's Status for the whole batch;
   /// nullopt if a series is unknown.
-  std::optional<Status> StoreKnown();
+  std::optional<Status> StoreKnown(WriteContext& context);
   void NamePoints();
   /// `verdict`: the Status of all points if the sink was already called.
-  void Store(std::vector<NamedPoint> left, std::optional<Status> verdict = {});
+  void Store(std::vector<NamedPoint> left, WriteContext& context,
+             std::optional<Status> verdict = {});
   /// Stores each metric's points separately, because a rate limit may refuse only one of the
   /// metrics.
-  void StoreByMetric(std::vector<NamedPoint> points);
+  void StoreByMetric(std::vector<NamedPoint> points, WriteContext& context);
 
   Services& services_;
   const std::atomic<bool>& stopping_;

@@ -66,7 +66,6 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
         [self = shared_from_this(), had](const boost::system::error_code& error, size_t size) {
           const Turn turn(self->turns_, [&] { return "a Graphite " + self->What(); });
           self->bytes_.resize(had + size);
-          const Writer::ActingFor acting(self->writer_.get());
           const bool good = self->Take();
           self->active_ms_ = self->intake_.MonotonicMs();
           if (error && !self->bytes_.empty()) {
@@ -105,7 +104,7 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
     std::string_view rest = bytes_;
     for (GraphitePoint point;;) {
       if (TakePlainGraphiteLine(&rest, &point)) {
-        intake_.Add(point);
+        intake_.Add(point, writer_.get());
         continue;
       }
       const size_t end = rest.find('\n');
@@ -114,14 +113,14 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
       TakeOtherLine(rest.substr(0, end), now);
       rest.remove_prefix(end + 1);
     }
-    intake_.Flush();
+    intake_.Flush(writer_.get());
     return Keep(rest, rest.size(), GraphiteServer::kLineBytesMax);
   }
 
   /// Refuses the rest of the connection without reading it.
   bool Leave() {
     intake_.Refuse(Status::InvalidArgument("a client speaks HTTP or TLS, not lines"));
-    intake_.Flush();
+    intake_.Flush(writer_.get());
     bytes_.clear();
     return false;
   }
@@ -129,7 +128,7 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
   void TakeOtherLine(std::string_view line, Timestamp now) {
     if (line.find_first_not_of(" \t\r") == std::string_view::npos) return;
     const Result<GraphitePoint> point = ParseGraphiteLine(line, now);
-    point.ok() ? intake_.Add(*point) : intake_.Refuse(point.status());
+    point.ok() ? intake_.Add(*point, writer_.get()) : intake_.Refuse(point.status());
   }
 
   bool TakeFrames() {
@@ -142,13 +141,13 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
       rest.remove_prefix(kFrameHeadBytes + size);
       size = 0;
     }
-    intake_.Flush();
+    intake_.Flush(writer_.get());
     return Keep(rest, size, GraphiteServer::kFrameBytesMax);
   }
 
   void TakePickle(std::string_view pickle) {
     const auto take = [this](const Result<GraphitePoint>& point) {
-      point.ok() ? intake_.AddCopy(*point) : intake_.Refuse(point.status());
+      point.ok() ? intake_.AddCopy(*point, writer_.get()) : intake_.Refuse(point.status());
     };
     if (const Status read = ReadPickledPoints(pickle, intake_.Now(), take); !read.ok())
       intake_.Refuse(read);

@@ -35,7 +35,7 @@ Credentials InfluxCredentials(std::string_view target) {
   if ((path != kWriteV1 && path != kInfluxWrite && path != kQuery) || path.size() == target.size())
     return {};
   Parameters parameters;
-  if (!ParseQueryString(target.substr(path.size() + 1), &parameters)) return {};
+  if (!ParseQueryString(target.substr(path.size() + 1), &parameters, nullptr)) return {};
   const std::string* const name = parameters.Find("u");
   if (name == nullptr) return {};
   const std::string* const password = parameters.Find("p");

@@ -88,7 +88,7 @@ Status LabelledPoints::Finish() {
 
 void LabelledPoints::Flush() {
   if (points_.empty() || !failure_.ok()) return;
-  const auto appended = services_.sink.AppendSpelled(points_);
+  const auto appended = services_.sink.AppendSpelled(points_, write_);
   if (!appended.ok()) {
     for (size_t i = 0; i < points_.size(); ++i) Judge(i, appended.status());
   } else if (appended->known) {
@@ -144,7 +144,7 @@ void LabelledPoints::StoreNamed() {
     places.push_back(i);
   }
   std::vector<Status> verdicts;
-  position_ = std::max(position_, services_.sink.AppendNamed(named, context_, &verdicts));
+  position_ = std::max(position_, services_.sink.AppendNamed(named, write_, &verdicts));
   for (size_t i = 0; i < verdicts.size(); ++i) Judge(places[i], verdicts[i]);
 }
 

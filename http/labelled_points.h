@@ -12,8 +12,8 @@
 #include "http/services.h"
 #include "http/wire/series_labels.h"
 #include "storage/base/request_context.h"
-#include "storage/model/one_request.h"
 #include "storage/model/point_sink.h"
+#include "storage/model/write_context.h"
 
 namespace hg::http {
 
@@ -21,8 +21,12 @@ namespace hg::http {
 class LabelledPoints : public LabelledSink {
  public:
   /// Work is reported to `context`. Once `context` returns an error, nothing more is stored.
-  LabelledPoints(Services& services, RequestContext& context)
-      : services_(services), context_(context), tags_max_(services.sink.tags_max()) {}
+  /// `writer`: write limits of the client; nullptr = unlimited.
+  LabelledPoints(Services& services, RequestContext& context, Writer* writer)
+      : services_(services),
+        context_(context),
+        write_(context, writer, WriteContext::Checks::kOnce),
+        tags_max_(services.sink.tags_max()) {}
 
   void SetSeries(std::string_view metric, std::span<const Label> labels) override;
   void BeginItem() override;
@@ -72,10 +76,10 @@ class LabelledPoints : public LabelledSink {
 
   Services& services_;
   RequestContext& context_;
+  WriteContext write_;
   const size_t tags_max_;
-  uint64_t spelled_bytes_ = 0;    // added since the last report to context_
-  bool too_many_labels_ = false;  // for the current series, whose labels are then not kept
-  OneRequest all_batches_{OneRequest::Metrics::kAskedOnce};
+  uint64_t spelled_bytes_ = 0;        // added since the last report to context_
+  bool too_many_labels_ = false;      // for the current series, whose labels are then not kept
   std::optional<NamingRules> rules_;  // set when the first name must be made
   std::deque<SeriesBytes> series_;    // series of points_, and the current one
   size_t series_bytes_ = 0;

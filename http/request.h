@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "http/access/roles.h"
+#include "http/wire/request_memory.h"
 
 namespace hg {
 class Writer;
@@ -49,6 +50,12 @@ class Parameters {
   std::vector<std::pair<std::string, std::string>> items_;
 };
 
+/// Work that a handler keeps between two calls for one request. NoWait stops the first call, on an
+/// event loop (storage/base/no_wait.h). The second call, on a pool thread, continues with the work.
+struct KeptWork {
+  virtual ~KeptWork() = default;
+};
+
 /// Owns all its texts except the body. One request at a time per connection.
 struct Request {
   Method method = Method::kGet;
@@ -71,6 +78,11 @@ struct Request {
   /// Time and memory limits of the request, and its cancellation. Dispatch sets it while the
   /// handler runs. Handlers pass it to every call that may take long.
   query::RunningRequest* running = nullptr;
+  /// The memory for parsing the request; nullptr = not limited. It is set while the handler runs.
+  RequestMemory::Share* memory = nullptr;
+  /// Set by a first call, taken by the second one. Only the endpoint's handler uses it, so it knows
+  /// the type.
+  mutable std::unique_ptr<KeptWork> kept_work;
 
   /// The endpoint's name in lower case; "" if the path has none.
   [[nodiscard]] std::string Endpoint() const { return Segment(0); }

@@ -16,7 +16,6 @@
 #include "storage/base/no_wait.h"
 #include "storage/model/letter_case.h"
 #include "storage/model/utf8.h"
-#include "storage/model/writer.h"
 
 namespace hg::http {
 namespace {
@@ -125,7 +124,7 @@ bool ParseTarget(Request* request) {
         versioned && request->segments[1].find_first_not_of('0', 1) == std::string::npos ? 0 : 1;
   }
   if (question == std::string_view::npos) return true;
-  return ParseQueryString(target.substr(question + 1), &request->parameters);
+  return ParseQueryString(target.substr(question + 1), &request->parameters, request->memory);
 }
 
 bool IsPluginPath(std::string_view target) {
@@ -293,7 +292,6 @@ void Dispatch(Request& request, Services& services, ResponseWriter& out) {
   }
   const Role role = endpoint->role(request);
   if (RefuseAccess(request, role, services, out)) return;
-  const Writer::ActingFor acting(request.writer.get());
   const std::unique_ptr<query::RunningRequest> running =
       BeginRequest(request, role == Role::kWrite, services, out);
   request.running = running.get();

@@ -53,15 +53,15 @@ void FindSpelled(benchmark::State& state) {
     point.value = PointValue::Int(1);
     point.spelling = {Dialect::kJson, point.metric, spellings[i]};
     std::vector<Status> verdicts;
-    ingest.AppendNamed({&point, 1}, RequestContext::Unlimited(), &verdicts);
+    ingest.AppendNamed({&point, 1}, WriteContext::Unlimited(), &verdicts);
     ready = ready && verdicts[0].ok();
     spelled.push_back({point.spelling, point.time, point.value});
   }
   if (!ready) return state.SkipWithError("the series cannot be made");
   size_t at = 0;
   for (auto _ : state) {
-    const auto appended =
-        ingest.AppendSpelled(std::span<const SpelledPoint>(spelled).subspan(at, kBatch));
+    const auto appended = ingest.AppendSpelled(
+        std::span<const SpelledPoint>(spelled).subspan(at, kBatch), WriteContext::Unlimited());
     if (!appended.ok() || !appended->known) return state.SkipWithError("a spelling is not known");
     at = (at + kBatch) % series;
   }

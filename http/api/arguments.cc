@@ -30,7 +30,7 @@ std::optional<JsonValue> RequireJsonBody(const Request& request, ResponseWriter&
               "Supply valid JSON formatted data in the body of your request");
     return {};
   }
-  Result<JsonValue> body = ParseJson(request.body);
+  Result<JsonValue> body = ParseJson(request.body, request.memory);
   if (body.ok() && body->is_null()) {  // a null dereference in OpenTSDB, for all endpoints
     SendError(out, request, 500, "The body is null");
     return {};

@@ -27,7 +27,7 @@ std::string Statement(const Request& request) {
   const std::string* type = request.Header("content-type");
   const bool is_form = type == nullptr || type->starts_with("application/x-www-form-urlencoded");
   if (!is_form || request.body.size() > kFormBytesMax) return {};
-  if (!ParseQueryString(request.body, &form)) return {};
+  if (!ParseQueryString(request.body, &form, request.memory)) return {};
   const std::string* q = form.Find("q");
   return q == nullptr ? std::string() : *q;
 }

@@ -13,9 +13,9 @@
 #include "http/wire/influx_lines.h"
 #include "query/running_request.h"
 #include "storage/model/instant.h"
-#include "storage/model/one_request.h"
 #include "storage/model/point_sink.h"
 #include "storage/model/utf8.h"
+#include "storage/model/write_context.h"
 
 namespace hg::http {
 namespace {
@@ -105,7 +105,7 @@ class InfluxWrite {
     if (known_.fields.empty()) return false;
     Append();  // earlier lines first
     if (!refusal_.ok()) return true;
-    const auto appended = services_.sink.AppendLines(known_.lines, known_.fields);
+    const auto appended = services_.sink.AppendLines(known_.lines, known_.fields, write_);
     if (!appended.ok()) {
       counters_.put_writes_blocked.fetch_add(1, std::memory_order_relaxed);
       refusal_ = appended.status();
@@ -162,8 +162,8 @@ class InfluxWrite {
   void Append() {
     if (points_.points().empty()) return points_.Clear();  // only names of invalid lines
     std::vector<Status> verdicts;
-    position_ = std::max(
-        position_, services_.sink.AppendNamed(points_.points(), *request_.running, &verdicts));
+    position_ =
+        std::max(position_, services_.sink.AppendNamed(points_.points(), write_, &verdicts));
     uint64_t stored = 0;
     for (size_t i = 0; i < verdicts.size(); ++i) {
       const Status& verdict = verdicts[i];
@@ -196,7 +196,7 @@ class InfluxWrite {
   Services& services_;
   Counters& counters_;
   ResponseWriter& out_;
-  OneRequest all_batches_{OneRequest::Metrics::kAskedOnce};
+  WriteContext write_{*request_.running, request_.writer.get(), WriteContext::Checks::kOnce};
   InfluxUnit unit_ = InfluxUnit::kNanosecond;
   Timestamp now_;
 

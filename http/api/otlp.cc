@@ -46,7 +46,7 @@ class OtlpRequest {
       return Refuse(413, kResourceExhausted,
                     "The body is longer than " + std::to_string(kOtlpBytesMax) + " bytes");
     }
-    LabelledPoints points(services_, *request_.running);
+    LabelledPoints points(services_, *request_.running, request_.writer.get());
     if (!Read(&points)) return;
     const Status stored = points.Finish();
     if (!stored.ok()) return RefuseAll(stored);
@@ -63,15 +63,16 @@ class OtlpRequest {
   /// False: a reply was sent.
   bool Read(LabelledPoints* points) {
     if (!json_) {
-      if (AddDataPoints(request_.body, Naming(), points)) return true;
+      if (AddDataPoints(request_.body, Naming(), points, request_.memory)) return true;
       Refuse(400, kInvalidArgument, "The body is not a protobuf ExportMetricsServiceRequest");
       return false;
     }
     std::string protobuf;
-    if (OtlpJsonToProtobuf(request_.body, &protobuf) && AddDataPoints(protobuf, Naming(), points))
+    if (OtlpJsonToProtobuf(request_.body, &protobuf, request_.memory) &&
+        AddDataPoints(protobuf, Naming(), points, request_.memory))
       return true;
     otlp::ExportMetricsServiceRequest message;
-    const Status parsed = ParseJsonMessage(request_.body, &message);
+    const Status parsed = ParseJsonMessage(request_.body, &message, request_.memory);
     if (!parsed.ok()) {
       Refuse(400, kInvalidArgument,
              "The body is not an ExportMetricsServiceRequest: " + std::string(parsed.message()));

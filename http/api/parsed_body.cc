@@ -8,7 +8,7 @@
 namespace hg::http {
 
 std::optional<JsonValue> ParsedBody(const Request& request, ResponseWriter& out) {
-  Result<JsonValue> body = ParseJson(request.body);
+  Result<JsonValue> body = ParseJson(request.body, request.memory);
   if (body.ok()) return std::move(*body);
   if (body.status().code() == StatusCode::kLimitExceeded) {
     SendBadJson(out, request, body.status().message());

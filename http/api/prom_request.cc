@@ -134,7 +134,8 @@ std::optional<Parameters> PromParameters(const Request& request, ResponseWriter&
                       " bytes; at most " + std::to_string(kFormBytesMax) + " are allowed");
     return {};
   }
-  if (request.method != Method::kPost || ParseQueryString(request.body, &parameters))
+  if (request.method != Method::kPost ||
+      ParseQueryString(request.body, &parameters, request.memory))
     return parameters;
   SendPromError(out, PromError::kBadData, "the form in the body has a bad percent escape");
   return {};

@@ -67,8 +67,7 @@ class PutRequest {
   /// Charges memory for a copy of the body and for the points that StoreLearning finds. False: the
   /// owner of the share sends the refusal.
   bool TakeMemory() {
-    RequestMemory::Share* const share = RequestMemory::Share::Current();
-    return share == nullptr || share->Take(2 * request_.body.size());
+    return request_.memory == nullptr || request_.memory->Take(2 * request_.body.size());
   }
 
   bool ReadBody() {
@@ -79,7 +78,7 @@ class PutRequest {
     if (body[first] != '{' && body[first] != '[') {
       return Refuse(400, "The JSON must start as an object or an array"), false;
     }
-    auto points = ParsePutDocument(body, kind_);
+    auto points = ParsePutDocument(body, request_.memory, kind_);
     if (!points.ok()) {
       return Refuse(400, "Unable to parse the given JSON", points.status().message()), false;
     }
@@ -109,7 +108,7 @@ class PutRequest {
     if (!Parser().Parse(Padded(), &points) || points.empty()) return false;
     if (!ReadFlags()) return true;
     if (result_.flags.sync) return false;  // the response may list points that timed out
-    const auto appended = services_.sink.AppendLearning(points, *request_.running);
+    const auto appended = services_.sink.AppendLearning(points, write_);
     if (!appended.ok()) {
       if (Judge(appended.status()); refusal_.ok()) return false;
       SendWriteRefusal(out_, request_, refusal_);
@@ -173,7 +172,7 @@ class PutRequest {
     }
     const std::vector<TagText> tags = TagsOf(*point);
     rollup.tags = tags;
-    const Status stored = services_.rollups->Put(rollup);
+    const Status stored = services_.rollups->Put(rollup, write_);
     if (stored.code() == StatusCode::kUnsupported) return {"Unexpected exception", false};
     return Judge(stored);
   }
@@ -186,8 +185,8 @@ class PutRequest {
     const Result<Bytes> value = EncodeHistogram(point, *services_.options.histogram_codec_id);
     if (!value.ok()) return {Illegal(std::string(value.status().message())), false};
     const std::vector<TagText> tags = TagsOf(point);
-    return Judge(
-        services_.histograms->Put({*point.metric, tags, Timestamp{point.timestamp}, *value}));
+    return Judge(services_.histograms->Put(
+        {*point.metric, tags, Timestamp{point.timestamp}, *value}, write_));
   }
 
   std::string Illegal(std::string text) {
@@ -208,7 +207,8 @@ class PutRequest {
     LimitedSink* const sink = kind_ == PutKind::kHistograms
                                   ? static_cast<LimitedSink*>(services_.histograms)
                                   : services_.rollups;
-    refusal_ = sink->AskFor(std::vector<std::string_view>(metrics.begin(), metrics.end()), values);
+    refusal_ =
+        sink->AskFor(std::vector<std::string_view>(metrics.begin(), metrics.end()), values, write_);
     return refusal_.ok();
   }
 
@@ -217,7 +217,7 @@ class PutRequest {
   bool Store() {
     for (size_t k = 0; k < named_.size(); ++k) named_[k].tags = tags_[k];
     std::vector<Status> verdicts;
-    const auto position = services_.sink.AppendNamed(named_, *request_.running, &verdicts);
+    const auto position = services_.sink.AppendNamed(named_, write_, &verdicts);
     for (size_t k = 0; k < verdicts.size(); ++k) {
       result_.outcomes[places_[k]] = Judge(verdicts[k]);
       if (!refusal_.ok()) return SendWriteRefusal(out_, request_, refusal_), false;
@@ -275,6 +275,7 @@ class PutRequest {
   Counters& counters_;
   ResponseWriter& out_;
   const PutKind kind_;
+  WriteContext write_{*request_.running, request_.writer.get()};
 
   PutResult result_;
   std::string padded_;

@@ -12,7 +12,6 @@
 #include "http/api/query_gexp.h"
 #include "http/api/query_last.h"
 #include "http/errors.h"
-#include "http/left_work.h"
 #include "http/replies.h"
 #include "http/router.h"
 #include "http/wire/json_writer.h"
@@ -29,7 +28,7 @@ namespace {
 
 /// If the text of a query is longer, the pool validates it again. Its parsed form takes about fifty
 /// times as much memory, which would not be charged while the query waits.
-constexpr size_t kLeftBytesMax = 4096;
+constexpr size_t kKeptBytesMax = 4096;
 
 // nullopt: an error was sent.
 std::optional<query::Request> FromBody(const Request& request, Services& services,
@@ -77,7 +76,7 @@ std::optional<query::Request> FromParameters(const Request& request, Services& s
 }
 
 /// A query that was parsed and validated by the first call, including its times.
-struct CheckedQuery : LeftWork::Work {
+struct CheckedQuery : KeptWork {
   explicit CheckedQuery(query::ValidQuery checked) : query(std::move(checked)) {}
   query::ValidQuery query;
 };
@@ -108,8 +107,8 @@ void Answer(query::ValidQuery query, const Request& request, Services& services,
     return SendQueryFailure(request, services, begun, out);
   Result<query::Answer> answer = services.queries.Run(query, {.trim = true, .request = &running});
   if (const NoWait* no_wait = NoWait::Current(); no_wait != nullptr && no_wait->refused()) {
-    if (request.target.size() + request.body.size() <= kLeftBytesMax)
-      LeftWork::Leave(std::make_unique<CheckedQuery>(std::move(query)));
+    if (request.target.size() + request.body.size() <= kKeptBytesMax)
+      request.kept_work = std::make_unique<CheckedQuery>(std::move(query));
     return;
   }
   if (!answer.ok()) return FailQuery(request, services, answer.status(), running, out);
@@ -133,8 +132,8 @@ void SendGroups(const Request& request, Services& services, const query::ValidQu
 }
 
 void HandleQuery(const Request& request, Services& services, ResponseWriter& out) {
-  if (const std::unique_ptr<LeftWork::Work> left = LeftWork::Take()) {
-    return Answer(std::move(static_cast<CheckedQuery&>(*left).query), request, services, out);
+  if (const std::unique_ptr<KeptWork> kept = std::move(request.kept_work)) {
+    return Answer(std::move(static_cast<CheckedQuery&>(*kept).query), request, services, out);
   }
   bool delete_allowed = services.queries.options().delete_allowed;
   if (request.method == Method::kDelete && !delete_allowed) {

@@ -75,7 +75,8 @@ void HandleRemoteRead(const Request& request, Services& services, ResponseWriter
   const std::optional<std::string> bytes =
       RequireSnappyBody(request, "prometheus.ReadRequest", kReadRequestBytesMax, out);
   if (!bytes) return;
-  const Result<std::vector<RemoteQuery>> queries = ReadReadRequest(*bytes, *request.running);
+  const Result<std::vector<RemoteQuery>> queries =
+      ReadReadRequest(*bytes, request.memory, *request.running);
   if (!queries.ok()) return SendQueryFailure(request, services, queries.status(), out);
   query::RunningRequest& running = *request.running;
   if (const Status begun = BeginQuery(request, Shown(*queries)); !begun.ok())

@@ -43,10 +43,11 @@ void HandleRemoteWrite(const Request& request, Services& services, ResponseWrite
   const std::optional<std::string> bytes =
       RequireSnappyBody(request, "prometheus.WriteRequest", services.options.body_bytes_max, out);
   if (!bytes) return;
-  LabelledPoints points(services, *request.running);
+  LabelledPoints points(services, *request.running, request.writer.get());
   std::vector<Label> labels;
   const Status read = ReadWriteRequest(
-      *bytes, [&](const WrittenSeries& series) { AddSeries(series, &labels, &points); });
+      *bytes, [&](const WrittenSeries& series) { AddSeries(series, &labels, &points); },
+      request.memory);
   if (!read.ok()) return SendStatus(out, request, read);
   const Status stored = points.Finish();
   if (!stored.ok()) return SendWriteRefusal(out, request, stored);

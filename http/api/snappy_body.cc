@@ -33,7 +33,7 @@ std::optional<std::string> RequireSnappyBody(const Request& request, std::string
     return {};
   }
   std::string bytes;
-  const Status unpacked = UnpackSnappy(request.body, bytes_max, &bytes);
+  const Status unpacked = UnpackSnappy(request.body, bytes_max, &bytes, request.memory);
   if (unpacked.ok()) return bytes;
   SendStatus(out, request, unpacked);
   return {};

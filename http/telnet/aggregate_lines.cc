@@ -63,7 +63,7 @@ std::optional<Result<Bytes>> EncodeValue(std::optional<int32_t> id, std::string_
 /// Returns the message to send after "histogram: ", or "". *stored is the Status of the last step
 /// that was reached.
 std::string PutHistogram(const std::vector<std::string_view>& words, Services& services,
-                         Status* stored) {
+                         WriteContext& context, Status* stored) {
   if (services.histograms == nullptr) return IllegalArgument(kHistogramsOff);
   if (words.size() < 5) return TooFew(5, words.size());
   LineTexts texts;
@@ -79,8 +79,9 @@ std::string PutHistogram(const std::vector<std::string_view>& words, Services& s
       EncodeValue(id, words[value], *services.options.histogram_codec_id);
   if (!encoded) return {};
   *stored = encoded->status();
-  if (stored->ok()) *stored = services.histograms->AskFor({&head.metric, 1}, 1);
-  if (stored->ok()) *stored = services.histograms->Put({head.metric, tags, head.time, **encoded});
+  if (stored->ok()) *stored = services.histograms->AskFor({&head.metric, 1}, 1, context);
+  if (stored->ok())
+    *stored = services.histograms->Put({head.metric, tags, head.time, **encoded}, context);
   if (stored->ok()) {
     services.counters.points_added.fetch_add(1, std::memory_order_relaxed);
     return {};
@@ -107,7 +108,7 @@ void ReadSource(std::string_view text, NamedRollup* rollup) {
 /// Returns the message to send after "rollup: ", or "". *stored is the Status of the last step that
 /// was reached.
 std::string PutRollup(const std::vector<std::string_view>& words, Services& services,
-                      Status* stored) {
+                      WriteContext& context, Status* stored) {
   if (words.size() < 6) return TooFew(7, words.size());
   LineTexts texts;
   NamedRollup rollup;
@@ -141,8 +142,8 @@ std::string PutRollup(const std::vector<std::string_view>& words, Services& serv
                            " for metric=" + std::string(rollup.metric) +
                            " timestamp=" + std::to_string(rollup.time.raw));
   }
-  *stored = services.rollups->AskFor({&rollup.metric, 1}, 1);
-  if (stored->ok()) *stored = services.rollups->Put(rollup);
+  *stored = services.rollups->AskFor({&rollup.metric, 1}, 1, context);
+  if (stored->ok()) *stored = services.rollups->Put(rollup, context);
   const std::string message(stored->message());
   switch (stored->code()) {
     case StatusCode::kOk:
@@ -166,15 +167,17 @@ AggregateReply Reply(std::string_view command, const std::string& text, const St
 
 }  // namespace
 
-AggregateReply RunHistogramLine(const std::vector<std::string_view>& words, Services& services) {
+AggregateReply RunHistogramLine(const std::vector<std::string_view>& words, Services& services,
+                                WriteContext& context) {
   Status stored;
-  const std::string text = PutHistogram(words, services, &stored);
+  const std::string text = PutHistogram(words, services, context, &stored);
   return Reply("histogram", text, stored);
 }
 
-AggregateReply RunRollupLine(const std::vector<std::string_view>& words, Services& services) {
+AggregateReply RunRollupLine(const std::vector<std::string_view>& words, Services& services,
+                             WriteContext& context) {
   Status stored;
-  const std::string text = PutRollup(words, services, &stored);
+  const std::string text = PutRollup(words, services, context, &stored);
   return Reply("rollup", text, stored);
 }
 

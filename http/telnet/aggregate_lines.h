@@ -5,6 +5,10 @@
 #include <string_view>
 #include <vector>
 
+namespace hg {
+class WriteContext;
+}
+
 namespace hg::http {
 
 struct Services;
@@ -16,9 +20,11 @@ struct AggregateReply {
 
 /// Stores the histogram of a line, given as words ("histogram" first). Blocks, but not on a busy
 /// store.
-AggregateReply RunHistogramLine(const std::vector<std::string_view>& words, Services& services);
+AggregateReply RunHistogramLine(const std::vector<std::string_view>& words, Services& services,
+                                WriteContext& context);
 
 /// As RunHistogramLine, for a value of a rollup or pre-aggregate table.
-AggregateReply RunRollupLine(const std::vector<std::string_view>& words, Services& services);
+AggregateReply RunRollupLine(const std::vector<std::string_view>& words, Services& services,
+                             WriteContext& context);
 
 }  // namespace hg::http

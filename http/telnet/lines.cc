@@ -13,7 +13,7 @@
 #include "http/telnet/put_line.h"
 #include "http/wire/telnet_line.h"
 #include "storage/model/name_text.h"
-#include "storage/model/writer.h"
+#include "storage/model/write_context.h"
 
 namespace hg::http {
 namespace {
@@ -48,11 +48,10 @@ class LineRunner {
         counters_(services.counters),
         muted_(call.muted),
         roles_(call.roles),
-        writer_(call.writer),
+        context_(RequestContext::Unlimited(), call.writer),
         puts_together_(call.after_busy ? 1 : kPutsTogether) {}
 
   LinesResult Run(std::string_view lines) {
-    const Writer::ActingFor acting(writer_);
     std::string_view rest = lines;
     if (writes() && roles_.Has(Role::kWrite) && StoreLearning(lines)) rest = {};
     while (!rest.empty() && !result_.close && result_.text.size() < kTextBytesMax) {
@@ -92,7 +91,7 @@ class LineRunner {
   bool StoreLearning(std::string_view lines) {
     std::vector<SpelledPoint> points;
     if (!ParsePutLines(lines, &points)) return false;
-    const auto appended = services_.sink.AppendLearning(points, RequestContext::Unlimited());
+    const auto appended = services_.sink.AppendLearning(points, context_);
     if (!appended.ok() || !appended->known) return false;
     done_.rpc_telnet += points.size();
     done_.rpc_put += points.size();
@@ -137,8 +136,9 @@ class LineRunner {
 
   /// False: the store is busy.
   bool RunAggregate() {
-    const AggregateReply reply = words_[0] == "rollup" ? RunRollupLine(words_, services_)
-                                                       : RunHistogramLine(words_, services_);
+    const AggregateReply reply = words_[0] == "rollup"
+                                     ? RunRollupLine(words_, services_, context_)
+                                     : RunHistogramLine(words_, services_, context_);
     if (reply.busy) {
       counters_.put_writes_blocked.fetch_add(1, std::memory_order_relaxed);
       result_.busy = true;
@@ -193,8 +193,8 @@ class LineRunner {
   bool Flush() {
     std::vector<Status> verdicts;
     if (!puts_.points().empty())
-      position_ = std::max(position_, services_.sink.AppendNamed(
-                                          puts_.points(), RequestContext::Unlimited(), &verdicts));
+      position_ =
+          std::max(position_, services_.sink.AppendNamed(puts_.points(), context_, &verdicts));
     size_t next = 0;
     for (const PutLine& line : lines_) {
       const Status verdict = line.fault.empty() ? verdicts[next++] : Status();
@@ -259,7 +259,7 @@ class LineRunner {
   Counters& counters_;
   const bool muted_;
   const Roles roles_;
-  Writer* const writer_;
+  WriteContext context_;
   size_t puts_together_;
   LinesResult result_;
   Done done_;

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "http/wire/request_memory.h"
 #include "storage/base/invariant.h"
 
 namespace hg::http {
@@ -46,11 +45,11 @@ libdeflate_result Unpack(libdeflate_decompressor* d, ContentCoding coding, std::
 }  // namespace
 
 Status UnpackBody(ContentCoding coding, std::string_view coded, size_t bytes_max, size_t padding,
-                  std::string* out) {
+                  std::string* out, RequestMemory::Share* memory) {
   static thread_local const std::unique_ptr<libdeflate_decompressor, FreeDecompressor> decompressor(
       libdeflate_alloc_decompressor());
   out->clear();
-  RequestMemory::Room room;
+  RequestMemory::Room room(memory);
   size_t size = 0;
   // A gzip body may consist of several members.
   while (!coded.empty()) {

@@ -6,16 +6,16 @@
 #include <string_view>
 
 #include "http/wire/request_head.h"
+#include "http/wire/request_memory.h"
 #include "storage/base/status.h"
 
 namespace hg::http {
 
 /// Unpacks `coded` into *out, with `padding` unused bytes allocated behind. `coding` is not kNone.
 /// InvalidArgument: damaged or truncated. LimitExceeded: more than bytes_max. The memory is first
-/// taken from this thread's RequestMemory::Share (request_memory.h), which keeps it charged; if the
-/// share refuses, the result is its refusal.
+/// taken from `memory`, which keeps it charged; if it refuses, the result is its refusal.
 Status UnpackBody(ContentCoding coding, std::string_view coded, size_t bytes_max, size_t padding,
-                  std::string* out);
+                  std::string* out, RequestMemory::Share* memory);
 
 /// Packs a reply piece by piece. One thread at a time.
 class BodyPacker {

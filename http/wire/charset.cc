@@ -50,7 +50,8 @@ std::string ForeignCharset(std::string_view content_type) {
   return lower == "utf-8" || lower == "utf8" ? std::string() : std::string(name);
 }
 
-Result<std::string> ToUtf8(std::string_view charset, std::string_view text) {
+Result<std::string> ToUtf8(std::string_view charset, std::string_view text,
+                           RequestMemory::Share* memory) {
   const auto unknown = [&] {
     std::string said(charset);
     ReplaceInvalidUtf8(&said);
@@ -61,7 +62,7 @@ Result<std::string> ToUtf8(std::string_view charset, std::string_view text) {
   iconv_t opened = iconv_open("UTF-8", name.c_str());
   if (opened == reinterpret_cast<iconv_t>(-1)) return unknown();
   const std::unique_ptr<iconv_t, CloseConverter> converter(opened);
-  RequestMemory::Room in_room, out_room;
+  RequestMemory::Room in_room(memory), out_room(memory);
   RETURN_IF_ERROR(in_room.Grow(text.size()));
   RETURN_IF_ERROR(out_room.Grow(text.size()));
   std::string out;

@@ -27,7 +27,7 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
  public:
   /// `visit`: receives the elements of the outermost array one by one; nullptr: the tree keeps
   /// them.
-  explicit Builder(const Visit* visit) : visit_(visit) {}
+  Builder(const Visit* visit, RequestMemory::Share* share) : visit_(visit), share_(share) {}
 
   /// Starts again with a document whose `hidden` numbers are restored. Elements that were visited
   /// already are not visited again. `hidden` must outlive the parse.
@@ -153,7 +153,7 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
   }
 
   const Visit* const visit_;
-  RequestMemory::Share* const share_ = RequestMemory::Share::Current();
+  RequestMemory::Share* const share_;
   uint64_t held_ = 0;  // bytes charged to share_ since the last visited element
   // Outermost first; a parent's list does not grow while a child is open.
   std::vector<JsonValue*> open_;
@@ -169,10 +169,10 @@ rapidjson::ParseResult Parse(std::string_view text, Builder* builder) {
   return reader.Parse<kFlags>(stream, *builder);
 }
 
-Status Build(std::string_view text, Builder* builder) {
+Status Build(std::string_view text, RequestMemory::Share* memory, Builder* builder) {
   rapidjson::ParseResult result = Parse(text, builder);
   if (result.Code() == rapidjson::kParseErrorNumberTooBig) {
-    ASSIGN_OR_RETURN(const HiddenNumbers hidden, HideLongNumbers(text));
+    ASSIGN_OR_RETURN(const HiddenNumbers hidden, HideLongNumbers(text, memory));
     builder->Restart(&hidden);
     result = Parse(hidden.document, builder);
   }
@@ -257,15 +257,15 @@ std::optional<double> JsonValue::AsDouble() const {
   return error == std::errc() ? value : std::strtod(text.c_str(), nullptr);
 }
 
-Result<JsonValue> ParseJson(std::string_view text) {
-  Builder builder(nullptr);
-  RETURN_IF_ERROR(Build(text, &builder));
+Result<JsonValue> ParseJson(std::string_view text, RequestMemory::Share* memory) {
+  Builder builder(nullptr, memory);
+  RETURN_IF_ERROR(Build(text, memory, &builder));
   return std::move(builder.root);
 }
 
-Status ParseJsonElements(std::string_view text, const Visit& visit) {
-  Builder builder(&visit);
-  RETURN_IF_ERROR(Build(text, &builder));
+Status ParseJsonElements(std::string_view text, const Visit& visit, RequestMemory::Share* memory) {
+  Builder builder(&visit, memory);
+  RETURN_IF_ERROR(Build(text, memory, &builder));
   return builder.root.is_array() ? Status() : visit(builder.root);
 }
 

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "http/wire/request_memory.h"
 #include "storage/base/status.h"
 
 namespace hg::http {
@@ -66,14 +67,15 @@ JsonValue ObjectOfOne(JsonValue value, JsonValue::Kind kind, std::string_view na
 inline constexpr int kJsonDepthMax = 128;
 
 /// Parses the first value of `text`. InvalidArgument names the mistake and its byte. LimitExceeded:
-/// nested too deep. If RequestMemory::Share::Current() refuses the memory of the growing tree, the
+/// nested too deep. The memory of the growing tree is taken from `memory`; if it refuses, the
 /// result is its refusal.
-Result<JsonValue> ParseJson(std::string_view text);
+Result<JsonValue> ParseJson(std::string_view text, RequestMemory::Share* memory);
 
 /// Passes the elements of an array to `visit` one by one, to save memory: each is freed before the
 /// next is parsed. A value that is not an array is passed as the only element. Stops at the first
 /// error of `visit` and returns it. Elements may be visited before a later syntax error is found.
 Status ParseJsonElements(std::string_view text,
-                         const std::function<Status(const JsonValue&)>& visit);
+                         const std::function<Status(const JsonValue&)>& visit,
+                         RequestMemory::Share* memory);
 
 }  // namespace hg::http

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "http/wire/request_memory.h"
-
 namespace hg::http {
 namespace {
 
@@ -50,9 +48,8 @@ size_t BehindString(std::string_view document, size_t at) {
 
 }  // namespace
 
-Result<HiddenNumbers> HideLongNumbers(std::string_view document) {
-  RequestMemory::Share* const share = RequestMemory::Share::Current();
-  if (share != nullptr && !share->Take(document.size())) return share->refusal();
+Result<HiddenNumbers> HideLongNumbers(std::string_view document, RequestMemory::Share* memory) {
+  if (memory != nullptr && !memory->Take(document.size())) return memory->refusal();
   HiddenNumbers hidden{std::string(document), {}};
   size_t count = 0;
   for (size_t at = 0; at < document.size();) {
@@ -69,9 +66,9 @@ Result<HiddenNumbers> HideLongNumbers(std::string_view document) {
     if (IsNumber(text)) {
       if (IsLong(text)) {
         auto& numbers = hidden.numbers;
-        if (share != nullptr && numbers.size() == numbers.capacity() &&
-            !share->Take((2 * numbers.size() + 1) * sizeof(numbers[0])))
-          return share->refusal();
+        if (memory != nullptr && numbers.size() == numbers.capacity() &&
+            !memory->Take((2 * numbers.size() + 1) * sizeof(numbers[0])))
+          return memory->refusal();
         numbers.emplace_back(count, text);
         hidden.document.replace(at, text.size(), text.size(), ' ');
         hidden.document[at] = '0';

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "http/wire/request_memory.h"
 #include "storage/base/status.h"
 
 namespace hg::http {
@@ -24,7 +25,7 @@ struct HiddenNumbers {
 };
 
 /// One pass. Text that is not JSON is kept, so that the parser reports it. Fails with the refusal
-/// of RequestMemory::Share::Current() if that refuses the memory.
-Result<HiddenNumbers> HideLongNumbers(std::string_view document);
+/// of `memory` if that refuses the memory.
+Result<HiddenNumbers> HideLongNumbers(std::string_view document, RequestMemory::Share* memory);
 
 }  // namespace hg::http

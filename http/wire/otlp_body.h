@@ -24,6 +24,15 @@ namespace hg::http {
 /// One thread at a time. Borrows the body of the last Read.
 class OtlpBody {
  public:
+  /// `memory` must outlive the object. nullptr: nothing is charged.
+  explicit OtlpBody(RequestMemory::Share* memory)
+      : message_room_(memory),
+        pieces_room_(memory),
+        numbers_room_(memory),
+        attributes_room_(memory),
+        labels_room_(memory),
+        texts_room_(memory) {}
+
   /// Attributes of numbers as labels: sorted by name, without duplicates.
   struct Attributes {
     std::string_view raw = {};  // encoded bytes in the body
@@ -51,8 +60,8 @@ class OtlpBody {
     size_t first = 0, count = 0;
   };
 
-  /// False: the body is not regular or not a valid request, or its memory was refused
-  /// (request_memory.h). True: protobuf would accept the whole body.
+  /// False: the body is not regular or not a valid request, or its memory was refused.
+  /// True: protobuf would accept the whole body.
   bool Read(std::string_view body);
 
   [[nodiscard]] std::span<const Piece> pieces() const { return pieces_; }

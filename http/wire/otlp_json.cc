@@ -17,7 +17,6 @@
 #include <vector>
 
 #include "http/wire/protobuf_wire.h"
-#include "http/wire/request_memory.h"
 #include "storage/base/invariant.h"
 #include "storage/base/sized_bytes.h"
 #include "storage/base/varint.h"
@@ -260,10 +259,10 @@ uint64_t BytesOf(std::string_view json) {
 
 }  // namespace
 
-bool OtlpJsonToProtobuf(std::string_view json, std::string* protobuf) {
-  RequestMemory::Share* const share = RequestMemory::Share::Current();
-  const uint64_t bytes = share != nullptr ? BytesOf(json) : 0;
-  if (share != nullptr && !share->Take(bytes)) return false;
+bool OtlpJsonToProtobuf(std::string_view json, std::string* protobuf,
+                        RequestMemory::Share* memory) {
+  const uint64_t bytes = memory != nullptr ? BytesOf(json) : 0;
+  if (memory != nullptr && !memory->Take(bytes)) return false;
   protobuf->reserve(json.size());
   dom::parser parser;
   dom::element request;
@@ -273,7 +272,7 @@ bool OtlpJsonToProtobuf(std::string_view json, std::string* protobuf) {
     return true;
   }
   std::string().swap(*protobuf);
-  if (share != nullptr) share->Give(bytes);
+  if (memory != nullptr) memory->Give(bytes);
   return false;
 }
 

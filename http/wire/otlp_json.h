@@ -6,11 +6,13 @@
 #include <string>
 #include <string_view>
 
+#include "http/wire/request_memory.h"
+
 namespace hg::http {
 
 /// Writes an ExportMetricsServiceRequest to *protobuf, which must be empty. False, and *protobuf
-/// stays empty: the text is not regular or not a valid request, or RequestMemory::Share::Current()
-/// refused the memory.
-bool OtlpJsonToProtobuf(std::string_view json, std::string* protobuf);
+/// stays empty: the text is not regular or not a valid request, or `memory` refused the
+/// memory.
+bool OtlpJsonToProtobuf(std::string_view json, std::string* protobuf, RequestMemory::Share* memory);
 
 }  // namespace hg::http

@@ -371,12 +371,13 @@ void AddDataPoints(const otlp::ExportMetricsServiceRequest& request, const OtlpN
   Reader(naming, sink).Read(request);
 }
 
-bool AddDataPoints(std::string_view protobuf, const OtlpNaming& naming, LabelledSink* sink) {
-  if (OtlpBody body; body.Read(protobuf)) {
+bool AddDataPoints(std::string_view protobuf, const OtlpNaming& naming, LabelledSink* sink,
+                   RequestMemory::Share* memory) {
+  if (OtlpBody body(memory); body.Read(protobuf)) {
     Reader(naming, sink).Read(body);
     return true;
   }
-  RequestMemory::Room room;
+  RequestMemory::Room room(memory);
   otlp::ExportMetricsServiceRequest request;
   if (!ParseMessage(protobuf, &request, 0, &room)) return false;
   AddDataPoints(request, naming, sink);

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "http/wire/request_memory.h"
 #include "http/wire/series_labels.h"
 
 namespace hg::otlp {
@@ -35,7 +36,9 @@ struct OtlpNaming {
 /// markers, as in Prometheus.
 void AddDataPoints(const otlp::ExportMetricsServiceRequest& request, const OtlpNaming& naming,
                    LabelledSink* sink);
-/// As above, for an encoded request. False: the bytes are invalid, and the sink was not called.
-bool AddDataPoints(std::string_view protobuf, const OtlpNaming& naming, LabelledSink* sink);
+/// As above, for an encoded request. False: the bytes are invalid or `memory` refused the memory,
+/// and the sink was not called.
+bool AddDataPoints(std::string_view protobuf, const OtlpNaming& naming, LabelledSink* sink,
+                   RequestMemory::Share* memory);
 
 }  // namespace hg::http

@@ -1,6 +1,5 @@
 #include "http/wire/percent.h"
 
-#include "http/wire/request_memory.h"
 #include "storage/base/hex_digit.h"
 #include "storage/model/utf8.h"
 
@@ -29,8 +28,8 @@ bool DecodePercent(std::string_view text, std::string* out) {
 /// Memory of a pair: two texts, with spare capacity in a growing list.
 constexpr uint64_t kPairBytes = 2 * 2 * sizeof(std::string);
 
-bool ParseQueryString(std::string_view query, Parameters* parameters) {
-  RequestMemory::Share* const share = RequestMemory::Share::Current();
+bool ParseQueryString(std::string_view query, Parameters* parameters,
+                      RequestMemory::Share* memory) {
   while (!query.empty()) {
     size_t end = query.find_first_of("&;");
     std::string_view pair = query.substr(0, end);
@@ -43,7 +42,7 @@ bool ParseQueryString(std::string_view query, Parameters* parameters) {
     }
     ReplaceInvalidUtf8(&name);
     ReplaceInvalidUtf8(&value);
-    if (share != nullptr && !share->Take(kPairBytes + name.size() + value.size())) return false;
+    if (memory != nullptr && !memory->Take(kPairBytes + name.size() + value.size())) return false;
     if (!name.empty()) parameters->Add(std::move(name), std::move(value));
   }
   return true;

@@ -19,7 +19,7 @@ bool DecodePercent(std::string_view text, std::string* out);
 
 /// Adds the pairs of `query` (without '?') to *parameters. A pair without '=' has an empty value;
 /// empty names are skipped; bytes that are not UTF-8 become U+FFFD. False: a bad escape, or
-/// RequestMemory::Share::Current() refused the memory (request_memory.h).
-bool ParseQueryString(std::string_view query, Parameters* parameters);
+/// `memory` refused the memory.
+bool ParseQueryString(std::string_view query, Parameters* parameters, RequestMemory::Share* memory);
 
 }  // namespace hg::http

@@ -47,10 +47,10 @@ bool ParseMessage(std::string_view bytes, google::protobuf::MessageLite* message
   return message->ParseFromCodedStream(&in) && in.ConsumedEntireMessage();
 }
 
-Status ParseJsonMessage(std::string_view text, google::protobuf::Message* message) {
+Status ParseJsonMessage(std::string_view text, google::protobuf::Message* message,
+                        RequestMemory::Share* memory) {
   KeepQuiet();
-  RequestMemory::Share* const share = RequestMemory::Share::Current();
-  if (share != nullptr && !share->Take(BytesOfJson(text))) return share->refusal();
+  if (memory != nullptr && !memory->Take(BytesOfJson(text))) return memory->refusal();
   google::protobuf::util::JsonParseOptions options;
   options.ignore_unknown_fields = true;
   const auto parsed =

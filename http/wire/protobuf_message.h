@@ -22,9 +22,10 @@ bool ParseMessage(std::string_view bytes, google::protobuf::MessageLite* message
                   RequestMemory::Room* room = nullptr);
 
 /// As ParseMessage, for protobuf's JSON form; unknown members are skipped. InvalidArgument says
-/// what is wrong. The memory is first taken from this thread's RequestMemory::Share
-/// (request_memory.h); if it refuses, the result is its refusal.
-Status ParseJsonMessage(std::string_view text, google::protobuf::Message* message);
+/// what is wrong. The memory is first taken from `memory`; if it refuses, the result is its
+/// refusal.
+Status ParseJsonMessage(std::string_view text, google::protobuf::Message* message,
+                        RequestMemory::Share* memory);
 
 std::string JsonOf(const google::protobuf::Message& message);
 

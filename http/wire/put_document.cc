@@ -5,7 +5,6 @@
 #include <map>
 
 #include "http/wire/json_value.h"
-#include "http/wire/request_memory.h"
 #include "storage/model/java_hash.h"
 #include "storage/model/number_text.h"
 
@@ -228,26 +227,26 @@ void OrderPutTags(std::vector<PutTag>* tags) {
   *tags = std::move(ordered);
 }
 
-Result<std::deque<PutPoint>> ParsePutDocument(std::string_view body, PutKind kind) {
-  RequestMemory::Share* const share = RequestMemory::Share::Current();
+Result<std::deque<PutPoint>> ParsePutDocument(std::string_view body, RequestMemory::Share* memory,
+                                              PutKind kind) {
   std::deque<PutPoint> points;
   uint64_t held = 0;
   Status bound;
   const auto bind = [&](const JsonValue& element) -> Status {
     PutPoint& point = points.emplace_back();
     bound = BindPoint(element, kind, &point);
-    if (!bound.ok() || share == nullptr) return bound;
+    if (!bound.ok() || memory == nullptr) return bound;
     const uint64_t bytes = BytesOf(point);
-    if (!share->Take(bytes)) return share->refusal();
+    if (!memory->Take(bytes)) return memory->refusal();
     held += bytes;
     return {};
   };
-  Status parsed = ParseJsonElements(body, bind);
+  Status parsed = ParseJsonElements(body, bind, memory);
   if (parsed.code() == StatusCode::kInvalidArgument && bound.ok()) {
     points.clear();
-    if (share != nullptr) share->Give(held);
-    if (share != nullptr && !share->Take(body.size())) return share->refusal();
-    const Status again = ParseJsonElements(QuoteHugeNumbers(body), bind);
+    if (memory != nullptr) memory->Give(held);
+    if (memory != nullptr && !memory->Take(body.size())) return memory->refusal();
+    const Status again = ParseJsonElements(QuoteHugeNumbers(body), bind, memory);
     if (again.code() != StatusCode::kInvalidArgument || !bound.ok()) parsed = again;
   }
   if (!bound.ok() && body[body.find_first_not_of(" \t\r\n")] == '[')

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "http/wire/request_memory.h"
 #include "storage/base/status.h"
 
 namespace hg::http {
@@ -52,8 +53,8 @@ void OrderPutTags(std::vector<PutTag>* tags);
 
 /// Parses a body that begins with { or [. InvalidArgument says what is invalid and where; the whole
 /// body is then refused. Memory for the points, and for what a handler keeps for each, is taken
-/// from RequestMemory::Share::Current(); if that refuses, the result is its refusal.
-Result<std::deque<PutPoint>> ParsePutDocument(std::string_view body,
+/// from `memory`; if that refuses, the result is its refusal.
+Result<std::deque<PutPoint>> ParsePutDocument(std::string_view body, RequestMemory::Share* memory,
                                               PutKind kind = PutKind::kPoints);
 
 }  // namespace hg::http

@@ -89,8 +89,10 @@ void AppendEmbedded(int field, size_t size, std::string* out) {
 
 }  // namespace
 
-Result<std::vector<RemoteQuery>> ReadReadRequest(std::string_view bytes, RequestContext& context) {
-  RequestMemory::Room room;
+Result<std::vector<RemoteQuery>> ReadReadRequest(std::string_view bytes,
+                                                 RequestMemory::Share* memory,
+                                                 RequestContext& context) {
+  RequestMemory::Room room(memory);
   prometheus::ReadRequest request;
   if (!ParseMessage(bytes, &request, 0, &room)) {
     return Status::InvalidArgument("The body is not a protobuf message prometheus.ReadRequest");

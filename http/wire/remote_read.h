@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "http/wire/request_memory.h"
 #include "query/promql/matcher.h"
 #include "query/promql/sample_reader.h"
 #include "storage/base/request_context.h"
@@ -32,9 +33,11 @@ struct RemoteQuery {
 /// Parses the queries of a ReadRequest. InvalidArgument: the bytes are invalid, a matcher has an
 /// unknown type or an invalid regular expression, or there are too many queries or matchers. It
 /// also means that the client does not accept the SAMPLES response type. The regular expressions
-/// are charged to the context until the request ends. Other errors come from the context.
+/// are charged to the context until the request ends. The memory of the
+/// message is taken from `memory`. Other errors come from the context.
 Result<std::vector<RemoteQuery>> ReadReadRequest(
-    std::string_view bytes, RequestContext& context = RequestContext::Unlimited());
+    std::string_view bytes, RequestMemory::Share* memory,
+    RequestContext& context = RequestContext::Unlimited());
 
 /// A ReadResponse under construction. Between BeginResult and EndResult it receives the samples of
 /// one query. One thread.

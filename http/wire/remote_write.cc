@@ -112,12 +112,13 @@ void Fill(const prometheus::TimeSeries& from, WrittenSeries* series) {
 }  // namespace
 
 Status ReadWriteRequest(std::string_view bytes,
-                        const std::function<void(const WrittenSeries&)>& visit) {
+                        const std::function<void(const WrittenSeries&)>& visit,
+                        RequestMemory::Share* memory) {
   if (bytes.size() > INT_MAX) return Status::LimitExceeded("The request is larger than 2 GiB");
   google::protobuf::io::CodedInputStream in(reinterpret_cast<const uint8_t*>(bytes.data()),
                                             static_cast<int>(bytes.size()));
   WrittenSeries series;  // reused for all series, so that its memory is kept
-  RequestMemory::Room room, irregular_room;
+  RequestMemory::Room room(memory), irregular_room(memory);
   prometheus::TimeSeries irregular;
   while (in.CurrentPosition() < static_cast<int>(bytes.size())) {
     const uint32_t tag = in.ReadTag();

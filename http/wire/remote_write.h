@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "http/wire/request_memory.h"
 #include "http/wire/series_labels.h"
 #include "storage/base/status.h"
 
@@ -29,8 +30,10 @@ struct WrittenSeries {
 };
 
 /// Calls visit for each series in order. InvalidArgument: the bytes are invalid (visit was called
-/// for the series before the damage), a text is not UTF-8, or a series is too long.
+/// for the series before the damage), a text is not UTF-8, or a series is too long. If
+/// `memory` refuses memory, the result is its refusal.
 Status ReadWriteRequest(std::string_view bytes,
-                        const std::function<void(const WrittenSeries&)>& visit);
+                        const std::function<void(const WrittenSeries&)>& visit,
+                        RequestMemory::Share* memory);
 
 }  // namespace hg::http

@@ -30,7 +30,8 @@ class RequestMemory {
   std::atomic<uint64_t> taken_{0};
 };
 
-/// The memory of one request, or of one step of it. One thread at a time.
+/// The memory of one request, or of one step of it. Parsers get it as an argument: nullptr means
+/// that nothing is charged. One thread at a time.
 class RequestMemory::Share {
  public:
   /// The first `free_bytes` are not taken from the budget.
@@ -58,24 +59,8 @@ class RequestMemory::Share {
   /// need not pass it on.
   [[nodiscard]] const Status& refusal() const { return refusal_; }
 
-  /// The share that this thread's work is charged to; nullptr = none.
-  static Share* Current() { return current_; }
-  /// Makes a share the current one during its lifetime.
-  class Used {
-   public:
-    explicit Used(Share* share) : outer_(current_) { current_ = share; }
-    ~Used() { current_ = outer_; }
-    Used(const Used&) = delete;
-    Used& operator=(const Used&) = delete;
-
-   private:
-    Share* const outer_;
-  };
-
  private:
   bool Ask(uint64_t bytes);
-
-  inline static thread_local Share* current_ = nullptr;
 
   RequestMemory& memory_;
   const uint64_t free_bytes_;
@@ -84,11 +69,12 @@ class RequestMemory::Share {
   Status refusal_;
 };
 
-/// The memory of one buffer, taken from this thread's current share, if any. The destructor gives
-/// it back unless Keep was called.
+/// The memory of one buffer, taken from a share. The destructor gives it back unless Keep was
+/// called.
 class RequestMemory::Room {
  public:
-  Room() = default;
+  /// The share must outlive the object. nullptr: nothing is charged.
+  explicit Room(Share* share) : share_(share) {}
   ~Room() {
     if (share_ != nullptr) share_->Give(bytes_);
   }
@@ -103,7 +89,7 @@ class RequestMemory::Room {
   void Keep() { bytes_ = 0; }
 
  private:
-  Share* const share_ = Share::Current();
+  Share* const share_;
   uint64_t bytes_ = 0;
 };
 

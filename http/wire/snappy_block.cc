@@ -2,8 +2,6 @@
 
 #include <snappy.h>
 
-#include "http/wire/request_memory.h"
-
 namespace hg::http {
 namespace {
 
@@ -15,7 +13,8 @@ Status Damaged() { return Status::InvalidArgument("The body is not a block of th
 
 }  // namespace
 
-Status UnpackSnappy(std::string_view packed, uint64_t bytes_max, std::string* out) {
+Status UnpackSnappy(std::string_view packed, uint64_t bytes_max, std::string* out,
+                    RequestMemory::Share* memory) {
   size_t size = 0;
   if (!snappy::GetUncompressedLength(packed.data(), packed.size(), &size)) return Damaged();
   if (size / kExpansionMax > packed.size()) return Damaged();
@@ -23,7 +22,7 @@ Status UnpackSnappy(std::string_view packed, uint64_t bytes_max, std::string* ou
     return Status::LimitExceeded("The request's body unpacks to " + std::to_string(size) +
                                  " bytes, which is more than " + std::to_string(bytes_max));
   }
-  RequestMemory::Room room;
+  RequestMemory::Room room(memory);
   RETURN_IF_ERROR(room.Grow(size));
   out->resize(size);
   if (!snappy::RawUncompress(packed.data(), packed.size(), out->data())) return Damaged();

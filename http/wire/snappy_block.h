@@ -5,14 +5,15 @@
 #include <string>
 #include <string_view>
 
+#include "http/wire/request_memory.h"
 #include "storage/base/status.h"
 
 namespace hg::http {
 
 /// InvalidArgument: damaged. LimitExceeded: unpacks to more than bytes_max. The memory is first
-/// taken from this thread's RequestMemory::Share (request_memory.h), which keeps it charged; if it
-/// refuses, the result is its refusal.
-Status UnpackSnappy(std::string_view packed, uint64_t bytes_max, std::string* out);
+/// taken from `memory`, which keeps it charged; if it refuses, the result is its refusal.
+Status UnpackSnappy(std::string_view packed, uint64_t bytes_max, std::string* out,
+                    RequestMemory::Share* memory);
 
 /// The maximum size of the output of PackSnappy for so many bytes.
 size_t PackedSnappyBytesMax(size_t bytes);

@@ -13,6 +13,7 @@
 #include "storage/model/point.h"
 #include "storage/model/point_sink.h"
 #include "storage/model/timestamp.h"
+#include "storage/model/write_context.h"
 
 namespace hg {
 
@@ -32,8 +33,9 @@ class LimitedSink {
   /// request. LimitExceeded: none of the values may be stored, as with PointSink. The message names
   /// the user or metric that exceeds its limit. Busy or Unavailable: the store cannot tell now. Put
   /// does not check again, but counts what it stores.
-  virtual Status AskFor(std::span<const std::string_view> metrics, uint64_t values) {
-    return (void)metrics, (void)values, Status();
+  virtual Status AskFor(std::span<const std::string_view> metrics, uint64_t values,
+                        WriteContext& context) {
+    return (void)metrics, (void)values, (void)context, Status();
   }
 };
 
@@ -42,7 +44,7 @@ class HistogramSink : public LimitedSink {
  public:
   /// Checks the histogram, resolves its names and stores it. Errors are as in
   /// PointSink::AppendNamed. Blocks.
-  virtual Status Put(const NamedHistogram& histogram) = 0;
+  virtual Status Put(const NamedHistogram& histogram, WriteContext& context) = 0;
 };
 
 /// One value of a rollup or pre-aggregate table. Names are as in NamedPoint and include the
@@ -68,7 +70,7 @@ class RollupSink : public LimitedSink {
   [[nodiscard]] virtual std::string_view raw_value() const = 0;
   /// Checks the value, resolves its names and stores it. Errors are as in PointSink::AppendNamed,
   /// and Unsupported if no such interval is configured. Blocks.
-  virtual Status Put(const NamedRollup& rollup) = 0;
+  virtual Status Put(const NamedRollup& rollup, WriteContext& context) = 0;
 };
 
 /// Value of the aggregate tag that the callers of Put add to a rollup; "" means no tag. Times in

@@ -11,10 +11,10 @@
 #include <string_view>
 #include <vector>
 
-#include "storage/base/request_context.h"
 #include "storage/base/status.h"
 #include "storage/model/point.h"
 #include "storage/model/timestamp.h"
+#include "storage/model/write_context.h"
 
 namespace hg {
 
@@ -94,14 +94,15 @@ class PointSink {
     bool known = true;
     Position position = 0;
   };
-  virtual Result<Appended> AppendSpelled(std::span<const SpelledPoint> points) = 0;
+  virtual Result<Appended> AppendSpelled(std::span<const SpelledPoint> points,
+                                         WriteContext& context) = 0;
 
   /// Like AppendSpelled, but parses unknown series keys and registers their series. It handles only
   /// ordinary keys of kJson and kWords. `known` is false if any key is not ordinary. The caller
-  /// then uses AppendNamed. Blocks: only for pool threads and tools. Calls context.Check every few
-  /// points. If that fails, no point of the batch is stored and the failure is returned.
+  /// then uses AppendNamed. Blocks: only for pool threads and tools. Checks the context's request
+  /// every few points. If that fails, no point of the batch is stored and the failure is returned.
   virtual Result<Appended> AppendLearning(std::span<const SpelledPoint> points,
-                                          RequestContext& context) {
+                                          WriteContext& context) {
     (void)points, (void)context;
     return Appended{.known = false, .position = 0};
   }
@@ -109,8 +110,9 @@ class PointSink {
   /// Like AppendSpelled, for lines whose fields follow each other in `fields`. Series that
   /// AppendNamed accepted as Dialect::kInflux are known.
   virtual Result<Appended> AppendLines(std::span<const SpelledLine> lines,
-                                       std::span<const SpelledField> fields) {
-    (void)lines, (void)fields;
+                                       std::span<const SpelledField> fields,
+                                       WriteContext& context) {
+    (void)lines, (void)fields, (void)context;
     return Appended{.known = false, .position = 0};
   }
 
@@ -121,10 +123,10 @@ class PointSink {
   ///   NotFound         "No such name for 'metrics': 'x'" if automatic creation is off
   ///   Exhausted        there is no memory for a new series or its names; known ones are stored
   ///   other            the store refused (Busy: memory budget exceeded)
-  /// It calls context.Check every few points. If that fails, the failure is the result of this
-  /// point and all later ones; earlier points are stored. The returned position covers every
+  /// It checks the context's request every few points. If that fails, the failure is the result of
+  /// this point and all later ones; earlier points are stored. The returned position covers every
   /// accepted point. Blocks: only for pool threads and tools.
-  virtual Position AppendNamed(std::span<const NamedPoint> points, RequestContext& context,
+  virtual Position AppendNamed(std::span<const NamedPoint> points, WriteContext& context,
                                std::vector<Status>* results) = 0;
 
   /// Like Points::Commit.

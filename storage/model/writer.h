@@ -1,6 +1,6 @@
 #pragma once
 // The user for whom points are stored, with the limits on writing. The HTTP layer knows the user,
-// and the write path checks the limits.
+// and the write path checks the limits (write_context.h).
 
 #include <cstdint>
 
@@ -24,25 +24,6 @@ class Writer {
   virtual void GiveBackSeries() = 0;
   /// Whether TakeSeries can refuse. If not, the caller need not find out whether a series is new.
   [[nodiscard]] virtual bool limits_series() const = 0;
-
-  /// The writer for which this thread works now. nullptr means that no limits apply.
-  static Writer* Current() { return current_; }
-
-  /// While an ActingFor is alive, its thread writes for `writer`, which must outlive it. nullptr
-  /// means that no limits apply. Scopes may nest, and the innermost one counts.
-  class ActingFor {
-   public:
-    explicit ActingFor(Writer* writer) : outer_(current_) { current_ = writer; }
-    ~ActingFor() { current_ = outer_; }
-    ActingFor(const ActingFor&) = delete;
-    ActingFor& operator=(const ActingFor&) = delete;
-
-   private:
-    Writer* const outer_;
-  };
-
- private:
-  inline static thread_local Writer* current_ = nullptr;
 };
 
 }  // namespace hg

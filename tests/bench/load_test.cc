@@ -153,7 +153,7 @@ TEST_CASE("an OpenTelemetry request has one gauge with one data point per point"
     CHECK(request.starts_with("POST /v1/metrics "));
     hg::otlp::ExportMetricsServiceRequest message;
     if (wire == Wire::kOtlpJson) {
-      REQUIRE(hg::http::ParseJsonMessage(BodyOf(request), &message).ok());
+      REQUIRE(hg::http::ParseJsonMessage(BodyOf(request), &message, nullptr).ok());
     } else {
       REQUIRE(message.ParseFromString(BodyOf(request)));
     }

@@ -64,7 +64,7 @@ class Daemon {
     INVARIANT(reply.status >= 200 && reply.status < 600);
     if (reply.content_type.starts_with("application/json") && !reply.body.empty() &&
         !request.parameters.Has("jsonp"))
-      INVARIANT(ParseJson(reply.body).ok() && IsUtf8(reply.body));
+      INVARIANT(ParseJson(reply.body, nullptr).ok() && IsUtf8(reply.body));
     INVARIANT(reply.status < 400 || !reply.body.empty());
   }
 

@@ -74,13 +74,13 @@ void Stored(ByteView json) {
 }
 
 void Sent(std::string_view text) {
-  const auto json = http::ParseJson(text);
+  const auto json = http::ParseJson(text, nullptr);
   if (!Read(json)) return;
   std::string out;
   if (const auto note = http::ReadAnnotation(*json); Read(note)) {
     http::JsonWriter writer(&out);
     http::WriteAnnotation(*note, &writer);
-    const auto parsed = http::ParseJson(out);
+    const auto parsed = http::ParseJson(out, nullptr);
     INVARIANT(parsed.ok());
     const auto again = http::ReadAnnotation(*parsed);
     INVARIANT(again.ok() && *again == *note);
@@ -89,13 +89,13 @@ void Sent(std::string_view text) {
     out.clear();
     http::JsonWriter writer(&out);
     http::WriteUidMeta(meta->fields, &writer);
-    INVARIANT(http::ParseJson(out).ok());
+    INVARIANT(http::ParseJson(out, nullptr).ok());
   }
   if (const auto meta = http::ReadTsMeta(*json); Read(meta)) {
     out.clear();
     http::JsonWriter writer(&out);
     http::WriteTsMeta(meta->fields, &writer);
-    INVARIANT(http::ParseJson(out).ok());
+    INVARIANT(http::ParseJson(out, nullptr).ok());
   }
 }
 

@@ -46,13 +46,16 @@ void Write(std::string_view bytes) {
   int series = 0;
   prometheus::WriteRequest whole;
   const bool good = ParseMessage(bytes, &whole);
-  const Status read = ReadWriteRequest(bytes, [&](const WrittenSeries& one) {
-    if (good) CheckSeries(one, whole.timeseries(series));
-    ++series;
-  });
+  const Status read = ReadWriteRequest(
+      bytes,
+      [&](const WrittenSeries& one) {
+        if (good) CheckSeries(one, whole.timeseries(series));
+        ++series;
+      },
+      nullptr);
   INVARIANT(good == read.ok());
   INVARIANT(!good || series == whole.timeseries_size());
-  if (const auto queries = ReadReadRequest(bytes); queries.ok()) {
+  if (const auto queries = ReadReadRequest(bytes, nullptr); queries.ok()) {
     for (const RemoteQuery& query : *queries)
       for (const query::promql::Matcher& matcher : query.matchers) (void)matcher.Admits("a");
   }
@@ -86,8 +89,8 @@ void Names(std::string_view text) {
 void Snappy(std::string_view bytes) {
   constexpr size_t kBytesMax = 1 << 16;
   std::string out;
-  if (UnpackSnappy(bytes, kBytesMax, &out).ok()) INVARIANT(out.size() <= kBytesMax);
-  INVARIANT(UnpackSnappy(PackSnappy(bytes), bytes.size(), &out).ok() && out == bytes);
+  if (UnpackSnappy(bytes, kBytesMax, &out, nullptr).ok()) INVARIANT(out.size() <= kBytesMax);
+  INVARIANT(UnpackSnappy(PackSnappy(bytes), bytes.size(), &out, nullptr).ok() && out == bytes);
   const MediaType media = ParseMediaType(bytes);
   INVARIANT(media.type.find(';') == std::string::npos);
 }
@@ -129,13 +132,13 @@ void Otlp(std::string_view bytes) {
   if (good) AddDataPoints(request, {{"*"}}, &sink);
   // Parsing in place gives the same result, or leaves the message to protobuf.
   Checked in_place;
-  INVARIANT(AddDataPoints(bytes, {{"*"}}, &in_place) == good);
+  INVARIANT(AddDataPoints(bytes, {{"*"}}, &in_place, nullptr) == good);
   INVARIANT(in_place.told() == sink.told());
-  const Status parsed = ParseJsonMessage(bytes, &request);
+  const Status parsed = ParseJsonMessage(bytes, &request, nullptr);
   INVARIANT(parsed.ok() || IsUtf8(parsed.message()));
   if (!parsed.ok()) return;
   AddDataPoints(request, {{}}, &sink);
-  INVARIANT(ParseJsonMessage(JsonOf(request), &request).ok());
+  INVARIANT(ParseJsonMessage(JsonOf(request), &request, nullptr).ok());
 }
 
 }  // namespace

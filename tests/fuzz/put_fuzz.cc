@@ -36,7 +36,8 @@ bool SameTags(const std::vector<PutTag>& a, const std::vector<PutTag>& b) {
 std::optional<PutPoint> Series(const Spelling& spelling) {
   auto points = ParsePutDocument(
       "[{\"metric\":\"" + std::string(spelling.metric) +
-      "\",\"timestamp\":1,\"value\":1,\"tags\":" + std::string(spelling.tags) + "}]");
+          "\",\"timestamp\":1,\"value\":1,\"tags\":" + std::string(spelling.tags) + "}]",
+      nullptr);
   if (!points.ok() || points->size() != 1) return {};
   PutPoint point = std::move(points->front());
   if (!point.metric || !point.tags || point.timestamp != 1) return {};
@@ -72,7 +73,7 @@ void Json(std::string_view input) {
                 text.data() + text.size() <= body.data() + body.size());
     if (auto named = Series(point.series)) series.push_back(std::move(*named));
   }
-  const auto exact = ParsePutDocument(body);
+  const auto exact = ParsePutDocument(body, nullptr);
   if (fast && series.size() == points.size()) {
     INVARIANT(exact.ok() && exact->size() == points.size());
     for (size_t i = 0; i < points.size(); ++i) CheckPoint(points[i], series[i], (*exact)[i]);
@@ -88,8 +89,8 @@ void Json(std::string_view input) {
       INVARIANT(SameTags(*(*exact)[i].tags, *named->tags));
     }
   }
-  (void)ParsePutDocument(body, PutKind::kRollups);
-  (void)ParsePutDocument(body, PutKind::kHistograms);
+  (void)ParsePutDocument(body, nullptr, PutKind::kRollups);
+  (void)ParsePutDocument(body, nullptr, PutKind::kHistograms);
 }
 
 /// Runs one line on the exact path and returns its reply.

@@ -52,7 +52,7 @@ void Validate(const Request& request) {
 
 void Uri(std::string_view text) {
   http::Parameters parameters;
-  if (!http::ParseQueryString(text, &parameters)) return;
+  if (!http::ParseQueryString(text, &parameters, nullptr)) return;
   if (!parameters.Has("start")) parameters.Add("start", "1h-ago");
   if (const auto request = http::ReadQuery(parameters); Read(request)) Validate(*request);
   (void)Read(http::ReadExpressions(parameters));
@@ -60,7 +60,7 @@ void Uri(std::string_view text) {
 }
 
 void Document(std::string_view text) {
-  const Result<http::JsonValue> document = http::ParseJson(text);
+  const Result<http::JsonValue> document = http::ParseJson(text, nullptr);
   if (!Read(document)) return;
   if (const auto request = http::ReadQuery(*document); Read(request)) Validate(*request);
   (void)Read(http::ReadLastPointQuery(*document));

@@ -37,7 +37,7 @@ void Head(std::string_view bytes, size_t piece) {
   INVARIANT(consumed <= bytes.size() && grown_consumed == consumed);
   INVARIANT(whole.fields == grown.fields && whole.target == grown.target);
   Parameters parameters;
-  ParseQueryString(whole.target, &parameters);
+  ParseQueryString(whole.target, &parameters, nullptr);
 }
 
 void Body(std::string_view bytes, size_t piece) {
@@ -64,7 +64,7 @@ constexpr size_t kUnpackedMax = 1 << 16;
 void Packed(std::string_view bytes, size_t piece) {
   for (const ContentCoding coding : {ContentCoding::kGzip, ContentCoding::kDeflate}) {
     std::string out;
-    const Status foreign = UnpackBody(coding, bytes, kUnpackedMax, 64, &out);
+    const Status foreign = UnpackBody(coding, bytes, kUnpackedMax, 64, &out, nullptr);
     INVARIANT(!foreign.ok() || (out.size() <= kUnpackedMax && out.capacity() >= out.size() + 64));
     INVARIANT(foreign.ok() || foreign.code() == StatusCode::kInvalidArgument ||
               foreign.code() == StatusCode::kLimitExceeded);
@@ -75,10 +75,11 @@ void Packed(std::string_view bytes, size_t piece) {
       rest.remove_prefix(std::min(piece, rest.size()));
     }
     packer.Pack({}, true, &packed);
-    INVARIANT(UnpackBody(coding, packed, std::max<size_t>(bytes.size(), 1), 64, &out).ok());
+    INVARIANT(
+        UnpackBody(coding, packed, std::max<size_t>(bytes.size(), 1), 64, &out, nullptr).ok());
     INVARIANT(out == bytes);
     if (bytes.size() < 2) continue;
-    INVARIANT(UnpackBody(coding, packed, bytes.size() - 1, 64, &out).code() ==
+    INVARIANT(UnpackBody(coding, packed, bytes.size() - 1, 64, &out, nullptr).code() ==
               StatusCode::kLimitExceeded);
   }
 }
@@ -93,7 +94,7 @@ void Percent(std::string_view bytes) {
   INVARIANT(DecodePercent(escaped, &back) && back == bytes);
   if (DecodePercent(bytes, &back)) INVARIANT(back.size() <= bytes.size());
   Parameters parameters;
-  if (!ParseQueryString(bytes, &parameters)) return;
+  if (!ParseQueryString(bytes, &parameters, nullptr)) return;
   for (const auto& [name, value] : parameters.items()) INVARIANT(!name.empty());
 }
 

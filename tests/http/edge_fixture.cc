@@ -140,12 +140,12 @@ Status GatedAggregates::Take(std::string what) {
   return {};
 }
 
-Status GatedAggregates::Put(const NamedHistogram& histogram) {
+Status GatedAggregates::Put(const NamedHistogram& histogram, WriteContext& /*context*/) {
   return Take("histogram " + std::string(histogram.metric) + " " +
               std::to_string(histogram.time.raw));
 }
 
-Status GatedAggregates::Put(const NamedRollup& rollup) {
+Status GatedAggregates::Put(const NamedRollup& rollup, WriteContext& /*context*/) {
   return Take("rollup " + std::string(rollup.metric) + " " + std::to_string(rollup.time.raw));
 }
 

@@ -75,8 +75,8 @@ class GatedPoints : public points::PointsOverCells {
 /// accepted value.
 class GatedAggregates : public HistogramSink, public RollupSink {
  public:
-  Status Put(const NamedHistogram& histogram) override;
-  Status Put(const NamedRollup& rollup) override;
+  Status Put(const NamedHistogram& histogram, WriteContext& context) override;
+  Status Put(const NamedRollup& rollup, WriteContext& context) override;
   [[nodiscard]] std::string_view aggregate_key() const override { return "_aggregate"; }
   [[nodiscard]] std::string_view raw_value() const override { return ""; }
 

@@ -6,7 +6,6 @@
 #include <memory>
 #include <thread>
 
-#include "http/left_work.h"
 #include "http/router.h"
 #include "http/wire/body_coding.h"
 #include "storage/base/no_wait.h"
@@ -145,7 +144,7 @@ TEST_CASE("responses are compressed if the client accepts it") {
   const auto response = client.ReadResponse();
   CHECK(response.head.find("Content-Encoding: gzip\r\n") != std::string::npos);
   std::string body;
-  REQUIRE(UnpackBody(ContentCoding::kGzip, response.body, 1 << 20, 0, &body).ok());
+  REQUIRE(UnpackBody(ContentCoding::kGzip, response.body, 1 << 20, 0, &body, nullptr).ok());
   CHECK(body.find("\"version\"") != std::string::npos);
 }
 
@@ -259,21 +258,19 @@ TEST_CASE("a query that the loop gave up is not parsed and validated again") {
   edge.points.heeds_no_wait = edge.points.scans_wait = true;
   std::string body(asked);
   Request request = MakeRequest("POST", "/api/query", body);
-  std::unique_ptr<LeftWork::Work> left;
-  LeftWork again(&left);
   {
     BufferResponse nowhere;
     NoWait no_wait;
     Dispatch(request, edge.services, nowhere);
     REQUIRE(no_wait.refused());
   }
-  REQUIRE(left != nullptr);
+  REQUIRE(request.kept_work != nullptr);
   body.assign(body.size(), ' ');
   BufferResponse answer;
   Dispatch(request, edge.services, answer);
   CHECK(answer.status == 200);
   CHECK(answer.body == expected.body);
-  CHECK(left == nullptr);
+  CHECK(request.kept_work == nullptr);
   REQUIRE(edge.queries.running().Completed().size() == 1);
   CHECK(edge.queries.running().Completed()[0]->executed == 2);
 
@@ -287,7 +284,7 @@ TEST_CASE("a query that the loop gave up is not parsed and validated again") {
     Dispatch(large, edge.services, nowhere);
     REQUIRE(no_wait.refused());
   }
-  CHECK(left == nullptr);
+  CHECK(large.kept_work == nullptr);
   BufferResponse whole;
   Dispatch(large, edge.services, whole);
   CHECK(whole.body == expected.body);

@@ -266,7 +266,7 @@ TEST_CASE("the fast path and the exact path of put lines agree") {
     const std::string sent = line + "\n";  // the points borrow its bytes
     if (ParsePutLines(sent, &points)) {
       REQUIRE(points.size() == 1);
-      const auto appended = fast.ingest.AppendSpelled(points);
+      const auto appended = fast.ingest.AppendSpelled(points, WriteContext::Unlimited());
       REQUIRE(appended.ok());
       if (appended->known) {
         ++taken;

@@ -1,6 +1,4 @@
 // Names that are found, suggested, visited and cached; caches beside renames and deletes.
-#include "uid/names.h"
-
 #include <doctest/doctest.h>
 
 #include <functional>
@@ -10,6 +8,7 @@
 #include "tests/support/hex.h"
 #include "tests/support/model_store.h"
 #include "tests/uid/tracing_store.h"
+#include "uid/names.h"
 
 namespace hg::uid {
 namespace {

@@ -24,10 +24,11 @@ class HistogramIngest : public HistogramSink {
         table_(std::move(table)),
         tracker_(tracker) {}
 
-  Status AskFor(std::span<const std::string_view> metrics, uint64_t values) override {
-    return ingest_.AskForValues(metrics, values);
+  Status AskFor(std::span<const std::string_view> metrics, uint64_t values,
+                WriteContext& context) override {
+    return ingest_.AskForValues(metrics, values, context);
   }
-  Status Put(const NamedHistogram& histogram) override;
+  Status Put(const NamedHistogram& histogram, WriteContext& context) override;
 
  private:
   Ingest& ingest_;

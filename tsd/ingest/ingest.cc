@@ -9,8 +9,6 @@
 #include "storage/base/scratch.h"
 #include "storage/codec/qualifier.h"
 #include "storage/model/name_text.h"
-#include "storage/model/one_request.h"
-#include "storage/model/writer.h"
 #include "storage/points/points.h"
 #include "storage/points/tsuid_list.h"
 #include "tsd/ingest/line_table.h"
@@ -107,7 +105,7 @@ class Ingest::Resolver {
       shapes_.Note(spelling.dialect, spelling.tags, tags);
   }
 
-  Result<SeriesNumber> Resolve(const NamedPoint& point) {
+  Result<SeriesNumber> Resolve(const NamedPoint& point, const WriteContext& context) {
     if (!point.time.in_range()) {
       Bytes stored;
       AppendBig(&stored, point.value.bits, ValueWidth(point.value.flags));
@@ -123,18 +121,18 @@ class Ingest::Resolver {
     } else if (!point.spelling.metric.empty()) {
       ids = spellings_.FindHalves(point.spelling);
     }
-    return ResolveSeries(point, std::move(ids), generation);
+    return ResolveSeries(point, std::move(ids), generation, context);
   }
 
   /// Finds or registers the series of points whose names are known or can be parsed easily. Returns
-  /// false if any point needs the exact checks of AppendNamed. Fails if the context fails. Blocks.
-  /// Its writes become durable with later points.
-  Result<bool> Learn(std::span<const SpelledPoint> points, RequestContext& context,
+  /// false if any point needs the exact checks of AppendNamed. Fails if the request has ended.
+  /// Blocks. Its writes become durable with later points.
+  Result<bool> Learn(std::span<const SpelledPoint> points, const WriteContext& context,
                      SeriesNumber* numbers) {
     while (!points.empty()) {
-      RETURN_IF_ERROR(context.Check());
+      RETURN_IF_ERROR(context.request().Check());
       const auto some = points.first(std::min(kLearntTogether, points.size()));
-      if (!LearnSome(some)) return false;
+      if (!LearnSome(some, context)) return false;
       for (size_t i = 0; i < some.size(); ++i) *numbers++ = learnt()[i].number;
       points = points.subspan(some.size());
     }
@@ -159,10 +157,11 @@ class Ingest::Resolver {
     return CheckTagNames(tags);
   }
 
-  Result<Bytes> CheckedTsuid(const NamedPoint& point) {
+  Result<Bytes> CheckedTsuid(const NamedPoint& point, const WriteContext& context) {
     RETURN_IF_ERROR(Check(point));
     SeriesIds ids;
-    RETURN_IF_ERROR(limited() ? RegisterLimited(point, &ids).status() : FillIds(point, &ids));
+    RETURN_IF_ERROR(limited(context) ? RegisterLimited(point, &ids, context).status()
+                                     : FillIds(point, &ids, context));
     return ids.metric + ids.pairs;
   }
 
@@ -214,14 +213,14 @@ class Ingest::Resolver {
     return series;
   }
 
-  bool LearnSome(std::span<const SpelledPoint> points) {
+  bool LearnSome(std::span<const SpelledPoint> points, const WriteContext& context) {
     const uint32_t generation = spellings_.generation();
     const std::span<SpelledSeries> series = std::span(learnt()).first(points.size());
     const size_t unknown = spellings_.FindEach(points, series.data());
     if (unknown == 0) return true;
-    if (limited()) return false;  // with limits, each series is checked alone
+    if (limited(context)) return false;  // with limits, each series is checked alone
     const CommitLater with_the_points;
-    if (!FillPlainIds(points, series, unknown)) return false;
+    if (!FillPlainIds(points, series, unknown, context)) return false;
     spellings_.RememberHalves(points, series.data(), generation);
     if (!RegisterUnknown(series)) return false;
     if (limits_ != nullptr) {
@@ -236,7 +235,7 @@ class Ingest::Resolver {
   /// Sets the ids of unknown points. New ids are assigned in the same order as by FillIds, point by
   /// point.
   bool FillPlainIds(std::span<const SpelledPoint> points, std::span<SpelledSeries> series,
-                    size_t unknown) {
+                    size_t unknown, const WriteContext& context) {
     bool may_assign = false;
     std::vector<TagText> tags;
     for (size_t i = 0; i < points.size(); ++i) {
@@ -260,7 +259,7 @@ class Ingest::Resolver {
       NamedPoint point;
       point.metric = spelling.metric;
       point.tags = tags;
-      if (!FillIds(point, &ids).ok()) return false;
+      if (!FillIds(point, &ids, context).ok()) return false;
       if (new_tags) shapes_.Note(spelling.dialect, spelling.tags, tags);
     }
     return true;
@@ -299,10 +298,12 @@ class Ingest::Resolver {
 
   /// `ids` holds the ids that are known. `generation` must come from spellings_ before they were
   /// looked up.
-  Result<SeriesNumber> ResolveSeries(const NamedPoint& point, SeriesIds ids, uint32_t generation) {
+  Result<SeriesNumber> ResolveSeries(const NamedPoint& point, SeriesIds ids, uint32_t generation,
+                                     const WriteContext& context) {
     if (ids.metric.empty() || ids.pairs.empty()) RETURN_IF_ERROR(Check(point));
-    ASSIGN_OR_RETURN(const SeriesNumber number,
-                     limited() ? RegisterLimited(point, &ids) : Register(point, &ids));
+    ASSIGN_OR_RETURN(const SeriesNumber number, limited(context)
+                                                    ? RegisterLimited(point, &ids, context)
+                                                    : Register(point, &ids, context));
     if (limits_ != nullptr) limits_->Learn(number, ids.metric, point.metric);
     if (point.spelling.metric.empty()) return number;
     if (point.spelling.dialect == Dialect::kInflux) {
@@ -316,7 +317,7 @@ class Ingest::Resolver {
 
   /// Sets missing ids. New names get ids in the order metric, then key and value of each pair
   /// (opentsdb-schema.md §3.3). If a check of any name or of the point fails, no name gets an id.
-  Status FillIds(const NamedPoint& point, SeriesIds* ids) {
+  Status FillIds(const NamedPoint& point, SeriesIds* ids, const WriteContext& context) {
     uint64_t new_bytes = 0;
     if (ids->metric.empty()) {
       RETURN_IF_ERROR(FindOrAllow(UidKind::kMetric, options_.auto_create_metrics, point.metric,
@@ -332,7 +333,7 @@ class Ingest::Resolver {
                                   &pairs[i].second, &new_bytes));
     }
     if (new_bytes > 0) {
-      RETURN_IF_ERROR(AskForRates(ids->metric));
+      RETURN_IF_ERROR(AskForRates(ids->metric, context));
       RETURN_IF_ERROR(names_.AskForMemory(new_bytes));
       RETURN_IF_ERROR(AssignMissing(point, ids, pairs));
     }
@@ -360,13 +361,10 @@ class Ingest::Resolver {
 
   /// Checks the rate limits for a point of the metric, which may be new (""). Store checks again,
   /// but by then the names have ids.
-  [[nodiscard]] Status AskForRates(const Bytes& metric) const {
-    Writer* const writer = Writer::Current();
-    const OneRequest* const request = OneRequest::Current();
-    if (writer != nullptr && (request == nullptr || !request->writer_may()))
-      RETURN_IF_ERROR(writer->AskForPoints(1));
-    if (limits_ == nullptr || metric.empty()) return {};
-    if (request != nullptr && request->metrics_may()) return {};
+  [[nodiscard]] Status AskForRates(const Bytes& metric, const WriteContext& context) const {
+    if (context.writer() != nullptr && !context.writer_passed())
+      RETURN_IF_ERROR(context.writer()->AskForPoints(1));
+    if (limits_ == nullptr || metric.empty() || context.metrics_passed()) return {};
     return limits_->AskForValues({&metric, 1}, 1);
   }
 
@@ -386,39 +384,41 @@ class Ingest::Resolver {
     return SortedPairs(std::move(pairs));
   }
 
-  [[nodiscard]] bool limited() const {
-    const Writer* const writer = Writer::Current();
-    return (writer != nullptr && writer->limits_series()) ||
+  [[nodiscard]] bool limited(const WriteContext& context) const {
+    return (context.writer() != nullptr && context.writer()->limits_series()) ||
            (limits_ != nullptr && limits_->counts_series());
   }
 
-  Result<SeriesNumber> Register(const NamedPoint& point, SeriesIds* ids) {
-    RETURN_IF_ERROR(FillIds(point, ids));
+  Result<SeriesNumber> Register(const NamedPoint& point, SeriesIds* ids,
+                                const WriteContext& context) {
+    RETURN_IF_ERROR(FillIds(point, ids, context));
     return points_.Register(ids->metric + ids->pairs);
   }
 
   /// Like Register, if limits on series apply. No name gets an id before the limits allow the
   /// series, and a series that is not created is not counted.
-  Result<SeriesNumber> RegisterLimited(const NamedPoint& point, SeriesIds* ids) {
+  Result<SeriesNumber> RegisterLimited(const NamedPoint& point, SeriesIds* ids,
+                                       const WriteContext& context) {
     ASSIGN_OR_RETURN(bool known, FindSeries(point, ids));
-    if (known) return Register(point, ids);
+    if (known) return Register(point, ids, context);
     const SeriesTurns::Turn turn(turns_, point);
     ASSIGN_OR_RETURN(known,
                      FindSeries(point, ids));  // another thread may have created it meanwhile
-    if (known) return Register(point, ids);
-    Writer* const writer = Writer::Current();
+    if (known) return Register(point, ids, context);
+    Writer* const writer = context.writer();
     if (writer != nullptr) RETURN_IF_ERROR(writer->TakeSeries());
-    Result<SeriesNumber> number = RegisterCounted(point, ids);
+    Result<SeriesNumber> number = RegisterCounted(point, ids, context);
     if (writer != nullptr && !number.ok()) writer->GiveBackSeries();
     return number;
   }
 
   /// Registers a new series and counts it for its metric.
-  Result<SeriesNumber> RegisterCounted(const NamedPoint& point, SeriesIds* ids) {
-    if (limits_ == nullptr || !limits_->counts_series()) return Register(point, ids);
+  Result<SeriesNumber> RegisterCounted(const NamedPoint& point, SeriesIds* ids,
+                                       const WriteContext& context) {
+    if (limits_ == nullptr || !limits_->counts_series()) return Register(point, ids, context);
     const std::string metric(point.metric);
     RETURN_IF_ERROR(limits_->TakeNewSeries(metric, ids->metric));
-    Result<SeriesNumber> number = Register(point, ids);
+    Result<SeriesNumber> number = Register(point, ids, context);
     if (!number.ok()) limits_->GiveBack(metric);
     return number;
   }
@@ -467,16 +467,17 @@ Ingest::Ingest(Points& points, uid::Names& names, IngestOptions options, MetricL
 
 Ingest::~Ingest() = default;
 
-Result<PointSink::Appended> Ingest::AppendSpelled(std::span<const SpelledPoint> points) {
+Result<PointSink::Appended> Ingest::AppendSpelled(std::span<const SpelledPoint> points,
+                                                  WriteContext& context) {
   if (append_blocks_) return Appended{.known = false, .position = 0};
-  return Append(points, [this](std::span<const SpelledPoint> all, SeriesNumber* numbers) {
+  return Append(points, context, [this](std::span<const SpelledPoint> all, SeriesNumber* numbers) {
     return Result<bool>(resolver_->spellings().FindAll(all, numbers));
   });
 }
 
 Result<PointSink::Appended> Ingest::AppendLearning(std::span<const SpelledPoint> points,
-                                                   RequestContext& context) {
-  return Append(points, [&](std::span<const SpelledPoint> all, SeriesNumber* numbers) {
+                                                   WriteContext& context) {
+  return Append(points, context, [&](std::span<const SpelledPoint> all, SeriesNumber* numbers) {
     const bool in_range = std::all_of(
         all.begin(), all.end(), [](const SpelledPoint& point) { return point.time.in_range(); });
     return in_range ? resolver_->Learn(all, context, numbers) : Result<bool>(false);
@@ -484,7 +485,8 @@ Result<PointSink::Appended> Ingest::AppendLearning(std::span<const SpelledPoint>
 }
 
 Result<PointSink::Appended> Ingest::AppendLines(std::span<const SpelledLine> lines,
-                                                std::span<const SpelledField> fields) {
+                                                std::span<const SpelledField> fields,
+                                                WriteContext& context) {
   if (fields.empty()) return Appended{};
   static thread_local std::vector<SeriesNumber> kept_numbers;
   static thread_local std::vector<PointEntry> kept_entries;
@@ -501,12 +503,13 @@ Result<PointSink::Appended> Ingest::AppendLines(std::span<const SpelledLine> lin
       entries[at] = {numbers[at], common.base, instant.with_flags(value.flags).bits, value.bits};
     }
   }
-  ASSIGN_OR_RETURN(const LogPosition position, Store({entries.data(), fields.size()}));
+  ASSIGN_OR_RETURN(const LogPosition position, Store({entries.data(), fields.size()}, context));
   return Appended{.known = true, .position = position};
 }
 
 template <typename Find>
-Result<PointSink::Appended> Ingest::Append(std::span<const SpelledPoint> points, const Find& find) {
+Result<PointSink::Appended> Ingest::Append(std::span<const SpelledPoint> points,
+                                           WriteContext& context, const Find& find) {
   if (points.empty()) return Appended{};
   static thread_local std::vector<SeriesNumber> kept_numbers;
   static thread_local std::vector<PointEntry> kept_entries;
@@ -518,7 +521,7 @@ Result<PointSink::Appended> Ingest::Append(std::span<const SpelledPoint> points,
     entries[i] = MakePointEntry(numbers[i], points[i].time, points[i].value);
   }
   NoteUse(points);
-  ASSIGN_OR_RETURN(const LogPosition position, Store({entries.data(), points.size()}));
+  ASSIGN_OR_RETURN(const LogPosition position, Store({entries.data(), points.size()}, context));
   return Appended{.known = true, .position = position};
 }
 
@@ -530,10 +533,10 @@ void Ingest::NoteUse(std::span<const SpelledPoint> points) {
   if (next < points.size()) resolver_->NoteShape(points[next].series);
 }
 
-Result<LogPosition> Ingest::Store(std::span<const PointEntry> entries) {
-  Writer* const writer = Writer::Current();
+Result<LogPosition> Ingest::Store(std::span<const PointEntry> entries, WriteContext& context) {
+  Writer* const writer = context.writer();
   const bool limited = writer != nullptr || limits_ != nullptr;
-  if (limited) RETURN_IF_ERROR(AskForPoints(entries));
+  if (limited) RETURN_IF_ERROR(AskForPoints(entries, context));
   Result<LogPosition> position = points_.Append(entries);
   if (!position.ok()) return position;
   stored_.fetch_add(entries.size(), std::memory_order_relaxed);
@@ -542,19 +545,17 @@ Result<LogPosition> Ingest::Store(std::span<const PointEntry> entries) {
   return position;
 }
 
-Status Ingest::AskForPoints(std::span<const PointEntry> entries) const {
-  Writer* const writer = Writer::Current();
-  OneRequest* const request = OneRequest::Current();
-  if (writer != nullptr && (request == nullptr || !request->writer_may()))
-    RETURN_IF_ERROR(writer->AskForPoints(entries.size()));
-  if (request != nullptr) request->LetWriter();
-  if (limits_ != nullptr && (request == nullptr || !request->metrics_may()))
+Status Ingest::AskForPoints(std::span<const PointEntry> entries, WriteContext& context) const {
+  if (context.writer() != nullptr && !context.writer_passed())
+    RETURN_IF_ERROR(context.writer()->AskForPoints(entries.size()));
+  context.PassWriter();
+  if (limits_ != nullptr && !context.metrics_passed())
     RETURN_IF_ERROR(limits_->AskForPoints(entries));
-  if (request != nullptr) request->LetMetrics();
+  context.PassMetrics();
   return {};
 }
 
-PointSink::Position Ingest::AppendNamed(std::span<const NamedPoint> points, RequestContext& context,
+PointSink::Position Ingest::AppendNamed(std::span<const NamedPoint> points, WriteContext& context,
                                         std::vector<Status>* results) {
   results->clear();
   std::vector<PointEntry> entries;
@@ -567,7 +568,7 @@ PointSink::Position Ingest::AppendNamed(std::span<const NamedPoint> points, Requ
   Status against_tags;
   bool refused = false;  // whether a point with these tags was rejected
   for (const NamedPoint& point : points) {
-    if (over.ok() && results->size() % kPointsPerCheck == 0) over = context.Check();
+    if (over.ok() && results->size() % kPointsPerCheck == 0) over = context.request().Check();
     if (point.tags.data() != tags.data() || point.tags.size() != tags.size()) {
       tags = point.tags;
       against_tags = {};
@@ -575,7 +576,7 @@ PointSink::Position Ingest::AppendNamed(std::span<const NamedPoint> points, Requ
       against_tags = resolver_->CheckTags(tags, point.spelling.dialect);
     }
     const Status known = over.ok() ? against_tags : over;
-    const Result<SeriesNumber> number = known.ok() ? resolver_->Resolve(point) : known;
+    const Result<SeriesNumber> number = known.ok() ? resolver_->Resolve(point, context) : known;
     if (number.status().code() == StatusCode::kUnavailable) over = number.status();
     refused = number.status().code() == StatusCode::kInvalidArgument;
     if (number.ok()) {
@@ -585,7 +586,7 @@ PointSink::Position Ingest::AppendNamed(std::span<const NamedPoint> points, Requ
     results->push_back(number.status());
   }
   if (entries.empty()) return 0;
-  const Result<LogPosition> position = Store(entries);
+  const Result<LogPosition> position = Store(entries, context);
   if (position.ok()) return *position;
   for (size_t place : places) (*results)[place] = position.status();
   return 0;
@@ -603,17 +604,19 @@ void Ingest::ForgetSpellings() {
 
 size_t Ingest::tags_max() const { return resolver_->TagsMax(Dialect::kLabels); }
 
-Result<SeriesNumber> Ingest::Resolve(const NamedPoint& point) { return resolver_->Resolve(point); }
+Result<SeriesNumber> Ingest::Resolve(const NamedPoint& point, WriteContext& context) {
+  return resolver_->Resolve(point, context);
+}
 
 Status Ingest::CheckNames(const NamedPoint& point) const { return resolver_->Check(point); }
 
-Result<Bytes> Ingest::ResolveTsuid(const NamedPoint& point) {
-  return resolver_->CheckedTsuid(point);
+Result<Bytes> Ingest::ResolveTsuid(const NamedPoint& point, WriteContext& context) {
+  return resolver_->CheckedTsuid(point, context);
 }
 
-Status Ingest::AskForValues(std::span<const std::string_view> metrics, uint64_t values) {
-  if (Writer* const writer = Writer::Current(); writer != nullptr)
-    RETURN_IF_ERROR(writer->AskForPoints(values));
+Status Ingest::AskForValues(std::span<const std::string_view> metrics, uint64_t values,
+                            WriteContext& context) {
+  if (context.writer() != nullptr) RETURN_IF_ERROR(context.writer()->AskForPoints(values));
   if (limits_ == nullptr || !limits_->counts_points()) return {};
   std::vector<Bytes> ids;
   for (const std::string_view metric : metrics) {
@@ -628,8 +631,8 @@ Status Ingest::AskForValues(std::span<const std::string_view> metrics, uint64_t 
   return limits_->AskForValues(ids, values);
 }
 
-void Ingest::ChargeValue(std::string_view metric, ByteView tsuid) {
-  if (Writer* const writer = Writer::Current(); writer != nullptr) writer->ChargePoints(1);
+void Ingest::ChargeValue(std::string_view metric, ByteView tsuid, WriteContext& context) {
+  if (context.writer() != nullptr) context.writer()->ChargePoints(1);
   if (limits_ != nullptr && limits_->counts_points()) {
     const auto width = static_cast<size_t>(points_.layout().metric_width);
     limits_->ChargeValue(tsuid.substr(0, width), metric);

@@ -41,12 +41,14 @@ class Ingest : public PointSink {
   Ingest(Points& points, uid::Names& names, IngestOptions options, MetricLimits* limits = nullptr);
   ~Ingest() override;
 
-  Result<Appended> AppendSpelled(std::span<const SpelledPoint> points) override;
+  Result<Appended> AppendSpelled(std::span<const SpelledPoint> points,
+                                 WriteContext& context) override;
   Result<Appended> AppendLearning(std::span<const SpelledPoint> points,
-                                  RequestContext& context) override;
+                                  WriteContext& context) override;
   Result<Appended> AppendLines(std::span<const SpelledLine> lines,
-                               std::span<const SpelledField> fields) override;
-  Position AppendNamed(std::span<const NamedPoint> points, RequestContext& context,
+                               std::span<const SpelledField> fields,
+                               WriteContext& context) override;
+  Position AppendNamed(std::span<const NamedPoint> points, WriteContext& context,
                        std::vector<Status>* results) override;
   void Commit(Position position, std::function<void(Status)> done) override;
   void ForgetSpellings() override;
@@ -55,7 +57,7 @@ class Ingest : public PointSink {
   /// Returns the series of a point after checking its names and registering it, without storing the
   /// point. The importer resolves the series before it checks the value (opentsdb-tools.md §5).
   /// Errors are as in AppendNamed. Blocks.
-  Result<SeriesNumber> Resolve(const NamedPoint& point);
+  Result<SeriesNumber> Resolve(const NamedPoint& point, WriteContext& context);
 
   /// Returns the result of AppendNamed's checks of names and tags that need no look-up.
   [[nodiscard]] Status CheckNames(const NamedPoint& point) const;
@@ -64,12 +66,13 @@ class Ingest : public PointSink {
   // which count like points.
 
   /// Like LimitedSink::AskFor.
-  Status AskForValues(std::span<const std::string_view> metrics, uint64_t values);
+  Status AskForValues(std::span<const std::string_view> metrics, uint64_t values,
+                      WriteContext& context);
   /// Returns the TSUID of a point: checks and resolves its names and counts a new series. Ignores
   /// its time. Errors are as in AppendNamed. Blocks.
-  Result<Bytes> ResolveTsuid(const NamedPoint& point);
+  Result<Bytes> ResolveTsuid(const NamedPoint& point, WriteContext& context);
   /// Records for the limits and counters that a value of this series was stored.
-  void ChargeValue(std::string_view metric, ByteView tsuid);
+  void ChargeValue(std::string_view metric, ByteView tsuid, WriteContext& context);
 
   /// The tag formats of the learned raw series keys.
   TagShapes& shapes();
@@ -90,11 +93,13 @@ class Ingest : public PointSink {
   class Resolver;
   /// `find(points, numbers)` must return whether all series are known, and set their numbers.
   template <typename Find>
-  Result<Appended> Append(std::span<const SpelledPoint> points, const Find& find);
-  Result<LogPosition> Store(std::span<const PointEntry> entries);
+  Result<Appended> Append(std::span<const SpelledPoint> points, WriteContext& context,
+                          const Find& find);
+  Result<LogPosition> Store(std::span<const PointEntry> entries, WriteContext& context);
   void NoteUse(std::span<const SpelledPoint> points);
   /// Checks the rate limits of the writer and of the metrics. Charges nothing.
-  [[nodiscard]] Status AskForPoints(std::span<const PointEntry> entries) const;
+  [[nodiscard]] Status AskForPoints(std::span<const PointEntry> entries,
+                                    WriteContext& context) const;
 
   Points& points_;
   const bool append_blocks_;

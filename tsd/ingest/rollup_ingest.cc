@@ -103,7 +103,7 @@ Result<RollupIngest::Place> RollupIngest::Find(const NamedRollup& rollup) const 
   return place;
 }
 
-Status RollupIngest::Put(const NamedRollup& rollup) {
+Status RollupIngest::Put(const NamedRollup& rollup, WriteContext& context) {
   RETURN_IF_ERROR(CheckGroupByGiven(rollup));
   NamedPoint point;
   point.metric = rollup.metric;
@@ -118,16 +118,16 @@ Status RollupIngest::Put(const NamedRollup& rollup) {
     RETURN_IF_ERROR(CheckGroupBy(rollup, TagsText(rollup.tags), options_.block_derived));
   RETURN_IF_ERROR(ingest_.CheckNames(point));
   ASSIGN_OR_RETURN(Place place, Find(rollup));
-  ASSIGN_OR_RETURN(const Bytes tsuid, ingest_.ResolveTsuid(point));
+  ASSIGN_OR_RETURN(const Bytes tsuid, ingest_.ResolveTsuid(point, context));
   RowMutation row;
   row.key = codec::MakeRowKey(layout_, tsuid, place.base);
   row.changes.push_back(PutCell("t", std::move(place.qualifier), std::move(value)));
   RETURN_IF_ERROR(store_.Mutate(place.table, {row}));
-  ingest_.ChargeValue(rollup.metric, tsuid);
+  ingest_.ChargeValue(rollup.metric, tsuid, context);
   return {};
 }
 
-Status NoRollups::Put(const NamedRollup& rollup) {
+Status NoRollups::Put(const NamedRollup& rollup, WriteContext& /*context*/) {
   if (!rollup.interval.empty())
     return Status::InvalidArgument("No rollup or aggregations were configured");
   RETURN_IF_ERROR(CheckGroupByGiven(rollup));

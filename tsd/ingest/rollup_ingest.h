@@ -30,10 +30,11 @@ class RollupIngest : public RollupSink {
 
   [[nodiscard]] std::string_view aggregate_key() const override { return options_.aggregate_key; }
   [[nodiscard]] std::string_view raw_value() const override { return options_.raw_value; }
-  Status AskFor(std::span<const std::string_view> metrics, uint64_t values) override {
-    return ingest_.AskForValues(metrics, values);
+  Status AskFor(std::span<const std::string_view> metrics, uint64_t values,
+                WriteContext& context) override {
+    return ingest_.AskForValues(metrics, values, context);
   }
-  Status Put(const NamedRollup& rollup) override;
+  Status Put(const NamedRollup& rollup, WriteContext& context) override;
 
  private:
   /// The cell of a value: table, row base and qualifier.
@@ -63,7 +64,7 @@ class NoRollups : public RollupSink {
   /// OpenTSDB's key is null here. "" also sorts before all tags, as null does.
   [[nodiscard]] std::string_view aggregate_key() const override { return ""; }
   [[nodiscard]] std::string_view raw_value() const override { return ""; }
-  Status Put(const NamedRollup& rollup) override;
+  Status Put(const NamedRollup& rollup, WriteContext& context) override;
 
  private:
   const Ingest& ingest_;

@@ -12,7 +12,8 @@ constexpr size_t kTrackedTogether = 64;
 
 }  // namespace
 
-Result<PointSink::Appended> TrackingIngest::AppendSpelled(std::span<const SpelledPoint>) {
+Result<PointSink::Appended> TrackingIngest::AppendSpelled(std::span<const SpelledPoint> /*points*/,
+                                                          WriteContext& /*context*/) {
   return Appended{.known = false, .position = 0};
 }
 
@@ -29,7 +30,7 @@ Status TrackingIngest::Track(const NamedPoint& point, RequestContext& context) {
 
 // Appends in small batches. If the request ends early, the points stored before are still tracked.
 PointSink::Position TrackingIngest::AppendNamed(std::span<const NamedPoint> points,
-                                                RequestContext& context,
+                                                WriteContext& context,
                                                 std::vector<Status>* results) {
   results->clear();
   Position position = 0;
@@ -38,7 +39,7 @@ PointSink::Position TrackingIngest::AppendNamed(std::span<const NamedPoint> poin
   for (; !points.empty(); points = points.subspan(verdicts.size())) {
     const auto batch = points.first(std::min(points.size(), kTrackedTogether));
     position = std::max(position, ingest_.AppendNamed(batch, context, &verdicts));
-    TrackStored(batch, verdicts, context);
+    TrackStored(batch, verdicts, context.request());
     results->insert(results->end(), verdicts.begin(), verdicts.end());
   }
   const Result<Position> all = points_.Append({});

@@ -19,9 +19,10 @@ class TrackingIngest : public PointSink {
       : ingest_(ingest), points_(points), names_(names), tracker_(tracker) {}
 
   /// Always returns a result with `known` false, so that the caller uses AppendNamed.
-  Result<Appended> AppendSpelled(std::span<const SpelledPoint> points) override;
+  Result<Appended> AppendSpelled(std::span<const SpelledPoint> points,
+                                 WriteContext& context) override;
   /// The returned position also covers what the tracker wrote.
-  Position AppendNamed(std::span<const NamedPoint> points, RequestContext& context,
+  Position AppendNamed(std::span<const NamedPoint> points, WriteContext& context,
                        std::vector<Status>* results) override;
   void Commit(Position position, std::function<void(Status)> done) override;
   void ForgetSpellings() override;

@@ -154,7 +154,7 @@ class Importer {
     point.metric = metric;
     point.tags = tags;
     point.time = Timestamp{1};  // any valid time; the time of each line is checked later
-    return WithRoom([&] { return ingest_.Resolve(point); });
+    return WithRoom([&] { return ingest_.Resolve(point, WriteContext::Unlimited()); });
   }
 
   Status CheckOrder(SeriesNumber series, Timestamp time) {

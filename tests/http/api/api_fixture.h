@@ -22,8 +22,10 @@ class IdleSink : public PointSink {
  public:
   int forgotten = 0;
 
-  Result<Appended> AppendSpelled(std::span<const SpelledPoint>) override { return Appended{}; }
-  Position AppendNamed(std::span<const NamedPoint> points, RequestContext&,
+  Result<Appended> AppendSpelled(std::span<const SpelledPoint>, WriteContext&) override {
+    return Appended{};
+  }
+  Position AppendNamed(std::span<const NamedPoint> points, WriteContext&,
                        std::vector<Status>* results) override {
     results->assign(points.size(), Status::Unsupported("this sink takes no points"));
     return 0;

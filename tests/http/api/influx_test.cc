@@ -353,7 +353,8 @@ TEST_CASE("the fast path and the exact path agree on lines") {
     bool done = false;
     if (ParseInfluxLines(body, InfluxUnit::kNanosecond, Timestamp{1700010000}, &points) &&
         !points.fields.empty()) {
-      const auto appended = fast.ingest.AppendLines(points.lines, points.fields);
+      const auto appended =
+          fast.ingest.AppendLines(points.lines, points.fields, WriteContext::Unlimited());
       REQUIRE(appended.ok());
       done = appended->known;
     }

@@ -4,9 +4,12 @@
 #include <prometheus.pb.h>
 
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "http/access/client_limits.h"
+#include "http/wire/otlp_json.h"
+#include "http/wire/request_memory.h"
 #include "http/wire/snappy_block.h"
 #include "tests/http/post_with.h"
 
@@ -137,6 +140,50 @@ TEST_CASE("points that the store refuses are not charged") {
   edge.points.RefuseAppends(20);
   for (int i = 0; i < 20; ++i) CHECK(edge.Put("m") == 503);
   CHECK(edge.Put("m") == 204);
+}
+
+TEST_CASE("every handler charges its request with the memory of parsing it") {
+  EdgeFixture edge;
+  const auto refused = [&](std::string_view target, const Headers& headers, std::string_view body,
+                           uint64_t bytes_max) {
+    RequestMemory memory(bytes_max);
+    RequestMemory::Share share(memory, 0);
+    Request request = MakeRequest("POST", target, body);
+    request.headers = headers;
+    request.memory = &share;
+    BufferResponse reply;
+    Dispatch(request, edge.services, reply);
+    return !share.refusal().ok();
+  };
+  const std::string json = OtlpBody("a");
+  std::string protobuf;
+  REQUIRE(OtlpJsonToProtobuf(json, &protobuf, nullptr));
+  for (const auto& [target, type, body] :
+       {std::tuple("/api/put", "application/json", std::string("[{}]")),
+        {"/api/query", "application/json", R"({"start":1,"queries":[{"metric":"m"}]})"},
+        {"/api/v1/query", "application/x-www-form-urlencoded", "query=up&time=1"},
+        {"/query", "application/x-www-form-urlencoded", "q=CREATE+DATABASE+x"},
+        {"/v1/metrics", "application/json", json},
+        {"/v1/metrics", "application/x-protobuf", protobuf}}) {
+    CAPTURE(std::string(target));
+    CAPTURE(std::string(type));
+    CHECK(refused(target, {{"content-type", type}}, body, 64));
+    CHECK_FALSE(refused(target, {{"content-type", type}}, body, 1 << 30));
+  }
+  // Two bytes for each empty message. Unpacking takes little of the memory, and parsing the rest.
+  std::string empties;
+  for (int i = 0; i < 100'000; ++i) empties += std::string("\x0A\0", 2);
+  std::string series = "\x0A";
+  for (size_t size = empties.size(); size > 0; size >>= 7)
+    series += static_cast<char>(size > 127 ? size % 128 + 128 : size);
+  series += empties;
+  for (const auto& [target, body] :
+       {std::pair("/api/v1/write", PackSnappy(series)), {"/api/v1/read", PackSnappy(empties)}}) {
+    CAPTURE(std::string(target));
+    CHECK(refused(target, kLanguages[0].headers, body, 64));
+    CHECK(refused(target, kLanguages[0].headers, body, 1 << 20));
+    CHECK_FALSE(refused(target, kLanguages[0].headers, body, 1 << 30));
+  }
 }
 
 }  // namespace hg::http

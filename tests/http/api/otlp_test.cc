@@ -40,7 +40,7 @@ struct OnePointASecond : EdgeFixture {
 
 std::string AsProtobuf(const std::string& json) {
   otlp::ExportMetricsServiceRequest request;
-  REQUIRE(ParseJsonMessage(json, &request).ok());
+  REQUIRE(ParseJsonMessage(json, &request, nullptr).ok());
   return request.SerializeAsString();
 }
 
@@ -191,7 +191,7 @@ TEST_CASE_FIXTURE(EdgeFixture, "the path depends on the API setting, not on the 
 
 TEST_CASE_FIXTURE(EdgeFixture,
                   "many points with too many labels are refused without examining each label") {
-  LabelledPoints points(services, RequestContext::Unlimited());
+  LabelledPoints points(services, RequestContext::Unlimited(), nullptr);
   std::vector<std::string> names;
   for (int i = 0; i < 120; ++i) names.push_back("key" + std::to_string(i));
   const std::string value(200, 'x');
@@ -214,7 +214,7 @@ TEST_CASE_FIXTURE(EdgeFixture,
 TEST_CASE_FIXTURE(EdgeFixture, "points are accepted as long as the request may work") {
   FakeWatch watch;
   watch.steps_max = 100'000;
-  LabelledPoints points(services, watch);
+  LabelledPoints points(services, watch, nullptr);
   const std::string value(200, 'x');
   for (int i = 0; i < 20'000; ++i) {
     points.BeginItem();

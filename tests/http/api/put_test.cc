@@ -350,7 +350,7 @@ TEST_CASE("the fast path and the exact path of put agree") {
     padded.reserve(body.size() + kPutPadding);
     bool done = false;
     if (parser.Parse(padded, &points) && !points.empty()) {
-      const auto appended = fast.ingest.AppendSpelled(points);
+      const auto appended = fast.ingest.AppendSpelled(points, WriteContext::Unlimited());
       REQUIRE(appended.ok());
       done = appended->known;
     }

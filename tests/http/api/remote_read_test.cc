@@ -64,7 +64,7 @@ class RemoteRead : public EdgeFixture {
     REQUIRE(reply.Header("Content-Encoding") != nullptr);
     CHECK(*reply.Header("Content-Encoding") == "snappy");
     std::string bytes;
-    REQUIRE(UnpackSnappy(reply.body, 1 << 30, &bytes).ok());
+    REQUIRE(UnpackSnappy(reply.body, 1 << 30, &bytes, nullptr).ok());
     prometheus::ReadResponse response;
     REQUIRE(ParseMessage(bytes, &response));
     std::string text;

@@ -15,7 +15,7 @@ std::string Written(const codec::Annotation& annotation) {
 }
 
 Result<codec::Annotation> Read(std::string_view text) {
-  const Result<JsonValue> value = ParseJson(text);
+  const Result<JsonValue> value = ParseJson(text, nullptr);
   REQUIRE(value.ok());
   return ReadAnnotation(*value);
 }

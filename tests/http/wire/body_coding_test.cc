@@ -20,7 +20,7 @@ std::string Packed(ContentCoding coding, std::string_view text) {
 
 Status Unpacked(ContentCoding coding, std::string_view packed, std::string* out,
                 size_t max = kMax) {
-  return UnpackBody(coding, packed, max, 64, out);
+  return UnpackBody(coding, packed, max, 64, out, nullptr);
 }
 
 }  // namespace

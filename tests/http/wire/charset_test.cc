@@ -16,17 +16,17 @@ TEST_CASE("a charset is found in any position and form of the content type") {
 }
 
 TEST_CASE("bodies are converted to UTF-8, with a replacement character for invalid bytes") {
-  CHECK(*ToUtf8("ISO-8859-1", "caf\xE9") == "caf\xC3\xA9");
-  CHECK(*ToUtf8("windows-1252", "\x80") == "\xE2\x82\xAC");
-  CHECK(*ToUtf8("UTF-16LE", std::string_view("a\0\xE9\0", 4)) == "a\xC3\xA9");
-  CHECK(*ToUtf8("US-ASCII", "a\xE9z") == "a\xEF\xBF\xBDz");
-  CHECK(*ToUtf8("UTF-16LE", "abc") == "\xE6\x89\xA1\xEF\xBF\xBD");
-  CHECK(*ToUtf8("latin1", std::string(10000, '\xE9')) == [] {
+  CHECK(*ToUtf8("ISO-8859-1", "caf\xE9", nullptr) == "caf\xC3\xA9");
+  CHECK(*ToUtf8("windows-1252", "\x80", nullptr) == "\xE2\x82\xAC");
+  CHECK(*ToUtf8("UTF-16LE", std::string_view("a\0\xE9\0", 4), nullptr) == "a\xC3\xA9");
+  CHECK(*ToUtf8("US-ASCII", "a\xE9z", nullptr) == "a\xEF\xBF\xBDz");
+  CHECK(*ToUtf8("UTF-16LE", "abc", nullptr) == "\xE6\x89\xA1\xEF\xBF\xBD");
+  CHECK(*ToUtf8("latin1", std::string(10000, '\xE9'), nullptr) == [] {
     std::string all;
     for (int i = 0; i < 10000; ++i) all += "\xC3\xA9";
     return all;
   }());
-  CHECK(ToUtf8("latin1", "")->empty());
+  CHECK(ToUtf8("latin1", "", nullptr)->empty());
 }
 
 TEST_CASE("an unknown charset is refused by name") {
@@ -34,7 +34,7 @@ TEST_CASE("an unknown charset is refused by name") {
   for (const char* name :
        {"", "no-such-charset", "../../etc/passwd", "utf-8//TRANSLIT", "a b", "iso-8859-",
         "iso-8859-1//IGNORE", "UTF-7", "ISO-2022-CN-EXT", "IBM037"}) {
-    const Status refused = ToUtf8(name, "x").status();
+    const Status refused = ToUtf8(name, "x", nullptr).status();
     CHECK(refused.code() == StatusCode::kInvalidArgument);
     CHECK(refused.message().find(name) != std::string_view::npos);
   }

@@ -12,7 +12,7 @@ namespace hg::http {
 namespace {
 
 Result<query::ExpRequest> Read(const std::string& text) {
-  Result<JsonValue> body = ParseJson(text);
+  Result<JsonValue> body = ParseJson(text, nullptr);
   REQUIRE(body.ok());
   return ReadExpRequest(*body);
 }

@@ -11,7 +11,7 @@ namespace hg::http {
 namespace {
 
 JsonValue Parsed(std::string_view text) {
-  Result<JsonValue> value = ParseJson(text);
+  Result<JsonValue> value = ParseJson(text, nullptr);
   REQUIRE_MESSAGE(value.ok(), value.status().ToString());
   return std::move(*value);
 }
@@ -98,7 +98,7 @@ TEST_CASE("numbers beyond the range of a double keep their text, whatever stands
 TEST_CASE("next to a number out of range, invalid JSON is refused with its position") {
   for (const char* text : {"[1e400,01]", "[1e400,1.]", "[1e400,1e]", "[1e400,-]", "[1e400,+1]"}) {
     CAPTURE(text);
-    const auto parsed = ParseJson(text);
+    const auto parsed = ParseJson(text, nullptr);
     REQUIRE_FALSE(parsed.ok());
     CHECK(parsed.status().message().find("at byte ") != std::string::npos);
   }
@@ -146,7 +146,7 @@ TEST_CASE("invalid JSON is refused with its position") {
   for (const char* text :
        {"", "hello", "{", "[1,]", "{'a':1}", "{\"a\":1,}", "{\"a\" 1}", "// x\n1"}) {
     CAPTURE(text);
-    const Result<JsonValue> value = ParseJson(text);
+    const Result<JsonValue> value = ParseJson(text, nullptr);
     REQUIRE_FALSE(value.ok());
     CHECK(value.status().code() == StatusCode::kInvalidArgument);
     CHECK(value.status().message().find("at byte") != std::string_view::npos);
@@ -155,8 +155,8 @@ TEST_CASE("invalid JSON is refused with its position") {
 
 TEST_CASE("invalid UTF-8 becomes the replacement character, in keys too") {
   const std::string sign = "\xEF\xBF\xBD";
-  const Result<JsonValue> value =
-      ParseJson("{\"a\xFF\":\"x\xC3(y\",\"low\":\"\\udc00!\",\"good\":\"\xC3\xA9\\ud83d\\ude00\"}");
+  const Result<JsonValue> value = ParseJson(
+      "{\"a\xFF\":\"x\xC3(y\",\"low\":\"\\udc00!\",\"good\":\"\xC3\xA9\\ud83d\\ude00\"}", nullptr);
   REQUIRE(value.ok());
   CHECK(value->members[0].name == "a" + sign);
   CHECK(value->members[0].value.text == "x" + sign + "(y");
@@ -166,15 +166,15 @@ TEST_CASE("invalid UTF-8 becomes the replacement character, in keys too") {
 
 TEST_CASE("the nesting depth is limited") {
   const std::string open(kJsonDepthMax, '['), close(kJsonDepthMax, ']');
-  CHECK(ParseJson(open + close).ok());
-  const Result<JsonValue> deeper = ParseJson("[" + open + close + "]");
+  CHECK(ParseJson(open + close, nullptr).ok());
+  const Result<JsonValue> deeper = ParseJson("[" + open + close + "]", nullptr);
   REQUIRE_FALSE(deeper.ok());
   CHECK(deeper.status().message().find("nested deeper than 128") != std::string_view::npos);
-  CHECK_FALSE(ParseJson(std::string(1 << 20, '[')).ok());
+  CHECK_FALSE(ParseJson(std::string(1 << 20, '['), nullptr).ok());
 }
 
 TEST_CASE("of members with equal names the last one counts, at its position") {
-  const Result<JsonValue> value = ParseJson(R"({"b":1,"a":2,"b":3,"c":4,"a":5})");
+  const Result<JsonValue> value = ParseJson(R"({"b":1,"a":2,"b":3,"c":4,"a":5})", nullptr);
   REQUIRE(value.ok());
   std::string shown;
   for (const JsonMember* member : value->LastMembers())

@@ -33,7 +33,7 @@ void CheckBothWays(const std::string& body) {
   const bool good = ParseMessage(body, &request);
   if (good) AddDataPoints(request, {{"*"}}, &by_protobuf);
   // Prints only differences, because there are many bodies.
-  if (AddDataPoints(body, {{"*"}}, &in_place) != good) FAIL_CHECK(body);
+  if (AddDataPoints(body, {{"*"}}, &in_place, nullptr) != good) FAIL_CHECK(body);
   if (in_place.text != by_protobuf.text) FAIL_CHECK(body);
 }
 
@@ -55,7 +55,7 @@ std::string Gauge(const std::string& point) {
 }
 
 bool TakenInPlace(const std::string& body) {
-  OtlpBody read;
+  OtlpBody read(nullptr);
   if (!read.Read(body)) return false;
   for (const OtlpBody::Piece& piece : read.pieces())
     if (piece.kind == OtlpBody::Piece::Kind::kMetric) return false;
@@ -89,7 +89,7 @@ std::string LargeBody() {
     {"scopeMetrics":[{"metrics":[
         {"name":"gone","gauge":{"dataPoints":[{"flags":1}]}},
         {"name":"q","summary":{"dataPoints":[{"count":"1","sum":2}]}}]}]}]})",
-                                         &request);
+                                         &request, nullptr);
   REQUIRE_MESSAGE(parsed.ok(), parsed.message());
   return request.SerializeAsString();
 }
@@ -106,7 +106,7 @@ TEST_CASE("numbers with text and number attributes are parsed in place") {
   CHECK(TakenInPlace(Body(Sized(1, "m") + Sized(2, "\xFF") + Sized(3, "unit") +
                           Sized(7, Sized(1, kTime + kDouble) + Number(2, 2) + Number(3, 1)))));
   CHECK(TakenInPlace(""));
-  OtlpBody read;
+  OtlpBody read(nullptr);
   REQUIRE(read.Read(body));
   REQUIRE(read.pieces().size() == 3);
   const OtlpBody::Piece& numbers = read.pieces()[2];
@@ -155,7 +155,7 @@ TEST_CASE("split or reordered messages are left to protobuf as a whole, or parse
     return Sized(1, Sized(1, Sized(1, "host") + Sized(2, Sized(1, host))));
   };
   const std::string scope = Sized(2, Sized(1, Sized(1, "lib")) + Sized(2, metric));
-  OtlpBody read;
+  OtlpBody read(nullptr);
   CHECK(read.Read(Sized(1, resource("a") + scope)));
   CHECK_FALSE(read.Read(Sized(1, scope + resource("a"))));
   CHECK_FALSE(read.Read(Sized(1, resource("a") + resource("b") + scope)));
@@ -177,8 +177,8 @@ TEST_CASE("texts that are not UTF-8 make a request invalid, as with protobuf") {
     CheckBothWays(Gauge(kTime + kDouble + Attribute(text, Sized(1, "a"))));
     CheckBothWays(Body(Sized(1, text) + Sized(5, Sized(1, kTime + kDouble))));
     Told told;
-    CHECK_FALSE(
-        AddDataPoints(Gauge(kTime + kDouble + Attribute("a", Sized(1, text))), {{}}, &told));
+    CHECK_FALSE(AddDataPoints(Gauge(kTime + kDouble + Attribute("a", Sized(1, text))), {{}}, &told,
+                              nullptr));
     CHECK(told.text.empty());
   }
 }

@@ -14,14 +14,14 @@ namespace {
 /// Whether it was accepted. If so, protobuf's own parser must give the same result.
 bool Taken(const std::string& json) {
   std::string protobuf;
-  if (!OtlpJsonToProtobuf(json, &protobuf)) {
+  if (!OtlpJsonToProtobuf(json, &protobuf, nullptr)) {
     if (!protobuf.empty()) FAIL_CHECK(json);
     return false;
   }
   otlp::ExportMetricsServiceRequest taken, expected;
   // Prints only differences, because there are many texts.
   if (!taken.ParseFromString(protobuf)) FAIL_CHECK(json);
-  if (!ParseJsonMessage(json, &expected).ok()) FAIL_CHECK(json);
+  if (!ParseJsonMessage(json, &expected, nullptr).ok()) FAIL_CHECK(json);
   if (taken.SerializeAsString() != expected.SerializeAsString()) FAIL_CHECK(json);
   return true;
 }
@@ -137,26 +137,23 @@ TEST_CASE("memory of a regular text is charged, and given back if protobuf must 
   RequestMemory memory(1 << 20);
   {
     RequestMemory::Share share(memory, 0);
-    const RequestMemory::Share::Used used(&share);
-    CHECK(OtlpJsonToProtobuf(regular, &protobuf));
+    CHECK(OtlpJsonToProtobuf(regular, &protobuf, &share));
     CHECK(memory.taken() >= 4 * regular.size());
   }
   RequestMemory little(regular.size());
   {
     RequestMemory::Share share(little, 0);
-    const RequestMemory::Share::Used used(&share);
     protobuf.clear();
-    CHECK_FALSE(OtlpJsonToProtobuf(regular, &protobuf));
+    CHECK_FALSE(OtlpJsonToProtobuf(regular, &protobuf, &share));
     CHECK_FALSE(share.refusal().ok());
   }
   RequestMemory enough(2 * 12 * other.size());
   {
     RequestMemory::Share share(enough, 0);
-    const RequestMemory::Share::Used used(&share);
     protobuf.clear();
-    CHECK_FALSE(OtlpJsonToProtobuf(other, &protobuf));
+    CHECK_FALSE(OtlpJsonToProtobuf(other, &protobuf, &share));
     otlp::ExportMetricsServiceRequest request;
-    CHECK(ParseJsonMessage(other, &request).ok());
+    CHECK(ParseJsonMessage(other, &request, &share).ok());
     CHECK(share.refusal().ok());
   }
 }

@@ -47,7 +47,7 @@ using Items = std::vector<std::string>;
 /// Parses the protocol's JSON form.
 otlp::ExportMetricsServiceRequest Request(std::string_view json) {
   otlp::ExportMetricsServiceRequest request;
-  const Status parsed = ParseJsonMessage(json, &request);
+  const Status parsed = ParseJsonMessage(json, &request, nullptr);
   REQUIRE_MESSAGE(parsed.ok(), parsed.message());
   return request;
 }
@@ -57,7 +57,7 @@ Items ItemsOf(std::string_view json, const OtlpNaming& naming = {{"host"}}) {
   const otlp::ExportMetricsServiceRequest request = Request(json);
   Told told, in_place;
   AddDataPoints(request, naming, &told);
-  CHECK(AddDataPoints(request.SerializeAsString(), naming, &in_place));
+  CHECK(AddDataPoints(request.SerializeAsString(), naming, &in_place, nullptr));
   CHECK(in_place.items == told.items);
   return told.items;
 }
@@ -72,7 +72,7 @@ std::string Metric(const std::string& data) {
 
 otlp::AnyValue Value(std::string_view json) {
   otlp::AnyValue value;
-  const Status parsed = ParseJsonMessage(json, &value);
+  const Status parsed = ParseJsonMessage(json, &value, nullptr);
   REQUIRE_MESSAGE(parsed.ok(), parsed.message());
   return value;
 }

@@ -8,7 +8,7 @@ namespace hg::http {
 namespace {
 
 Result<query::Request> Read(std::string_view text) {
-  Result<JsonValue> body = ParseJson(text);
+  Result<JsonValue> body = ParseJson(text, nullptr);
   REQUIRE(body.ok());
   return ReadQuery(*body);
 }
@@ -109,7 +109,7 @@ TEST_CASE("documents with the wrong structure are refused") {
 }
 
 TEST_CASE("last-point bodies refuse unknown keys") {
-  auto read = [](std::string_view text) { return ReadLastPointQuery(*ParseJson(text)); };
+  auto read = [](std::string_view text) { return ReadLastPointQuery(*ParseJson(text, nullptr)); };
   query::LastPointQuery query = *read(
       R"({"queries":[{"metric":"m","tags":{"host":"a"}},{"tsuids":["01"]}],"resolveNames":"true","backScan":"3"})");
   CHECK(query.queries.size() == 2);

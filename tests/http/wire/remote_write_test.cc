@@ -19,25 +19,31 @@ struct Visited {
   std::vector<std::string> names;
 };
 
-Visited Read(std::string_view bytes) {
+Visited Read(std::string_view bytes, RequestMemory::Share* memory = nullptr) {
   Visited visited;
-  visited.status = ReadWriteRequest(bytes, [&](const WrittenSeries& series) {
-    visited.names.emplace_back(series.labels.empty() ? "" : series.labels[0].name);
-  });
+  visited.status = ReadWriteRequest(
+      bytes,
+      [&](const WrittenSeries& series) {
+        visited.names.emplace_back(series.labels.empty() ? "" : series.labels[0].name);
+      },
+      memory);
   return visited;
 }
 
 /// Returns all series as text.
 std::string Shown(std::string_view bytes) {
   std::string text;
-  const Status read = ReadWriteRequest(bytes, [&](const WrittenSeries& series) {
-    for (const Label& label : series.labels)
-      text.append(label.name).append("=").append(label.value).append(",");
-    for (const WrittenSeries::Sample& sample : series.samples)
-      text += std::to_string(std::bit_cast<uint64_t>(sample.value)) + "@" +
-              std::to_string(sample.time_ms) + ",";
-    text += std::to_string(series.histograms) + "\n";
-  });
+  const Status read = ReadWriteRequest(
+      bytes,
+      [&](const WrittenSeries& series) {
+        for (const Label& label : series.labels)
+          text.append(label.name).append("=").append(label.value).append(",");
+        for (const WrittenSeries::Sample& sample : series.samples)
+          text += std::to_string(std::bit_cast<uint64_t>(sample.value)) + "@" +
+                  std::to_string(sample.time_ms) + ",";
+        text += std::to_string(series.histograms) + "\n";
+      },
+      nullptr);
   return read.ok() ? text : "none";
 }
 
@@ -144,8 +150,7 @@ TEST_CASE("a series with only empty labels is charged before it is parsed") {
   request += series;
   RequestMemory memory(uint64_t{32} << 20);
   RequestMemory::Share share(memory, 0);
-  const RequestMemory::Share::Used used(&share);
-  CHECK(Read(request).status.code() == StatusCode::kLimitExceeded);
+  CHECK(Read(request, &share).status.code() == StatusCode::kLimitExceeded);
   CHECK(share.held() == 0);
 }
 

@@ -94,12 +94,12 @@ TEST_CASE("memory for a body is charged before it is received") {
   };
   const std::string gzip = packed(ContentCoding::kGzip), deflate = packed(ContentCoding::kDeflate),
                     snappy = PackSnappy(text);
-  const auto made = [&](const std::function<Status(std::string*)>& make, uint64_t budget) {
+  using Make = std::function<Status(std::string*, RequestMemory::Share*)>;
+  const auto made = [&](const Make& make, uint64_t budget) {
     RequestMemory memory(budget);
     RequestMemory::Share share(memory, 0);
-    const RequestMemory::Share::Used used(&share);
     std::string out;
-    const Status status = make(&out);
+    const Status status = make(&out, &share);
     if (status.ok()) {
       CHECK(share.held() >= out.size());
     } else {
@@ -109,17 +109,18 @@ TEST_CASE("memory for a body is charged before it is received") {
     }
     return status.code();
   };
-  using Make = std::function<Status(std::string*)>;
   for (const Make& make :
-       {Make([&](std::string* out) {
-          return UnpackBody(ContentCoding::kGzip, gzip, 64 * kMiB, 64, out);
+       {Make([&](std::string*out, RequestMemory::Share*share) {
+          return UnpackBody(ContentCoding::kGzip, gzip, 64 * kMiB, 64, out, share);
         }),
-        Make([&](std::string* out) {
-          return UnpackBody(ContentCoding::kDeflate, deflate, 64 * kMiB, 64, out);
+        Make([&](std::string*out, RequestMemory::Share*share) {
+          return UnpackBody(ContentCoding::kDeflate, deflate, 64 * kMiB, 64, out, share);
         }),
-        Make([&](std::string* out) { return UnpackSnappy(snappy, 64 * kMiB, out); }),
-        Make([&](std::string* out) -> Status {
-          ASSIGN_OR_RETURN(*out, ToUtf8("ISO-8859-1", text));
+        Make([&](std::string*out, RequestMemory::Share*share) {
+          return UnpackSnappy(snappy, 64 * kMiB, out, share);
+        }),
+        Make([&](std::string*out, RequestMemory::Share*share) -> Status {
+          ASSIGN_OR_RETURN(*out, ToUtf8("ISO-8859-1", text, share));
           return {};
         })}) {
     CHECK(made(make, 4 * kMiB) == StatusCode::kLimitExceeded);
@@ -139,8 +140,7 @@ TEST_CASE("memory for a document tree is charged before it is built") {
     const std::string text = ArrayOf(element, 40000);
     RequestMemory memory(4 * kMiB);
     RequestMemory::Share share(memory, 0);
-    const RequestMemory::Share::Used used(&share);
-    const auto parsed = ParseJson(text);
+    const auto parsed = ParseJson(text, &share);
     REQUIRE_FALSE(parsed.ok());
     CHECK(parsed.status().code() == StatusCode::kLimitExceeded);
     CHECK(memory.taken() <= 2 * kMiB);
@@ -150,19 +150,17 @@ TEST_CASE("memory for a document tree is charged before it is built") {
 TEST_CASE("messages and parameters that need much more memory than bytes are charged") {
   RequestMemory memory(kMiB);
   RequestMemory::Share share(memory, 0);
-  const RequestMemory::Share::Used used(&share);
   google::protobuf::ListValue list;
-  CHECK(ParseJsonMessage(ArrayOf("{}", 1000), &list).ok());
-  CHECK(ParseJsonMessage(ArrayOf("{}", 10000), &list).code() == StatusCode::kLimitExceeded);
+  CHECK(ParseJsonMessage(ArrayOf("{}", 1000), &list, &share).ok());
+  CHECK(ParseJsonMessage(ArrayOf("{}", 10000), &list, &share).code() == StatusCode::kLimitExceeded);
   share.GiveAll();
   RequestMemory::Share form(memory, 0);
-  const RequestMemory::Share::Used of_form(&form);
   std::string pairs;
   for (int i = 0; i < 1000; ++i) pairs += "a&";
   Parameters few, many;
-  CHECK(ParseQueryString(pairs, &few));
+  CHECK(ParseQueryString(pairs, &few, &form));
   for (int i = 0; i < 4; ++i) pairs += pairs;
-  CHECK_FALSE(ParseQueryString(pairs, &many));
+  CHECK_FALSE(ParseQueryString(pairs, &many, &form));
   CHECK(form.refusal().code() == StatusCode::kLimitExceeded);
 }
 
@@ -175,9 +173,8 @@ TEST_CASE("OpenTelemetry requests of exporters are charged a few times their siz
       ArrayOf(point, 1000) + "}}]}]}]}";
   RequestMemory memory(24 * body.size());  // one request may use half of it
   RequestMemory::Share share(memory, 0);
-  const RequestMemory::Share::Used used(&share);
   otlp::ExportMetricsServiceRequest request;
-  CHECK(ParseJsonMessage(body, &request).ok());
+  CHECK(ParseJsonMessage(body, &request, &share).ok());
   CHECK(request.SpaceUsedLong() <= memory.taken());
 }
 
@@ -200,11 +197,11 @@ TEST_CASE("protobuf data points that need much more memory than bytes are charge
   const auto refused = [](const std::string& metric, size_t times) {
     RequestMemory memory(8 * kMiB);
     RequestMemory::Share share(memory, 0);
-    const RequestMemory::Share::Used used(&share);
     std::string metrics;
     for (size_t i = 0; i < times; ++i) metrics += metric;
     IdleLabelledSink sink;
-    const bool read = AddDataPoints(Field('\x0A', Field('\x12', metrics)), OtlpNaming(), &sink);
+    const bool read =
+        AddDataPoints(Field('\x0A', Field('\x12', metrics)), OtlpNaming(), &sink, &share);
     CHECK(read == share.refusal().ok());
     CHECK(memory.taken() <= 4 * kMiB);
     return share.refusal().code() == StatusCode::kLimitExceeded;
@@ -220,21 +217,23 @@ TEST_CASE("protobuf data points that need much more memory than bytes are charge
 TEST_CASE("restored numbers are charged too") {
   RequestMemory memory(2 * kMiB);
   RequestMemory::Share share(memory, 0);
-  const RequestMemory::Share::Used used(&share);
   const std::string text = "{\"a\":1e400,\"b\":" + std::string(60000, '[') + ArrayOf("1e1", 90000);
-  CHECK(ParseJson(text).status().code() == StatusCode::kLimitExceeded);
+  CHECK(ParseJson(text, &share).status().code() == StatusCode::kLimitExceeded);
 }
 
 TEST_CASE("elements that are passed on one by one take the memory of one") {
   const std::string text = ArrayOf(R"({"a":[1,2,{"b":"c"}]})", 40000);
   RequestMemory memory(kMiB);
   RequestMemory::Share share(memory, 0);
-  const RequestMemory::Share::Used used(&share);
   size_t elements = 0;
-  CHECK(ParseJsonElements(text, [&](const JsonValue& element) {
-          elements += element.Find("a")->items.size() == 3 ? 1 : 0;
-          return Status();
-        }).ok());
+  CHECK(ParseJsonElements(
+            text,
+            [&](const JsonValue& element) {
+              elements += element.Find("a")->items.size() == 3 ? 1 : 0;
+              return Status();
+            },
+            &share)
+            .ok());
   CHECK(elements == 40000);
   CHECK(memory.taken() <= kMiB / 2);
 }
@@ -245,28 +244,30 @@ TEST_CASE("elements are passed on once, in order, however large their numbers ar
     seen += element.text + (element.is_array() ? "list " : " ");
     return Status();
   };
-  CHECK(ParseJsonElements("[1,2,[3,4],1e400,5,-2e999,6]", note).ok());
+  CHECK(ParseJsonElements("[1,2,[3,4],1e400,5,-2e999,6]", note, nullptr).ok());
   CHECK(seen == "1 2 list 1e400 5 -2e999 6 ");
   seen.clear();
-  CHECK(ParseJsonElements("7", note).ok());
+  CHECK(ParseJsonElements("7", note, nullptr).ok());
   CHECK(seen == "7 ");
-  CHECK(ParseJsonElements("[]", note).ok());
+  CHECK(ParseJsonElements("[]", note, nullptr).ok());
   CHECK(seen == "7 ");
-  CHECK_FALSE(ParseJsonElements("[8,", note).ok());
+  CHECK_FALSE(ParseJsonElements("[8,", note, nullptr).ok());
   CHECK(seen == "7 8 ");
-  const Status enough = ParseJsonElements("[1,2,3", [](const JsonValue& element) {
-    return element.text == "2" ? Status::NotFound("enough") : Status();
-  });
+  const Status enough = ParseJsonElements(
+      "[1,2,3",
+      [](const JsonValue& element) {
+        return element.text == "2" ? Status::NotFound("enough") : Status();
+      },
+      nullptr);
   CHECK(enough.code() == StatusCode::kNotFound);
 }
 
 TEST_CASE("points that need much more memory than bytes are charged") {
   RequestMemory memory(8 * kMiB);
   RequestMemory::Share share(memory, 0);
-  const RequestMemory::Share::Used used(&share);
-  CHECK(ParsePutDocument(ArrayOf("{}", 1000)).ok());
+  CHECK(ParsePutDocument(ArrayOf("{}", 1000), &share).ok());
   for (const char* element : {"{}", "null"}) {
-    const auto points = ParsePutDocument(ArrayOf(element, 40000));
+    const auto points = ParsePutDocument(ArrayOf(element, 40000), &share);
     CHECK(points.status().code() == StatusCode::kLimitExceeded);
   }
   share.GiveAll();
@@ -275,7 +276,7 @@ TEST_CASE("points that need much more memory than bytes are charged") {
     for (int i = 0; i < 60000; ++i) all += (i > 0 ? ",\"" : "\"") + std::to_string(i) + "\":0";
     return all;
   }() + "}}";
-  CHECK(ParsePutDocument("[" + tags + "]").status().code() == StatusCode::kLimitExceeded);
+  CHECK(ParsePutDocument("[" + tags + "]", &share).status().code() == StatusCode::kLimitExceeded);
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ struct Named {
 
 Status Store(EdgeFixture& edge, const Named& named) {
   std::vector<Status> verdicts;
-  edge.ingest.AppendNamed({&named.point, 1}, RequestContext::Unlimited(), &verdicts);
+  edge.ingest.AppendNamed({&named.point, 1}, WriteContext::Unlimited(), &verdicts);
   REQUIRE(verdicts.size() == 1);
   return verdicts[0];
 }
@@ -41,7 +41,7 @@ bool KnownSpelling(EdgeFixture& edge, std::string_view metric, std::string_view 
   point.series = {Dialect::kJson, metric, tags};
   point.time.raw = 1700000001;
   point.value = PointValue::Int(1);
-  const auto appended = edge.ingest.AppendSpelled({&point, 1});
+  const auto appended = edge.ingest.AppendSpelled({&point, 1}, WriteContext::Unlimited());
   REQUIRE(appended.ok());
   return appended->known;
 }
@@ -69,8 +69,8 @@ TEST_CASE("if appends block on another machine, event loops do not append, and p
   point.time.raw = 1700000001;
   point.value = PointValue::Int(1);
   for (int i = 0; i < 2; ++i) {
-    CHECK_FALSE(remote.AppendSpelled({&point, 1})->known);
-    CHECK(remote.AppendLearning({&point, 1}, RequestContext::Unlimited())->known);
+    CHECK_FALSE(remote.AppendSpelled({&point, 1}, WriteContext::Unlimited())->known);
+    CHECK(remote.AppendLearning({&point, 1}, WriteContext::Unlimited())->known);
   }
   CHECK(edge.Cells().size() == 1);
 }
@@ -80,7 +80,7 @@ TEST_CASE("a field of a line is known once it was accepted by name, until names 
   const SpelledField field{"user", PointValue::Int(2)};
   const SpelledLine line{"cpu,host=a", Timestamp{1700000001}, 1};
   const auto known = [&](PointSink& sink) {
-    const auto appended = sink.AppendLines({&line, 1}, {&field, 1});
+    const auto appended = sink.AppendLines({&line, 1}, {&field, 1}, WriteContext::Unlimited());
     REQUIRE(appended.ok());
     return appended->known;
   };
@@ -101,7 +101,7 @@ TEST_CASE("a field of a line is known once it was accepted by name, until names 
   options.auto_create_metrics = options.append_blocks = true;
   Ingest remote(edge.points, edge.names, options);
   std::vector<Status> verdicts;
-  remote.AppendNamed({&named.point, 1}, RequestContext::Unlimited(), &verdicts);
+  remote.AppendNamed({&named.point, 1}, WriteContext::Unlimited(), &verdicts);
   CHECK_FALSE(known(remote));
 }
 
@@ -147,7 +147,7 @@ bool Learn(EdgeFixture& edge, const std::vector<Spelling>& spellings) {
     point.time.raw = 1700000002;
     point.value = PointValue::Int(1);
   }
-  const auto appended = edge.ingest.AppendLearning(points, RequestContext::Unlimited());
+  const auto appended = edge.ingest.AppendLearning(points, WriteContext::Unlimited());
   REQUIRE(appended.ok());
   return appended->known;
 }
@@ -224,7 +224,7 @@ TEST_CASE("if names are filtered no new one is learned, so that a refusal is cou
   point.series = {Dialect::kWords, "m", "a=bad"};
   point.time.raw = 1700000002;
   point.value = PointValue::Int(1);
-  CHECK_FALSE(ingest.AppendLearning({&point, 1}, RequestContext::Unlimited())->known);
+  CHECK_FALSE(ingest.AppendLearning({&point, 1}, WriteContext::Unlimited())->known);
   CHECK(names.Stats(UidKind::kTagv).rejected == 0);  // the exact path counts them
 }
 
@@ -298,7 +298,7 @@ TEST_CASE("the error of invalid tags is built once for all fields of a line") {
   points.push_back(Named("m.x", {}).point);
   points.back().tags = good;
   std::vector<Status> verdicts;
-  edge.ingest.AppendNamed(points, RequestContext::Unlimited(), &verdicts);
+  edge.ingest.AppendNamed(points, WriteContext::Unlimited(), &verdicts);
   REQUIRE(verdicts.size() == 5);
   for (size_t i = 0; i < 4; ++i) {
     CHECK(verdicts[i].code() == StatusCode::kInvalidArgument);
@@ -312,7 +312,7 @@ TEST_CASE("the error of invalid tags is built once for all fields of a line") {
   // The error of an invalid metric does not mention the tags.
   points = {Named("m!", {}).point, Named("m.x", {}).point, Named("m?", {}).point};
   for (NamedPoint& point : points) point.tags = good;
-  edge.ingest.AppendNamed(points, RequestContext::Unlimited(), &verdicts);
+  edge.ingest.AppendNamed(points, WriteContext::Unlimited(), &verdicts);
   CHECK(verdicts[0].message().find("m!") != std::string_view::npos);
   CHECK(verdicts[1].ok());
   CHECK(verdicts[2].message().find("m?") != std::string_view::npos);
@@ -338,7 +338,7 @@ TEST_CASE("a batch asks only once for names that another machine cannot give now
   const Named good("m", {{"a", "1"}}), other("n", {{"a", "1"}}), bad("m!", {{"a", "1"}});
   const NamedPoint points[] = {bad.point, good.point, other.point, good.point};
   std::vector<Status> verdicts;
-  remote.AppendNamed(points, RequestContext::Unlimited(), &verdicts);
+  remote.AppendNamed(points, WriteContext::Unlimited(), &verdicts);
   REQUIRE(verdicts.size() == 4);
   CHECK(verdicts[0].code() == StatusCode::kInvalidArgument);
   for (size_t i = 1; i < 4; ++i) CHECK(verdicts[i].code() == StatusCode::kUnavailable);
@@ -357,7 +357,8 @@ TEST_CASE("a request that ends early keeps the points stored before, and refuses
   FakeWatch request;
   request.checks_max = 2;
   std::vector<Status> verdicts;
-  edge.ingest.AppendNamed(points, request, &verdicts);
+  WriteContext context(request);
+  edge.ingest.AppendNamed(points, context, &verdicts);
   REQUIRE(verdicts.size() == 100);
   const auto stored = static_cast<size_t>(std::count_if(
       verdicts.begin(), verdicts.end(), [](const Status& verdict) { return verdict.ok(); }));
@@ -381,10 +382,11 @@ TEST_CASE("a batch of raw keys that ends early stores none of its points") {
   }
   FakeWatch request;
   request.checks_max = 1;
-  CHECK(edge.ingest.AppendLearning(points, request).status().code() ==
+  WriteContext context(request);
+  CHECK(edge.ingest.AppendLearning(points, context).status().code() ==
         StatusCode::kDeadlineExceeded);
   CHECK(edge.Cells().empty());
-  CHECK(edge.ingest.AppendLearning(points, RequestContext::Unlimited())->known);
+  CHECK(edge.ingest.AppendLearning(points, WriteContext::Unlimited())->known);
   CHECK(edge.Cells().size() == 1000);
 }
 
@@ -394,11 +396,11 @@ TEST_CASE("valid points of a batch are stored, and a refusal of the store refuse
   const NamedPoint points[] = {good.point, bad.point};
   std::vector<Status> verdicts;
   edge.points.RefuseAppends(1);
-  edge.ingest.AppendNamed(points, RequestContext::Unlimited(), &verdicts);
+  edge.ingest.AppendNamed(points, WriteContext::Unlimited(), &verdicts);
   REQUIRE(verdicts.size() == 2);
   CHECK(verdicts[0].code() == StatusCode::kBusy);
   CHECK(verdicts[1].code() == StatusCode::kInvalidArgument);
-  edge.ingest.AppendNamed(points, RequestContext::Unlimited(), &verdicts);
+  edge.ingest.AppendNamed(points, WriteContext::Unlimited(), &verdicts);
   CHECK(verdicts[0].ok());
   CHECK(edge.Cells().size() == 1);
 }
@@ -418,7 +420,7 @@ struct NarrowIngest {
   }
   Status Put(const Named& named) {
     std::vector<Status> verdicts;
-    ingest.AppendNamed({&named.point, 1}, RequestContext::Unlimited(), &verdicts);
+    ingest.AppendNamed({&named.point, 1}, WriteContext::Unlimited(), &verdicts);
     return verdicts.at(0);
   }
   std::vector<int64_t> HighestIds() {
@@ -447,13 +449,14 @@ TEST_CASE("a point without memory for its names leaves none behind, on every pat
   narrow.left = uid::Names::MemoryOf(large.size());
   CHECK(narrow.Put(fresh).code() == StatusCode::kExhausted);
   CHECK(narrow.ingest.Resolve(fresh.point).status().code() == StatusCode::kExhausted);
-  CHECK(narrow.ingest.ResolveTsuid(fresh.point).status().code() == StatusCode::kExhausted);
+  CHECK(narrow.ingest.ResolveTsuid(fresh.point, WriteContext::Unlimited()).status().code() ==
+        StatusCode::kExhausted);
   const std::string tags = R"({"host":"a","dc":"x","rack":")" + large + "\"}";
   SpelledPoint spelled;
   spelled.series = {Dialect::kJson, "n", tags};
   spelled.time.raw = 1700000001;
   spelled.value = PointValue::Int(1);
-  CHECK_FALSE(narrow.ingest.AppendLearning({&spelled, 1}, RequestContext::Unlimited())->known);
+  CHECK_FALSE(narrow.ingest.AppendLearning({&spelled, 1}, WriteContext::Unlimited())->known);
   CHECK(narrow.edge.Ids() == ids);
   CHECK(narrow.HighestIds() == highest);
   CHECK(narrow.Put(known).ok());
@@ -469,7 +472,7 @@ TEST_CASE("known series of a batch are stored if there is no memory for the name
   const Named points[] = {Named("m", {{"host", "new"}}), Named("m", {{"host", "a"}})};
   const NamedPoint batch[] = {points[0].point, points[1].point};
   std::vector<Status> verdicts;
-  narrow.ingest.AppendNamed(batch, RequestContext::Unlimited(), &verdicts);
+  narrow.ingest.AppendNamed(batch, WriteContext::Unlimited(), &verdicts);
   CHECK(verdicts.at(0).code() == StatusCode::kExhausted);
   CHECK(verdicts.at(1).ok());
 }

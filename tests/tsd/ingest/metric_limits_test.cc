@@ -109,7 +109,7 @@ TEST_CASE("series from before the start count") {
   points[0] = {"m", {&known, 1}, Timestamp{1700000001}, {}, {}};
   points[1] = {"m", {&unknown, 1}, Timestamp{1700000001}, {}, {}};
   std::vector<Status> verdicts;
-  ingest.AppendNamed(points, RequestContext::Unlimited(), &verdicts);
+  ingest.AppendNamed(points, WriteContext::Unlimited(), &verdicts);
   CHECK(verdicts[0].ok());
   CHECK(verdicts[1].code() == StatusCode::kInvalidArgument);
 }
@@ -132,12 +132,12 @@ TEST_CASE(
   REQUIRE(edge.names.FindOrAssign(UidKind::kMetric, "m").ok());
   http::ClientLimits clients({.points_per_s = 0, .new_series_per_hour = 1}, edge.clock);
   const auto client = clients.OfUser("a");
-  const Writer::ActingFor acting(client.get());
+  WriteContext context(RequestContext::Unlimited(), client.get());
   const TagText tag{"host", "a"};
   const auto append = [&](const std::string& metric) {
     const NamedPoint point = {metric, {&tag, 1}, Timestamp{1700000001}, {}, {}};
     std::vector<Status> verdicts;
-    edge.ingest.AppendNamed({&point, 1}, RequestContext::Unlimited(), &verdicts);
+    edge.ingest.AppendNamed({&point, 1}, context, &verdicts);
     return verdicts.at(0);
   };
   for (int i = 0; i < 20; ++i)

@@ -86,13 +86,13 @@ struct Process {
   }
   void Learn(const Spelling& spelling) {
     const SpelledPoint point = Point(spelling);
-    const auto appended = ingest->AppendLearning({&point, 1}, RequestContext::Unlimited());
+    const auto appended = ingest->AppendLearning({&point, 1}, WriteContext::Unlimited());
     REQUIRE(appended.ok());
     REQUIRE(appended->known);
   }
   bool Knows(const Spelling& spelling) {
     const SpelledPoint point = Point(spelling);
-    const auto appended = ingest->AppendSpelled({&point, 1});
+    const auto appended = ingest->AppendSpelled({&point, 1}, WriteContext::Unlimited());
     REQUIRE(appended.ok());
     return appended->known;
   }

@@ -166,7 +166,8 @@ TEST_CASE("formats of known keys survive new ones if clients use them") {
   process.Restart();
   REQUIRE(process.Recall().ok());
   const std::vector<SpelledPoint> batch(100, Process::Point(used));
-  for (int i = 0; i < 100; ++i) REQUIRE(process.ingest->AppendSpelled(batch)->known);
+  for (int i = 0; i < 100; ++i)
+    REQUIRE(process.ingest->AppendSpelled(batch, WriteContext::Unlimited())->known);
   process.Learn({Dialect::kJson, "cpu", R"({"host": "a"})"});
   process.Restart();
   REQUIRE(process.Recall().ok());
@@ -205,7 +206,7 @@ TEST_CASE("with random data, each restored key means the series of its names") {
       const Dialect dialect = below(2) == 0 ? Dialect::kJson : Dialect::kWords;
       tried.emplace_back(dialect, spell(dialect));
       const SpelledPoint point = Process::Point({dialect, names[below(5)], tried.back().second});
-      REQUIRE(process.ingest->AppendLearning({&point, 1}, RequestContext::Unlimited()).ok());
+      REQUIRE(process.ingest->AppendLearning({&point, 1}, WriteContext::Unlimited()).ok());
     }
     if (below(2) == 0) (void)process.names->Rename(UidKind::kTagv, "a", "new");
     if (below(2) == 0) (void)process.names->Delete(UidKind::kTagv, "b");

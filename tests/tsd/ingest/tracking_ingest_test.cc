@@ -26,7 +26,7 @@ TEST_CASE("each stored point is reported to the tracker, and refused ones are no
   bad.metric = "room temp";
   const NamedPoint points[] = {good, bad, good};
   std::vector<Status> results;
-  tracking.AppendNamed(points, RequestContext::Unlimited(), &results);
+  tracking.AppendNamed(points, WriteContext::Unlimited(), &results);
   REQUIRE(results.size() == 3);
   CHECK(results[0].ok());
   CHECK_FALSE(results[1].ok());
@@ -55,7 +55,8 @@ TEST_CASE("if a request ends early, exactly its stored points are tracked") {
   FakeWatch request;
   request.checks_max = 10;
   std::vector<Status> results;
-  tracking.AppendNamed(points, request, &results);
+  WriteContext context(request);
+  tracking.AppendNamed(points, context, &results);
   REQUIRE(results.size() == points.size());
   uint64_t stored = 0;
   for (const Status& result : results) stored += result.ok() ? 1 : 0;
@@ -86,7 +87,7 @@ TEST_CASE(
     appends.emplace_back(row.ok() && !row->empty() ? "tracked" : "not tracked");
   };
   std::vector<Status> results;
-  tracking.AppendNamed(points, RequestContext::Unlimited(), &results);
+  tracking.AppendNamed(points, WriteContext::Unlimited(), &results);
   CHECK(appends.front() == "not tracked");
   CHECK(appends.back() == "tracked");
 
@@ -94,7 +95,7 @@ TEST_CASE(
   edge.points.before_append = [&] {
     if (++calls == 2) edge.points.RefuseAppends(1);
   };
-  tracking.AppendNamed({&point, 1}, RequestContext::Unlimited(), &results);
+  tracking.AppendNamed({&point, 1}, WriteContext::Unlimited(), &results);
   CHECK(results[0].code() == StatusCode::kBusy);
 }
 
@@ -110,13 +111,13 @@ TEST_CASE("no raw series key is ever known, and a failing tracker does not fail 
   point.value = PointValue::Int(1);
   point.spelling = {Dialect::kJson, "m", "{\"host\":\"a\"}"};
   std::vector<Status> results;
-  tracking.AppendNamed({&point, 1}, RequestContext::Unlimited(), &results);
+  tracking.AppendNamed({&point, 1}, WriteContext::Unlimited(), &results);
   CHECK(results[0].ok());
   CHECK(tracking.failures() == 1);
 
   const SpelledPoint spelled{point.spelling, point.time, point.value};
-  CHECK(edge.ingest.AppendSpelled({&spelled, 1})->known);
-  CHECK_FALSE(tracking.AppendSpelled({&spelled, 1})->known);
+  CHECK(edge.ingest.AppendSpelled({&spelled, 1}, WriteContext::Unlimited())->known);
+  CHECK_FALSE(tracking.AppendSpelled({&spelled, 1}, WriteContext::Unlimited())->known);
 }
 
 }  // namespace
