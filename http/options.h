@@ -90,7 +90,6 @@ struct Options {
   /// Codec id of simple histograms (tsd.core.histograms.config); none = no histograms.
   std::optional<uint8_t> histogram_codec_id;
   std::string extra_name_characters;  // tsd.core.tag.allow_specialchars, UTF-8
-  int max_tags = 8;                   // tsd.storage.max_tags
   // tsd.ingest.default_tag: the tag of points without tags from protocols other than OpenTSDB's.
   std::string default_tag_key = "source", default_tag_value = "unknown";
 };

@@ -201,7 +201,6 @@ Result<http::Options> ReadHttpOptions(const Config& config) {
   options.stats_with_port = config.Bool("tsd.core.stats_with_port");
   ASSIGN_OR_RETURN(options.histogram_codec_id, ReadHistogramCodec(config));
   options.extra_name_characters = ReadExtraNameCharacters(config);
-  RETURN_IF_ERROR(ReadInt(config, "tsd.storage.max_tags", 1, kIntMax, &options.max_tags));
   RETURN_IF_ERROR(ReadDefaultTag(config, &options));
   RETURN_IF_ERROR(ReadGraphitePorts(config, &options));
   return options;
