@@ -12,8 +12,8 @@ constexpr auto kPoll = std::chrono::milliseconds(50);
 
 }  // namespace
 
-bool LargeLane::MayStart(int64_t held) const {
-  return (options_.width == 0 || working_ < options_.width) && memory_.roomy(held);
+bool LargeLane::MayStart(int64_t waiting_bytes) const {
+  return (options_.width == 0 || working_ < options_.width) && memory_.roomy(waiting_bytes);
 }
 
 Status LargeLane::Enter(int64_t held, const std::function<Status()>& look) {
@@ -27,9 +27,10 @@ Status LargeLane::Enter(int64_t held, const std::function<Status()>& look) {
                         "); please try again later");
   }
   const int64_t began_ns = clock_.MonotonicNs();
-  const auto place = waiting_.insert(waiting_.end(), 0);
+  const auto place = waiting_.insert(waiting_.end(), held);
+  waiting_bytes_ += held;
   Status status;
-  while (status.ok() && (place != waiting_.begin() || !MayStart(held))) {
+  while (status.ok() && (place != waiting_.begin() || !MayStart(waiting_bytes_))) {
     moved_.wait_for(lock, kPoll);
     lock.unlock();
     // Other queries wait behind this place, so it must be given up even if `look` throws.
@@ -43,6 +44,7 @@ Status LargeLane::Enter(int64_t held, const std::function<Status()>& look) {
     lock.lock();
   }
   waiting_.erase(place);
+  waiting_bytes_ -= held;
   if (status.ok()) ++working_;
   moved_.notify_all();
   return status;

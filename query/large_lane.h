@@ -24,8 +24,9 @@ struct LargeLaneOptions {
 /// Thread-safe.
 class LargeLane {
  public:
-  /// Both references must outlive the object. No large query starts while other requests hold more
-  /// than half of `memory`.
+  /// Both references must outlive the object. No large query starts while requests that do not wait
+  /// here hold more than half of `memory`. What waiting queries hold does not count, because it is
+  /// freed only after they have started.
   LargeLane(LargeLaneOptions options, const MemoryBudget& memory, const Clock& clock)
       : options_(options), memory_(memory), clock_(clock) {}
 
@@ -40,7 +41,8 @@ class LargeLane {
   [[nodiscard]] size_t waiting();
 
  private:
-  [[nodiscard]] bool MayStart(int64_t held) const;
+  /// `waiting_bytes`: held by the queries that wait, including the one that asks.
+  [[nodiscard]] bool MayStart(int64_t waiting_bytes) const;
 
   const LargeLaneOptions options_;
   const MemoryBudget& memory_;
@@ -48,8 +50,9 @@ class LargeLane {
 
   std::mutex mutex_;
   std::condition_variable moved_;
-  size_t working_ = 0;      // guarded by mutex_
-  std::list<int> waiting_;  // guarded by mutex_; one node per waiting query, in order of arrival
+  size_t working_ = 0;          // guarded by mutex_
+  int64_t waiting_bytes_ = 0;   // guarded by mutex_; what the waiting queries held on arrival
+  std::list<int64_t> waiting_;  // guarded by mutex_; the same for each, in order of arrival
 };
 
 }  // namespace hg::query

@@ -2,7 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <new>
+#include <thread>
+#include <vector>
 
 #include "tests/fault/starve.h"
 #include "tests/support/manual_clock.h"
@@ -40,6 +43,34 @@ TEST_CASE_FIXTURE(Rig, "a query that fails at any allocation gives up its place"
     CHECK(lane.waiting() == 0);
     CHECK(lane.working() == 1);
   }
+}
+
+TEST_CASE("waiting queries that hold most of the memory start one after the other") {
+  constexpr int kWaiting = 3;
+  MemoryBudget memory{100};
+  ManualClock clock{0};
+  LargeLane lane{{.width = 1}, memory, clock};
+  REQUIRE(lane.Enter(0, [] { return Status(); }).ok());
+  std::vector<std::thread> queries;
+  std::atomic<int> started{0};
+  for (int i = 0; i < kWaiting; ++i) {
+    queries.emplace_back([&] {
+      CHECK(memory.Take(30));
+      const Status entered = lane.Enter(30, [&] {
+        clock.AdvanceMs(100);  // a query that never starts is refused after 60 s of this clock
+        return Status();
+      });
+      memory.Give(30);
+      if (!entered.ok()) return;
+      ++started;
+      lane.Leave();
+    });
+  }
+  while (lane.waiting() < kWaiting) std::this_thread::yield();
+  lane.Leave();
+  for (std::thread& query : queries) query.join();
+  CHECK(started == kWaiting);
+  CHECK(lane.working() == 0);
 }
 
 }  // namespace
