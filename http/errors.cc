@@ -89,8 +89,8 @@ void SendError(ResponseWriter& out, const Request& request, int status, std::str
     return SendInfluxError(out, api, status, message);
   if (Unversioned(request)) {
     if (status == 404) return SendPage(out, request, 404, "Page Not Found", message);
-    // Statuses that OpenTSDB does not use: a browser must see them to react.
-    if (status == 401 || status == 403 || status == 429)
+    // Statuses that OpenTSDB does not use: browsers and agents must see them to react.
+    if (status == 401 || status == 403 || status == 429 || status == 503)
       return SendPage(out, request, status, ReasonPhrase(status), message);
     if (status >= 500) return SendPage(out, request, 500, "Internal Server Error", message);
     return SendPage(out, request, 400, "Bad Request", message);

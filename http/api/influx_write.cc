@@ -22,6 +22,8 @@ namespace {
 
 /// Points per batch; their names are kept in memory meanwhile.
 constexpr size_t kBatchPoints = 8192;
+/// Lines between two checks whether the request was ended. The longest take a few milliseconds.
+constexpr size_t kLinesPerCheck = 64;
 /// Long bodies are parsed in slices of this size.
 constexpr size_t kSliceBytes = 1 << 20;
 /// Bytes per batch, because each field of a line repeats the name of its measurement.
@@ -82,7 +84,9 @@ class InfluxWrite {
   void TakeBody() {
     std::string_view rest = request_.body;
     bool regular = rest.size() > kSliceBytes;
-    for (size_t number = 1; !rest.empty() && refusal_.ok();) {
+    for (size_t number = 1; !rest.empty();) {
+      refusal_ = request_.running->Check();
+      if (!refusal_.ok()) return;
       std::string_view slice = rest;
       if (regular && rest.size() > kSliceBytes)
         slice = rest.substr(0, rest.rfind('\n', kSliceBytes) + 1);
@@ -97,6 +101,7 @@ class InfluxWrite {
         TakeLines(&reader);
       }
       number = reader.next_number();
+      if (!refusal_.ok()) return;
     }
   }
 
@@ -120,6 +125,8 @@ class InfluxWrite {
 
   void TakeLines(InfluxLineReader* reader) {
     for (std::string_view line; reader->Next(&line);) {
+      if (lines_ % kLinesPerCheck == 0) refusal_ = request_.running->Check();
+      if (!refusal_.ok()) break;
       ++lines_;
       line_number_ = reader->number();
       if (const Status taken = TakeLine(line); !taken.ok()) Blame(line_number_, taken.message());

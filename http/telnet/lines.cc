@@ -54,7 +54,7 @@ class LineRunner {
   LinesResult Run(std::string_view lines) {
     std::string_view rest = lines;
     if (writes() && roles_.Has(Role::kWrite) && StoreLearning(lines)) rest = {};
-    while (!rest.empty() && !result_.close && result_.text.size() < kTextBytesMax) {
+    while (!rest.empty() && !result_.close && !heavy_ && result_.text.size() < kTextBytesMax) {
       const std::string_view line = TakeLine(&rest);
       if (!RunLine(line, lines.size() - rest.size())) break;
     }
@@ -153,7 +153,9 @@ class LineRunner {
       Tell(BuildText());
     } else if (command == "stats") {
       Count(std::exchange(done_, {}));  // the statistics include the lines before it
-      if (!muted_) Tell(StatsText(services_));
+      if (muted_) return;
+      Tell(StatsText(services_));
+      heavy_ = true;
     } else if (command == "help") {
       Help();
     } else if (command == "dropcaches") {
@@ -261,6 +263,9 @@ class LineRunner {
   const Roles roles_;
   WriteContext context_;
   size_t puts_together_;
+  // Whether a command took milliseconds. The remaining lines run after its reply was sent, because
+  // sending finds out whether the client has gone.
+  bool heavy_ = false;
   LinesResult result_;
   Done done_;
   std::vector<std::string_view> words_;

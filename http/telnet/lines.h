@@ -32,8 +32,9 @@ struct LinesCall {
 
 struct LinesResult {
   std::string text;  // replies, in the order of the lines
-  /// Number of bytes of the lines that were run. It is less than given if the text became long or
-  /// the store refused more (`busy`). Pass the rest again once the text is sent, or after a while.
+  /// Number of bytes of the lines that were run. It is less than given behind a `stats`, if the
+  /// text became long, or if the store refused more (`busy`). Pass the rest again once the text is
+  /// sent, or after a while.
   size_t used = 0;
   bool busy = false;
   bool close = false;      // `exit` was found; later lines were not read

@@ -363,6 +363,8 @@ def influx(path):
     yield lines("a text that never ends", lambda: 'm,host=a v="' + "\\\"" * (4 << 20))
     yield lines("200,000 wrong lines", lambda: "m\n" * 200_000)
     yield lines("20,000 new series", lambda: "".join(f"hostile,host=y{i} v=1 1500000000000000000\n" for i in range(20_000)))
+    yield lines("a million points of one known series", lambda: "known,host=a value=1 1500000000000000000\n" * 1_000_000)
+    yield lines("a million lines without a value", lambda: "m,host=a v=\n" * 1_000_000)
     yield lines("extreme numbers", lambda: "".join(f"m,host=a v={value} {value}\n" for value in EXTREME_NUMBERS))
     yield lines("a million empty lines", lambda: "\n" * 1_000_000)
     yield from extremes(path, "precision", ("n", "x" * 3000))

@@ -95,6 +95,15 @@ TEST_CASE("lines with long replies are run in parts") {
   }
 }
 
+TEST_CASE("lines behind stats wait until its reply was sent") {
+  EdgeFixture edge;
+  const std::string lines = "put m 1 1 a=b\nstats\nput m 2 1 a=b\nstats\n";
+  const LinesResult result = RunTelnetLines(lines, edge.services);
+  CHECK(result.used == std::string("put m 1 1 a=b\nstats\n").size());
+  CHECK(result.text.size() > 100);
+  CHECK(edge.counters.points_added.load() == 1);
+}
+
 TEST_CASE("if the client does not read, lines are run without replies") {
   EdgeFixture edge;
   const std::string lines = "put m x 1 a=b\nstats\nput m 1 1 a=b\nfoo\nput m 2 1 a!=b\n";
