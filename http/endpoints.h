@@ -39,7 +39,7 @@ enum class Place : uint8_t {
   kApi,   // below /api[/vN]; needs Options::api_enabled
   kRoot,  // first path segment; needs Options::ui_enabled
   kPath,  // the whole path, for APIs of other products; looked up first; needs Options::api_enabled
-  kWatch,  // first path segment; always enabled, for monitoring of the process
+  kWatch,  // as kPath, but always enabled, for monitoring of the process
 };
 
 /// The thread that handles a request first.
@@ -49,8 +49,8 @@ enum class Where : uint8_t {
 };
 
 struct Endpoint {
-  /// Request::Endpoint(), in lower case; "" with kRoot is the home page. With kPath: the whole path
-  /// as sent.
+  /// Request::Endpoint(), in lower case; "" with kRoot is the home page. With kPath
+  /// and kWatch: the whole path as sent.
   std::string_view name;
   Place place;
   uint8_t verbs;  // other methods get 405, or 400 on unversioned paths
