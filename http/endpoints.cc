@@ -14,9 +14,12 @@
 #include "http/api/metrics.h"
 #include "http/api/otlp.h"
 #include "http/api/pages.h"
+#include "http/api/prom_expression.h"
+#include "http/api/prom_federate.h"
 #include "http/api/prom_query.h"
 #include "http/api/prom_series.h"
 #include "http/api/prom_status.h"
+#include "http/api/prom_tsdb.h"
 #include "http/api/put.h"
 #include "http/api/query.h"
 #include "http/api/remote_read.h"
@@ -59,19 +62,15 @@ std::span<const Endpoint> Endpoints() {
       {"diediedie", Place::kRoot, kAny, kAllModes, ForAdmins, HandleDiediedie},
       {"dropcaches", Place::kApi, kGet | kDelete, kAllModes, ForAdmins, HandleDropcaches},
       {"favicon.ico", Place::kRoot, kAny, kReads, ForReaders, HandleFile},
-      {"healthz", Place::kWatch, kAny, kAllModes, ForAnyone, HandleHealthz, Where::kLoop},
       {"histogram", Place::kApi, kAny, kWrites, ForWriters, HandleHistogram},
       {"label", Place::kApi, kGet, kReads, ForReaders, HandlePromLabel},
       {"labels", Place::kApi, kGetPost, kReads, ForReaders, HandlePromLabels},
       {"logs", Place::kRoot, kGetPost, kAllModes, ForAdmins, HandleLogs},
-      {"metadata", Place::kApi, kGet, kReads, ForReaders, HandlePromMetadata},
-      {"metrics", Place::kWatch, kAny, kAllModes, ForReaders, HandleMetrics},
       {"put", Place::kApi, kPost, kWrites, ForWriters, HandlePut},
       {"q", Place::kRoot, kAny, kReads, ForReaders, HandleGraph},
       {"query", Place::kApi, kGetPostDelete, kReads, ForQueries, HandleQuery, Where::kLoop},
       {"query_range", Place::kApi, kGetPost, kReads, ForReaders, HandlePromQueryRange,
        Where::kLoop},
-      {"readyz", Place::kWatch, kAny, kAllModes, ForAnyone, HandleReadyz},
       {"read", Place::kApi, kPost, kReads, ForReaders, HandleRemoteRead},
       {"rollup", Place::kApi, kPost, kWrites, ForWriters, HandleRollup},
       {"s", Place::kRoot, kAny, kReads, ForReaders, HandleFile},
@@ -88,11 +87,30 @@ std::span<const Endpoint> Endpoints() {
       {"version", Place::kRoot, kGetPost, kAllModes, ForUsers, HandleVersion, Where::kLoop},
       {"write", Place::kApi, kPost, kWrites, ForWriters, HandleRemoteWrite},
 
-      {"/api/v1/alerts", Place::kPath, kGet, kReads, ForReaders, HandlePromAlerts},
+      {"/-/healthy", Place::kWatch, kAny, kAllModes, ForAnyone, HandleHealthz, Where::kLoop},
+      {"/-/ready", Place::kWatch, kAny, kAllModes, ForAnyone, HandleReadyz},
+      {"/healthz", Place::kWatch, kAny, kAllModes, ForAnyone, HandleHealthz, Where::kLoop},
+      {"/metrics", Place::kWatch, kAny, kAllModes, ForReaders, HandleMetrics},
+      {"/readyz", Place::kWatch, kAny, kAllModes, ForAnyone, HandleReadyz},
+
+      {"/api/v1/alertmanagers", Place::kPath, kGet, kReads, ForReaders, HandlePromNothing},
+      {"/api/v1/alerts", Place::kPath, kGet, kReads, ForReaders, HandlePromNothing},
+      {"/api/v1/format_query", Place::kPath, kGetPost, kReads, ForReaders, HandlePromFormat},
+      {"/api/v1/metadata", Place::kPath, kGet, kReads, ForReaders, HandlePromNothing},
       {"/api/v1/otlp/v1/metrics", Place::kPath, kPost, kWrites, ForWriters, HandleOtlpMetrics},
-      {"/api/v1/rules", Place::kPath, kGet, kReads, ForReaders, HandlePromRules},
+      {"/api/v1/parse_query", Place::kPath, kGetPost, kReads, ForReaders, HandlePromParse},
+      {"/api/v1/query_exemplars", Place::kPath, kGetPost, kReads, ForReaders, HandlePromExemplars},
+      {"/api/v1/rules", Place::kPath, kGet, kReads, ForReaders, HandlePromNothing},
+      {"/api/v1/scrape_pools", Place::kPath, kGet, kReads, ForReaders, HandlePromNothing},
       {"/api/v1/status/buildinfo", Place::kPath, kGet, kReads, ForReaders, HandlePromBuildInfo},
+      {"/api/v1/status/config", Place::kPath, kGet, kReads, ForReaders, HandlePromConfig},
+      {"/api/v1/status/flags", Place::kPath, kGet, kReads, ForReaders, HandlePromFlags},
+      {"/api/v1/status/runtimeinfo", Place::kPath, kGet, kReads, ForReaders, HandlePromRuntimeInfo},
+      {"/api/v1/status/tsdb", Place::kPath, kGet, kReads, ForReaders, HandlePromTsdb},
+      {"/api/v1/targets", Place::kPath, kGet, kReads, ForReaders, HandlePromNothing},
+      {"/api/v1/targets/metadata", Place::kPath, kGet, kReads, ForReaders, HandlePromNothing},
       {"/api/v2/write", Place::kPath, kPost, kWrites, ForWriters, HandleInfluxWrite},
+      {"/federate", Place::kPath, kGet, kReads, ForReaders, HandleFederate},
       {"/health", Place::kPath, kGet, kAllModes, ForUsers, HandleInfluxHealth},
       {"/influx/write", Place::kPath, kPost, kWrites, ForWriters, HandleInfluxWrite},
       {"/opentelemetry/v1/metrics", Place::kPath, kPost, kWrites, ForWriters, HandleOtlpMetrics},
@@ -106,19 +124,20 @@ std::span<const Endpoint> Endpoints() {
 
 const Endpoint* FindEndpoint(const Request& request, const Options& options) {
   const std::string_view target = request.target;
-  const Endpoint* const path =
-      FindEndpoint(target.substr(0, target.find('?')), Place::kPath, options);
-  if (path != nullptr) return path;
+  const std::string_view path = target.substr(0, target.find('?'));
+  for (const Place place : {Place::kPath, Place::kWatch}) {
+    if (const Endpoint* const found = FindEndpoint(path, place, options)) return found;
+  }
   const Place place = request.api_version >= 0 ? Place::kApi : Place::kRoot;
   return FindEndpoint(request.Endpoint(), place, options);
 }
 
 const Endpoint* FindEndpoint(std::string_view name, Place place, const Options& options) {
   if (name == "diediedie" && !options.diediedie_enabled) return nullptr;
-  const bool enabled = place == Place::kRoot ? options.ui_enabled : options.api_enabled;
+  const bool enabled =
+      place == Place::kWatch || (place == Place::kRoot ? options.ui_enabled : options.api_enabled);
   for (const Endpoint& endpoint : Endpoints()) {
-    const bool watch = endpoint.place == Place::kWatch && place == Place::kRoot;
-    if (endpoint.name != name || (!watch && (endpoint.place != place || !enabled))) continue;
+    if (endpoint.name != name || endpoint.place != place || !enabled) continue;
     return (endpoint.modes & ModeBit(options.mode)) != 0 ? &endpoint : nullptr;
   }
   return nullptr;

@@ -39,7 +39,7 @@ enum class Place : uint8_t {
   kApi,   // below /api[/vN]; needs Options::api_enabled
   kRoot,  // first path segment; needs Options::ui_enabled
   kPath,  // the whole path, for APIs of other products; looked up first; needs Options::api_enabled
-  kWatch,  // first path segment; always enabled, for monitoring of the process
+  kWatch,  // as kPath, but always enabled, for monitoring of the process
 };
 
 /// The thread that handles a request first.
@@ -50,7 +50,7 @@ enum class Where : uint8_t {
 
 struct Endpoint {
   /// The name that is compared with Request::Endpoint(), in lower case. "" with Place::kRoot is the
-  /// home page. With Place::kPath it is the whole path as sent.
+  /// home page. With Place::kPath and Place::kWatch it is the whole path as sent.
   std::string_view name;
   Place place;
   uint8_t verbs;  // other methods get 405, or 400 on unversioned paths

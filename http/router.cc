@@ -277,7 +277,7 @@ void Dispatch(Request& request, Services& services, ResponseWriter& out) {
   if (RefuseCallback(request, out)) return;
   const Endpoint* const endpoint = FindEndpoint(request, services.options);
   // Paths of other products have no versions and serializers.
-  if (endpoint == nullptr || endpoint->place != Place::kPath) {
+  if (endpoint == nullptr || endpoint->place == Place::kApi || endpoint->place == Place::kRoot) {
     if (request.api_version >= 0 && RefuseVersion(request, out)) return;
     if (RefuseSerializer(request, out)) return;
   }

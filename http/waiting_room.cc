@@ -127,9 +127,10 @@ std::string WaitingRoomAnswer(std::string_view received) {
     if (!received.starts_with("HEAD ")) text += body;
     return text;
   };
-  if (is("/healthz")) return answer("200 OK", "text/plain", "ok\n");
+  if (is("/healthz") || is("/-/healthy")) return answer("200 OK", "text/plain", "ok\n");
   constexpr std::string_view kBusy = "503 Service Unavailable\r\nRetry-After: 1";
-  if (is("/readyz")) return answer(kBusy, "text/plain", "starting: the store is being opened\n");
+  if (is("/readyz") || is("/-/ready"))
+    return answer(kBusy, "text/plain", "starting: the store is being opened\n");
   return answer(
       kBusy, "application/json; charset=UTF-8",
       R"({"error":{"code":503,"message":"The daemon is starting: its store is being opened"}})");

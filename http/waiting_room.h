@@ -16,13 +16,13 @@ namespace hg::http {
 
 class TlsContext;
 
-/// Accepts on a listening socket from construction until Stop. /healthz gets 200; any other HTTP
-/// request gets 503 with Retry-After, one per connection.
-/// Telnet connections are accepted but not read until the store is open, because the protocol has
-/// no "retry later" reply. Their number is limited so that HTTP clients can still be answered;
-/// telnet connections beyond the limit are closed unread. Over TLS a started session cannot be
-/// handed over, so telnet connections are closed; their clients have got no answers.
-/// Connections that were not accepted stay in the kernel's queue for the server.
+/// Accepts on a listening socket from construction until Stop. /healthz and /-/healthy get 200; any
+/// other HTTP request gets 503 with Retry-After, one per connection. Telnet connections are
+/// accepted but not read until the store is open, because the protocol has no "retry later" reply.
+/// Their number is limited so that HTTP clients can still be answered; telnet connections beyond
+/// the limit are closed unread. Over TLS a started session cannot be handed over, so telnet
+/// connections are closed; their clients have got no answers. Connections that were not accepted
+/// stay in the kernel's queue for the server.
 class WaitingRoom {
  public:
   /// Returns how many of `connections_max` connections are reserved for HTTP clients: a quarter, at

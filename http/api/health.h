@@ -1,5 +1,6 @@
 #pragma once
-// /healthz and /readyz: health checks for service managers and load balancers.
+// /healthz and /readyz, and the same checks under Prometheus' paths /-/healthy and /-/ready: health
+// checks for service managers and load balancers.
 
 #include <string_view>
 

@@ -10,7 +10,6 @@
 #include "http/wire/prom_value.h"
 #include "query/engine.h"
 #include "query/promql/evaluator.h"
-#include "query/promql/parser.h"
 #include "query/promql/stored_series.h"
 #include "storage/base/no_wait.h"
 #include "storage/model/letter_case.h"
@@ -53,16 +52,8 @@ std::optional<Asked> ReadQuery(const Request& request, Services& services, Respo
   const std::optional<size_t> limit = PromLimit(asked.parameters, out);
   if (!limit) return {};
   asked.limit = *limit;
-  Result<promql::ExprPtr> expr = promql::ParseExpression(asked.text, *request.running);
-  // Compiling a pattern takes long, so NoWait may have refused it.
-  if (const NoWait* no_wait = NoWait::Current(); no_wait != nullptr && no_wait->refused())
-    return {};
-  if (!expr.ok()) {
-    services.counters.query_invalid.fetch_add(1, std::memory_order_relaxed);
-    SendParameterError(out, "query", expr.status());
-    return {};
-  }
-  asked.expr = std::move(*expr);
+  asked.expr = PromExpression(request, asked.parameters, services, out);
+  if (asked.expr == nullptr) return {};
   return asked;
 }
 

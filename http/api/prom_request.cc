@@ -1,5 +1,6 @@
 #include "http/api/prom_request.h"
 
+#include <algorithm>
 #include <charconv>
 #include <string>
 #include <utility>
@@ -8,12 +9,15 @@
 #include "http/wire/percent.h"
 #include "http/wire/prom_time.h"
 #include "query/engine.h"
+#include "query/promql/parser.h"
 #include "storage/base/no_wait.h"
 
 namespace hg::http {
 namespace {
 
 constexpr std::string_view kJson = "application/json";
+/// Maximum match[] parameters of a request.
+constexpr size_t kSelectorsMax = 100;
 
 struct ErrorKind {
   std::string_view name;
@@ -163,32 +167,94 @@ std::optional<size_t> PromLimit(const Parameters& parameters, ResponseWriter& ou
   return {};
 }
 
+std::optional<PromSelectors> ReadPromSelectors(const Request& request, const Parameters& parameters,
+                                               ResponseWriter& out) {
+  namespace promql = query::promql;
+  PromSelectors asked;
+  const auto refuse = [&](std::string_view why) {
+    SendPromError(out, PromError::kBadData, "invalid parameter \"match[]\": " + std::string(why));
+    return std::nullopt;
+  };
+  ptrdiff_t patterns = 0;
+  for (const std::string& text : parameters.All("match[]")) {
+    if (asked.selectors.size() == kSelectorsMax)
+      return refuse("given more than " + std::to_string(kSelectorsMax) + " times");
+    Result<promql::Matchers> selector = promql::ParseSelector(text, *request.running);
+    // Compiling a pattern takes long, so NoWait may have refused it.
+    if (const NoWait* no_wait = NoWait::Current(); no_wait != nullptr && no_wait->refused())
+      return {};
+    if (!selector.ok()) {
+      SendParameterError(out, "match[]", selector.status());
+      return {};
+    }
+    patterns += std::count_if(selector->begin(), selector->end(), [](const promql::Matcher& m) {
+      return m.kind == promql::MatchKind::kMatches || m.kind == promql::MatchKind::kMatchesNot;
+    });
+    if (patterns > promql::kPatternsMax) {
+      return refuse("more than " + std::to_string(promql::kPatternsMax) +
+                    " regular expressions in all of them");
+    }
+    asked.selectors.push_back(std::move(*selector));
+    asked.text += (asked.text.empty() ? "" : ", ") + text;
+  }
+  return asked;
+}
+
 query::LabelNaming LabelNamingOf(const Options& options) {
   return {.extra_name_characters = options.extra_name_characters,
           .default_tag_key = options.default_tag_key,
           .default_tag_value = options.default_tag_value};
 }
 
-void AnswerProm(const Request& request, Services& services, const PromQuestion& question,
-                const PromFind& find, ResponseWriter& out) {
+void AnswerPromText(const Request& request, Services& services, const PromQuestion& question,
+                    const std::function<Result<PromWrite>(query::RunningRequest&)>& find,
+                    ResponseWriter& out) {
   query::RunningRequest& running = *request.running;
   if (const Status begun = BeginQuery(request, ListedAs(question)); !begun.ok())
     return SendPromError(out, ErrorOf(begun.code()), begun.message());
-  const Result<PromFound> found = find(running);
+  const Result<PromWrite> write = find(running);
   if (const NoWait* no_wait = NoWait::Current(); no_wait != nullptr && no_wait->refused()) return;
-  if (!found.ok()) return Fail(found.status(), services, running, out);
-  SendAnswer(request, services, running, out, [&](ResponseWriter& watched) {
-    watched.SetContentType(kJson);
-    JsonWriter json(&watched);
-    json.BeginObject();
-    json.Member("status", "success");
-    json.Key("data");
-    found->print(&json);
-    WriteTexts("warnings", found->warnings, &json);
-    WriteTexts("infos", found->infos, &json);
-    json.EndObject();
-    json.Finish();
-  });
+  if (!write.ok()) return Fail(write.status(), services, running, out);
+  SendAnswer(request, services, running, out, *write);
+}
+
+void AnswerProm(const Request& request, Services& services, const PromQuestion& question,
+                const PromFind& find, ResponseWriter& out) {
+  const auto find_json = [&find](query::RunningRequest& running) -> Result<PromWrite> {
+    ASSIGN_OR_RETURN(PromFound found, find(running));
+    return PromWrite([found = std::move(found)](ResponseWriter& watched) {
+      watched.SetContentType(kJson);
+      JsonWriter json(&watched);
+      json.BeginObject();
+      json.Member("status", "success");
+      json.Key("data");
+      found.print(&json);
+      WriteTexts("warnings", found.warnings, &json);
+      WriteTexts("infos", found.infos, &json);
+      json.EndObject();
+      json.Finish();
+    });
+  };
+  AnswerPromText(request, services, question, find_json, out);
+}
+
+void SendPromData(ResponseWriter& out, std::string_view data) {
+  out.SetContentType(kJson);
+  out.Write(R"({"status":"success","data":)" + std::string(data) + "}");
+}
+
+query::promql::ExprPtr PromExpression(const Request& request, const Parameters& parameters,
+                                      Services& services, ResponseWriter& out) {
+  const std::string* const text = parameters.Find("query");
+  Result<query::promql::ExprPtr> expr = query::promql::ParseExpression(
+      text == nullptr ? std::string_view() : *text, *request.running);
+  // Compiling a pattern takes long, so NoWait may have refused it.
+  if (const NoWait* no_wait = NoWait::Current(); no_wait != nullptr && no_wait->refused())
+    return nullptr;
+  if (expr.ok()) return std::move(*expr);
+  services.counters.query_invalid.fetch_add(1, std::memory_order_relaxed);
+  SendParameterError(out, "query", expr.status());
+  return nullptr;
 }
 
 }  // namespace hg::http

@@ -12,6 +12,7 @@
 #include "http/services.h"
 #include "http/wire/json_writer.h"
 #include "query/label_names.h"
+#include "query/promql/syntax.h"
 #include "query/running_request.h"
 #include "storage/base/status.h"
 
@@ -51,6 +52,15 @@ std::optional<size_t> PromLimit(const Parameters& parameters, ResponseWriter& ou
 /// The warning of a result that the limit has shortened.
 inline constexpr std::string_view kTruncated = "results truncated due to limit";
 
+/// The match[] parameters of a request; a series must match one of them.
+struct PromSelectors {
+  std::vector<query::promql::Matchers> selectors;
+  std::string text;  // shown in lists of running queries
+};
+/// nullopt: an error was sent, or NoWait refused to compile a regular expression.
+std::optional<PromSelectors> ReadPromSelectors(const Request& request, const Parameters& parameters,
+                                               ResponseWriter& out);
+
 /// The rules for label names, and for series without tags.
 query::LabelNaming LabelNamingOf(const Options& options);
 
@@ -72,5 +82,20 @@ using PromFind = std::function<Result<PromFound>(query::RunningRequest&)>;
 /// Runs one query and sends its response.
 void AnswerProm(const Request& request, Services& services, const PromQuestion& question,
                 const PromFind& find, ResponseWriter& out);
+
+/// Writes a response. Owns everything that it needs.
+using PromWrite = std::function<void(ResponseWriter&)>;
+/// As AnswerProm, for responses in another form than JSON.
+void AnswerPromText(const Request& request, Services& services, const PromQuestion& question,
+                    const std::function<Result<PromWrite>(query::RunningRequest&)>& find,
+                    ResponseWriter& out);
+
+/// Sends {"status":"success","data":DATA}. `data` is JSON.
+void SendPromData(ResponseWriter& out, std::string_view data);
+
+/// Parses the parameter "query". nullptr: an error was sent, or NoWait refused to compile a regular
+/// expression.
+query::promql::ExprPtr PromExpression(const Request& request, const Parameters& parameters,
+                                      Services& services, ResponseWriter& out);
 
 }  // namespace hg::http

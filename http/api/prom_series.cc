@@ -26,9 +26,6 @@ namespace {
 
 namespace promql = query::promql;
 
-/// Maximum match[] parameters of a request.
-constexpr size_t kSelectorsMax = 100;
-
 /// The selected series, and the limit of results.
 struct Asked {
   std::vector<promql::Matchers> selectors;  // a series must match one of them
@@ -48,32 +45,10 @@ std::optional<Asked> ReadAsked(const Request& request, Services& services, Respo
   if (!end_ms) return {};
   asked.start_ms = *start_ms;
   asked.end_ms = *end_ms;
-  const auto refuse = [&](std::string_view why) {
-    SendPromError(out, PromError::kBadData, "invalid parameter \"match[]\": " + std::string(why));
-    return std::nullopt;
-  };
-  ptrdiff_t patterns = 0;
-  for (const std::string& text : parameters->All("match[]")) {
-    if (asked.selectors.size() == kSelectorsMax)
-      return refuse("given more than " + std::to_string(kSelectorsMax) + " times");
-    Result<promql::Matchers> selector = promql::ParseSelector(text, *request.running);
-    // Compiling a pattern takes long, so NoWait may have refused it.
-    if (const NoWait* no_wait = NoWait::Current(); no_wait != nullptr && no_wait->refused())
-      return {};
-    if (!selector.ok()) {
-      SendParameterError(out, "match[]", selector.status());
-      return {};
-    }
-    patterns += std::count_if(selector->begin(), selector->end(), [](const promql::Matcher& m) {
-      return m.kind == promql::MatchKind::kMatches || m.kind == promql::MatchKind::kMatchesNot;
-    });
-    if (patterns > promql::kPatternsMax) {
-      return refuse("more than " + std::to_string(promql::kPatternsMax) +
-                    " regular expressions in all of them");
-    }
-    asked.selectors.push_back(std::move(*selector));
-    asked.text += (asked.text.empty() ? "" : ", ") + text;
-  }
+  std::optional<PromSelectors> selectors = ReadPromSelectors(request, *parameters, out);
+  if (!selectors) return {};
+  asked.selectors = std::move(selectors->selectors);
+  asked.text = std::move(selectors->text);
   const std::optional<size_t> limit = PromLimit(*parameters, out);
   if (!limit) return {};
   asked.limit = *limit;

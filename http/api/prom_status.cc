@@ -1,8 +1,18 @@
 #include "http/api/prom_status.h"
 
-#include <string>
+#include <unistd.h>
 
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <thread>
+
+#include "http/api/process_stats.h"
+#include "http/api/prom_request.h"
 #include "http/build_info.h"
+#include "http/errors.h"
 #include "http/wire/json_writer.h"
 
 namespace hg::http {
@@ -12,21 +22,44 @@ namespace {
 /// it.
 constexpr std::string_view kSpokenVersion = "3.5.0";
 
-void SendData(std::string_view data, ResponseWriter& out) {
-  out.SetContentType("application/json");
-  out.Write(R"({"status":"success","data":)" + std::string(data) + "}");
+/// Paths below /api/v1 and what is always returned there.
+struct Nothing {
+  std::string_view path, data;
+};
+constexpr Nothing kNothing[] = {
+    {"alertmanagers", R"({"activeAlertmanagers":[],"droppedAlertmanagers":[]})"},
+    {"alerts", R"({"alerts":[]})"},
+    {"metadata", "{}"},
+    {"rules", R"({"groups":[]})"},
+    {"scrape_pools", R"({"scrapePools":[]})"},
+    {"targets", R"({"activeTargets":[],"droppedTargets":[],"droppedTargetCounts":{}})"},
+    {"targets/metadata", "[]"},
+};
+
+/// RFC 3339 in UTC with milliseconds.
+std::string TimeText(int64_t ms) {
+  const std::chrono::sys_time<std::chrono::milliseconds> time{std::chrono::milliseconds(ms)};
+  const auto day = std::chrono::floor<std::chrono::days>(time);
+  const std::chrono::year_month_day date(day);
+  const std::chrono::hh_mm_ss clock(time - day);
+  char text[64];
+  std::snprintf(text, sizeof(text), "%04d-%02u-%02uT%02ld:%02ld:%02ld.%03ldZ",
+                static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
+                static_cast<unsigned>(date.day()), clock.hours().count(), clock.minutes().count(),
+                clock.seconds().count(), clock.subseconds().count());
+  return text;
 }
 
 }  // namespace
 
-void HandlePromMetadata(const Request&, Services&, ResponseWriter& out) { SendData("{}", out); }
-
-void HandlePromAlerts(const Request&, Services&, ResponseWriter& out) {
-  SendData(R"({"alerts":[]})", out);
-}
-
-void HandlePromRules(const Request&, Services&, ResponseWriter& out) {
-  SendData(R"({"groups":[]})", out);
+void HandlePromNothing(const Request& request, Services&, ResponseWriter& out) {
+  constexpr std::string_view kPrefix = "/api/v1/";
+  const std::string_view target = request.target;
+  const std::string_view path = target.substr(0, target.find('?')).substr(kPrefix.size());
+  for (const Nothing& nothing : kNothing) {
+    if (nothing.path == path) return SendPromData(out, nothing.data);
+  }
+  SendNotFound(out, request);
 }
 
 void HandlePromBuildInfo(const Request&, Services&, ResponseWriter& out) {
@@ -40,7 +73,63 @@ void HandlePromBuildInfo(const Request&, Services&, ResponseWriter& out) {
   json.Member("application", "Hourglass");
   json.Member("applicationVersion", build.product_version);
   json.EndObject();
-  SendData(data, out);
+  SendPromData(out, data);
+}
+
+void HandlePromConfig(const Request&, Services& services, ResponseWriter& out) {
+  std::string yaml, data;
+  // A JSON text is a quoted text of YAML, too.
+  for (const auto& [name, value] : services.settings) {
+    yaml += name + ": ";
+    JsonWriter(&yaml).String(value);
+    yaml += "\n";
+  }
+  JsonWriter json(&data);
+  json.BeginObject();
+  json.Member("yaml", yaml);
+  json.EndObject();
+  SendPromData(out, data);
+}
+
+void HandlePromFlags(const Request&, Services& services, ResponseWriter& out) {
+  std::string data;
+  JsonWriter json(&data);
+  json.BeginObject();
+  for (const auto& [name, value] : services.settings) json.Member(name, value);
+  json.EndObject();
+  SendPromData(out, data);
+}
+
+void HandlePromRuntimeInfo(const Request&, Services& services, ResponseWriter& out) {
+  const ProcessStats process = ReadProcessStats();
+  const auto setting = [&services](const char* name) {
+    const auto found = services.settings.find(name);
+    return found == services.settings.end() ? std::string() : found->second;
+  };
+  const std::string ttl_s = setting("tsd.storage.ttl");
+  const std::string start = TimeText(static_cast<int64_t>(process.start_time_s * 1000));
+  std::error_code no_folder;
+  char host[256] = "";
+  (void)::gethostname(host, sizeof(host) - 1);
+  std::string data;
+  JsonWriter json(&data);
+  json.BeginObject();
+  json.Member("startTime", start);
+  json.Member("CWD", std::filesystem::current_path(no_folder).string());
+  json.Member("hostname", host);
+  json.Member("serverTime", TimeText(services.clock.NowMs()));
+  json.Member("reloadConfigSuccess", true);
+  json.Member("lastConfigTime", start);
+  json.Member("corruptionCount", 0);
+  // The members of Go's runtime: threads and cores are the nearest to them.
+  json.Member("goroutineCount", static_cast<int64_t>(process.threads.size()));
+  json.Member("GOMAXPROCS", static_cast<int64_t>(std::thread::hardware_concurrency()));
+  json.Member("GOMEMLIMIT", int64_t{0});
+  json.Member("GOGC", "");
+  json.Member("GODEBUG", "");
+  json.Member("storageRetention", ttl_s.empty() ? "" : ttl_s + "s");
+  json.EndObject();
+  SendPromData(out, data);
 }
 
 }  // namespace hg::http

@@ -55,4 +55,16 @@ Result<int64_t> ParseDurationMs(std::string_view text) {
   return sum;
 }
 
+std::string DurationText(int64_t ms) {
+  if (ms == 0) return "0s";
+  std::string text;
+  for (const Unit& unit : kUnits) {
+    const bool whole_only = unit.name == "y" || unit.name == "w";
+    if (ms < unit.ms || (whole_only && ms % unit.ms != 0)) continue;
+    text.append(std::to_string(ms / unit.ms)).append(unit.name);
+    ms %= unit.ms;
+  }
+  return text;
+}
+
 }  // namespace hg::query::promql

@@ -2,6 +2,7 @@
 // Durations in PromQL's notation: "5m", "1h30m", "1d12h".
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "storage/base/status.h"
@@ -12,5 +13,9 @@ namespace hg::query::promql {
 /// ms, in this order, each at most once. A year has 365 days. A lone "0" needs no unit.
 /// InvalidArgument names the text.
 Result<int64_t> ParseDurationMs(std::string_view text);
+
+/// Returns the text of a duration in the form of Prometheus, with the fewest units: years and weeks
+/// only if nothing remains. `ms` is not negative.
+std::string DurationText(int64_t ms);
 
 }  // namespace hg::query::promql

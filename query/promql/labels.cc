@@ -82,9 +82,16 @@ std::string Labels::Text() const {
 std::string Quoted(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
-    if (c == '"' || c == '\\') out.push_back('\\');
-    if (c == '\n') {
-      out.append("\\n");
+    constexpr std::string_view kEscaped = "\a\b\f\n\r\t\v\\\"", kEscapes = "abfnrtv\\\"";
+    constexpr std::string_view kDigits = "0123456789abcdef";
+    constexpr unsigned char kBlank = 0x20, kDelete = 0x7F;
+    const auto byte = static_cast<unsigned char>(c);
+    if (const size_t escape = kEscaped.find(c); escape != std::string_view::npos) {
+      out.push_back('\\');
+      out.push_back(kEscapes[escape]);
+    } else if (byte < kBlank || byte == kDelete) {
+      out.append("\\x").push_back(kDigits[byte / 16]);
+      out.push_back(kDigits[byte % 16]);
     } else {
       out.push_back(c);
     }

@@ -57,7 +57,7 @@ class Labels {
   std::vector<Pair> pairs_;
 };
 
-/// Returns the text in quotes with escapes, as PromQL writes strings.
+/// Returns the text in quotes, as PromQL writes strings. Characters outside ASCII are not escaped.
 std::string Quoted(std::string_view text);
 
 }  // namespace hg::query::promql

@@ -53,6 +53,26 @@ std::string WithoutExponent(double value) {
   return (std::signbit(value) ? "-" : "") + digits;
 }
 
+/// Numbers whose size is in [fixed_from, fixed_below) are printed without an exponent.
+void AppendText(double value, double fixed_from, double fixed_below, std::string* out) {
+  // Below this value std::to_chars in fixed format prints no more digits than needed.
+  constexpr double kWholeBelow = 1e15;
+  constexpr size_t kBytesMax = 32;
+  if (AppendSpecial(value, out)) return;
+  const double size = std::abs(value);
+  if (size >= kWholeBelow && size < fixed_below) {
+    out->append(WithoutExponent(value));
+    return;
+  }
+  const bool fixed = size == 0 || (size >= fixed_from && size < fixed_below);
+  const size_t at = out->size();
+  out->resize(at + kBytesMax);
+  char* const text = out->data() + at;
+  const auto end = std::to_chars(text, text + kBytesMax, value,
+                                 fixed ? std::chars_format::fixed : std::chars_format::scientific);
+  out->resize(at + static_cast<size_t>(end.ptr - text));
+}
+
 bool TakePrefix(std::string_view* text, std::string_view lower) {
   if (text->size() < lower.size() || LowerCase(text->substr(0, lower.size())) != lower)
     return false;
@@ -120,22 +140,12 @@ std::string FixedText(double value) {
 
 void AppendAnswerText(double value, std::string* out) {
   constexpr double kFixedFrom = 1e-6, kFixedBelow = 1e21;
-  // Below this value std::to_chars in fixed format prints no more digits than needed.
-  constexpr double kWholeBelow = 1e15;
-  constexpr size_t kBytesMax = 32;
-  if (AppendSpecial(value, out)) return;
-  const double size = std::abs(value);
-  if (size >= kWholeBelow && size < kFixedBelow) {
-    out->append(WithoutExponent(value));
-    return;
-  }
-  const bool fixed = size == 0 || (size >= kFixedFrom && size < kFixedBelow);
-  const size_t at = out->size();
-  out->resize(at + kBytesMax);
-  char* const text = out->data() + at;
-  const auto end = std::to_chars(text, text + kBytesMax, value,
-                                 fixed ? std::chars_format::fixed : std::chars_format::scientific);
-  out->resize(at + static_cast<size_t>(end.ptr - text));
+  AppendText(value, kFixedFrom, kFixedBelow, out);
+}
+
+void AppendScrapedText(double value, std::string* out) {
+  constexpr double kFixedFrom = 1e-4, kFixedBelow = 1e6;
+  AppendText(value == 0 ? 0 : value, kFixedFrom, kFixedBelow, out);
 }
 
 }  // namespace hg::query::promql

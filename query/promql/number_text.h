@@ -25,4 +25,8 @@ std::string FixedText(double value);
 /// in this form.
 void AppendAnswerText(double value, std::string* out);
 
+/// Appends the same digits, with an exponent below 1e-04 and from 1e+06 on, as the text format for
+/// scrapes has them. -0 is "0".
+void AppendScrapedText(double value, std::string* out);
+
 }  // namespace hg::query::promql

@@ -39,23 +39,22 @@ constexpr OperatorWord kOperators[] = {
 };
 
 struct AggregatorWord {
-  std::string_view text;
   Aggregator aggregator;
   bool parameter = false;
 };
 constexpr AggregatorWord kAggregators[] = {
-    {"sum", Aggregator::kSum},
-    {"avg", Aggregator::kAvg},
-    {"count", Aggregator::kCount},
-    {"min", Aggregator::kMin},
-    {"max", Aggregator::kMax},
-    {"group", Aggregator::kGroup},
-    {"stddev", Aggregator::kStddev},
-    {"stdvar", Aggregator::kStdvar},
-    {"topk", Aggregator::kTopk, true},
-    {"bottomk", Aggregator::kBottomk, true},
-    {"quantile", Aggregator::kQuantile, true},
-    {"count_values", Aggregator::kCountValues, true},
+    {Aggregator::kSum},
+    {Aggregator::kAvg},
+    {Aggregator::kCount},
+    {Aggregator::kMin},
+    {Aggregator::kMax},
+    {Aggregator::kGroup},
+    {Aggregator::kStddev},
+    {Aggregator::kStdvar},
+    {Aggregator::kTopk, true},
+    {Aggregator::kBottomk, true},
+    {Aggregator::kQuantile, true},
+    {Aggregator::kCountValues, true},
 };
 
 template <typename Node>
@@ -144,7 +143,9 @@ class Parser {
     matching.on = tokens_.TakeWord("on");
     matching.given = matching.on || tokens_.TakeWord("ignoring");
     if (!matching.given) return {};
-    ASSIGN_OR_RETURN(matching.labels, TakeLabelList(&tokens_));
+    ASSIGN_OR_RETURN(LabelList labels, TakeLabelList(&tokens_));
+    matching.labels = std::move(labels.sorted);
+    matching.written_labels = std::move(labels.written);
     if (tokens_.TakeWord("group_left")) {
       matching.many = Matching::Side::kLeft;
     } else if (tokens_.TakeWord("group_right")) {
@@ -153,7 +154,9 @@ class Parser {
       return {};
     }
     if (!tokens_.Peek().Is("(")) return {};
-    ASSIGN_OR_RETURN(matching.included, TakeLabelList(&tokens_));
+    ASSIGN_OR_RETURN(LabelList included, TakeLabelList(&tokens_));
+    matching.included = std::move(included.sorted);
+    matching.written_included = std::move(included.written);
     return {};
   }
 
@@ -164,7 +167,8 @@ class Parser {
       Negation negation;
       negation.plus = tokens_.Next().text == "+";
       ASSIGN_OR_RETURN(negation.inner, TakeOperation(kPowerPrecedence));
-      if (auto* number = std::get_if<NumberLiteral>(&negation.inner->node)) {
+      auto* const number = std::get_if<NumberLiteral>(&negation.inner->node);
+      if (number != nullptr && negation.inner->parentheses == 0) {
         if (!negation.plus) number->value = -number->value;
         negation.inner->at = at;
         return std::move(negation.inner);
@@ -180,7 +184,7 @@ class Parser {
     const Token token = tokens_.Peek();
     if (IsNumber(token)) {
       ASSIGN_OR_RETURN(const double value, TakeNumber(&tokens_));
-      return MakeExpr(token.at, NumberLiteral{value});
+      return MakeExpr(token.at, NumberLiteral{value, token.kind == TokenKind::kDuration});
     }
     if (token.kind == TokenKind::kString) {
       tokens_.Next();
@@ -189,7 +193,7 @@ class Parser {
     if (tokens_.Take("(")) {
       ASSIGN_OR_RETURN(ExprPtr inner, TakeOperation(0));
       RETURN_IF_ERROR(tokens_.Expect(")", "behind an expression"));
-      inner->in_parentheses = true;
+      ++inner->parentheses;
       return inner;
     }
     if (token.kind == TokenKind::kIdentifier) {
@@ -197,7 +201,7 @@ class Parser {
       const bool called = next.Is("(");
       if (called || next.IsWord("by") || next.IsWord("without")) {
         for (const AggregatorWord& word : kAggregators) {
-          if (token.IsWord(word.text)) return TakeAggregation(word);
+          if (token.IsWord(AggregatorText(word.aggregator))) return TakeAggregation(word);
         }
       }
       if (IsReserved(token)) return tokens_.Unexpected("");
@@ -240,7 +244,9 @@ class Parser {
   Result<bool> TakeGrouping(Grouping* grouping) {
     grouping->without = tokens_.TakeWord("without");
     if (!grouping->without && !tokens_.TakeWord("by")) return false;
-    ASSIGN_OR_RETURN(grouping->labels, TakeLabelList(&tokens_));
+    ASSIGN_OR_RETURN(LabelList labels, TakeLabelList(&tokens_));
+    grouping->labels = std::move(labels.sorted);
+    grouping->written_labels = std::move(labels.written);
     return true;
   }
 
@@ -255,8 +261,9 @@ class Parser {
     }
     const size_t wanted = word.parameter ? 2 : 1;
     if (arguments.size() != wanted) {
-      return tokens_.Fail(at, std::string(word.text) + " takes " + std::to_string(wanted) +
-                                  " arguments, not " + std::to_string(arguments.size()));
+      return tokens_.Fail(at, std::string(AggregatorText(word.aggregator)) + " takes " +
+                                  std::to_string(wanted) + " arguments, not " +
+                                  std::to_string(arguments.size()));
     }
     if (word.parameter) aggregation.parameter = std::move(arguments.front());
     aggregation.inner = std::move(arguments.back());

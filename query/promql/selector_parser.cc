@@ -104,7 +104,7 @@ Result<int64_t> TakeLength(TokenStream* tokens) {
 
 /// Returns the modifiers that offset and @ change, or nullptr if the expression cannot have them.
 TimeShift* ShiftOf(Expr* expr) {
-  if (expr->in_parentheses) return nullptr;
+  if (expr->parentheses > 0) return nullptr;
   if (auto* selector = std::get_if<Selector>(&expr->node)) return &selector->shift;
   if (auto* subquery = std::get_if<Subquery>(&expr->node)) return &subquery->shift;
   return nullptr;
@@ -158,7 +158,7 @@ Status TakeAt(TokenStream* tokens, size_t at, Expr* operand) {
 
 Status MakeRange(TokenStream* tokens, size_t at, int64_t range_ms, Expr* operand) {
   auto* const selector = std::get_if<Selector>(&operand->node);
-  if (selector == nullptr || operand->in_parentheses)
+  if (selector == nullptr || operand->parentheses > 0)
     return tokens->Fail(at, "a range belongs behind a selector");
   if (selector->shift.offset_ms) return tokens->Fail(at, "a range belongs in front of offset");
   if (selector->shift.at != TimeShift::At::kNone)
@@ -223,6 +223,7 @@ Result<Selector> TakeSelector(TokenStream* tokens) {
   Selector selector;
   const size_t at = tokens->Peek().at;
   const bool named = tokens->Peek().kind == TokenKind::kIdentifier;
+  selector.named = named;
   if (named) {
     selector.matchers.push_back(
         {std::string(kNameLabel), MatchKind::kEqual, tokens->Next().text, nullptr});
@@ -238,9 +239,9 @@ Result<Selector> TakeSelector(TokenStream* tokens) {
   return selector;
 }
 
-Result<std::vector<std::string>> TakeLabelList(TokenStream* tokens) {
+Result<LabelList> TakeLabelList(TokenStream* tokens) {
   RETURN_IF_ERROR(tokens->Expect("(", "in grouping"));
-  std::vector<std::string> labels;
+  LabelList labels;
   while (!tokens->Take(")")) {
     const size_t before = tokens->place();
     const Token& name = tokens->Peek();
@@ -248,13 +249,14 @@ Result<std::vector<std::string>> TakeLabelList(TokenStream* tokens) {
         name.kind == TokenKind::kIdentifier && name.text.find(':') == std::string::npos;
     if (!word && (name.kind != TokenKind::kString || name.text.empty()))
       return tokens->Unexpected("in grouping", "the name of a label");
-    labels.push_back(tokens->Next().text);
+    labels.written.push_back(tokens->Next().text);
     if (!tokens->Take(",") && !tokens->Peek().Is(")"))
       return tokens->Unexpected("in grouping", "\",\" or \")\"");
     INVARIANT(tokens->place() > before);
   }
-  std::sort(labels.begin(), labels.end());
-  labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
+  labels.sorted = labels.written;
+  std::sort(labels.sorted.begin(), labels.sorted.end());
+  labels.sorted.erase(std::unique(labels.sorted.begin(), labels.sorted.end()), labels.sorted.end());
   return labels;
 }
 

@@ -13,8 +13,13 @@ namespace hg::query::promql {
 /// Parses a metric name, matchers in braces, or both.
 Result<Selector> TakeSelector(TokenStream* tokens);
 
-/// Parses "(a, b)". Label names may be quoted. The result is sorted, without repeats.
-Result<std::vector<std::string>> TakeLabelList(TokenStream* tokens);
+struct LabelList {
+  std::vector<std::string> sorted;   // without repeats
+  std::vector<std::string> written;  // as written
+};
+
+/// Parses "(a, b)". Label names may be quoted.
+Result<LabelList> TakeLabelList(TokenStream* tokens);
 
 /// Returns whether TakeNumber can parse the token.
 bool IsNumber(const Token& token);

@@ -32,6 +32,13 @@ std::string_view OperatorText(BinaryOperator op) {
   return kTexts[static_cast<size_t>(op)];
 }
 
+std::string_view AggregatorText(Aggregator aggregator) {
+  constexpr std::string_view kTexts[] = {"sum",  "avg",     "count",    "min",
+                                         "max",  "group",   "stddev",   "stdvar",
+                                         "topk", "bottomk", "quantile", "count_values"};
+  return kTexts[static_cast<size_t>(aggregator)];
+}
+
 ValueType TypeOf(const Expr& expr) {
   if (expr.As<NumberLiteral>() != nullptr) return ValueType::kScalar;
   if (expr.As<StringLiteral>() != nullptr) return ValueType::kString;

@@ -34,6 +34,7 @@ struct TimeShift {
 
 struct NumberLiteral {
   double value = 0;
+  bool duration = false;  // written as a duration; the value is its seconds
 };
 
 struct StringLiteral {
@@ -42,6 +43,7 @@ struct StringLiteral {
 
 struct Selector {
   Matchers matchers;     // including one for the metric name
+  bool named = false;    // matchers[0] is a name that was written in front of the braces
   int64_t range_ms = 0;  // 0 = an instant vector
   TimeShift shift;
 };
@@ -60,7 +62,8 @@ struct Call {
 
 struct Grouping {
   bool without = false;
-  std::vector<std::string> labels;  // sorted, without repeats
+  std::vector<std::string> labels;          // sorted, without repeats
+  std::vector<std::string> written_labels;  // the same labels as written
 };
 
 enum class Aggregator : uint8_t {
@@ -110,6 +113,8 @@ bool IsSetOperator(BinaryOperator op);
 bool DropsName(BinaryOperator op);
 /// Returns the operator in PromQL's notation.
 std::string_view OperatorText(BinaryOperator op);
+/// Returns the aggregation in PromQL's notation.
+std::string_view AggregatorText(Aggregator aggregator);
 
 /// Decides which series of two vectors belong together.
 struct Matching {
@@ -121,6 +126,7 @@ struct Matching {
   // The side of group_left or group_right, on which several series may match one.
   Side many = Side::kNone;
   std::vector<std::string> included;  // labels to copy from the other side; sorted, without repeats
+  std::vector<std::string> written_labels, written_included;  // the same labels as written
 };
 
 struct Binary {
@@ -136,8 +142,8 @@ struct Negation {
 };
 
 struct Expr {
-  size_t at = 0;  // byte offset in the text
-  bool in_parentheses = false;
+  size_t at = 0;            // byte offset in the text
+  uint8_t parentheses = 0;  // the number of pairs around the expression
   std::variant<NumberLiteral, StringLiteral, Selector, Subquery, Call, Aggregation, Binary,
                Negation>
       node;

@@ -21,7 +21,7 @@ WORD = re.compile(r'(?:\b(?:part|kind|type|call)|Segment\(1\)) [!=]= "([a-z]+)"'
 VERBS = {"kGet": "GET", "kPost": "POST", "kPut": "PUT", "kDelete": "DELETE", "kGetPost": "GET POST",
          "kGetPostDelete": "GET POST DELETE", "kGetPostPutDelete": "GET POST PUT DELETE"}
 
-OF_ANY = {"/": "GET", "/api/annotation": "GET POST PUT DELETE", "/api/histogram": "POST",
+OF_ANY = {"/": "GET", "/-/healthy": "GET", "/-/ready": "GET", "/api/annotation": "GET POST PUT DELETE", "/api/histogram": "POST",
           "/api/annotations": "GET",  # its other verbs are described with /api/annotation
           "/api/tree": "GET POST PUT DELETE", "/diediedie": "GET", "/favicon.ico": "GET", "/healthz": "GET", "/metrics": "GET",
           "/ping": "GET", "/q": "GET", "/readyz": "GET", "/s": "GET",
@@ -79,7 +79,7 @@ REFUSED = {
 
 
 def path_of(name, place):
-    if place == "kPath":
+    if place in ("kPath", "kWatch"):
         return name
     return ("/api/" if place == "kApi" else "/") + name
 

@@ -235,11 +235,12 @@ def promql_long_texts():
         "100,000 labels to group by": lambda: "sum by (" + ",".join(f"l{i}" for i in range(100_000)) + ") (wide)",
         "2,000 selectors of all series": lambda: "+".join(["wide"] * 2_000), "10,000 different metrics": lambda: " or ".join(f"m{i}" for i in range(10_000)),
         "a million numbers in brackets": lambda: "[" * 1_000_000,
+        "a list below 1,000 operators": lambda: 'label_join(wide, "a", "b"' + ',""' * 15_000 + ")" + "+wide" * 1_000,
+        "long numbers in many lines": lambda: "1" + "+1e308" * 1_000, "one line of 60 kB": lambda: "(" * 99 + "wide{a='" + "x" * 60_000 + "'}" + ")" * 99,
     }.items()
 
 
-def promql(world, verb):
-    path = "/api/v1/query"
+def promql(world, verb, path="/api/v1/query"):
     for what, text in promql_texts():
         short = url(path, query=text, time=world.now)
         if (len(short) < REQUEST_LINE_MAX) == (verb == "GET"):
@@ -657,7 +658,9 @@ def cases(world):
             Case("a deletion of all times", url("/api/query", start="1", end=world.now, m="sum:1ms-sum-zero:nothing"))],
         "POST /api/query/exp": exp_queries(), "GET /api/query/gexp": gexp_queries(), "GET /api/v1/query": promql(world, "GET"), "POST /api/v1/query": promql(world, "POST"),
         "GET /api/query_range": promql_range(world, "GET"), "POST /api/query_range": promql_range(world, "POST"), "GET /api/label": selectors(world, "/api/v1/label/host/values", "GET"),
-        "GET /api/metadata": extremes("/api/v1/metadata", "limit") + extremes("/api/v1/metadata", "metric", ("x" * 3500,)), "POST /api/read": remote_reads(world),
+        "GET /api/v1/metadata": extremes("/api/v1/metadata", "limit") + extremes("/api/v1/metadata", "metric", ("x" * 3500,)),
+        "GET /api/v1/targets/metadata": extremes("/api/v1/targets/metadata", "limit"), "GET /api/v1/status/tsdb": extremes("/api/v1/status/tsdb", "limit"),
+        "GET /federate": selectors(world, "/federate", "GET"), "POST /api/read": remote_reads(world),
         "POST /api/put": puts(), "POST /api/rollup": rollups(), "POST /api/histogram": histograms(), "POST /write": influx("/write"),
         "POST /influx/write": influx("/influx/write"), "POST /api/v1/otlp/v1/metrics": otlp("/api/v1/otlp/v1/metrics"),
         "POST /opentelemetry/v1/metrics": otlp("/opentelemetry/v1/metrics"),
@@ -669,6 +672,7 @@ def cases(world):
         "GET /favicon.ico": [Case("with parameters", "/favicon.ico?" + "a=1&" * 600)],
     }
     for verb in ("GET", "POST"):
+        out.update({f"{verb} {path}": promql(world, verb, path) for path in ("/api/v1/format_query", "/api/v1/parse_query", "/api/v1/query_exemplars")})
         out.update({f"{verb} /api/query/last": last_points(verb), f"{verb} /api/labels": selectors(world, "/api/v1/labels", verb),
                     f"{verb} /api/series": selectors(world, "/api/v1/series", verb), f"{verb} /api/suggest": suggests("/api/suggest", verb),
                     f"{verb} /suggest": suggests("/suggest", "GET"), f"{verb} /api/search/lookup": lookups(verb), f"{verb} /api/uid/assign": uid_assigns(verb),
@@ -691,8 +695,9 @@ def cases(world):
 # Endpoints without parameters that could make an answer larger or slower; they get only the cases of `anything`.
 WITHOUT_PARAMETERS = {f"{verb} {path}" for verb in ("GET", "POST") for path in (
     "/aggregators", "/api/aggregators", "/api/config", "/api/version", "/version", "/api/stats", "/stats", "/api/admin")} | {f"GET {path}" for path in (
-        "/", "/api/config/filters", "/api/dropcaches", "/api/stats/jvm", "/api/stats/threads", "/api/user", "/api/v1/alerts", "/api/v1/rules",
-        "/api/v1/status/buildinfo", "/health", "/healthz", "/metrics", "/ping", "/readyz")} | {"POST /logs", "DELETE /api/dropcaches", "DELETE /api/stats"}
+        "/", "/api/config/filters", "/api/dropcaches", "/api/stats/jvm", "/api/stats/threads", "/api/user", "/api/v1/alertmanagers", "/api/v1/alerts", "/api/v1/rules",
+        "/api/v1/scrape_pools", "/api/v1/status/buildinfo", "/api/v1/status/config", "/api/v1/status/flags", "/api/v1/status/runtimeinfo", "/api/v1/targets",
+        "/health", "/healthz", "/-/healthy", "/-/ready", "/metrics", "/ping", "/readyz")} | {"POST /logs", "DELETE /api/dropcaches", "DELETE /api/stats"}
 
 # Endpoints that are not called, each with the reason.
 NOT_CALLED = {"GET /diediedie": "it stops the daemon"}

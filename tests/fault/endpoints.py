@@ -456,7 +456,7 @@ def path_of(pair):
     """The path of the request; PromQL's endpoints are below /api/v1."""
     verb, path = pair.split()
     return {"/api/label": "/api/v1/label/host/values"}.get(path, path.replace("/api/", "/api/v1/") if path in (
-        "/api/labels", "/api/series", "/api/metadata", "/api/query_range", "/api/read", "/api/write") else path), verb
+        "/api/labels", "/api/series", "/api/query_range", "/api/read", "/api/write") else path), verb
 
 
 def planted_faults(planted):

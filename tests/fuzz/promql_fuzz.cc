@@ -1,5 +1,6 @@
 // PromQL expressions and selectors: they are parsed to their end and evaluated over a few series.
-// Parsing takes less than a second and not more memory than charged (tests/run_fuzzers).
+// The format of an expression is an expression with the same format. Parsing takes less than a
+// second and not more memory than charged (tests/run_fuzzers).
 
 #include <cstddef>
 #include <cstdint>
@@ -7,6 +8,7 @@
 #include <string_view>
 
 #include "query/promql/evaluator.h"
+#include "query/promql/format.h"
 #include "query/promql/lexer.h"
 #include "query/promql/parser.h"
 #include "storage/base/invariant.h"
@@ -79,6 +81,12 @@ void ReadText(std::string_view text) {
   (void)Read(ParseSelector(text, watch));
   const Result<ExprPtr> expr = ParseExpression(text, watch);
   if (!Read(expr)) return;
+  if (const Result<std::string> formatted = FormatExpression(**expr, watch); Read(formatted)) {
+    // The format may be longer than an expression may be.
+    const Result<ExprPtr> again = ParseExpression(*formatted);
+    INVARIANT(again.ok() || formatted->size() > kExpressionBytesMax);
+    if (again.ok()) INVARIANT(*FormatExpression(**again) == *formatted);
+  }
   Evaluate(**expr, {kStartMs + 90'000, 0, 1});
   const ValueType type = TypeOf(**expr);
   if (type == ValueType::kScalar || type == ValueType::kVector)

@@ -42,19 +42,22 @@ class LineSocket : public ClientSocket {
   }
 };
 
-TEST_CASE("while the store opens, /healthz is 200 and /readyz is 503") {
+TEST_CASE(
+    "while the store opens, /healthz and /-/healthy are 200, and /readyz and /-/ready are 503") {
   const ListeningSocket listener = AnySocket();
   WaitingRoom room(listener, 100);
   const uint16_t port = listener.port();
   CHECK(AnswerTo(port, "GET /healthz HTTP/1.1\r\n\r\n").ends_with("\r\n\r\nok\n"));
+  CHECK(AnswerTo(port, "GET /-/healthy HTTP/1.1\r\n\r\n").ends_with("\r\n\r\nok\n"));
   CHECK(AnswerTo(port, "GET /healthz?x HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 200 OK\r\n"));
   const std::string head = AnswerTo(port, "HEAD /healthz HTTP/1.1\r\n\r\n");
   CHECK(head.starts_with("HTTP/1.1 200 OK\r\n"));
   CHECK(head.ends_with("\r\n\r\n"));
   CHECK(head.find("X-Content-Type-Options: nosniff\r\n") != std::string::npos);
   for (const char* request :
-       {"GET /readyz HTTP/1.1\r\n\r\n", "GET /healthzz HTTP/1.1\r\n\r\n",
-        "POST /healthz HTTP/1.1\r\nContent-Length: 0\r\n\r\n", "GET /api/version HTTP/1.0\r\n\r\n",
+       {"GET /readyz HTTP/1.1\r\n\r\n", "GET /-/ready HTTP/1.1\r\n\r\n",
+        "GET /healthzz HTTP/1.1\r\n\r\n", "POST /healthz HTTP/1.1\r\nContent-Length: 0\r\n\r\n",
+        "GET /api/version HTTP/1.0\r\n\r\n",
         "POST /api/put HTTP/1.1\r\nContent-Length: 2\r\n\r\n[]"}) {
     CAPTURE(request);
     const std::string answer = AnswerTo(port, request);

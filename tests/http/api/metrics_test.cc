@@ -120,12 +120,13 @@ TEST_CASE(
     f.options.mode = mode;
     f.options.ui_enabled = false;
     f.options.api_enabled = false;
-    for (const char* path : {"/metrics", "/healthz", "/readyz"}) {
+    for (const char* path : {"/metrics", "/healthz", "/readyz", "/-/healthy", "/-/ready"}) {
       CAPTURE(path);
       CHECK(f.Ask("GET", path).status == 200);
       CHECK(f.Ask("HEAD", path).status == 200);
       CHECK(f.Ask("POST", path).status == 400);
       CHECK(f.Ask("GET", std::string("/api") + path).status == 404);
+      CHECK(f.Ask("GET", std::string(path) + "/find").status == 404);
     }
   }
 }
@@ -156,6 +157,9 @@ TEST_CASE("/readyz gives the reason, and /healthz needs no store") {
   CHECK(ask("/readyz").status == 503);
   CHECK(ask("/readyz").content_type == "text/plain");
   CHECK(ask("/readyz").body == "memory is over its budget\n");
+  CHECK(ask("/-/ready").status == 503);
+  CHECK(ask("/-/ready").body == ask("/readyz").body);
+  CHECK(ask("/-/healthy").body == "ok\n");
   CHECK(HasLine(ask("/metrics").body, "hourglass_ready 0"));
   CHECK(ask("/healthz").status == 200);
   CHECK(ask("/healthz").body == "ok\n");

@@ -3,10 +3,12 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "query/promql/sample.h"
 #include "storage/codec/row_key.h"
 #include "storage/points/points.h"
 #include "tests/http/api/api_fixture.h"
@@ -287,8 +289,14 @@ TEST_CASE("clients can identify the server") {
   CHECK(build.find(R"("application":"Hourglass")") != std::string::npos);
 }
 
-TEST_CASE("the lists of rules and alerts are empty") {
+TEST_CASE("the lists of rules, alerts, targets and Alertmanagers are empty") {
   PromFixture f;
+  CHECK(f.Get("/api/v1/alertmanagers") ==
+        Success(R"({"activeAlertmanagers":[],"droppedAlertmanagers":[]})"));
+  CHECK(f.Get("/api/v1/targets?state=active") ==
+        Success(R"({"activeTargets":[],"droppedTargets":[],"droppedTargetCounts":{}})"));
+  CHECK(f.Get("/api/v1/targets/metadata") == Success("[]"));
+  CHECK(f.Get("/api/v1/scrape_pools") == Success(R"({"scrapePools":[]})"));
   CHECK(f.Get("/api/v1/rules") == Success(R"({"groups":[]})"));
   CHECK(f.Get("/api/v1/rules?type=alert") == Success(R"({"groups":[]})"));
   CHECK(f.Get("/api/v1/alerts") == Success(R"({"alerts":[]})"));
@@ -297,7 +305,7 @@ TEST_CASE("the lists of rules and alerts are empty") {
 TEST_CASE("unknown paths below /api/v1/status get OpenTSDB's 404") {
   PromFixture f;
   for (const char* path : {"/api/status", "/api/status/buildinfo", "/api/v1/status",
-                           "/api/v1/status/flags", "/api/v1/status/buildinfo/x"}) {
+                           "/api/v1/status/none", "/api/v1/status/buildinfo/x"}) {
     CAPTURE(path);
     CHECK(f.Get(path).starts_with(R"(404 {"error":{"code":404,"message":"Endpoint not found")"));
   }
@@ -326,6 +334,158 @@ TEST_CASE("all names are listed, whatever pieces they are read in, and their mem
   const std::string all = f.Get("/api/v1/label/__name__/values");
   CHECK(std::count(all.begin(), all.end(), ',') == kMore + 2);  // and "data", and two others
   CHECK(f.queries.running().budget().taken() == 0);
+}
+
+TEST_CASE("an expression is formatted") {
+  PromFixture f;
+  CHECK(f.Get("/api/v1/format_query?query=sum(foo)by(a)%2Fbar") ==
+        Success(R"("sum by (a) (foo) / bar")"));
+  CHECK(f.Post("/api/v1/format_query", "query=up%7Ba%3D'b'%7D%5B300%5D") ==
+        Success(R"("up{a=\"b\"}[5m]")"));
+  CHECK(f.Get("/api/v1/format_query?query=sum(") ==
+        Failure(400, "bad_data",
+                R"(invalid parameter \"query\": 1:5: parse error: unexpected end of input)"));
+  CHECK(f.Get("/api/v1/format_query").starts_with("400 "));
+  CHECK(f.queries.running().budget().taken() == 0);
+}
+
+TEST_CASE("an expression is returned as a tree") {
+  PromFixture f;
+  CHECK(f.Get("/api/v1/parse_query?query=foo/bar") ==
+        Success(R"({"type":"binaryExpr","op":"/",)"
+                R"("lhs":{"type":"vectorSelector","name":"foo","matchers":[{"name":"__name__",)"
+                R"("value":"foo","type":"="}],"offset":0,"offsetExpr":null,"timestamp":null,)"
+                R"("startOrEnd":null,"anchored":false,"smoothed":false},)"
+                R"("rhs":{"type":"vectorSelector","name":"bar","matchers":[{"name":"__name__",)"
+                R"("value":"bar","type":"="}],"offset":0,"offsetExpr":null,"timestamp":null,)"
+                R"("startOrEnd":null,"anchored":false,"smoothed":false},)"
+                R"("matching":{"card":"one-to-one","labels":[],"on":false,"include":[],)"
+                R"("fillValues":{"lhs":null,"rhs":null}},"bool":false})"));
+  CHECK(f.Post("/api/v1/parse_query", "query=round(-(x offset 1m),0.5)") ==
+        Success(R"({"type":"call","func":{"name":"round","argTypes":["vector","scalar"],)"
+                R"("variadic":1,"returnType":"vector"},"args":[{"type":"unaryExpr","op":"-",)"
+                R"("expr":{"type":"parenExpr","expr":{"type":"vectorSelector","name":"x",)"
+                R"("matchers":[{"name":"__name__","value":"x","type":"="}],"offset":60000,)"
+                R"("offsetExpr":null,"timestamp":null,"startOrEnd":null,"anchored":false,)"
+                R"("smoothed":false}}},{"type":"numberLiteral","val":"0.5"}]})"));
+  CHECK(f.Post("/api/v1/parse_query", R"(query=quantile by(z,a)(1,{__name__="x",b!~"c"}[1m:5s]@9))")
+            .starts_with("400 "));
+  CHECK(f.Post("/api/v1/parse_query",
+               R"(query=topk by(z,a)(1,max_over_time({__name__="x",b!~"c"}[1m:5s]@9)))") ==
+        Success(R"({"type":"aggregation","op":"topk","expr":{"type":"call","func":{)"
+                R"("name":"max_over_time","argTypes":["matrix"],"variadic":0,)"
+                R"("returnType":"vector"},"args":[{"type":"subquery","expr":{)"
+                R"("type":"vectorSelector","name":"","matchers":[{"name":"__name__","value":"x",)"
+                R"("type":"="},{"name":"b","value":"c","type":"!~"}],"offset":0,)"
+                R"("offsetExpr":null,"timestamp":null,"startOrEnd":null,"anchored":false,)"
+                R"("smoothed":false},"range":60000,"rangeExpr":null,"step":5000,"stepExpr":null,)"
+                R"("offset":0,"offsetExpr":null,"timestamp":9000,"startOrEnd":null}]},)"
+                R"("param":{"type":"numberLiteral","val":"1"},"grouping":["z","a"],)"
+                R"("without":false})"));
+  CHECK(f.Get("/api/v1/parse_query?query=%22a%22") ==
+        Success(R"({"type":"stringLiteral","val":"a"})"));
+  CHECK(f.Get("/api/v1/parse_query?query=x%5B5m%5D%40end()").find(R"("startOrEnd":"end")") !=
+        std::string::npos);
+  CHECK(f.Get("/api/v1/parse_query?query=1%3E%20bool%202").find(R"("matching":null,"bool":true)") !=
+        std::string::npos);
+  CHECK(f.Get("/api/v1/parse_query?query=a%20or%20b").find(R"("card":"many-to-many")") !=
+        std::string::npos);
+  CHECK(f.queries.running().budget().taken() == 0);
+}
+
+TEST_CASE("there are no exemplars, but the parameters are checked") {
+  PromFixture f;
+  CHECK(f.Get("/api/v1/query_exemplars?query=up&start=1&end=2") == Success("[]"));
+  CHECK(f.Post("/api/v1/query_exemplars", "query=rate(up%5B5m%5D)") == Success("[]"));
+  CHECK(f.Get("/api/v1/query_exemplars?query=up&start=2&end=1") ==
+        Failure(400, "bad_data",
+                R"(invalid parameter \"end\": end timestamp must not be before start time)"));
+  CHECK(f.Get("/api/v1/query_exemplars?query=up&start=x").starts_with("400 "));
+  CHECK(f.Get("/api/v1/query_exemplars?query=(").starts_with("400 "));
+}
+
+TEST_CASE("the settings are shown as YAML and as flags") {
+  PromFixture f;
+  f.settings = {{"tsd.a", "x\"y"}, {"tsd.b", ""}};
+  CHECK(f.Get("/api/v1/status/config") ==
+        Success(R"({"yaml":"tsd.a: \"x\\\"y\"\ntsd.b: \"\"\n"})"));
+  CHECK(f.Get("/api/v1/status/flags") == Success(R"({"tsd.a":"x\"y","tsd.b":""})"));
+}
+
+TEST_CASE("facts about the process are shown") {
+  PromFixture f;
+  f.settings = {{"tsd.storage.ttl", "3600"}};
+  const std::string info = f.Get("/api/v1/status/runtimeinfo");
+  CHECK(info.starts_with(R"({"status":"success","data":{"startTime":"2)"));
+  CHECK(info.find(R"("serverTime":"2023-11-15T01:00:00.000Z")") != std::string::npos);
+  CHECK(info.find(R"("storageRetention":"3600s"}})") != std::string::npos);
+}
+
+TEST_CASE("a store that does not number its series has empty lists of the largest metrics") {
+  PromFixture f;
+  CHECK(f.Get("/api/v1/status/tsdb") ==
+        Success(R"({"headStats":{"numSeries":0,"numLabelPairs":0,"chunkCount":0,)"
+                R"("minTime":9223372036854775807,"maxTime":-9223372036854775808},)"
+                R"("seriesCountByMetricName":[],"labelValueCountByLabelName":[],)"
+                R"("memoryInBytesByLabelName":[],"seriesCountByLabelValuePair":[]})"));
+  for (const char* limit : {"0", "-1", "x", "10001"}) {
+    CAPTURE(limit);
+    CHECK(f.Get(std::string("/api/v1/status/tsdb?limit=") + limit).starts_with("400 "));
+  }
+}
+
+TEST_CASE("/federate returns the newest samples of the last five minutes") {
+  PromFixture f;
+  CHECK(f.Get("/federate").empty());
+  CHECK(f.Get("/federate?match[]=up").empty());  // its sample is too old
+  CHECK(f.Get("/federate?match[]=%7B").starts_with("400 "));
+  f.clock.SetMs(1700000300000);
+  CHECK(f.Get("/federate?match[]=up&match[]=%7Bhost%3D%22b%22%7D&match[]=%7Bhost!%3D%22%22%7D") ==
+        "# TYPE sys_cpu_user untyped\n"
+        "sys_cpu_user{cpu=\"0\",host=\"a\",instance=\"\"} 1 1700000000000\n"
+        "sys_cpu_user{host=\"b\",instance=\"\"} 1 1700000000000\n"
+        "# TYPE up untyped\n"
+        "up{host=\"a\",instance=\"\"} 1 1700000000000\n");
+  const BufferResponse quoted =
+      f.Ask("GET", "/federate?match[]=%7Bhost%3D%22b%22%7D", {},
+            {{"accept", "text/plain;version=1.0.0;escaping=allow-utf-8"}});
+  CHECK(quoted.content_type == "text/plain; version=1.0.0; charset=utf-8; escaping=allow-utf-8");
+  CHECK(quoted.body ==
+        "# TYPE \"sys.cpu.user\" untyped\n"
+        "{\"sys.cpu.user\",host=\"b\",instance=\"\"} 1 1700000000000\n");
+  f.AddSeries("m", {{"instance", "i"}, {"a.b", "c"}});
+  CHECK(f.Get("/federate?match[]=m").ends_with("m{a_b=\"c\",instance=\"i\"} 1 1700000000000\n"));
+  const auto store = [&f](uint32_t second, double value) {
+    const Result<SeriesNumber> series =
+        f.points.Register(codec::MakeTsuid(*f.names.FindOrAssign(UidKind::kMetric, "up"),
+                                           {*f.names.FindOrAssign(UidKind::kTagk, "host") +
+                                            *f.names.FindOrAssign(UidKind::kTagv, "a")}));
+    REQUIRE(series.ok());
+    const PointEntry entry = MakePointEntry(*series, Timestamp{second}, PointValue::Double(value));
+    REQUIRE(f.points.Append({&entry, 1}).ok());
+  };
+  store(1700000060, -INFINITY);
+  CHECK(f.Get("/federate?match[]=up").ends_with("} -Inf 1700000060000\n"));
+  store(1700000061, query::promql::Absent());  // a stale marker
+  CHECK(f.Get("/federate?match[]=up").empty());
+  f.clock.SetMs(1700000300001);
+  CHECK(f.Get("/federate?match[]=m").empty());
+  CHECK(f.queries.running().budget().taken() == 0);
+}
+
+TEST_CASE("the paths of Prometheus and InfluxDB answer CORS preflights") {
+  PromFixture f;
+  f.options.cors_domains = {"http://page"};
+  for (const char* path : {"/api/v1/query", "/api/v1/format_query", "/api/v1/status/tsdb",
+                           "/federate", "/write", "/api/v2/write", "/ping", "/-/healthy"}) {
+    CAPTURE(path);
+    const BufferResponse reply = f.Ask("OPTIONS", path, {}, {{"origin", "http://page"}});
+    CHECK(reply.status == 200);
+    REQUIRE(reply.Header("Access-Control-Allow-Origin") != nullptr);
+    CHECK(*reply.Header("Access-Control-Allow-Origin") == "http://page");
+    CHECK(f.Ask("OPTIONS", path, {}, {{"origin", "http://other"}})
+              .Header("Access-Control-Allow-Origin") == nullptr);
+  }
 }
 
 }  // namespace hg::http

@@ -12,6 +12,7 @@
 
 #include "query/promql/duration_text.h"
 #include "query/promql/evaluator.h"
+#include "query/promql/format.h"
 #include "query/promql/function_table.h"
 #include "query/promql/number_text.h"
 #include "query/promql/parser.h"
@@ -513,9 +514,27 @@ class Runner {
     Report(out.line, out.command, Check(out));
   }
 
+  /// Formats an expression and parses the text. Returns why its format is wrong.
+  static std::string Reformat(const Expr& expr, ExprPtr* again) {
+    const Result<std::string> text = FormatExpression(expr);
+    if (!text.ok()) return std::string(text.status().message());
+    Result<ExprPtr> parsed = ParseExpression(*text);
+    if (!parsed.ok())
+      return "formatted as " + *text + ": " + std::string(parsed.status().message());
+    *again = std::move(*parsed);
+    const Result<std::string> second = FormatExpression(**again);
+    return second.ok() && *second == *text ? "" : "formatted as " + *text + ", then differently";
+  }
+
   std::string Check(const Case& wanted) {
     const Result<ExprPtr> expr = ParseExpression(wanted.expr);
     if (!expr.ok()) return wanted.fails ? "" : std::string(expr.status().message());
+    ExprPtr again;
+    if (const std::string why = Reformat(**expr, &again); !why.empty()) return why;
+    if (wanted.instant) {
+      const std::string why = CheckInstant(wanted, *again, wanted.start_ms);
+      if (!why.empty()) return "formatted: " + why;
+    }
     if (!wanted.instant) {
       const Steps steps{
           wanted.start_ms, wanted.step_ms,

@@ -253,4 +253,28 @@ TEST_CASE("labels are sorted and have no empty values") {
   CHECK(Quoted("a\"\\\n") == "\"a\\\"\\\\\\n\"");
 }
 
+TEST_CASE("numbers for scrapes have an exponent from a million on") {
+  const std::pair<double, const char*> cases[] = {
+      {0, "0"},
+      {-0.0, "0"},
+      {1, "1"},
+      {0.1, "0.1"},
+      {1e-4, "0.0001"},
+      {9e-5, "9e-05"},
+      {999999, "999999"},
+      {1e6, "1e+06"},
+      {-1234567, "-1.234567e+06"},
+      {1e300, "1e+300"},
+      {INFINITY, "+Inf"},
+      {-INFINITY, "-Inf"},
+      {NAN, "NaN"},
+      {123456.789, "123456.789"},
+  };
+  for (const auto& [value, wanted] : cases) {
+    std::string text;
+    AppendScrapedText(value, &text);
+    CHECK(text == wanted);
+  }
+}
+
 }  // namespace hg::query::promql

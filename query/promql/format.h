@@ -1,0 +1,22 @@
+#pragma once
+// Prints an expression in the form of Prometheus' formatter.
+
+#include <string>
+
+#include "query/promql/syntax.h"
+#include "storage/base/request_context.h"
+#include "storage/base/status.h"
+
+namespace hg::query::promql {
+
+/// Returns the expression without comments and with regular spaces. Operations, calls, aggregations
+/// and parentheses of more than 100 bytes are divided into lines. ParseExpression of the result
+/// gives an expression with the same meaning and text, unless the text is too long for it. Charges
+/// the text to `context` until the request ends. Fails with errors of `context`.
+Result<std::string> FormatExpression(const Expr& expr,
+                                     RequestContext& context = RequestContext::Unlimited());
+
+/// Returns the operator of a matcher in PromQL's notation.
+std::string_view MatchKindText(MatchKind kind);
+
+}  // namespace hg::query::promql
