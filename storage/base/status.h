@@ -23,8 +23,8 @@ enum class StatusCode : unsigned char {
   kUnsupported,  // this backend cannot do it
   kDeadlineExceeded,  // the time limit of the caller is over
   kLimitExceeded,     // a limit on bytes or points of a query (HTTP 413)
-  kExhausted,  // memory for new series and names is used up; retrying does not help, and known
-               // series still work (HTTP 503)
+  kExhausted,         // there is no memory for new series and names now; known series still work
+                      // (HTTP 503)
 };
 
 /// The code's name as written in messages and logs, such as "corruption".
