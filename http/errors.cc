@@ -74,10 +74,8 @@ void SendPage(ResponseWriter& out, const Request& request, int status, std::stri
   out.Write(body);
 }
 
-/// Seconds, as text.
-const char* RetryAfterS(const Status& status) {
-  return status.code() == StatusCode::kExhausted ? "60" : "1";
-}
+/// The client may hold back points of known series meanwhile, so it is short for every reason.
+constexpr std::string_view kRetryAfterS = "1";
 
 }  // namespace
 
@@ -110,7 +108,7 @@ void SendError(ResponseWriter& out, const Request& request, int status, std::str
 
 void SendStatus(ResponseWriter& out, const Request& request, const Status& status) {
   if (out.Started()) return out.Cut();
-  if (HttpStatusOf(status.code()) == 503) out.AddHeader("Retry-After", RetryAfterS(status));
+  if (HttpStatusOf(status.code()) == 503) out.AddHeader("Retry-After", kRetryAfterS);
   SendError(out, request, HttpStatusOf(status.code()), status.message());
 }
 
@@ -126,7 +124,7 @@ int BeginWriteRefusal(ResponseWriter& out, const Status& status) {
   const int http_status = status.code() == StatusCode::kLimitExceeded ? 429
                           : ended                                     ? 503
                                                                       : HttpStatusOf(status.code());
-  if (http_status == 429 || http_status == 503) out.AddHeader("Retry-After", RetryAfterS(status));
+  if (http_status == 429 || http_status == 503) out.AddHeader("Retry-After", kRetryAfterS);
   return http_status;
 }
 

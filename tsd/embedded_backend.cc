@@ -142,7 +142,7 @@ class LoggingObserver : public StoreObserver {
   void AfterTable(const TableDescriptor& table) override { WarnOfFamilies(table); }
   void AfterRefusedSeries(const Status& why) override {
     if (!refusals_.Due()) return;
-    LogWarning("store", "the memory for series and names is exhausted", {LogField(why)});
+    LogWarning("store", "new series and names are refused", {LogField(why)});
   }
 
  private:
@@ -177,6 +177,7 @@ class EmbeddedBackend : public Backend {
     show("registry.bytes", stats.registry_bytes);
     show("names.bytes", stats.name_bytes);
     show("series.refused", stats.refused_series);
+    show("series.full", stats.series_full ? 1 : 0);
     show("files", stats.file_count);
     show("files.bytes", stats.file_bytes);
     show("files.memory_bytes", stats.file_memory_bytes);

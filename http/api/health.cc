@@ -1,5 +1,8 @@
 #include "http/api/health.h"
 
+#include <map>
+#include <string>
+
 #include "http/errors.h"
 #include "http/replies.h"
 #include "http/services.h"
@@ -13,16 +16,37 @@ bool RefuseVerb(const Request& request, ResponseWriter& out) {
   return true;
 }
 
+/// The values of all statistics without tags, by name.
+std::map<std::string, int64_t> UntaggedStats(Services& services) {
+  std::map<std::string, int64_t> stats;
+  if (services.collect_stats) {
+    services.collect_stats(
+        [&stats](const std::string& name, const std::string& tags, int64_t value) {
+          if (tags.empty()) stats.emplace(name, value);
+        });
+  }
+  return stats;
+}
+
+/// A line that says which memory leaves none for new series; "" if new series are accepted.
+std::string SeriesRefusal(Services& services) {
+  if (services.options.mode == Mode::kReadOnly) return {};
+  auto stats = UntaggedStats(services);
+  if (stats[std::string(kSeriesFullStat)] == 0) return {};
+  const auto megabytes = [&stats](const char* name) {
+    return std::to_string(stats[name] >> 20) + " MB";
+  };
+  return "new series and names are refused: series (" + megabytes("storage.registry.bytes") +
+         "), names (" + megabytes("storage.names.bytes") + ") and indexes of files (" +
+         megabytes("storage.files.memory_bytes") + ") fill their budget of " +
+         megabytes("storage.memory.limit") + "\n";
+}
+
 }  // namespace
 
 Status Readiness(Services& services) {
-  bool stopping = false;
-  if (services.collect_stats) {
-    services.collect_stats([&stopping](const std::string& name, const std::string&, int64_t value) {
-      stopping = stopping || (name == kStoppingStat && value != 0);
-    });
-  }
-  if (stopping) return Status::Unavailable("stopping");
+  if (UntaggedStats(services)[std::string(kStoppingStat)] != 0)
+    return Status::Unavailable("stopping");
   // In read-only mode it does not matter whether the store can take points.
   if (services.options.mode == Mode::kReadOnly) return {};
   // An empty batch is refused like any other, and changes nothing.
@@ -37,7 +61,7 @@ void HandleHealthz(const Request& request, Services&, ResponseWriter& out) {
 void HandleReadyz(const Request& request, Services& services, ResponseWriter& out) {
   if (RefuseVerb(request, out)) return;
   const Status ready = Readiness(services);
-  if (ready.ok()) return SendBody(out, 200, "text/plain", "ready\n");
+  if (ready.ok()) return SendBody(out, 200, "text/plain", "ready\n" + SeriesRefusal(services));
   SendBody(out, 503, "text/plain", std::string(ready.message()) + "\n");
 }
 

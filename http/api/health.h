@@ -14,6 +14,8 @@ struct Services;
 
 /// The statistic that is 1 once the daemon was told to stop.
 inline constexpr std::string_view kStoppingStat = "stopping";
+/// The statistic that is 1 while new series are refused and no flush can change that.
+inline constexpr std::string_view kSeriesFullStat = "storage.series.full";
 
 /// OK if the daemon can serve requests now; otherwise the error is the reason. Does not wait for
 /// disk I/O.
@@ -23,7 +25,8 @@ Status Readiness(Services& services);
 /// restarted.
 void HandleHealthz(const Request& request, Services& services, ResponseWriter& out);
 
-/// GET, HEAD: 200, or 503 with the reason if requests should go to another server.
+/// GET, HEAD: 200, or 503 with the reason if requests should go to another server. A daemon that
+/// refuses only new series is ready; the body says so.
 void HandleReadyz(const Request& request, Services& services, ResponseWriter& out);
 
 }  // namespace hg::http

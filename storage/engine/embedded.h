@@ -76,6 +76,8 @@ struct EmbeddedStats {
   uint64_t name_bytes = 0;         // names that the process keeps outside the store
   uint64_t file_memory_bytes = 0;  // block indexes and filters of all open files
   uint64_t refused_series = 0;  // new series and names that were refused because memory was short
+  /// Series, names and indexes of files leave no memory for new names, however much is flushed.
+  bool series_full = false;
   uint64_t file_count = 0;
   uint64_t file_bytes = 0;
   uint64_t log_bytes = 0;  // size of the log whose records are not flushed to files yet
@@ -122,8 +124,9 @@ class Embedded {
   virtual WatchedPoints& watched() = 0;
   /// Checks whether a new series whose new names take `name_bytes` of memory may be registered now.
   /// Call it before any of these names gets an id, so that a refused point leaves no name behind.
-  /// Busy: retry after a flush. Exhausted: series and names use up their memory, so a flush would
-  /// not help. Unavailable: as for Points::Append. Never blocks.
+  /// Exhausted: there is no memory for the series, while known series are accepted; the message
+  /// says whether a flush will free some. Busy and Unavailable: as for Points::Append. Never
+  /// blocks.
   virtual Status MayAddSeries(uint64_t name_bytes) = 0;
   [[nodiscard]] virtual EmbeddedStats Stats() const = 0;
   virtual Maintenance& maintenance() = 0;

@@ -213,19 +213,32 @@ class Engine {
 
   // Defined in engine_register.cc.
   Status AddSeries(std::span<const ByteView> tsuids, SeriesNumber* numbers);
-  /// Returns Busy or Exhausted, like MayAddSeries, if unflushed memory, series, names, file indexes
-  /// and `more` bytes together exceed `percent` of the budget.
+  /// Returns Exhausted, like MayAddSeries, if unflushed memory, ResidentBytes() and `more` bytes
+  /// together exceed `percent` of the budget. Requests a flush if FlushAdmitsSeries.
   Status CheckSeriesMemory(uint64_t more, uint64_t percent);
+  /// Whether CheckSeriesMemory would succeed with UrgentFlushBytes() of unflushed memory.
+  [[nodiscard]] bool FlushAdmitsSeries(uint64_t more, uint64_t percent) const;
+  [[nodiscard]] bool SeriesFull() const;  // EmbeddedStats::series_full
+  /// Memory that no flush frees, in bytes: series, names and the indexes of files.
+  [[nodiscard]] uint64_t ResidentBytes() const {
+    return registry_.bytes() + NameBytes() + file_set_.MemoryBytes();
+  }
   /// Memory of the names that the process keeps outside the store, in bytes.
   [[nodiscard]] uint64_t NameBytes() const {
     return options_.name_bytes != nullptr ? options_.name_bytes->load(std::memory_order_relaxed)
                                           : 0;
   }
-  /// A smaller memtable is not flushed just to free memory for series and names.
-  [[nodiscard]] uint64_t SmallFlushBytes() const {
-    constexpr uint64_t kSmallFile = uint64_t{4} << 20;
-    return std::max(memory_max_ / 16, std::min(kSmallFile, memory_max_ / 4));
+  /// A smaller memtable is not flushed before a series was refused.
+  [[nodiscard]] uint64_t EarlyFlushBytes() const {
+    return std::max(memory_max_ / 16, kMemtableOverheadBytes);
   }
+  /// A smaller memtable is not flushed for a refused series.
+  [[nodiscard]] uint64_t UrgentFlushBytes() const {
+    return std::max(memory_max_ / 64, kMemtableOverheadBytes);
+  }
+  /// A memtable takes up to about this much memory with its first points, so flushing a smaller one
+  /// frees nothing for long.
+  static constexpr uint64_t kMemtableOverheadBytes = uint64_t{512} << 10;
 
   // Defined in engine_write.cc.
   [[nodiscard]] uint64_t MemoryBytes() const { return active_bytes_ + *frozen_bytes_; }
@@ -255,7 +268,13 @@ class Engine {
                   std::unique_lock<std::mutex>* lock);
   struct RowsOfKey;
   Status LockTold(const RowsOfKey& rows, ToldRows* told, std::unique_lock<std::mutex>* lock);
-  void AskForFlush();
+  enum class FlushRequest : uint8_t {
+    kNone,
+    kIfNeeded,
+    kForSeries,  // a series was refused that a flush would admit
+  };
+  /// Wakes the flush thread.
+  void AskForFlush(FlushRequest request);
   void Account();
 
   // Reports a flush, merge or other background work to the observers when it ends.
@@ -415,7 +434,7 @@ class Engine {
   // Shared with the frozen memtables: a reader may keep one longer than the engine lives.
   const std::shared_ptr<std::atomic<uint64_t>> frozen_bytes_ =
       std::make_shared<std::atomic<uint64_t>>(0);
-  std::atomic<bool> flush_asked_{false};
+  std::atomic<FlushRequest> flush_request_{FlushRequest::kNone};  // FlushIfNeeded takes it
   std::atomic<uint64_t> log_released_{0};  // log records up to this position are flushed to files
   std::atomic<uint64_t> replayed_{0};
   // Incremented after new versions no longer contain the part.

@@ -75,7 +75,6 @@ void Engine::FlushLoop() {
     }
     lock.lock();
     flush_error_ = status;
-    flush_asked_.store(false, std::memory_order_relaxed);
     // After a failure, or while merges lag behind, the next attempt waits for the next tick, even
     // if a flush is requested.
     if ((!status.ok() || put_off) && !stop_)
@@ -92,16 +91,18 @@ Status Engine::FlushIfNeeded() {
   const auto age_ms = options_.flush_age_ms +
                       static_cast<int64_t>(static_cast<double>(options_.flush_age_ms) *
                                            kFlushAgeJitter * region::Spread(active.after_sequence));
+  const bool urgent = flush_request_.exchange(FlushRequest::kNone, std::memory_order_relaxed) ==
+                      FlushRequest::kForSeries;
   // The more memory series, names and file indexes take, the less is left for unflushed data.
-  const uint64_t resident = registry_.bytes() + NameBytes() + file_set_.MemoryBytes();
-  const bool large =
-      active.bytes() > memory_max_ / 4 ||
-      (active.bytes() > SmallFlushBytes() && resident + MemoryBytes() > memory_max_ / 100 * 80);
+  const bool large = active.bytes() > memory_max_ / 4 ||
+                     (active.bytes() > EarlyFlushBytes() &&
+                      ResidentBytes() + MemoryBytes() > memory_max_ / 100 * 80) ||
+                     (active.bytes() > UrgentFlushBytes() && urgent);
   const bool old = clock_.NowMs() - active.made_ms >= age_ms;
   const bool long_log = log_->End() - log_released_ >= options_.log_max_bytes;
   const bool frozen = version->generations.size() > 1;
   const bool needed = large || old || long_log || frozen;
-  if (needed && PutOff(*version)) return {};
+  if (needed && !urgent && PutOff(*version)) return {};
   flush_put_off_ms_.reset();
   if (!needed) return {};
   if (large || old || long_log) Freeze();

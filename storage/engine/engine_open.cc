@@ -380,6 +380,7 @@ EmbeddedStats Engine::Stats() const {
   stats.file_memory_bytes = file_set_.MemoryBytes();
   stats.name_bytes = NameBytes();
   stats.refused_series = refused_series_.load(std::memory_order_relaxed);
+  stats.series_full = SeriesFull();
   const auto version = Pin();
   std::set<uint64_t> counted;
   for (const auto& [region, runs] : version->runs) {

@@ -15,6 +15,8 @@ constexpr size_t kSeriesTogetherMax = 512;
 constexpr uint64_t kNamesMemoryPercent = 85;
 constexpr uint64_t kSeriesMemoryPercent = 90;
 
+std::string Megabytes(uint64_t bytes) { return std::to_string(bytes >> 20) + " MB"; }
+
 }  // namespace
 
 Result<SeriesNumber> Engine::Register(ByteView tsuid) {
@@ -29,23 +31,29 @@ Status Engine::MayAddSeries(uint64_t name_bytes) {
   return CheckSeriesMemory(name_bytes, kNamesMemoryPercent);
 }
 
+bool Engine::FlushAdmitsSeries(uint64_t more, uint64_t percent) const {
+  return ResidentBytes() + more + UrgentFlushBytes() <= memory_max_ / 100 * percent;
+}
+
+bool Engine::SeriesFull() const { return !FlushAdmitsSeries(0, kNamesMemoryPercent); }
+
+// A refusal is always Exhausted, never Busy: Busy would let clients hold back points of known
+// series, which the store accepts meanwhile.
 Status Engine::CheckSeriesMemory(uint64_t more, uint64_t percent) {
-  const uint64_t unflushed = MemoryBytes(), series = registry_.bytes(), names = NameBytes(),
-                 indexes = file_set_.MemoryBytes();
-  const uint64_t limit = memory_max_ / 100 * percent;
-  if (unflushed + series + names + indexes + more <= limit) return {};
-  AskForFlush();
+  if (MemoryBytes() + ResidentBytes() + more <= memory_max_ / 100 * percent) return {};
   refused_series_.fetch_add(1, std::memory_order_relaxed);
-  const auto megabytes = [](uint64_t bytes) { return std::to_string(bytes >> 20) + " MB"; };
-  std::string why = "new series and names are refused: unflushed data (" + megabytes(unflushed) +
-                    "), series (" + megabytes(series) + "), names (" + megabytes(names) +
-                    ") and indexes of files (" + megabytes(indexes) +
-                    ") are near their budget of " + std::to_string(memory_max_) + " bytes";
-  const bool flushing_helps = series + names + indexes + more + SmallFlushBytes() <= limit;
-  const Status refusal =
-      flushing_helps ? Status::Busy(std::move(why))
-                     : Status::Exhausted(std::move(why) +
-                                         "; use fewer different names, or raise tsd.memory.limit");
+  std::string why = "new series and names are refused: unflushed data (" +
+                    Megabytes(MemoryBytes()) + "), series (" + Megabytes(registry_.bytes()) +
+                    "), names (" + Megabytes(NameBytes()) + ") and indexes of files (" +
+                    Megabytes(file_set_.MemoryBytes()) + ") are near their budget of " +
+                    std::to_string(memory_max_) + " bytes";
+  if (FlushAdmitsSeries(more, percent)) {
+    AskForFlush(FlushRequest::kForSeries);
+    why += " until a flush has ended";
+  } else {
+    why += "; use fewer different names, or raise tsd.memory.limit";
+  }
+  const Status refusal = Status::Exhausted(std::move(why));
   observers_.AfterRefusedSeries(refusal);
   return refusal;
 }

@@ -132,15 +132,19 @@ Status Engine::CheckOpen() const {
 Status Engine::CheckWritable() {
   RETURN_IF_ERROR(CheckOpen());
   if (MemoryBytes() > memory_max_) {
-    AskForFlush();
+    AskForFlush(FlushRequest::kIfNeeded);
     return Status::Busy("unflushed memory is over its budget of " + std::to_string(memory_max_) +
                         " bytes");
   }
   return log_->Failure();
 }
 
-void Engine::AskForFlush() {
-  if (flush_asked_.exchange(true, std::memory_order_relaxed)) return;
+void Engine::AskForFlush(FlushRequest request) {
+  FlushRequest before = flush_request_.load(std::memory_order_relaxed);
+  while (before < request &&
+         !flush_request_.compare_exchange_weak(before, request, std::memory_order_relaxed)) {
+  }
+  if (before != FlushRequest::kNone) return;  // the flush thread was woken, and sees this request
   std::lock_guard lock(background_mutex_);
   flush_wanted_ = true;
   background_wake_.notify_all();
@@ -150,7 +154,7 @@ void Engine::AskForFlush() {
 void Engine::Account() {
   const size_t bytes = active_->bytes();
   active_bytes_.store(bytes, std::memory_order_relaxed);
-  if (bytes > memory_max_ / 4) AskForFlush();
+  if (bytes > memory_max_ / 4) AskForFlush(FlushRequest::kIfNeeded);
 }
 
 Result<LogPosition> Engine::Append(std::span<const PointEntry> batch) {

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""docs/dashboard.json and docs/alerts.yml name what a daemon shows at /metrics, and nothing else; promtool takes the rules.
+"""docs/dashboard.json and docs/alerts.yml name what a daemon shows at /metrics, and nothing else; promtool takes the rules, and the
+alert about new series says what takes the memory.
     dashboard_check.py build/release/tsdb
 The last line reads "N passed, N failed"."""
 import json
@@ -59,6 +60,28 @@ def faults(dashboard, rules, names, lines, table):
         yield "two panels have one id"
 
 
+MEMORY = {"hourglass_storage_memory_bytes": 1, "hourglass_storage_registry_bytes": 2, "hourglass_storage_names_bytes": 3,
+          "hourglass_storage_files_memory_bytes": 4, "hourglass_storage_memory_limit_bytes": 10, "hourglass_query_memory_bytes": 5}
+TOLD = ("Unflushed points take 1MiB, series 2MiB, names 3MiB and indexes of files 4MiB of 10MiB. Queries take 5MiB of their own.")
+
+
+def told_of_full_memory():
+    """What promtool says against the alert of a daemon without memory for new series; "" if it is as it should be."""
+    series = [{"series": f'{name}{{instance="a:1"}}', "values": f"{value << 20}x10"} for name, value in MEMORY.items()]
+    series.append({"series": 'hourglass_storage_series_full{instance="a:1"}', "values": "1x10"})
+    summary = "a:1 refuses new series and names because their memory is full"
+    test = {"rule_files": [str(ROOT / "docs/alerts.yml")],
+            "tests": [{"interval": "1m", "input_series": series,
+                       "alert_rule_test": [{"eval_time": "6m", "alertname": "HourglassRefusesNewSeries", "exp_alerts": [
+                           {"exp_labels": {"severity": "critical", "instance": "a:1"},
+                            "exp_annotations": {"summary": summary, "description": TOLD}}]}]}]}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "test.yml"
+        path.write_text(json.dumps(test))
+        said = subprocess.run(["promtool", "test", "rules", path], capture_output=True, text=True, check=False)
+    return "" if said.returncode == 0 else said.stdout + said.stderr
+
+
 def main():
     dashboard = json.loads((ROOT / "docs/dashboard.json").read_text())
     rules = (ROOT / "docs/alerts.yml").read_text()
@@ -69,6 +92,8 @@ def main():
                           check=False)
     if said.returncode != 0:
         wrong.append(f"promtool: {said.stdout}{said.stderr}")
+    if said := told_of_full_memory():
+        wrong.append(f"promtool: {said}")
     # A test of this check: a name and a label that the daemon does not show, and overlapping panels with the same id.
     box = {"id": 1, "gridPos": {"h": 1, "w": 1, "x": 0, "y": 0}}
     canary = list(faults({"panels": [{**box, "targets": [{"expr": "hourglass_nothing"}]}, box],

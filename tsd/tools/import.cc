@@ -192,12 +192,14 @@ class Importer {
     return failure_->status;
   }
 
-  /// Runs `work` and, if memory is full, waits for a flush and repeats it. `work` must be
-  /// repeatable and return a Result.
+  /// Runs `work` and, if memory is full, for new series or for all points, waits for a flush and
+  /// repeats it. `work` must be repeatable and return a Result.
   template <typename Work>
   auto WithRoom(const Work& work) -> decltype(work()) {
     auto result = work();
-    for (int i = 0; i < kBusyRetries && result.status().code() == StatusCode::kBusy; ++i) {
+    for (int i = 0; i < kBusyRetries && (result.status().code() == StatusCode::kBusy ||
+                                         result.status().code() == StatusCode::kExhausted);
+         ++i) {
       const Status flushed = call_.session.cells().Flush();
       if (flushed.code() == StatusCode::kUnsupported) return result;
       RETURN_IF_ERROR(flushed);

@@ -98,10 +98,13 @@ Result<RangeReport> RangeWriter::Rows(const SourceRows& source) const {
   return found.report;
 }
 
-// Runs a write and retries it after a flush while memory is full. The write must be repeatable.
+// Runs a write and retries it after a flush while memory is full, for new series or for all points.
+// The write must be repeatable.
 Status RangeWriter::WithRoom(const std::function<Status()>& write) const {
   Status written = write();
-  for (int i = 0; i < kBusyRetries && written.code() == StatusCode::kBusy; ++i) {
+  for (int i = 0; i < kBusyRetries &&
+                  (written.code() == StatusCode::kBusy || written.code() == StatusCode::kExhausted);
+       ++i) {
     const Status flushed = there_.Flush();
     if (flushed.code() == StatusCode::kUnsupported) return written;
     RETURN_IF_ERROR(flushed);

@@ -163,6 +163,22 @@ TEST_CASE("/readyz gives the reason, and /healthz needs no store") {
   CHECK(HasLine(ask("/metrics").body, "hourglass_ready 0"));
   CHECK(ask("/healthz").status == 200);
   CHECK(ask("/healthz").body == "ok\n");
+  Services only_known{f.options,     f.settings, f.clock,   f.store, f.points,   f.names,
+                      f.annotations, f.metadata, f.queries, f.sink,  f.counters, {}};
+  only_known.collect_stats = [](const auto& show) {
+    show("storage.series.full", "", 1);
+    show("storage.registry.bytes", "", 5 << 20);
+    show("storage.names.bytes", "", 3 << 20);
+    show("storage.files.memory_bytes", "", 1 << 20);
+    show("storage.memory.limit", "", 10 << 20);
+  };
+  BufferResponse reply;
+  Request readyz = MakeRequest("GET", "/readyz");
+  Dispatch(readyz, only_known, reply);
+  CHECK(reply.status == 200);
+  CHECK(reply.body ==
+        "ready\nnew series and names are refused: series (5 MB), names (3 MB) and indexes of files "
+        "(1 MB) fill their budget of 10 MB\n");
   // Writes are not possible there anyway.
   f.options.mode = Mode::kReadOnly;
   CHECK(ask("/readyz").status == 200);

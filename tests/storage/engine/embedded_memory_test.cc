@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "storage/engine/embedded.h"
+#include "storage/engine/engine.h"
 #include "storage/for_each_row.h"
 #include "tests/fault/faulty_file.h"
 #include "tests/support/manual_clock.h"
@@ -213,6 +214,7 @@ TEST_CASE("names outside the store count: new ones are refused before new series
   CHECK(refused.message().find("raise tsd.memory.limit") != std::string::npos);
   // So that names that were just created get their series.
   CHECK((*store)->points().Register(Tsuid(1)).ok());
+  CHECK((*store)->Stats().series_full);
   *names = limit;
   CHECK((*store)->points().Register(Tsuid(2)).status().code() == StatusCode::kExhausted);
   CHECK((*store)->points().Register(Tsuid(1)).ok());
@@ -222,6 +224,94 @@ TEST_CASE("names outside the store count: new ones are refused before new series
   CHECK(after.refused_series == 3);
   *names = 0;
   CHECK((*store)->points().Register(Tsuid(2)).ok());
+  CHECK_FALSE((*store)->Stats().series_full);
+}
+
+/// An engine without threads whose names take `names_percent` of the memory for unflushed data.
+struct PressedEngine {
+  PressedEngine(uint64_t limit_bytes, uint64_t names_percent) {
+    EmbeddedOptions options = Options();
+    options.memory_limit_bytes = limit_bytes;
+    options.name_bytes = names;
+    auto opened = points::Engine::Open(options, disk, clock);
+    REQUIRE(opened.ok());
+    engine = std::move(*opened);
+    budget = engine->Stats().memory_limit_bytes;
+    *names = budget / 100 * names_percent;
+  }
+  Status AddSeries() {
+    RETURN_IF_ERROR(engine->MayAddSeries(0));
+    ASSIGN_OR_RETURN(const SeriesNumber series, engine->Register(Tsuid(next++)));
+    return Put(series, kTime);
+  }
+  Status Put(SeriesNumber series, int64_t time) {
+    const PointEntry entry = MakePointEntry(series, Timestamp{time}, PointValue::Int(1));
+    return engine->Append({&entry, 1}).status();
+  }
+
+  const std::shared_ptr<std::atomic<uint64_t>> names = std::make_shared<std::atomic<uint64_t>>(0);
+  FaultyFileSystem disk{1};
+  ManualClock clock{kTime * 1000};
+  std::unique_ptr<points::Engine> engine;
+  uint64_t budget = 0;
+  uint64_t next = 0;
+};
+
+TEST_CASE("above four fifths of the memory unflushed data is flushed before a series is refused") {
+  for (const uint64_t limit_bytes : {uint64_t{30} << 20, uint64_t{64} << 20}) {
+    CAPTURE(limit_bytes);
+    PressedEngine f(limit_bytes, 65);
+    const auto used = [&] {
+      const EmbeddedStats stats = f.engine->Stats();
+      return stats.memory_bytes + stats.registry_bytes + stats.name_bytes;
+    };
+    for (;;) {
+      REQUIRE(f.AddSeries().ok());
+      if (used() > f.budget / 100 * 80) break;
+      REQUIRE(f.engine->FlushIfNeeded().ok());
+      REQUIRE(f.engine->Stats().flushes == 0);
+    }
+    CHECK(f.engine->Stats().memory_bytes < f.budget / 4);
+    REQUIRE(f.engine->FlushIfNeeded().ok());
+    CHECK(f.engine->Stats().flushes == 1);
+    CHECK(used() < f.budget / 100 * 80);
+  }
+}
+
+TEST_CASE("the flush that a refused series needs is not postponed, and admits it") {
+  PressedEngine f(uint64_t{160} << 20, 78);
+  const size_t parts = EmbeddedOptions().merge.runs_blocking;
+  REQUIRE(f.AddSeries().ok());
+  for (size_t part = 0; part < parts; ++part) {
+    REQUIRE(f.Put(0, kTime + 1 + static_cast<int64_t>(part)).ok());
+    REQUIRE(f.engine->Flush().ok());
+  }
+  Status status;
+  while (status.ok()) status = f.AddSeries();
+  CHECK(status.code() == StatusCode::kExhausted);
+  CHECK(status.message().find("until a flush") != std::string_view::npos);
+  CHECK_FALSE(f.engine->Stats().series_full);
+  CHECK(f.Put(0, kTime).ok());
+  const uint64_t before = f.engine->Stats().flushes;
+  REQUIRE(f.engine->FlushIfNeeded().ok());
+  CHECK(f.engine->Stats().flushes == before + 1);
+  CHECK(f.AddSeries().ok());
+}
+
+TEST_CASE("a series that no flush can admit causes no flush") {
+  PressedEngine f(uint64_t{160} << 20, 20);
+  for (int i = 0; i < 10'000; ++i) REQUIRE(f.AddSeries().ok());
+  *f.names = f.budget / 100 * 84;
+  const Status status = f.AddSeries();
+  CHECK(status.code() == StatusCode::kExhausted);
+  CHECK(status.message().find("raise tsd.memory.limit") != std::string_view::npos);
+  CHECK(f.engine->Stats().series_full);
+  const uint64_t unflushed = f.engine->Stats().memory_bytes;
+  CHECK(unflushed < f.budget / 16);  // more would be flushed in any case
+  CHECK(unflushed > f.budget / 64);
+  REQUIRE(f.engine->FlushIfNeeded().ok());
+  CHECK(f.engine->Stats().flushes == 0);
+  CHECK(f.Put(0, kTime + 1).ok());
 }
 
 }  // namespace

@@ -15,14 +15,16 @@
 namespace hg::tsd {
 namespace {
 
-/// Accepts one new name, then is full until it is flushed.
+/// Accepts one new name, then is full until it is flushed: for all points and for new series, by
+/// turns.
 class FullStore : public CountedStore {
  public:
   using CountedStore::CountedStore;
 
   Result<int64_t> Increment(const std::string& table, ByteView key, ByteView family,
                             ByteView qualifier, int64_t by) override {
-    if (std::exchange(full_, true)) return Status::Busy("no new series for now");
+    if (std::exchange(full_, true))
+      return ++refusals_ % 2 == 0 ? Status::Busy("full") : Status::Exhausted("no new series");
     return CountedStore::Increment(table, key, family, qualifier, by);
   }
   Status Flush() override {
@@ -32,6 +34,7 @@ class FullStore : public CountedStore {
 
  private:
   bool full_ = false;
+  int refusals_ = 0;
 };
 
 Result<std::unique_ptr<Backend>> OpenFullStore(const Config& config, const std::string& /*words*/,

@@ -140,26 +140,29 @@ class FullModel : public ModelStore {
  public:
   std::vector<Status> MutateRows(const std::string& table,
                                  const std::vector<RowMutation>& rows) override {
-    if (full) return std::vector<Status>(rows.size(), Status::Busy("full"));
+    if (!refusal.ok()) return std::vector<Status>(rows.size(), refusal);
     return ModelStore::MutateRows(table, rows);
   }
   Status Flush() override {
-    full = false;
+    refusal = {};
     return {};
   }
-  bool full = true;
+  Status refusal;
 };
 
 TEST_CASE("if the memory of the target is full, it is flushed and the rows are written again") {
-  FullModel model;
-  REQUIRE(model.CreateTable({"tsdb", {{"t"}}, false}).ok());
-  SourceRows source;
-  source.rows = {{"row", {{"t", "q", "v", 5}}}};
-  const RangeWriter writer(model, "tsdb", {}, RangeWork::kWrite);
-  const auto report = writer.Range(source, {}, {});
-  REQUIRE(report.ok());
-  CHECK(report->rows_missing == 1);
-  CHECK(RowsOf(model, "tsdb").size() == 1);
+  for (const Status& refusal : {Status::Busy("full"), Status::Exhausted("no new series")}) {
+    FullModel model;
+    REQUIRE(model.CreateTable({"tsdb", {{"t"}}, false}).ok());
+    model.refusal = refusal;
+    SourceRows source;
+    source.rows = {{"row", {{"t", "q", "v", 5}}}};
+    const RangeWriter writer(model, "tsdb", {}, RangeWork::kWrite);
+    const auto report = writer.Range(source, {}, {});
+    REQUIRE(report.ok());
+    CHECK(report->rows_missing == 1);
+    CHECK(RowsOf(model, "tsdb").size() == 1);
+  }
 }
 
 }  // namespace

@@ -1,0 +1,210 @@
+#!/usr/bin/env python3
+"""A flood of new series fills the memory of a daemon: known series are stored all the time, new ones again after a flush, and the
+operator is told when no flush helps.
+    new_series_flood.py build/release/tsdb
+The last line reads "N passed, N failed"."""
+import http.client
+import json
+import re
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/support"))
+sys.dont_write_bytecode = True
+import daemon  # noqa: E402
+
+LIMITS_MB = (30, 64)  # tsd.memory.limit
+FLOOD_LINES_MAX = 150_000  # new series after which the memory must be full
+LINES_TOGETHER = 500
+ANSWER_S = 1.0  # limit for a point of a known series
+TRIES = 100  # of a thing that a busy machine delays; a scenario with late answers is repeated RUNS times
+RUNS = 3
+BASE = 1_700_000_000
+LATE = "took longer than a second"
+
+
+class Lines:
+    """A telnet connection. Each call sends lines, and returns the replies to them."""
+
+    def __init__(self, server):
+        self.socket, self.calls = server.raw(), 0
+        self.replies = self.socket.makefile("r", encoding="utf-8")
+
+    def say(self, lines):
+        self.calls += 1
+        mark = f"mark{self.calls}"  # an unknown command, whose reply comes after those of the lines before it
+        self.socket.sendall("".join(f"{line}\n" for line in (*lines, mark)).encode())
+        replies = []
+        for reply in self.replies:
+            if mark in reply:
+                return replies
+            replies.append(reply.strip())
+        raise OSError("the daemon closed the connection")
+
+
+class Flood:
+    """New series over one connection, which reads its replies."""
+
+    def __init__(self, server):
+        self.lines, self.sent, self.refusals = Lines(server), 0, []
+
+    def more(self):
+        new = [f"put flood {BASE} 1 host=h{self.sent + i}" for i in range(LINES_TOGETHER)]
+        self.sent += LINES_TOGETHER
+        self.refusals += self.lines.say(new)
+
+    def until(self, done):
+        while self.sent < FLOOD_LINES_MAX and not done():
+            self.more()
+        return done()
+
+
+class Known:
+    """Points of one known series: each has its own second, so that each can be counted."""
+
+    def __init__(self, server):
+        self.server, self.lines, self.sent, self.faults = server, Lines(server), 0, []
+
+    def line(self):
+        self.sent += 1
+        return f"put known {BASE + self.sent} 1 host=known"
+
+    def by_telnet(self, *lines_before):
+        began = time.monotonic()
+        replies = self.lines.say([*lines_before, self.line()])
+        self.judge("telnet", began, len(replies) <= len(lines_before), replies)
+        return replies
+
+    def by_http(self):
+        self.sent += 1
+        began = time.monotonic()
+        status, _, body = put(self.server, [("known", BASE + self.sent, "known")])
+        self.judge("HTTP", began, status == 204, body)
+
+    def judge(self, way, began, good, answer):
+        if not good:
+            self.faults.append(f"a known series is refused over {way}: {answer}")
+        if time.monotonic() - began > ANSWER_S:
+            self.faults.append(f"a known series over {way} {LATE}")
+
+    def stored(self):
+        found = self.server.query(BASE, "sum:known", BASE + self.sent + 1)
+        return len(found[0]["dps"])
+
+
+def put(server, points):
+    """Status, headers and body of a put."""
+    connection = server.connection()
+    try:
+        connection.request("POST", "/api/put", json.dumps([{"metric": metric, "timestamp": at, "value": 1, "tags": {"host": host}}
+                                                           for metric, at, host in points]))
+        answer = connection.getresponse()
+        return answer.status, answer.headers, answer.read().decode()
+    except http.client.HTTPException as error:
+        raise OSError(str(error)) from error
+    finally:
+        connection.close()
+
+
+def stat(server, name):
+    return next((int(one["value"]) for one in server.get("/api/stats") if one["metric"] == "tsd." + name), None)
+
+
+def soon(attempt):
+    """Whether one of TRIES attempts, a tenth of a second apart, returns true."""
+    for _ in range(TRIES):
+        if attempt():
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def flood_beside(known, flood, done):
+    """Floods in a thread, and writes the known series and a new one with it meanwhile."""
+    reached = []
+    thread = threading.Thread(target=lambda: reached.append(flood.until(done)))
+    thread.start()
+    turn = 0
+    while thread.is_alive():
+        known.by_telnet()
+        known.by_http()
+        known.by_telnet(f"put flood {BASE} 1 host=beside{turn}")
+        turn += 1
+        thread.join(0.01)
+    return reached == [True]
+
+
+def after_a_refusal(server, known, flood):
+    """The flood ends when a series is refused that a flush would admit."""
+    if not flood_beside(known, flood, lambda: any("until a flush" in text for text in flood.refusals)):
+        yield f"no series was refused until a flush; the last of {len(flood.refusals)} refusals: {flood.refusals[-1:]}"
+    known.by_telnet()
+    known.by_http()
+    turns = iter(range(TRIES))
+    if not soon(lambda: put(server, [("flood", BASE, f"after{next(turns)}")])[0] == 204):
+        yield "after the flood new series are refused although a flush would make room"
+
+
+def when_full(server, known, flood):
+    """The flood ends when series and names alone fill the memory."""
+    if not flood_beside(known, flood, lambda: stat(server, "storage.series.full") == 1 and flood.refusals[-1:] and
+                        "raise tsd.memory.limit" in flood.refusals[-1]):
+        yield f"{flood.sent} new series do not fill the memory"
+        return
+    status, headers, body = put(server, [("flood", BASE, "full"), ("known", BASE + known.sent + 1, "known")])
+    known.sent += 1  # stored although the request is refused
+    if status != 503 or "Retry-After" not in headers or not re.search(r"series \(\d+ MB\), names \(\d+ MB\)", body):
+        yield f"a put of a new series is answered by {status} {body!r}"
+    replies = known.by_telnet(f"put flood {BASE} 1 host=full")
+    if len(replies) != 1 or not replies[0].startswith("put: Please throttle writes: new series"):
+        yield f"a telnet line of a new series is answered by {replies}"
+    known.by_http()
+    if not re.fullmatch(r"ready\nnew series and names are refused: series \(\d+ MB\), names \(\d+ MB\) and indexes of files \(\d+ MB\) "
+                        r"fill their budget of \d+ MB\n", server.text("/readyz")):
+        yield f"/readyz says {server.text('/readyz')!r}"
+    if "hourglass_storage_series_full 1\n" not in server.text("/metrics"):
+        yield "/metrics does not say that no new series are admitted"
+    if not stat(server, "storage.series.refused"):
+        yield "no refused series are counted"
+
+
+def scenario(tsdb, limit_mb, kind):
+    with tempfile.TemporaryDirectory() as folder:
+        server = daemon.Daemon(tsdb, folder, {"tsd.memory.limit": limit_mb << 20})
+        server.start()
+        began = time.monotonic()
+        try:
+            known, flood = Known(server), Flood(server)
+            known.by_telnet()
+            faults = list(kind(server, known, flood)) + known.faults
+            if known.stored() != known.sent:
+                faults.append(f"{known.stored()} of {known.sent} points of the known series are stored")
+        finally:
+            server.stop()
+        told = (server.folder / "tsd.log").read_text().count("warning: new series and names are refused")
+        if not 1 <= told <= 1 + (time.monotonic() - began) / 60:
+            faults.append(f"the log tells {told} times that series are refused")
+        return faults
+
+
+def main():
+    passed, failed = 0, 0
+    for limit_mb in LIMITS_MB:
+        for kind in (after_a_refusal, when_full):
+            for _ in range(RUNS):
+                faults = scenario(sys.argv[1], limit_mb, kind)
+                if not faults or not all(fault.endswith(LATE) for fault in faults):
+                    break
+            passed, failed = passed + (not faults), failed + bool(faults)
+            for fault in sorted(set(faults)):
+                print(f"FAIL {limit_mb} MB, {kind.__name__}: {fault}")
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
