@@ -448,7 +448,8 @@ TEST_CASE("a point without memory for its names leaves none behind, on every pat
   // Enough for each single name except the last.
   narrow.left = uid::Names::MemoryOf(large.size());
   CHECK(narrow.Put(fresh).code() == StatusCode::kExhausted);
-  CHECK(narrow.ingest.Resolve(fresh.point).status().code() == StatusCode::kExhausted);
+  CHECK(narrow.ingest.Resolve(fresh.point, WriteContext::Unlimited()).status().code() ==
+        StatusCode::kExhausted);
   CHECK(narrow.ingest.ResolveTsuid(fresh.point, WriteContext::Unlimited()).status().code() ==
         StatusCode::kExhausted);
   const std::string tags = R"({"host":"a","dc":"x","rack":")" + large + "\"}";

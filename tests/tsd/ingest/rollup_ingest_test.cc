@@ -42,7 +42,7 @@ struct RollupsFixture : http::EdgeFixture {
     rollup.aggregator = aggregator;
     rollup.group_by = group_by.value_or("");
     rollup.group_by_given = group_by.has_value();
-    return rollups.Put(rollup);
+    return rollups.Put(rollup, WriteContext::Unlimited());
   }
 
   RollupIngest rollups{ingest, store, KeyLayout(), Hourly()};

@@ -232,7 +232,7 @@ TEST_CASE("with random data, each restored key means the series of its names") {
         named.tags = read;
         named.time.raw = 1700000000;
         const SeriesNumber count = process.points.series_count();
-        const auto resolved = process.ingest->Resolve(named);
+        const auto resolved = process.ingest->Resolve(named, WriteContext::Unlimited());
         REQUIRE(resolved.ok());
         CHECK(*resolved == number);
         CHECK(process.points.series_count() == count);
