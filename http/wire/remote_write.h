@@ -1,10 +1,12 @@
 #pragma once
-// Parses the unpacked body of Prometheus' remote write 1.0, a WriteRequest. It is read series by
-// series, so that a body takes no more memory than its largest series.
+// Parses the unpacked body of Prometheus' remote write: the WriteRequest of 1.0 or the Request of
+// 2.0. It is read series by series, so that a body takes no more memory than its largest series,
+// and for 2.0 its table of symbols.
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -13,8 +15,12 @@
 
 namespace hg::http {
 
-/// Limit of one encoded series with all its samples. Two bytes may become a hundred when they are
-/// parsed.
+// The names of the messages, as in the Content-Type.
+inline constexpr std::string_view kWriteRequest1 = "prometheus.WriteRequest";
+inline constexpr std::string_view kWriteRequest2 = "io.prometheus.write.v2.Request";
+
+/// Limit of one encoded series with all its samples, and of the labels of one series. Two bytes may
+/// become a hundred when they are parsed.
 inline constexpr size_t kWriteSeriesBytesMax = 4 << 20;
 
 /// A series with its samples, as sent. Borrows its texts.
@@ -26,11 +32,22 @@ struct WrittenSeries {
   std::vector<Label> labels;  // includes kNameLabel
   std::vector<Sample> samples;
   size_t histograms = 0;  // native histograms, which are not read
+  /// Not empty: why no sample of the series can be stored. `labels` is then empty.
+  std::string fault;
 };
 
-/// Calls visit for each series in order. InvalidArgument: the bytes are invalid (visit was called
-/// for the series before the damage), a text is not UTF-8, or a series is too long.
-Status ReadWriteRequest(std::string_view bytes,
-                        const std::function<void(const WrittenSeries&)>& visit);
+using SeriesVisitor = std::function<void(const WrittenSeries&)>;
+
+/// Calls `visit` for each series in order. InvalidArgument: the bytes are invalid (`visit` was
+/// called for the series before the damage), a text is not UTF-8, or a series is too long.
+/// LimitExceeded: there is no memory for a series.
+Status ReadWriteRequest(std::string_view bytes, const SeriesVisitor& visit);
+
+/// The same for remote write 2.0. A series that refers to a symbol that does not exist, or whose
+/// labels are too long, is visited with a fault. Symbols may be long and may be referred to often.
+/// Therefore LimitExceeded is also returned when the labels of all series have more than
+/// `labels_bytes_max` bytes.
+Status ReadWriteRequest2(std::string_view bytes, uint64_t labels_bytes_max,
+                         const SeriesVisitor& visit);
 
 }  // namespace hg::http
