@@ -93,7 +93,7 @@ void LabelledPoints::Flush() {
     for (size_t i = 0; i < points_.size(); ++i) Judge(i, appended.status());
   } else if (appended->known) {
     position_ = std::max(position_, appended->position);
-    Count(services_.counters.points_added, points_.size());
+    CountStored(points_.size());
   } else {
     StoreNamed();
   }
@@ -148,11 +148,16 @@ void LabelledPoints::StoreNamed() {
   for (size_t i = 0; i < verdicts.size(); ++i) Judge(places[i], verdicts[i]);
 }
 
+void LabelledPoints::CountStored(uint64_t points) {
+  stored_ += points;
+  Count(services_.counters.points_added, points);
+}
+
 void LabelledPoints::Judge(size_t point, const Status& verdict) {
   Counters& counters = services_.counters;
   switch (verdict.code()) {
     case StatusCode::kOk:
-      return Count(counters.points_added);
+      return CountStored(1);
     case StatusCode::kInvalidArgument:
       Count(counters.put_illegal_arguments);
       break;

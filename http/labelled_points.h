@@ -46,6 +46,8 @@ class LabelledPoints : public LabelledSink {
   /// Points that a retry would not store either are refused instead.
   Status Finish();
 
+  /// The points that were stored so far, also if others could not be stored.
+  [[nodiscard]] uint64_t stored() const { return stored_; }
   // The following functions return results. They are valid after Finish.
   [[nodiscard]] uint64_t items() const { return items_; }
   [[nodiscard]] uint64_t refused() const { return refused_; }
@@ -65,6 +67,7 @@ class LabelledPoints : public LabelledSink {
   void Flush();
   /// Stores the points by name.
   void StoreNamed();
+  void CountStored(uint64_t points);
   void Judge(size_t point, const Status& verdict);
   void RefuseItem(uint64_t item, std::string_view metric, ByteView labels, std::string_view reason);
   /// Stops storing after an error of the store.
@@ -89,7 +92,7 @@ class LabelledPoints : public LabelledSink {
   PointSink::Position position_ = 0;
   Status failure_;
   Status exhausted_;  // error of points of new series; other points are stored
-  uint64_t items_ = 0, refused_ = 0;
+  uint64_t items_ = 0, refused_ = 0, stored_ = 0;
   std::vector<bool> item_refused_;
   std::string first_refusal_;
 };

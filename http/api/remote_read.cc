@@ -72,11 +72,11 @@ Result<std::string> Answer(const std::vector<RemoteQuery>& queries, Services& se
 }  // namespace
 
 void HandleRemoteRead(const Request& request, Services& services, ResponseWriter& out) {
-  const std::optional<std::string> bytes =
-      RequireSnappyBody(request, "prometheus.ReadRequest", kReadRequestBytesMax, out);
-  if (!bytes) return;
+  const std::optional<SnappyBody> body =
+      RequireSnappyBody(request, {"prometheus.ReadRequest"}, kReadRequestBytesMax, out);
+  if (!body) return;
   const Result<std::vector<RemoteQuery>> queries =
-      ReadReadRequest(*bytes, request.memory, *request.running);
+      ReadReadRequest(body->bytes, request.memory, *request.running);
   if (!queries.ok()) return SendQueryFailure(request, services, queries.status(), out);
   query::RunningRequest& running = *request.running;
   if (const Status begun = BeginQuery(request, Shown(*queries)); !begun.ok())

@@ -17,6 +17,7 @@ namespace {
 
 /// `labels`: a reusable buffer.
 void AddSeries(const WrittenSeries& series, std::vector<Label>* labels, LabelledSink* points) {
+  if (series.samples.empty() && series.histograms == 0) return;
   std::string_view metric;
   labels->clear();
   for (const Label& label : series.labels) {
@@ -29,7 +30,11 @@ void AddSeries(const WrittenSeries& series, std::vector<Label>* labels, Labelled
   points->SetSeries(metric, *labels);
   for (const WrittenSeries::Sample& sample : series.samples) {
     points->BeginItem();
-    points->Add(sample.time_ms, PointValue::Double(sample.value));
+    if (series.fault.empty()) {
+      points->Add(sample.time_ms, PointValue::Double(sample.value));
+    } else {
+      points->Refuse(series.fault);
+    }
   }
   for (size_t i = 0; i < series.histograms; ++i) {
     points->BeginItem();
@@ -37,19 +42,30 @@ void AddSeries(const WrittenSeries& series, std::vector<Label>* labels, Labelled
   }
 }
 
+/// Adds the counts that remote write 2.0 requires.
+void AddWritten(uint64_t samples, ResponseWriter& out) {
+  out.AddHeader("X-Prometheus-Remote-Write-Samples-Written", std::to_string(samples));
+  out.AddHeader("X-Prometheus-Remote-Write-Histograms-Written", "0");
+  out.AddHeader("X-Prometheus-Remote-Write-Exemplars-Written", "0");
+}
+
 }  // namespace
 
 void HandleRemoteWrite(const Request& request, Services& services, ResponseWriter& out) {
-  const std::optional<std::string> bytes =
-      RequireSnappyBody(request, "prometheus.WriteRequest", services.options.body_bytes_max, out);
-  if (!bytes) return;
+  const uint64_t bytes_max = services.options.body_bytes_max;
+  const std::optional<SnappyBody> body =
+      RequireSnappyBody(request, {kWriteRequest1, kWriteRequest2}, bytes_max, out);
+  if (!body) return;
   LabelledPoints points(services, *request.running, request.writer.get());
   std::vector<Label> labels;
-  const Status read = ReadWriteRequest(
-      *bytes, [&](const WrittenSeries& series) { AddSeries(series, &labels, &points); },
-      request.memory);
+  const auto add = [&](const WrittenSeries& series) { AddSeries(series, &labels, &points); };
+  const bool counted = body->message == kWriteRequest2;
+  // The labels may take as much as in a body of 1.0, where each series repeats them.
+  const Status read = counted ? ReadWriteRequest2(body->bytes, bytes_max, add, request.memory)
+                              : ReadWriteRequest(body->bytes, add, request.memory);
+  const Status stored = read.ok() ? points.Finish() : read;
+  if (counted) AddWritten(points.stored(), out);
   if (!read.ok()) return SendStatus(out, request, read);
-  const Status stored = points.Finish();
   if (!stored.ok()) return SendWriteRefusal(out, request, stored);
   if (points.refused() == 0) return SendEmpty(out, 204);
   SendError(out, request, 400,

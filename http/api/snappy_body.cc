@@ -1,5 +1,7 @@
 #include "http/api/snappy_body.h"
 
+#include <algorithm>
+
 #include "http/errors.h"
 #include "http/wire/media_type.h"
 #include "http/wire/snappy_block.h"
@@ -14,15 +16,21 @@ std::string_view HeaderOf(const Request& request, std::string_view name) {
 
 }  // namespace
 
-std::optional<std::string> RequireSnappyBody(const Request& request, std::string_view message,
-                                             uint64_t bytes_max, ResponseWriter& out) {
+std::optional<SnappyBody> RequireSnappyBody(const Request& request,
+                                            std::initializer_list<std::string_view> messages,
+                                            uint64_t bytes_max, ResponseWriter& out) {
   const std::string_view type = HeaderOf(request, "content-type");
   const MediaType media = ParseMediaType(type);
   const std::string_view sent = media.Find("proto");
-  if (media.type != kProtobufType || (!sent.empty() && sent != message)) {
+  const auto message =
+      sent.empty() ? messages.begin() : std::find(messages.begin(), messages.end(), sent);
+  if (media.type != kProtobufType || message == messages.end()) {
+    std::string known;
+    for (const std::string_view one : messages)
+      known.append(known.empty() ? "" : " or ").append(one);
     SendError(out, request, 415,
-              "The body must be " + std::string(kProtobufType) + " of " + std::string(message) +
-                  " (version 1.0 of the protocol), not '" + std::string(type) + "'");
+              "The body must be " + std::string(kProtobufType) + " of " + known + ", not '" +
+                  std::string(type) + "'");
     return {};
   }
   const std::string_view coding = HeaderOf(request, "content-encoding");
@@ -32,9 +40,9 @@ std::optional<std::string> RequireSnappyBody(const Request& request, std::string
                   std::string(coding) + "'");
     return {};
   }
-  std::string bytes;
-  const Status unpacked = UnpackSnappy(request.body, bytes_max, &bytes, request.memory);
-  if (unpacked.ok()) return bytes;
+  SnappyBody body{{}, *message};
+  const Status unpacked = UnpackSnappy(request.body, bytes_max, &body.bytes, request.memory);
+  if (unpacked.ok()) return body;
   SendStatus(out, request, unpacked);
   return {};
 }

@@ -2,6 +2,7 @@
 // Bodies of Prometheus requests: a protobuf message in a snappy block.
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,10 +15,16 @@ namespace hg::http {
 /// Media type of these request and response bodies.
 inline constexpr std::string_view kProtobufType = "application/x-protobuf";
 
-/// The unpacked body. `message`: the only supported message type, such as
-/// "prometheus.WriteRequest". nullopt: an error was sent: 415 for another type, message or coding,
-/// 400 for a damaged block, 413 for more than bytes_max.
-std::optional<std::string> RequireSnappyBody(const Request& request, std::string_view message,
-                                             uint64_t bytes_max, ResponseWriter& out);
+struct SnappyBody {
+  std::string bytes;         // unpacked
+  std::string_view message;  // the message type, one of those that were supported
+};
+
+/// Unpacks the body. `messages`: the supported message types, such as "prometheus.WriteRequest"; a
+/// request that does not name its type has the first one. nullopt: an error was sent: 415 for
+/// another type, message or coding, 400 for a damaged block, 413 for more than bytes_max.
+std::optional<SnappyBody> RequireSnappyBody(const Request& request,
+                                            std::initializer_list<std::string_view> messages,
+                                            uint64_t bytes_max, ResponseWriter& out);
 
 }  // namespace hg::http

@@ -23,6 +23,7 @@ JSON = {"Content-Type": "application/json"}
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 PROTOBUF = {"Content-Type": "application/x-protobuf"}
 SNAPPY = {**PROTOBUF, "Content-Encoding": "snappy"}
+SNAPPY_2 = {**SNAPPY, "Content-Type": "application/x-protobuf;proto=io.prometheus.write.v2.Request"}
 
 EXTREME_NUMBERS = ("0", "-1", "1", "9223372036854775807", "-9223372036854775808", "9223372036854775808", "1e308", "-1e308", "NaN", "1" * 3000)
 EXTREME_TIMES = ("0", "1", "-1", "4294967295", "4294967296", "9223372036854775807", "-9223372036854775808", "1e18", "9999999999y-ago", "1ms-ago",
@@ -416,6 +417,16 @@ def remote_writes():
     yield Case("a million empty series", path, lambda: packed(sized(1, b"") * 1_000_000), SNAPPY)
     yield Case("a million empty samples", path, lambda: packed(series([(b"__name__", b"m"), (b"a", b"b" * 1000)], 1_000_000)), SNAPPY)
     yield Case("1,000 names of 30 kB", path, lambda: packed(b"".join(series([(b"__name__", b"m%d" % i + b"x" * 30_000), (b"a", b"b")], 1) for i in range(1_000))), SNAPPY)
+    def version_2(symbols, refs, samples=1, series=1):
+        one = sized(5, sized(1, b"".join(varint(ref) for ref in refs)) + sized(2, b"") * samples)
+        return b"".join(sized(4, symbol) for symbol in (b"", *symbols)) + one * series
+
+    yield Case("2.0: two million symbols", path, lambda: packed(sized(4, b"") * 2_000_000), SNAPPY_2)
+    yield Case("2.0: a series of two million references", path, lambda: packed(version_2((b"a",), (0,) * 2_000_000)), SNAPPY_2)
+    yield Case("2.0: 100,000 series of 40 symbols of 100 kB", path, lambda: packed(version_2((b"x" * 100_000,), (1,) * 40, 1, 100_000)), SNAPPY_2)
+    yield Case("2.0: 100,000 series of symbols that do not exist", path, lambda: packed(version_2((), (2**32 - 1,) * 40, 1, 100_000)), SNAPPY_2)
+    yield Case("2.0: 100,000 symbols of 300 bytes in one series", path, lambda: packed(version_2([b"%d" % i + b"x" * 300 for i in range(100_000)], range(1, 100_001))), SNAPPY_2)
+    yield Case("2.0: a million empty samples", path, lambda: packed(version_2((b"__name__", b"m"), (1, 2), 1_000_000)), SNAPPY_2)
     yield Case("a length of 4 GB", path, varint(2**32 - 1) + b"\x00a", SNAPPY)
     yield Case("a copy of copies", path, lambda: varint(60 << 20) + b"\x00\x0a" + b"\xfe\x01\x00" * ((60 << 20) // 64), SNAPPY)
     yield Case("no snappy", path, b"\xff" * 1_000_000, SNAPPY)

@@ -42,6 +42,35 @@ void CheckSeries(const WrittenSeries& series, const prometheus::TimeSeries& exac
   INVARIANT(series.histograms == static_cast<size_t>(exact.histograms_size()));
 }
 
+/// Remote write 2.0.
+void Write2(std::string_view bytes) {
+  constexpr uint64_t kLabelsBytesMax = 1 << 16;
+  prometheus::WriteRequest2 whole;
+  const bool good = ParseMessage(bytes, &whole);
+  const auto text = [&whole](uint32_t ref) {
+    return std::string_view(whole.symbols(static_cast<int>(ref)));
+  };
+  int place = 0;
+  uint64_t labels_bytes = 0;
+  const auto check = [&](const WrittenSeries& series) {
+    for (const Label& label : series.labels) labels_bytes += label.name.size() + label.value.size();
+    INVARIANT(series.fault.empty() || series.labels.empty());
+    if (!good) return;
+    const prometheus::TimeSeries2& exact = whole.timeseries(place++);
+    INVARIANT(series.samples.size() == static_cast<size_t>(exact.samples_size()));
+    INVARIANT(series.histograms == static_cast<size_t>(exact.histograms_size()));
+    if (!series.fault.empty()) return;
+    INVARIANT(2 * series.labels.size() == static_cast<size_t>(exact.labels_refs_size()));
+    for (int i = 0; i < exact.labels_refs_size(); ++i) {
+      const Label& label = series.labels[static_cast<size_t>(i / 2)];
+      INVARIANT((i % 2 == 0 ? label.name : label.value) == text(exact.labels_refs(i)));
+    }
+  };
+  const Status read = ReadWriteRequest2(bytes, kLabelsBytesMax, check, nullptr);
+  INVARIANT(labels_bytes <= kLabelsBytesMax);
+  INVARIANT(!read.ok() || (good && place == whole.timeseries_size()));
+}
+
 void Write(std::string_view bytes) {
   int series = 0;
   prometheus::WriteRequest whole;
@@ -55,6 +84,7 @@ void Write(std::string_view bytes) {
       nullptr);
   INVARIANT(good == read.ok());
   INVARIANT(!good || series == whole.timeseries_size());
+  Write2(bytes);
   if (const auto queries = ReadReadRequest(bytes, nullptr); queries.ok()) {
     for (const RemoteQuery& query : *queries)
       for (const query::promql::Matcher& matcher : query.matchers) (void)matcher.Admits("a");

@@ -74,6 +74,9 @@ class Writer:
     def remote(self, metric, tags, seconds, value):
         return remote_write.write(self.server.port, [({"__name__": metric, **tags}, [(seconds * 1000, float(value))])])
 
+    def remote_2(self, metric, tags, seconds, value):
+        return remote_write.write_2(self.server.port, [({"__name__": metric, **tags}, [(seconds * 1000, float(value))])])[:2]
+
     def graphite(self, metric, tags, seconds, value):
         """Has no answer: waits until the point is counted, as stored or as wrong. Not every wrong point is logged: NOT_LOGGED."""
         def counted():
@@ -103,7 +106,7 @@ class Writer:
 
 
 OWN = ("put", "telnet")
-FOREIGN = ("remote", "otlp", "influx", "influx_2", "graphite", "csv")
+FOREIGN = ("remote", "remote_2", "otlp", "influx", "influx_2", "graphite", "csv")
 
 
 class Server(Daemon):
@@ -299,6 +302,37 @@ def further_paths_lead_to_the_same_handlers(server, _):
         equal(writer.post(path, body, {"Content-Type": "application/json"}), (200, "{}"), path)
     tags = json.dumps({"host": "a"})
     equal((server.values("paths.influx"), server.values("paths.otlp")), ({tags: {T: 5}}, {tags: {T: 0, T + 1: 1, T + 2: 2}}))
+
+
+# Remote write 2.0.
+
+@fact
+def remote_write_2_counts_what_it_writes_and_is_the_same_series_as_1(server, _):
+    labels = {"__name__": "two_total", "job": "a:1"}
+    metadata = remote_write.sized(5, b"\x08\x01")  # a counter
+    equal(remote_write.write(server.port, [(labels, [(T * 1000, 1)])]), (204, ""))
+    equal(remote_write.write_2(server.port, [(labels, [((T + 1) * 1000, 2)], metadata)]), (204, "", ("1", "0", "0")))
+    equal([one["value"][1] for one in server.prom('sum_over_time(two_total{job="a:1"}[1m])', T + 1)], ["3"])
+    histogram, exemplar = remote_write.sized(3, b""), remote_write.sized(4, b"")
+    status, text, written = remote_write.write_2(server.port, [
+        (labels, [((T + 2) * 1000, 4)], exemplar), ({"__name__": "native", "job": "a"}, [], histogram), ({"__name__": "late"}, [(0, 1)])])
+    equal((status, written, "2 of 3 samples cannot be stored" in text), (400, ("1", "0", "0"), True), text)
+    bad = remote_write.sized(4, b"") + remote_write.sized(5, b"\x0a\x02\x07\x08" + remote_write.sized(2, b"\x10" + remote_write.varint(T * 1000)))
+    status, text, headers = remote_write.post(server.port, bad, remote_write.HEADERS_2)
+    equal((status, "symbol 7 of a table of 1" in text), (400, True), text)
+    unknown = {**remote_write.HEADERS_2, "Content-Type": "application/x-protobuf;proto=io.prometheus.write.v3.Request"}
+    status, text, headers = remote_write.post(server.port, b"", unknown)
+    equal((status, headers.get("X-Prometheus-Remote-Write-Samples-Written")), (415, None), text)
+
+
+@fact
+def long_symbols_that_many_series_share_are_refused_in_time(server, _):
+    word = "x" * 100_000
+    refs = remote_write.sized(1, b"\x01\x02" * 20)
+    series = remote_write.sized(5, refs + remote_write.sized(2, b"\x10" + remote_write.varint(T * 1000)))
+    body = remote_write.sized(4, b"") + remote_write.sized(4, b"a") + remote_write.sized(4, word.encode()) + series * 100_000
+    status, text, _ = remote_write.post(server.port, body, remote_write.HEADERS_2)
+    equal((status, "The labels of the series have more than 67108864 bytes" in text), (413, True), text)
 
 
 # Values that are not numbers.

@@ -286,9 +286,9 @@ TEST_CASE_FIXTURE(RemoteWrite,
 TEST_CASE_FIXTURE(RemoteWrite, "other versions, codings and types are 415") {
   Add({{"__name__", "up"}, {"job", "a"}}, 1);
   const Headers refused[] = {
-      {{"content-type", "application/x-protobuf;proto=io.prometheus.write.v2.Request"},
+      {{"content-type", "application/x-protobuf;proto=io.prometheus.write.v3.Request"},
        {"content-encoding", "snappy"},
-       {"x-prometheus-remote-write-version", "2.0.0"}},
+       {"x-prometheus-remote-write-version", "3.0.0"}},
       {{"content-type", "application/json"}, {"content-encoding", "snappy"}},
       {{"content-encoding", "snappy"}},
       {{"content-type", "application/x-protobuf"}},
@@ -309,6 +309,134 @@ TEST_CASE_FIXTURE(RemoteWrite, "an invalid body gives 400, and one that is too l
   message.add_timeseries()->add_labels()->set_name(std::string(4 << 20, 'x'));
   options.body_bytes_max = 64 << 20;
   CHECK(Message(Send()).find("is longer than 4194304") != std::string::npos);
+}
+
+namespace {
+
+const Headers kHeaders2 = {
+    {"content-type", "application/x-protobuf;proto=io.prometheus.write.v2.Request"},
+    {"content-encoding", "snappy"},
+    {"x-prometheus-remote-write-version", "2.0.0"}};
+
+/// Requests of remote write 2.0.
+class RemoteWrite2 : public RemoteWrite {
+ public:
+  prometheus::WriteRequest2 request;
+
+  /// Adds a series with one sample.
+  prometheus::TimeSeries2* Put(const Labels& labels, int64_t time_ms = kTime) {
+    prometheus::TimeSeries2* const series = request.add_timeseries();
+    if (request.symbols_size() == 0) request.add_symbols("");
+    for (const auto& [name, value] : labels) {
+      for (const std::string& text : {name, value}) {
+        series->add_labels_refs(static_cast<uint32_t>(request.symbols_size()));
+        request.add_symbols(text);
+      }
+    }
+    prometheus::Sample* const sample = series->add_samples();
+    sample->set_value(1);
+    sample->set_timestamp(time_ms);
+    return series;
+  }
+  BufferResponse Send2() { return Post(PackSnappy(request.SerializeAsString()), kHeaders2); }
+};
+
+/// Returns the counts of samples, histograms and exemplars in the headers of a response.
+std::string Written(const BufferResponse& reply) {
+  std::string all;
+  for (const char* what : {"Samples", "Histograms", "Exemplars"}) {
+    const std::string name = "X-Prometheus-Remote-Write-" + std::string(what) + "-Written";
+    const std::string* const value = reply.Header(name);
+    all += (value == nullptr ? "none" : *value) + " ";
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE_FIXTURE(RemoteWrite2, "2.0 stores what 1.0 stores, and its response counts it") {
+  Add({{"__name__", "up"}, {"job", "node:1"}}, 1);
+  const BufferResponse first = Send();
+  CHECK(first.status == 204);
+  CHECK(Written(first) == "none none none ");
+  const std::vector<std::string> cells = Cells();
+  Put({{"__name__", "up"}, {"job", "node:1"}});
+  CHECK(Send2().status == 204);
+  CHECK(Cells() == cells);
+  CHECK(ingest.stats().spellings == 1);
+  Put({{"__name__", "up"}, {"job", "other"}});
+  const BufferResponse second = Send2();
+  CHECK(second.status == 204);
+  CHECK(second.body.empty());
+  CHECK(Written(second) == "2 0 0 ");
+  CHECK(Cells().size() == 2);
+  request.Clear();
+  const BufferResponse nothing = Send2();
+  CHECK(nothing.status == 204);
+  CHECK(Written(nothing) == "0 0 0 ");
+}
+
+TEST_CASE_FIXTURE(RemoteWrite2, "a partial write of 2.0 is 400 with the count of what was stored") {
+  Put({{"__name__", "up"}, {"job", "a"}});
+  Put({{"__name__", "up"}, {"job", "b"}}, 0);
+  Put({{"__name__", "up"}, {"job", "c"}})->set_labels_refs(1, 99);
+  Put({{"__name__", "up"}, {"job", "d"}});
+  prometheus::TimeSeries2* const histogram = Put({{"__name__", "native"}, {"job", "a"}});
+  histogram->clear_samples();
+  histogram->add_histograms("x");
+  const BufferResponse reply = Send2();
+  CHECK(reply.status == 400);
+  CHECK(Written(reply) == "2 0 0 ");
+  CHECK(Message(reply).starts_with("3 of 5 samples cannot be stored, the others are; the first: "));
+  CHECK(Cells().size() == 2);
+  CHECK(counters.put_illegal_arguments == 3);
+}
+
+TEST_CASE_FIXTURE(RemoteWrite2,
+                  "2.0: wrong references and native histograms are named in the error") {
+  prometheus::TimeSeries2* const series = Put({{"__name__", "up"}, {"job", "a"}});
+  series->set_labels_refs(3, 99);
+  BufferResponse reply = Send2();
+  CHECK(reply.status == 400);
+  CHECK(Message(reply).find("refers to the symbol 99 of a table of 5") != std::string::npos);
+  series->set_labels_refs(3, 4);
+  series->clear_samples();
+  series->add_histograms("x");
+  reply = Send2();
+  CHECK(reply.status == 400);
+  CHECK(Message(reply).find("native histograms cannot be stored") != std::string::npos);
+  CHECK(Written(reply) == "0 0 0 ");
+  CHECK(Cells().empty());
+}
+
+TEST_CASE_FIXTURE(RemoteWrite2,
+                  "2.0: exemplars are ignored, and series without samples are no error") {
+  prometheus::TimeSeries2* const series = Put({{"__name__", "up"}, {"job", "a"}});
+  REQUIRE(series->MergeFromString(std::string("\x22\x02\x08\x01", 4)));  // an exemplar
+  Put({{"__name__", "nothing"}})->clear_samples();
+  const BufferResponse reply = Send2();
+  CHECK(reply.status == 204);
+  CHECK(Written(reply) == "1 0 0 ");
+  CHECK(Names(UidKind::kMetric) == std::vector<std::string>{"up"});
+}
+
+TEST_CASE_FIXTURE(RemoteWrite2, "2.0: an invalid body is 400, labels that are too large are 413") {
+  const BufferResponse invalid = Post(PackSnappy("not protobuf"), kHeaders2);
+  CHECK(invalid.status == 400);
+  CHECK(Written(invalid) == "0 0 0 ");
+  options.body_bytes_max = 1000;
+  Put({{"__name__", "up"}, {"job", std::string(300, 'x')}});
+  for (int i = 0; i < 3; ++i) *request.add_timeseries() = request.timeseries(0);
+  CHECK(Send2().status == 413);
+}
+
+TEST_CASE_FIXTURE(RemoteWrite2, "2.0: a store that refuses writes gives 503 and the count 0") {
+  Put({{"__name__", "up"}, {"job", "a"}});
+  points.RefuseAppends(1);
+  const BufferResponse reply = Send2();
+  CHECK(reply.status == 503);
+  CHECK(reply.Header("Retry-After") != nullptr);
+  CHECK(Written(reply) == "0 0 0 ");
 }
 
 TEST_CASE_FIXTURE(RemoteWrite, "only POST writes, and only if the mode allows writes") {

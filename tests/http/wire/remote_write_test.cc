@@ -69,6 +69,59 @@ std::string Request(const std::vector<std::string>& names) {
   return message.SerializeAsString();
 }
 
+/// Returns all series of a request of 2.0 as text, or the error.
+std::string Shown2(std::string_view bytes, uint64_t labels_bytes_max = 1 << 20) {
+  std::string text;
+  const auto show = [&](const WrittenSeries& series) {
+    for (const Label& label : series.labels)
+      text.append(label.name).append("=").append(label.value).append(",");
+    for (const WrittenSeries::Sample& sample : series.samples)
+      text += std::to_string(std::bit_cast<uint64_t>(sample.value)) + "@" +
+              std::to_string(sample.time_ms) + ",";
+    text += std::to_string(series.histograms) + series.fault + "\n";
+  };
+  const Status read = ReadWriteRequest2(bytes, labels_bytes_max, show, nullptr);
+  return read.ok() ? text : std::string(read.message());
+}
+
+/// The same, parsed by protobuf alone. "none": the request is not valid.
+std::string Shown2ByProtobuf(const std::string& bytes) {
+  prometheus::WriteRequest2 message;
+  if (!message.ParseFromString(bytes)) return "none";
+  if (message.symbols_size() > 0 && !message.symbols(0).empty()) return "none";
+  std::string text;
+  for (const prometheus::TimeSeries2& series : message.timeseries()) {
+    std::string labels, fault;
+    for (int i = 0; i < series.labels_refs_size() && fault.empty(); ++i) {
+      const uint32_t ref = series.labels_refs(i);
+      if (ref >= static_cast<uint32_t>(message.symbols_size())) {
+        fault = "refers to the symbol " + std::to_string(ref) + " of a table of " +
+                std::to_string(message.symbols_size());
+      } else {
+        labels += message.symbols(static_cast<int>(ref)) + (i % 2 == 0 ? "=" : ",");
+      }
+    }
+    if (fault.empty() && series.labels_refs_size() % 2 != 0) fault = "has a label without a value";
+    if (fault.empty()) text += labels;
+    for (const prometheus::Sample& sample : series.samples())
+      text += std::to_string(std::bit_cast<uint64_t>(sample.value())) + "@" +
+              std::to_string(sample.timestamp()) + ",";
+    text += std::to_string(series.histograms_size()) + fault + "\n";
+  }
+  return text;
+}
+
+/// A request of 2.0 with these symbols after "", and one series with these references.
+prometheus::WriteRequest2 Request2(const std::vector<std::string>& symbols,
+                                   const std::vector<uint32_t>& refs) {
+  prometheus::WriteRequest2 message;
+  message.add_symbols("");
+  for (const std::string& symbol : symbols) message.add_symbols(symbol);
+  prometheus::TimeSeries2* const series = message.add_timeseries();
+  for (const uint32_t ref : refs) series->add_labels_refs(ref);
+  return message;
+}
+
 }  // namespace
 
 TEST_CASE("series are visited in order, without remains of the previous series") {
@@ -152,6 +205,105 @@ TEST_CASE("a series with only empty labels is charged before it is parsed") {
   RequestMemory::Share share(memory, 0);
   CHECK(Read(request, &share).status.code() == StatusCode::kLimitExceeded);
   CHECK(share.held() == 0);
+}
+
+TEST_CASE("series of 2.0 are read through the table of symbols, wherever it stands") {
+  prometheus::WriteRequest2 message = Request2({"__name__", "up", "job", "node"}, {1, 2, 3, 4});
+  message.mutable_timeseries(0)->add_samples()->set_timestamp(5);
+  const std::string expected = "__name__=up,job=node,0@5,0\n";
+  CHECK(Shown2(message.SerializeAsString()) == expected);
+  prometheus::WriteRequest2 symbols = message;
+  symbols.clear_timeseries();
+  message.clear_symbols();
+  CHECK(Shown2(message.SerializeAsString() + symbols.SerializeAsString()) == expected);
+  CHECK(Shown2("").empty());
+}
+
+TEST_CASE("a series of 2.0 with references that mean nothing has a fault, and others are read") {
+  for (const auto& [refs, fault] : std::vector<std::pair<std::vector<uint32_t>, std::string>>{
+           {{1, 3}, "refers to the symbol 3 of a table of 3"},
+           {{1, 4294967295U}, "refers to the symbol 4294967295 of a table of 3"},
+           {{1, 2, 1}, "has a label without a value"}}) {
+    prometheus::WriteRequest2 message = Request2({"a", "b"}, refs);
+    prometheus::TimeSeries2* const good = message.add_timeseries();
+    good->add_labels_refs(1);
+    good->add_labels_refs(2);
+    CHECK(Shown2(message.SerializeAsString()) == "0" + fault + "\na=b,0\n");
+  }
+}
+
+TEST_CASE("a table of symbols of 2.0 that does not begin with an empty text is refused") {
+  prometheus::WriteRequest2 message;
+  message.add_symbols("a");
+  CHECK(Shown2(message.SerializeAsString()) == "The first symbol of the request is not empty");
+  message.set_symbols(0, "");
+  message.add_symbols("\xFF");
+  CHECK(Shown2(message.SerializeAsString()).starts_with("The body is not a protobuf message io."));
+}
+
+TEST_CASE("labels of 2.0 are bounded although many references may share a long symbol") {
+  const std::string half(kWriteSeriesBytesMax / 2, 'x');
+  prometheus::WriteRequest2 message = Request2({half}, {1, 1, 1, 1});
+  CHECK(Shown2(message.SerializeAsString(), 64 << 20) ==
+        "0has labels of 8388608 bytes, more than 4194304\n");
+  message = Request2({half}, {1, 1});
+  for (int i = 0; i < 4; ++i) *message.add_timeseries() = message.timeseries(0);
+  CHECK(Shown2(message.SerializeAsString(), 20 << 20).size() == 5 * (2 * half.size() + 4));
+  CHECK(Shown2(message.SerializeAsString(), (20 << 20) - 1) ==
+        "The labels of the series have more than 20971519 bytes");
+}
+
+TEST_CASE("truncated or damaged series of 2.0 give the same result as protobuf, for every byte") {
+  prometheus::WriteRequest2 message = Request2({"__name__", "up", "job", "é"}, {1, 2, 3, 4});
+  prometheus::TimeSeries2* const series = message.mutable_timeseries(0);
+  for (const int64_t time : {int64_t{1700000000123}, int64_t{-5}}) {
+    prometheus::Sample* const sample = series->add_samples();
+    sample->set_value(static_cast<double>(time) / 3);
+    sample->set_timestamp(time);
+  }
+  series->add_histograms("x");
+  *message.add_timeseries() = *series;
+  std::string body = message.SerializeAsString();
+  // References that are not packed, an exemplar, an unknown field above 15 and an unknown group.
+  body += std::string("\x2a\x0c\x08\x01\x08\x02\x22\x01x\x80\x01\x05\x33\x34", 14);
+  CHECK(Shown2(body) == Shown2ByProtobuf(body));
+  size_t refused = 0, faults = 0;
+  for (size_t at = 0; at < body.size(); ++at) {
+    const auto check = [&](const std::string& changed) {
+      const std::string exact = Shown2ByProtobuf(changed), shown = Shown2(changed);
+      refused += exact == "none";
+      faults += exact.find("refers to") != std::string::npos;
+      if (exact == "none" ? !shown.starts_with("The ") : shown != exact) FAIL_CHECK(at);
+    };
+    check(body.substr(0, at));
+    check(body.substr(0, at) + body.substr(at + 1));
+    for (const int change : {1, 2, 8, 0x80, 0xFF}) {
+      std::string damaged = body;
+      damaged[at] = static_cast<char>(damaged[at] ^ change);
+      check(damaged);
+    }
+  }
+  CHECK(refused > 100);
+  CHECK(faults > 10);
+}
+
+TEST_CASE("symbols and references of 2.0 are charged before they are kept") {
+  const auto charged = [](const std::string& request) {
+    RequestMemory memory(uint64_t{32} << 20);
+    RequestMemory::Share share(memory, 0);
+    const Status read = ReadWriteRequest2(
+        request, 1 << 20, [](const WrittenSeries&) {}, &share);
+    CHECK(share.held() == 0);
+    return read.code() == StatusCode::kLimitExceeded;
+  };
+  std::string symbols;
+  for (int i = 0; i < 2'000'000; ++i) symbols += std::string("\x22\x00", 2);
+  CHECK(charged(symbols));
+  prometheus::WriteRequest2 references = Request2({}, {});
+  references.mutable_timeseries(0)->mutable_labels_refs()->Resize(2'000'000, 0);
+  CHECK(charged(references.SerializeAsString()));
+  references.mutable_timeseries(0)->mutable_labels_refs()->Resize(2'000, 0);
+  CHECK_FALSE(charged(references.SerializeAsString()));
 }
 
 }  // namespace hg::http
