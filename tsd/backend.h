@@ -1,6 +1,7 @@
 #pragma once
 // A store as opened by the program: the cell store and the point store with one lifetime. The
-// program does not know which engine it uses. main.cc and tests/support/model_tsdb.cc choose one.
+// program does not know which engine it uses. tsd/open_backend.cc and tests/support/model_tsdb.cc
+// choose one.
 
 #include <atomic>
 #include <cstdint>

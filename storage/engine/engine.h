@@ -11,7 +11,8 @@
 //   lock may be taken.
 // - The lock of IdleReaders is taken without any other lock. While it is held, the locks of readers
 //   are only tried, never waited for, because a reader reads files under its own lock.
-// - No I/O and no callback while write_ is held.
+// - While write_ is held, there is no I/O and no listener is called. ReadModifyWrite calls `decide`
+//   under it.
 
 #include <algorithm>
 #include <atomic>

@@ -1,6 +1,6 @@
 #pragma once
 // Which files a store consists of. The FileSet owns the manifest, the current version and the open
-// files; Apply is the only way to change them.
+// files. Apply is the only way to change which part files exist.
 
 #include <atomic>
 #include <cstdint>
