@@ -123,7 +123,6 @@ TEST_CASE("an invalid setting is refused with its key") {
   refused(ReadKeyLayout(With("tsd.storage.salt.buckets", "0")).status(),
           "tsd.storage.salt.buckets");
   refused(ReadHttpOptions(With("tsd.network.port", "65536")).status(), "tsd.network.port");
-  refused(ReadHttpOptions(With("tsd.storage.max_tags", "0")).status(), "tsd.storage.max_tags");
   refused(ReadQueryOptions(With("tsd.query.timeout", "soon")).status(), "tsd.query.timeout");
   for (const char* key :
        {"tsd.query.memory.limit", "tsd.query.memory.per_query", "tsd.query.large.concurrent",
