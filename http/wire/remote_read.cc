@@ -126,7 +126,7 @@ Status ReadResponseBody::AddSeries(query::promql::Labels labels) {
 Status ReadResponseBody::AddSamples(size_t series, std::span<const int64_t> times_ms,
                                     std::span<const double> values) {
   Encoded& to = series_[series];
-  // Twice, because strings grow by doubling.
+  // Twice the size is charged, because a string doubles its capacity when it grows.
   RETURN_IF_ERROR(memory_.Add(2 * kSampleBytesMax * static_cast<int64_t>(times_ms.size())));
   RETURN_IF_ERROR(memory_.Step(4 * times_ms.size()));
   prometheus::Sample sample;
