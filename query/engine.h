@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "query/answer.h"
+#include "query/automatic_rollup_hours.h"
 #include "query/bucket_cache.h"
 #include "query/limits_file.h"
 #include "query/options.h"
 #include "query/request.h"
-#include "query/rolled_hours.h"
 #include "query/running_requests.h"
 #include "query/side_by_side.h"
 #include "query/time_zone.h"

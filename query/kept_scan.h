@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "query/aggregator.h"
-#include "query/rolled_hours.h"
-#include "query/rolled_scan.h"
+#include "query/automatic_rollup_hours.h"
+#include "query/automatic_rollup_scan.h"
 #include "storage/points/points.h"
 
 namespace hg::query {

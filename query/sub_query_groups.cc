@@ -35,6 +35,16 @@ void DropBefore(int64_t begin_ms, PointColumns* points) {
   if (!points->kinds.empty()) points->kinds.erase(points->kinds.begin(), points->kinds.begin() + n);
 }
 
+// Adds the result of ExtremeFold to the columns of the group, which has all series.
+void AddFolded(const std::optional<std::vector<PointColumns>>& folded,
+               std::vector<const PointColumns*>* columns) {
+  if (!folded) return;
+  const PointColumns* const first = columns->empty() ? nullptr : columns->front();
+  std::erase_if(*columns, [](const PointColumns* column) { return column->size() == 0; });
+  for (const PointColumns& run : *folded) columns->push_back(&run);
+  if (columns->empty() && first != nullptr) columns->push_back(first);
+}
+
 }  // namespace
 
 // Charges an estimate of the names by the number of tags, which follows from the length of the
@@ -62,18 +72,19 @@ Status SubQueryRun::ChargeLongNames(const Group& group) const {
 }
 
 Status SubQueryRun::Evaluate() {
-  for (Series& s : series_) {
+  for (Series& s : read_.series) {
     RETURN_IF_ERROR(NoteDeleted(s));
     RETURN_IF_ERROR(context_.watch.Step(kSeriesSteps + s.points.size()));
     if (sub_.text.rate) {
       RETURN_IF_ERROR(ApplyRate(sub_.text.rate_options.value_or(RateOptions()), &s.points));
     }
-    DropBefore(window_.begin_ms(), &s.points);
+    DropBefore(plan_->window.begin_ms(), &s.points);
   }
   MemoryTally groups_memory(&context_.watch);
-  ASSIGN_OR_RETURN(const std::vector<SeriesGroup> groups,
-                   FormGroups(layout(), series_, sub_.aggregator->function == Function::kNone,
-                              filter_->group_by(), window_, &groups_memory));
+  ASSIGN_OR_RETURN(
+      const std::vector<SeriesGroup> groups,
+      FormGroups(plan_->layout(), read_.series, sub_.aggregator->function == Function::kNone,
+                 plan_->filter->group_by(), plan_->window, &groups_memory));
   info_.stats.group_ns = Lap();
 
   const bool in_parts = groups.size() >= kGroupsInParts && context_.helper_count > 0;
@@ -83,7 +94,7 @@ Status SubQueryRun::Evaluate() {
     const size_t end = groups.size() * (i + 1) / parts.size();
     NameMemo own(context_.names, &context_.watch);
     parts[i].status = MakeGroups(std::span(groups).subspan(begin, end - begin),
-                                 in_parts ? &own : &names_, &parts[i]);
+                                 in_parts ? &own : &plan_->names, &parts[i]);
     return parts[i].status.ok();
   };
   // Parts are in the order of the groups, so the first failed part has the first error.
@@ -106,10 +117,7 @@ Status SubQueryRun::Evaluate() {
     }
     RETURN_IF_ERROR(part.status);
   }
-  std::vector<Series>().swap(series_);
-  sets_.clear();
-  folded_.reset();
-  joined_memory_.Remove(joined_memory_.held());
+  read_.Clear();
   return {};
 }
 
@@ -126,7 +134,7 @@ Status SubQueryRun::MakeGroups(std::span<const SeriesGroup> groups, NameMemo* na
   merge.watch = &context_.watch;
   merge.aggregator = sub_.aggregator;
   merge.rate = sub_.text.rate;
-  merge.last_ms = window_.end_ms();
+  merge.last_ms = plan_->window.end_ms();
   if (context_.trim) {
     merge.trim_begin_ms = context_.query.start_ms;
     merge.trim_end_ms = context_.query.end_ms;
@@ -141,7 +149,7 @@ Status SubQueryRun::MakeGroups(std::span<const SeriesGroup> groups, NameMemo* na
     columns.reserve(group.members.size() + 1);
     for (const Series* s : group.members) columns.push_back(&s->points);
     // If rows are deleted meanwhile, a group may have no members.
-    if (!group.members.empty()) AddFolded(&columns);
+    if (!group.members.empty()) AddFolded(read_.folded, &columns);
     Result<PointColumns> points = MergeSeries(merge, columns);
     const Status failed = points.status();
     if (infinite_ms && context_.on_failure == OnFailure::kLeaveWhatPrecedes) {
@@ -150,7 +158,7 @@ Status SubQueryRun::MakeGroups(std::span<const SeriesGroup> groups, NameMemo* na
     }
     ASSIGN_OR_RETURN(out.points, std::move(points));
     out.aggregate_ns = lap();
-    RETURN_IF_ERROR(Describe(layout(), group, names, &out));
+    RETURN_IF_ERROR(Describe(plan_->layout(), group, names, &out));
     RETURN_IF_ERROR(ChargeLongNames(out));
     out.names_ns = lap();
     part->groups.push_back(std::move(out));
@@ -161,30 +169,30 @@ Status SubQueryRun::MakeGroups(std::span<const SeriesGroup> groups, NameMemo* na
 
 Status SubQueryRun::NoteDeleted(const Series& series) {
   if (!context_.query.request.delete_rows) return {};
-  RETURN_IF_ERROR(
-      chosen_memory_.Add(static_cast<int64_t>(2 * sizeof(Bytes) + series.tsuid.size())));
+  RETURN_IF_ERROR(plan_->memory.Add(static_cast<int64_t>(2 * sizeof(Bytes) + series.tsuid.size())));
   tsuids_.push_back(series.tsuid);
   return {};
 }
 
 Status SubQueryRun::EvaluateHistograms() {
-  for (Series& s : series_) {
+  for (Series& s : read_.series) {
     RETURN_IF_ERROR(NoteDeleted(s));
     RETURN_IF_ERROR(context_.watch.Step(kSeriesSteps));
-    if (!grid_) continue;
-    ASSIGN_OR_RETURN(s.histograms, Downsampled(s.histograms, *grid_, &joined_memory_));
+    if (!plan_->grid) continue;
+    ASSIGN_OR_RETURN(s.histograms, Downsampled(s.histograms, *plan_->grid, &read_.memory));
   }
   MemoryTally groups_memory(&context_.watch);
-  ASSIGN_OR_RETURN(const std::vector<SeriesGroup> groups,
-                   FormGroups(layout(), series_, sub_.aggregator->function == Function::kNone,
-                              filter_->group_by(), window_, &groups_memory));
+  ASSIGN_OR_RETURN(
+      const std::vector<SeriesGroup> groups,
+      FormGroups(plan_->layout(), read_.series, sub_.aggregator->function == Function::kNone,
+                 plan_->filter->group_by(), plan_->window, &groups_memory));
   info_.stats.group_ns = Lap();
   std::vector<const HistogramColumn*> columns;
   for (const SeriesGroup& group : groups) {
     RETURN_IF_ERROR(ChargeGroup(group));
     Group described;
     described.query_index = index_;
-    RETURN_IF_ERROR(Describe(layout(), group, &names_, &described));
+    RETURN_IF_ERROR(Describe(plan_->layout(), group, &plan_->names, &described));
     RETURN_IF_ERROR(ChargeLongNames(described));
     columns.clear();
     for (const Series* s : group.members) columns.push_back(&s->histograms);
@@ -212,9 +220,7 @@ Status SubQueryRun::EvaluateHistograms() {
       groups_.push_back(std::move(out));
     }
   }
-  std::vector<Series>().swap(series_);
-  sets_.clear();
-  joined_memory_.Remove(joined_memory_.held());
+  read_.Clear();
   info_.stats.aggregate_ns = Lap();
   return {};
 }

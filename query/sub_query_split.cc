@@ -66,22 +66,9 @@ void Add(const SubQueryStats& part, SubQueryStats* sum) {
 
 }  // namespace
 
-void SubQueryRun::PlanSplit() {
-  if (!context_.options.split_rollups || rollups_.levels.empty()) return;
-  const int64_t delay_s = rollups_.levels.front()->delay_s;
-  if (delay_s == 0) return;
-  const int64_t complete_ms = (context_.clock.NowMs() / 1000 - delay_s) * 1000;
-  if (end_ms_ <= complete_ms) return;
-  if (complete_ms < start_ms_) {
-    rollups_ = {};
-  } else {
-    split_ms_ = complete_ms;
-  }
-}
-
-Status SubQueryRun::RunParts() {
-  SubQueryRun rollups(context_, index_, start_ms_, *split_ms_, Tables::kRollups);
-  SubQueryRun raw(context_, index_, *split_ms_, end_ms_, Tables::kRaw);
+Status SubQueryRun::RunParts(int64_t split_ms) {
+  SubQueryRun rollups(context_, index_, start_ms_, split_ms, TablesAllowed::kRollups);
+  SubQueryRun raw(context_, index_, split_ms, end_ms_, TablesAllowed::kRaw);
   RETURN_IF_ERROR(rollups.Run());
   RETURN_IF_ERROR(raw.Run());
   info_ = rollups.info();

@@ -5,12 +5,12 @@
 #include <functional>
 #include <vector>
 
+#include "query/automatic_rollup_hours.h"
 #include "query/label_names.h"
 #include "query/label_selector.h"
 #include "query/name_memo.h"
 #include "query/options.h"
 #include "query/promql/sample_reader.h"
-#include "query/rolled_hours.h"
 #include "query/side_by_side.h"
 #include "storage/base/request_context.h"
 #include "storage/points/points.h"

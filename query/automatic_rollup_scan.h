@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "query/aggregator.h"
-#include "query/rolled_hours.h"
+#include "query/automatic_rollup_hours.h"
 #include "storage/base/status.h"
 #include "storage/points/points.h"
 #include "storage/store.h"

@@ -1,4 +1,4 @@
-#include "query/rollup_scan.h"
+#include "query/client_rollup_scan.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,4 +1,4 @@
-#include "query/rolled_hours.h"
+#include "query/automatic_rollup_hours.h"
 
 #include <algorithm>
 

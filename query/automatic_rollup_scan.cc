@@ -1,4 +1,4 @@
-#include "query/rolled_scan.h"
+#include "query/automatic_rollup_scan.h"
 
 #include <utility>
 
