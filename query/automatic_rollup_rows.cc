@@ -35,7 +35,7 @@ class PiecesSource : public RowSource {
 
   [[nodiscard]] uint64_t RowsExpected() const override { return scan_->RowsExpected(); }
 
-  // Conflict: the clocks of the zone changed within a week, see CommonStep.
+  // Conflict: the clocks of the zone changed within a week, which CommonStep does not notice.
   Status Read(SeriesRead* out) override {
     SeriesSet& set = AddSet(&plan_, &*plan_.grid, out);
     set.AllowAnyOrder();
@@ -64,7 +64,8 @@ class PiecesSource : public RowSource {
 
 }  // namespace
 
-// Other functions, single values and deletes need raw points.
+// Rollups are used only for functions that their cells can answer. Other functions, single values
+// and deletes need raw points.
 Result<std::unique_ptr<RowSource>> AutomaticRollups::Open() {
   kept_before_s_.reset();
   const RunContext& context = plan_.context;

@@ -88,12 +88,13 @@ class CachedHours : public RowSource {
   }
 
  private:
-  /// The number of rows in the hours that were found.
+  /// Returns the number of rows in the hours that were found in the cache.
   [[nodiscard]] size_t RowsFound() const;
   /// Puts the old hours that were read into the cache.
   void KeepRead(std::deque<SeriesSet>* sets);
   void KeepHours(std::deque<SeriesSet>* sets);
-  /// Prepends the cached hours to the series that were read, and fills all series.
+  /// Prepends the cached hours to the series that were read, then applies the fill policy to all
+  /// series.
   Status Join(SeriesRead* out);
   /// Returns Series::order of all series, sorted and without repeats.
   Result<std::vector<ByteView>> OrdersOfJoined(SeriesRead* out) const;
@@ -173,7 +174,8 @@ void CachedHours::KeepHours(std::deque<SeriesSet>* sets) {
       if (base < rows.end) spoiled[hour_of(base)] = true;
     }
   }
-  // Keeps the first hours, because queries look for hours from their first one on.
+  // If not all hours fit, the first ones are kept, because queries look up hours from their first
+  // one on.
   int64_t room = cache_.share();
   for (const auto& hour : old_.found) room -= BucketCache::BytesOf(*hour);
   std::vector<BucketHour> kept;
@@ -204,7 +206,8 @@ void CachedHours::KeepHours(std::deque<SeriesSet>* sets) {
   }
 }
 
-// The sets did not fill the series, because the cached hours come before what the sets read.
+// The fill policy is applied here and not in the sets, because the cached hours precede the hours
+// that the sets have read.
 Status CachedHours::FillAll(SeriesRead* out) const {
   const auto fill_bytes = static_cast<int64_t>(plan_.grid->fill_grid().size()) * kPointBytes;
   for (Series& s : out->series) {
@@ -300,9 +303,9 @@ Status CachedHours::Join(SeriesRead* out) {
 
 }  // namespace
 
-// Only buckets of whole hours are cached, because they do not depend on the query's range. If row
-// statistics replace points, reading is as cheap as the cache. Limits must count what is read, so
-// limited queries do not use the cache.
+// Only buckets of whole hours are cached, because they do not depend on the query's range. If the
+// store returns row statistics, reading is as fast as the cache. Limits must count the rows that
+// are read, so queries with limits do not use the cache.
 bool MayCache(const SubQueryPlan& plan) {
   if (plan.context.cache == nullptr || !plan.grid) return false;
   constexpr int64_t kHourMs = int64_t{kRowSpan} * 1000;

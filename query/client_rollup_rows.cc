@@ -54,8 +54,8 @@ Status ReadLevel(const codec::RollupLevel& level, const ClientTables& tables, Su
   ASSIGN_OR_RETURN(const auto second,
                    ScanRollup(&context.cells, plan->layout(), column, spec, fix));
   RETURN_IF_ERROR(ReadInto(*plan, second.get(), &counts, out));
-  // Both have the same series in the same order, unless another client wrote in between. Only what
-  // both have is kept.
+  // Both lists have the same series in the same order, unless another client wrote between the two
+  // scans. Only series and intervals that both lists have are kept.
   std::vector<Series>& sums = out->series;
   const std::vector<Series>& divisors = counts.series();
   std::erase_if(sums, [&, at = size_t{0}](const Series& s) mutable {

@@ -9,10 +9,11 @@
 namespace hg::query {
 namespace {
 
-// Dashboards do not ask for more buckets. More would take much memory for few series.
+// Maximum number of buckets. Dashboards do not request more, and more would take much memory if
+// there are few series.
 constexpr int64_t kFoldedBucketsMax = 1 << 20;
-// If more than one in kReadShare rows had to be read, the next such query is faster with cached
-// hours.
+// If more than one in kReadShare rows had to be read, the next query of this shape is faster with
+// cached hours.
 constexpr uint64_t kReadShare = 4;
 // If there are more buckets per row than this, creating them costs more than reading all rows.
 constexpr uint64_t kBucketsPerRowMax = 64;
@@ -56,7 +57,7 @@ Status FoldedRows::Read(SeriesRead* out) {
     return set;
   };
   Status read = ReadInParts(plan_, std::move(scan_), add_set, out);
-  // ExtremeFold would fail in each such query.
+  // ExtremeFold would fail again for the next query of this shape, so that query uses the cache.
   if (read.code() == StatusCode::kConflict && MayCache(plan_))
     plan_.context.cache->PreferHours(CacheShapeOf(plan_));
   return read;
@@ -75,9 +76,10 @@ Status FoldedRows::Finish(SeriesRead* out) {
   return RowSource::Finish(out);
 }
 
-// Requires a single group, and buckets that divide an hour, without a fill policy. Times must be in
-// the range that OpenTSDB does not misread, so that all series are members of the group. Limits
-// must count all points, so limited queries do not use ExtremeFold.
+// Returns whether ExtremeFold can compute the result. That requires a single group, and buckets
+// that divide an hour, without a fill policy. Times must be in the range in which OpenTSDB does not
+// confuse seconds and milliseconds, so that all series are members of the group. Limits must count
+// all points, so limited queries do not use ExtremeFold.
 bool MayFold(const SubQueryPlan& plan) {
   if (!plan.grid || !plan.context.points.ListsFromIndex()) return false;
   constexpr int64_t kHourMs = int64_t{kRowSpan} * 1000;

@@ -10,9 +10,10 @@
 namespace hg::query {
 namespace {
 
-// Reading so many rows takes much longer than waking another thread. There are more parts than
-// threads, so that no thread waits long for the last part. A query of so many rows does not start
-// on an event loop, where it would be abandoned half done (README.md).
+// Minimum number of rows whose scan is divided between threads. Reading that many rows takes much
+// longer than waking another thread. There are more parts than threads, so that no thread waits
+// long for the last part. A query of so many rows does not start on an event loop, where it would
+// be abandoned half done (query/README.md).
 constexpr uint64_t kRowsInParts = 256;
 constexpr size_t kPartsPerThread = 2;
 // Rows that can be read by their statistics in the time of one row that is read by its points.
@@ -84,7 +85,7 @@ Result<std::unique_ptr<RowSource>> OpenRawPoints(SubQueryPlan* plan) {
 }
 
 Status MayReadHere(const SubQueryPlan& plan, const PointScan& scan) {
-  // The other sub-queries usually read the same series of other metrics.
+  // The other sub-queries usually read the same series of other metrics, so they are counted, too.
   const uint64_t rows = scan.RowsExpected() * plan.context.query.queries.size();
   const bool statistics = plan.spec.statistics && !plan.sub.values && scan.ExpectsStatistics();
   if (rows >= kRowsInParts * (statistics ? kStatisticsInRow : 1)) return NoWait::MayWait();
@@ -115,8 +116,8 @@ Status ReadInParts(const SubQueryPlan& plan, std::unique_ptr<PointScan> scan,
   const RunContext& context = plan.context;
   // Limits must count in order, cached verdicts belong to one thread, and an event loop does not
   // wait for other threads. In these cases the scan is not divided.
-  const bool divided = NoWait::Current() == nullptr && !plan.limited() &&
-                       !plan.filters_by_name() && scan->RowsExpected() >= kRowsInParts;
+  const bool divided = NoWait::Current() == nullptr && !plan.limited() && !plan.filters_by_name() &&
+                       scan->RowsExpected() >= kRowsInParts;
   std::vector<std::unique_ptr<PointScan>> parts;
   if (divided) parts = scan->Cut(kPartsPerThread * (context.helper_count + 1));
   if (parts.empty()) return ReadInto(plan, scan.get(), &add_set(1), out);

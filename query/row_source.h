@@ -28,10 +28,10 @@ struct SeriesRead {
   void Clear();
 
   SubQueryInfo& info;
-  std::deque<SeriesSet> sets;   // one per scan; they charge the memory of `series`
-  std::vector<Series> series;   // sorted by Series::order
-  /// The result of ExtremeFold, if one was used: replaces the points that `series` lacks. The source
-  /// charges its memory.
+  std::deque<SeriesSet> sets;  // one per scan; they charge the memory of `series`
+  std::vector<Series> series;  // sorted by Series::order
+  /// The result of ExtremeFold, if one was used: replaces the points that `series` lacks. The
+  /// source charges its memory.
   std::optional<std::vector<PointColumns>> folded;
   MemoryTally memory;  // charges what the sets do not
 };

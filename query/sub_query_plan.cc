@@ -28,7 +28,7 @@ RowRange RangeOf(const ScanWindow& window, bool extra_hour) {
 
 }  // namespace
 
-// The scan copies its filters, so their memory counts several times.
+// Charges the filters. The scan copies them, so their memory counts several times.
 Status SubQueryPlan::ChargeFilters() {
   constexpr size_t kFilterBytes = 256, kLiteralBytes = 96, kScanCopies = 3;
   constexpr uint64_t kNameSteps = 16;  // for a name that is looked up
@@ -48,7 +48,8 @@ Status SubQueryPlan::Resolve() {
   ASSIGN_OR_RETURN(spec.metric, MetricOf(sub, layout(), &names));
   RETURN_IF_ERROR(ChargeFilters());
   ASSIGN_OR_RETURN(filter, context.filters.Resolve(sub, context.options, layout(), &names));
-  // The limits file cannot apply to the metric of a TSUID if the metric has no name.
+  // The limits file has limits by metric names, so it cannot apply to a TSUID whose metric has no
+  // name.
   Result<const Bytes*> metric = names.NameOf(UidKind::kMetric, spec.metric);
   ASSIGN_OR_RETURN(
       limits, LimitsFor(context.options, &context.limits_file, metric.ok() ? **metric : Bytes(),
@@ -84,7 +85,8 @@ Status SubQueryPlan::PlanRaw(const DownsampleSpec* downsample) {
   return {};
 }
 
-// With limits, OpenTSDB also counts rows of series that the filter refuses. So these rows are read.
+// If there are limits, nothing is chosen, because OpenTSDB also counts rows of series that the
+// filter refuses.
 Result<bool> SubQueryPlan::ChooseSeries() {
   if (!filter->decides() || limited() || !context.points.ListsFromIndex()) return true;
   ASSIGN_OR_RETURN(SeriesMatcher matcher,

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "query/answer.h"
+#include "query/automatic_rollup_hours.h"
 #include "query/bucket_cache.h"
 #include "query/downsample.h"
 #include "query/limits.h"
@@ -13,7 +14,6 @@
 #include "query/name_memo.h"
 #include "query/options.h"
 #include "query/plan.h"
-#include "query/automatic_rollup_hours.h"
 #include "query/series_filter.h"
 #include "query/validate.h"
 #include "storage/base/clock.h"
@@ -26,7 +26,7 @@
 
 namespace hg::query {
 
-/// What all sub-queries of one run share. Must outlive them.
+/// Objects that all sub-queries of one query share. They must outlive the sub-queries.
 struct RunContext {
   const ValidQuery& query;
   const Options& options;
@@ -61,8 +61,8 @@ struct SubQueryPlan {
   /// Resolves names, filters and limits, and plans the hours and buckets of raw points. Call this
   /// function once and before all others.
   Status Resolve();
-  /// Applies string filters to the known series before the scan. Returns false if no series is
-  /// left.
+  /// Applies filters that compare names to the known series, so that the scan reads only series
+  /// that they admit. Returns false if there are none.
   Result<bool> ChooseSeries();
   /// Plans the hours and buckets of raw points. `downsample` may be null.
   Status PlanRaw(const DownsampleSpec* downsample);
@@ -93,7 +93,7 @@ struct SubQueryPlan {
   MemoryTally memory;  // charges filters, and the series that they chose
 
  private:
-  /// Charges the memory and work of resolving the filters, before it is done.
+  /// Charges the memory and work that resolving the filters will need. Call this function before.
   Status ChargeFilters();
 
   MemoryTally grid_memory_;  // charges the buckets of the fill policy

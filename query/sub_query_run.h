@@ -27,16 +27,17 @@ class SubQueryRun {
       : SubQueryRun(context, index, context.query.start_ms, context.query.end_ms,
                     TablesAllowed::kAny) {}
 
-  /// Does what precedes the first row: resolves names, chooses series, opens the source of rows.
-  /// Call this function at most once; Run calls it if needed. Errors are those of Engine::Run.
+  /// Prepares the sub-query: resolves names, chooses series and opens the source of rows. Call this
+  /// function at most once; Run calls it if needed. Errors are those of Engine::Run.
   Status Open();
-  /// An estimate of the rows to read, if Open could make one, else 0.
+  /// Returns an estimate of the rows to read, or 0 if Open could not make one.
   [[nodiscard]] uint64_t rows_expected() const {
     return source_ != nullptr ? source_->RowsExpected() : 0;
   }
   /// Runs the sub-query. Call this function once. Errors are those of Engine::Run.
   Status Run();
-  /// Deletes the rows that were read, wholly. Call this function after Run.
+  /// Deletes all points of the rows that were read, also those outside the time range. Call this
+  /// function after Run.
   Status DeleteRows();
 
   // The result of a successful run.
@@ -59,11 +60,11 @@ class SubQueryRun {
   Status OpenSource(RowSourceKind first);
   /// Reads the series from source_, or from its fallback.
   Status ReadSource();
-  /// Frees what is not needed once the groups exist.
+  /// Frees memory that is not needed once the groups exist.
   void FreeWorkingMemory();
-  // sub_query_split.cc: runs both parts of a divided time range.
+  // Defined in sub_query_split.cc. Runs both parts of a divided time range.
   Status RunParts(int64_t split_ms);
-  // sub_query_groups.cc: from series to groups.
+  // Defined in sub_query_groups.cc. The groups that one thread computes from series.
   struct GroupsPart {
     std::vector<Group> groups;  // the groups before the first failure
     Status status;
@@ -71,11 +72,11 @@ class SubQueryRun {
   Status Evaluate();
   Status MakeGroups(std::span<const SeriesGroup> groups, NameMemo* names, GroupsPart* part) const;
   Status EvaluateHistograms();
-  /// Charges the description of a group before it is made.
+  /// Charges the description of a group. Call this function before the description is created.
   [[nodiscard]] Status ChargeGroup(const SeriesGroup& group) const;
   /// Charges the part of a group's names that ChargeGroup did not cover.
   [[nodiscard]] Status ChargeLongNames(const Group& group) const;
-  /// Notes the series if its rows are to be deleted.
+  /// Remembers the TSUID of the series if its rows are to be deleted.
   Status NoteDeleted(const Series& series);
   /// Returns the time since the last call, in nanoseconds.
   int64_t Lap();
@@ -83,7 +84,7 @@ class SubQueryRun {
   const RunContext& context_;
   const ValidSubQuery& sub_;
   const size_t index_;
-  // The scanned range. The result is trimmed to the range of the query.
+  // The range of times that is scanned. The result is trimmed to the range of the query.
   const int64_t start_ms_;
   const int64_t end_ms_;
   const TablesAllowed allowed_;
