@@ -11,6 +11,7 @@
 #include "query/engine.h"
 #include "query/promql/parser.h"
 #include "storage/base/no_wait.h"
+#include "storage/model/utf8.h"
 
 namespace hg::http {
 namespace {
@@ -107,12 +108,14 @@ void Fail(const Status& status, Services& services, query::RunningRequest& runni
 void SendPromError(ResponseWriter& out, PromError error, std::string_view message) {
   if (out.Started()) return;
   const ErrorKind kind = KindOf(error);
+  std::string text(message);
+  ReplaceInvalidUtf8(&text);  // the message may quote bytes of the client
   std::string body;
   JsonWriter json(&body);
   json.BeginObject();
   json.Member("status", "error");
   json.Member("errorType", kind.name);
-  json.Member("error", message);
+  json.Member("error", text);
   json.EndObject();
   out.Reset();
   out.SetStatus(kind.status);

@@ -218,6 +218,9 @@ TEST_CASE("errors have a type and a message") {
         Failure(400, "bad_data", R"(invalid parameter \"limit\": \"x\" is no number)"));
   CHECK(f.Get("/api/v1/label/host") ==
         Failure(404, "not_found", "the path is /api/v1/label/NAME/values"));
+  // The client's bytes are quoted as UTF-8: a reader of JSON refuses others.
+  CHECK(f.Get("/api/v1/label/%C3%28/values") ==
+        Failure(400, "bad_data", "invalid label name: \\\"\xEF\xBF\xBD(\\\""));
 }
 
 TEST_CASE("labels, their values and series are listed") {
