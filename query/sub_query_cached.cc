@@ -6,7 +6,6 @@
 #include "query/column_values.h"
 #include "query/fill_gaps.h"
 #include "query/sub_query_run.h"
-#include "storage/base/no_wait.h"
 #include "storage/base/sized_bytes.h"
 #include "storage/model/key_layout.h"
 
@@ -127,8 +126,7 @@ void SubQueryRun::KeepRead() {
 
 void SubQueryRun::KeepHours() {
   const RowRange& rows = cached_->old.missing;
-  // Under NoWait the query was refused meanwhile, so its data may be incomplete.
-  if (const NoWait* const scope = NoWait::Current(); scope != nullptr && scope->refused()) return;
+  if (context_.watch.refused()) return;  // the data may be incomplete
   for (const RowRecord& record : cached_->records) {
     if (record.gave_up()) return;
   }

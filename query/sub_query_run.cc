@@ -6,7 +6,6 @@
 
 #include "query/choose_series.h"
 #include "query/side_by_side.h"
-#include "storage/base/no_wait.h"
 #include "storage/model/key_layout.h"
 
 namespace hg::query {
@@ -110,7 +109,7 @@ Status SubQueryRun::Resolve() {
   Result<const Bytes*> metric = names_.NameOf(UidKind::kMetric, spec_.metric);
   ASSIGN_OR_RETURN(
       limits_, LimitsFor(context_.options, &context_.limits_file, metric.ok() ? **metric : Bytes(),
-                         request.override_byte_limit, request.override_cell_limit));
+                         context_.watch, request.override_byte_limit, request.override_cell_limit));
   spec_.matcher = filter_->matcher();
   // A row with annotations only still makes an output (opentsdb-queries.md §9.1).
   spec_.objects = true;
@@ -179,7 +178,7 @@ Status SubQueryRun::OpenRawScan(bool shorter) {
   if (shorter) RETURN_IF_ERROR(OpenFolded());
   if (scan_ == nullptr) {
     if (shorter && MayCache()) FindCached(&spec);
-    if (RowsFound() >= kRowsInParts) RETURN_IF_ERROR(NoWait::MayWait());
+    if (RowsFound() >= kRowsInParts) RETURN_IF_ERROR(context_.watch.MayWait());
     if (cached_ && spec.rows.begin >= spec.rows.end) return {};
     ASSIGN_OR_RETURN(scan_, context_.points.Scan(spec, context_.options.reconcile));
   }
@@ -187,7 +186,7 @@ Status SubQueryRun::OpenRawScan(bool shorter) {
   const uint64_t rows = scan_->RowsExpected() * context_.query.queries.size();
   const bool statistics = spec_.statistics && !sub_.values && scan_->ExpectsStatistics();
   if (rows >= kRowsInParts * (statistics ? kStatisticsInRow : 1))
-    RETURN_IF_ERROR(NoWait::MayWait());
+    RETURN_IF_ERROR(context_.watch.MayWait());
   return {};
 }
 
@@ -223,7 +222,7 @@ Status SubQueryRun::ReadRows() {
   const std::unique_ptr<PointScan> scan = std::move(scan_);
   // Limits must count in order, cached verdicts belong to one thread, and an event loop does not
   // wait for other threads. In these cases the scan is not divided.
-  const bool in_parts = NoWait::Current() == nullptr && limits_.bytes_max == 0 &&
+  const bool in_parts = !context_.watch.on_loop() && limits_.bytes_max == 0 &&
                         limits_.cells_max == 0 && (chosen_ || !filter_->decides()) &&
                         scan->RowsExpected() >= kRowsInParts;
   std::vector<std::unique_ptr<PointScan>> parts;

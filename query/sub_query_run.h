@@ -95,7 +95,7 @@ class SubQueryRun {
   /// Plans the hours and buckets of raw data. `downsample` may be null.
   Status PlanRaw(const DownsampleSpec* downsample);
   /// Computes the buckets of the window. On an event loop it refuses a fill policy with many
-  /// buckets (storage/base/no_wait.h).
+  /// buckets (RequestContext::MayWait).
   Status MakeGrid(const DownsampleSpec& downsample);
   /// Frees what is not needed once the groups exist.
   void FreeWorkingMemory();
