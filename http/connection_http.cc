@@ -16,7 +16,6 @@
 #include "http/request.h"
 #include "http/router.h"
 #include "http/wire/request_memory.h"
-#include "storage/base/no_wait.h"
 #include "storage/model/instant.h"
 #include "storage/model/letter_case.h"
 #include "storage/model/utf8.h"
@@ -76,8 +75,7 @@ bool Answer(Request& request, const BodyForm& form, Edge& edge, Reply& reply) {
       if (!read.ok()) return SendWriteRefusal(reply, request, read), reply.Finish();
     }
     Dispatch(request, services, reply);
-    if (const NoWait* no_wait = NoWait::Current(); no_wait != nullptr && no_wait->refused())
-      return true;
+    if (request.refused) return true;
     if (!share.refusal().ok()) SendStatus(reply, request, share.refusal());
     const bool more = reply.Finish();
     services.counters.all_requests.Record(
@@ -367,12 +365,11 @@ bool Connection::TryOnLoop(Request& request) {
     return false;
   std::string bytes;
   Reply reply(ReplyForm::Of(head_), Into(&bytes));
-  {
-    NoWait no_wait;
-    const bool more = Answer(request, {}, edge_, reply);
-    if (no_wait.refused()) return false;
-    close_after_reply_ |= !more;
-  }
+  request.on_loop = true;
+  const bool more = Answer(request, {}, edge_, reply);
+  request.on_loop = false;
+  if (std::exchange(request.refused, false)) return false;
+  close_after_reply_ |= !more;
   gives_way_ = true;  // other connections of this loop come before this one's next request
   TransmitReply(bytes);
   return true;

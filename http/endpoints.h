@@ -45,7 +45,7 @@ enum class Place : uint8_t {
 /// The thread that handles a request first.
 enum class Where : uint8_t {
   kPool,
-  kLoop,  // the event loop, under NoWait; a pool thread if NoWait refused something
+  kLoop,  // the event loop; a pool thread if the request would wait (Request::on_loop)
 };
 
 struct Endpoint {

@@ -50,8 +50,9 @@ class Parameters {
   std::vector<std::pair<std::string, std::string>> items_;
 };
 
-/// Work that a handler keeps between two calls for one request. NoWait stops the first call, on an
-/// event loop (storage/base/no_wait.h). The second call, on a pool thread, continues with the work.
+/// Work that a handler keeps between two calls for one request. The first call, on an event loop,
+/// ended because it would have had to wait. The second call, on a pool thread, continues with the
+/// work.
 struct KeptWork {
   virtual ~KeptWork() = default;
 };
@@ -78,6 +79,12 @@ struct Request {
   /// Time and memory limits of the request, and its cancellation. Dispatch sets it while the
   /// handler runs. Handlers pass it to every call that may take long.
   query::RunningRequest* running = nullptr;
+  /// True if the request is tried on an event loop: `running` refuses what would wait
+  /// (RequestContext::MayWait). The caller of Dispatch sets it.
+  bool on_loop = false;
+  /// Set by Dispatch if `running` refused something. Everything that the handler sent must then be
+  /// thrown away, and the request must run again with on_loop = false.
+  bool refused = false;
   /// The memory for parsing the request; nullptr = not limited. It is set while the handler runs.
   RequestMemory::Share* memory = nullptr;
   /// Set by a first call, taken by the second one. Only the endpoint's handler uses it, so it knows

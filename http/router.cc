@@ -13,7 +13,6 @@
 #include "http/wire/percent.h"
 #include "query/engine.h"
 #include "query/running_request.h"
-#include "storage/base/no_wait.h"
 #include "storage/model/letter_case.h"
 #include "storage/model/utf8.h"
 
@@ -266,7 +265,7 @@ std::unique_ptr<query::RunningRequest> BeginRequest(const Request& request, bool
     if (out.Started()) out.Cut();
   };
   auto running = services.queries.running().Begin(std::move(endpoint), std::move(client));
-  if (NoWait::Current() != nullptr) running->StayBelow(kStepsOnLoop);
+  if (request.on_loop) running->TryOnLoop(kStepsOnLoop);
   if (writes) running->OutliveClient(kWriteGraceMs);
   return running;
 }
@@ -294,11 +293,18 @@ void Dispatch(Request& request, Services& services, ResponseWriter& out) {
   if (RefuseAccess(request, role, services, out)) return;
   const std::unique_ptr<query::RunningRequest> running =
       BeginRequest(request, role == Role::kWrite, services, out);
+  // Also if the handler throws.
+  struct Ending {
+    ~Ending() {
+      request.running = nullptr;
+      request.refused = running.refused();
+      if (request.refused) running.Withdraw();
+    }
+    Request& request;
+    query::RunningRequest& running;
+  } const ending{request, *running};
   request.running = running.get();
   endpoint->handler(request, services, out);
-  request.running = nullptr;
-  if (const NoWait* no_wait = NoWait::Current(); no_wait != nullptr && no_wait->refused())
-    running->Withdraw();
 }
 
 bool AddCorsHeaders(const Request& request, const Options& options, ResponseWriter& out) {

@@ -79,8 +79,8 @@ struct Services {
 };
 
 /// Answers one request. Runs on a pool thread, may block, must not throw. Sends errors by
-/// http/errors.h. Handlers of Where::kLoop (endpoints.h) are first called on event loops, under
-/// NoWait.
+/// http/errors.h. Handlers of Where::kLoop (endpoints.h) are first called on event loops
+/// (Request::on_loop).
 using Handler = void (*)(const Request&, Services&, ResponseWriter&);
 
 }  // namespace hg::http

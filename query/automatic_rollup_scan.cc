@@ -170,6 +170,7 @@ class PiecesScan : public PointScan {
       ASSIGN_OR_RETURN(raw_, sources_.points->Scan(spec, options_));
       return {};
     }
+    if (spec_.watch != nullptr) RETURN_IF_ERROR(spec_.watch->MayWait());
     const auto& ids = sources_.tables->aggregator_ids;
     const auto count = ids.find("count"), value = ids.find(ValueName());
     if (count == ids.end() || value == ids.end())

@@ -8,7 +8,6 @@
 
 #include "query/column_values.h"
 #include "query/fill_gaps.h"
-#include "storage/base/no_wait.h"
 #include "storage/base/sized_bytes.h"
 #include "storage/model/key_layout.h"
 
@@ -110,7 +109,7 @@ class CachedHours : public RowSource {
 };
 
 Status CachedHours::Open() {
-  RETURN_IF_ERROR(MayReadHere(RowsFound()));
+  RETURN_IF_ERROR(MayReadHere(plan_, RowsFound()));
   PointScanSpec spec = plan_.spec;
   spec.rows.begin += static_cast<uint32_t>(old_.found.size()) * kRowSpan;
   if (spec.rows.begin >= spec.rows.end) return {};
@@ -154,8 +153,7 @@ void CachedHours::KeepRead(std::deque<SeriesSet>* sets) {
 
 void CachedHours::KeepHours(std::deque<SeriesSet>* sets) {
   const RowRange& rows = old_.missing;
-  // Under NoWait the query was refused meanwhile, so its data may be incomplete.
-  if (const NoWait* const scope = NoWait::Current(); scope != nullptr && scope->refused()) return;
+  if (plan_.context.watch.refused()) return;  // the data may be incomplete
   for (const RowRecord& record : records_) {
     if (record.gave_up()) return;
   }

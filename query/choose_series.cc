@@ -23,10 +23,11 @@ Result<SeriesMatcher> ChooseSeries(Points& points, ByteView metric, SeriesFilter
     chosen.tsuids.emplace_back(tsuid);
     return {};
   };
-  RETURN_IF_ERROR(points.ListSeries(metric, filter->matcher(), [&](ByteView tsuid) {
-    failed = take(tsuid);
-    return failed.ok();
-  }));
+  RETURN_IF_ERROR(
+      points.ListSeries(metric, filter->matcher(), memory->context(), [&](ByteView tsuid) {
+        failed = take(tsuid);
+        return failed.ok();
+      }));
   RETURN_IF_ERROR(failed);
   std::sort(chosen.tsuids.begin(), chosen.tsuids.end());
   return chosen;

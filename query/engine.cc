@@ -10,7 +10,6 @@
 #include "query/side_by_side.h"
 #include "query/sub_query_run.h"
 #include "query/validate.h"
-#include "storage/base/no_wait.h"
 #include "uid/annotations.h"
 
 namespace hg::query {
@@ -74,7 +73,7 @@ Result<Answer> Engine::Run(const ValidQuery& query, const RunOptions& run) {
   RETURN_IF_ERROR(running.Check());
   // The number of global annotations is not known in advance.
   if (query.request.delete_rows || query.request.global_annotations)
-    RETURN_IF_ERROR(NoWait::MayWait());
+    RETURN_IF_ERROR(running.MayWait());
   ResolvedFilters filters;
   RunContext context{query,        options_,      points_,        names_,       clock_,
                      limits_file_, run.trim,      run.on_failure, running,      cells_,

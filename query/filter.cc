@@ -4,7 +4,6 @@
 #include <set>
 
 #include "query/filter_identity.h"
-#include "storage/base/no_wait.h"
 #include "storage/base/sized_bytes.h"
 
 namespace hg::query {
@@ -55,9 +54,10 @@ std::vector<std::string> SplitBars(std::string_view text) {
   return out;
 }
 
-Status ReadLiterals(std::string_view text, std::vector<std::string>* literals) {
+Status ReadLiterals(std::string_view text, RequestContext& context,
+                    std::vector<std::string>* literals) {
   const std::vector<std::string> items = SplitBars(text);
-  if (items.size() > kFewLiterals) RETURN_IF_ERROR(NoWait::MayWait());
+  if (items.size() > kFewLiterals) RETURN_IF_ERROR(context.MayWait());
   std::set<std::string_view> known;
   for (const std::string& item : items) {
     if (known.insert(item).second) literals->push_back(item);
@@ -152,8 +152,8 @@ Result<std::shared_ptr<const TagFilter>> TagFilter::Compile(const FilterSpec& sp
     case FilterKind::kNotLiteralOrAnyCase:
       if (spec.filter == "|")
         return Status::InvalidArgument("Filter must contain more than just a pipe");
-      RETURN_IF_ERROR(
-          ReadLiterals(out->any_case_ ? LowerUtf8(spec.filter) : spec.filter, &out->literals_));
+      RETURN_IF_ERROR(ReadLiterals(out->any_case_ ? LowerUtf8(spec.filter) : spec.filter, context,
+                                   &out->literals_));
       out->known_.insert(out->literals_.begin(), out->literals_.end());
       break;
     case FilterKind::kWildcard:
@@ -164,7 +164,7 @@ Result<std::shared_ptr<const TagFilter>> TagFilter::Compile(const FilterSpec& sp
       out->wildcard_.emplace(out->any_case_ ? LowerUtf8(spec.filter) : spec.filter);
       break;
     case FilterKind::kRegexp: {
-      RETURN_IF_ERROR(NoWait::MayWait());
+      RETURN_IF_ERROR(context.MayWait());
       ASSIGN_OR_RETURN(out->regexp_, uid::JavaPattern::Compile(spec.filter, context));
       break;
     }

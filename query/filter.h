@@ -30,10 +30,9 @@ enum class FilterKind : uint8_t {
 class TagFilter {
  public:
   /// Compiles a filter. InvalidArgument: unknown type, empty key or text, or a bad pattern.
-  /// Patterns and long literal lists take long to compile, so NoWait refuses them
-  /// (storage/base/no_wait.h). Work and memory are reported to `context`; the memory stays charged
-  /// until the request ends. Also fails with errors of `context`. Use FilterSet to compile each
-  /// filter of a request only once.
+  /// Patterns and long literal lists take long to compile: Busy if `context` may not wait. Work and
+  /// memory are reported to `context`; the memory stays charged until the request ends. Also fails
+  /// with errors of `context`. Use FilterSet to compile each filter of a request only once.
   static Result<std::shared_ptr<const TagFilter>> Compile(
       const FilterSpec& spec, RequestContext& context = RequestContext::Unlimited());
 

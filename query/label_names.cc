@@ -5,7 +5,6 @@
 #include <set>
 #include <utility>
 
-#include "storage/base/no_wait.h"
 #include "storage/codec/row_key.h"
 #include "storage/model/utf8.h"
 
@@ -69,7 +68,7 @@ Result<std::vector<Bytes>> LabelNames::IdsOf(UidKind kind, std::string_view text
 
 Result<std::vector<Bytes>> LabelNames::IdsOfAll(UidKind kind, std::span<const std::string> texts,
                                                 RequestContext* watch) {
-  if (texts.size() > kFewTexts) RETURN_IF_ERROR(NoWait::MayWait());
+  if (texts.size() > kFewTexts) RETURN_IF_ERROR(watch->MayWait());
   std::vector<Bytes> all;
   for (const std::string& text : texts) {
     RETURN_IF_ERROR(watch->Step(kStepsPerText));

@@ -117,7 +117,7 @@ Status LabelSelector::FindMetrics(const promql::Matchers& matchers, Points& poin
     if (!ids.emplace(tsuid.substr(0, width)).second) return {};
     return memory_->Add(kBytesPerMetric);
   };
-  RETURN_IF_ERROR(points.ListSeries({}, matcher_, [&](ByteView tsuid) {
+  RETURN_IF_ERROR(points.ListSeries({}, matcher_, watch_, [&](ByteView tsuid) {
     failed = take(tsuid);
     return failed.ok();
   }));

@@ -20,11 +20,11 @@ constexpr uint64_t kStepsAtOnce = 2048;
 }  // namespace
 
 Result<Limits> LimitsFor(const Options& options, LimitsFile* file, std::string_view metric,
-                         bool lift_bytes, bool lift_cells) {
+                         RequestContext& context, bool lift_bytes, bool lift_cells) {
   Limits out;
   out.bytes_max = options.bytes_max;
   out.cells_max = options.cells_max;
-  Result<bool> found = file->Find(metric, &out.bytes_max, &out.cells_max);
+  Result<bool> found = file->Find(metric, context, &out.bytes_max, &out.cells_max);
   if (!found.ok()) return found.status();
   if (lift_bytes && options.bytes_override_allowed) out.bytes_max = 0;
   if (lift_cells && options.cells_override_allowed) out.cells_max = 0;

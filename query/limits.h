@@ -25,7 +25,7 @@ struct Limits {
 /// `lift_bytes` and `lift_cells` remove a limit if the options allow it. InvalidArgument: the
 /// limits file cannot be read.
 Result<Limits> LimitsFor(const Options& options, LimitsFile* file, std::string_view metric,
-                         bool lift_bytes, bool lift_cells);
+                         RequestContext& context, bool lift_bytes, bool lift_cells);
 
 /// Not thread-safe.
 class LimitCounter {

@@ -4,7 +4,6 @@
 #include <sstream>
 
 #include "query/json_array.h"
-#include "storage/base/no_wait.h"
 
 namespace hg::query {
 
@@ -51,15 +50,16 @@ Status LimitsFile::Reload() {
   return {};
 }
 
-Result<bool> LimitsFile::Find(std::string_view metric, int64_t* bytes_max, int64_t* cells_max) {
+Result<bool> LimitsFile::Find(std::string_view metric, RequestContext& context, int64_t* bytes_max,
+                              int64_t* cells_max) {
   if (path_.empty()) return false;
   std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock()) {  // another thread may be reading the file
-    RETURN_IF_ERROR(NoWait::MayWait());
+    RETURN_IF_ERROR(context.MayWait());
     lock.lock();
   }
   if (!loaded_ || clock_.MonotonicNs() - loaded_ns_ > interval_ns_) {
-    RETURN_IF_ERROR(NoWait::MayWait());
+    RETURN_IF_ERROR(context.MayWait());
     Status status = Reload();
     if (!status.ok() && !loaded_) return status;
   }

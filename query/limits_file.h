@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "storage/base/clock.h"
+#include "storage/base/request_context.h"
 #include "storage/base/status.h"
 #include "uid/java_pattern.h"
 
@@ -36,7 +37,9 @@ class LimitsFile {
 
   /// Returns the limits of the first entry whose pattern is found in the metric name, or false if
   /// there is none. InvalidArgument: the file could not be read and no entries were read before.
-  Result<bool> Find(std::string_view metric, int64_t* bytes_max, int64_t* cells_max);
+  /// Busy: the file must be read, and `context` may not wait.
+  Result<bool> Find(std::string_view metric, RequestContext& context, int64_t* bytes_max,
+                    int64_t* cells_max);
 
  private:
   Status Reload();  // requires mutex_

@@ -4,7 +4,7 @@ namespace hg::query {
 
 Result<Bytes> NameMemo::Find(UidKind kind, std::string_view name) {
   if (name.empty()) return Status::InvalidArgument("Missing UID name");
-  Result<Bytes> id = names_.Find(kind, name);
+  Result<Bytes> id = names_.Find(kind, name, &context_);
   if (!id.ok() && id.status().code() == StatusCode::kNotFound) {
     return Status::NotFound("No such name for '" + std::string(UidKindName(kind)) + "': '" +
                             std::string(name) + "'");
@@ -15,7 +15,7 @@ Result<Bytes> NameMemo::Find(UidKind kind, std::string_view name) {
 Result<const Bytes*> NameMemo::NameOf(UidKind kind, ByteView id) {
   auto& known = by_id_[static_cast<size_t>(kind)];
   if (auto it = known.find(id); it != known.end()) return &it->second;
-  Result<Bytes> name = names_.NameOf(kind, id);
+  Result<Bytes> name = names_.NameOf(kind, id, &context_);
   if (!name.ok()) {
     if (name.status().code() != StatusCode::kNotFound) return name.status();
     return Status::NotFound("No such unique ID for '" + std::string(UidKindName(kind)) +

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "query/side_by_side.h"
-#include "storage/base/no_wait.h"
 
 namespace hg::query {
 namespace {
@@ -88,11 +87,14 @@ Status MayReadHere(const SubQueryPlan& plan, const PointScan& scan) {
   // The other sub-queries usually read the same series of other metrics, so they are counted, too.
   const uint64_t rows = scan.RowsExpected() * plan.context.query.queries.size();
   const bool statistics = plan.spec.statistics && !plan.sub.values && scan.ExpectsStatistics();
-  if (rows >= kRowsInParts * (statistics ? kStatisticsInRow : 1)) return NoWait::MayWait();
+  if (rows >= kRowsInParts * (statistics ? kStatisticsInRow : 1))
+    return plan.context.watch.MayWait();
   return {};
 }
 
-Status MayReadHere(uint64_t rows) { return rows >= kRowsInParts ? NoWait::MayWait() : Status(); }
+Status MayReadHere(const SubQueryPlan& plan, uint64_t rows) {
+  return rows >= kRowsInParts ? plan.context.watch.MayWait() : Status();
+}
 
 SeriesSet& AddSet(SubQueryPlan* plan, const BucketGrid* grid, SeriesRead* out) {
   SeriesFilter* const filter = plan->filters_by_name() ? &*plan->filter : nullptr;
@@ -116,7 +118,7 @@ Status ReadInParts(const SubQueryPlan& plan, std::unique_ptr<PointScan> scan,
   const RunContext& context = plan.context;
   // Limits must count in order, cached verdicts belong to one thread, and an event loop does not
   // wait for other threads. In these cases the scan is not divided.
-  const bool divided = NoWait::Current() == nullptr && !plan.limited() && !plan.filters_by_name() &&
+  const bool divided = !context.watch.on_loop() && !plan.limited() && !plan.filters_by_name() &&
                        scan->RowsExpected() >= kRowsInParts;
   std::vector<std::unique_ptr<PointScan>> parts;
   if (divided) parts = scan->Cut(kPartsPerThread * (context.helper_count + 1));

@@ -69,10 +69,10 @@ std::unique_ptr<RowSource> RawPointsOf(SubQueryPlan* plan, std::unique_ptr<Point
 // For the sources.
 
 /// Refuses to work on an event loop if the scan expects so many rows that another thread should
-/// read them (storage/base/no_wait.h).
+/// read them (RequestContext::MayWait).
 Status MayReadHere(const SubQueryPlan& plan, const PointScan& scan);
 /// The same for a number of rows that are in memory.
-Status MayReadHere(uint64_t rows);
+Status MayReadHere(const SubQueryPlan& plan, uint64_t rows);
 /// Adds a set with the buckets of `grid` (null = raw points) for a part of the scan.
 SeriesSet& AddSet(SubQueryPlan* plan, const BucketGrid* grid, SeriesRead* out);
 /// Reads the whole scan into the set and counts its rows.

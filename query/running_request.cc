@@ -2,7 +2,6 @@
 
 #include "query/query_text.h"
 #include "query/running_requests.h"
-#include "storage/base/no_wait.h"
 
 namespace hg::query {
 namespace {
@@ -36,7 +35,7 @@ RunningRequest::~RunningRequest() {
 
 Status RunningRequest::Step(uint64_t steps) {
   const uint64_t before = steps_.fetch_add(steps, std::memory_order_relaxed);
-  if (before + steps > small_steps_) RETURN_IF_ERROR(NoWait::MayWait());
+  if (before + steps > small_steps_) RETURN_IF_ERROR(MayWait());
   if (before / kStepsPerLook == (before + steps) / kStepsPerLook) return {};
   RETURN_IF_ERROR(Check());
   const bool large = allowance_.large_steps > 0 && before + steps > allowance_.large_steps;
@@ -113,7 +112,7 @@ Status RunningRequest::LookLarge() {
   std::lock_guard lock(lane_mutex_);
   if (large_.load(std::memory_order_relaxed)) return lane_failure_;
   if (answering_.load(std::memory_order_relaxed)) return {};
-  RETURN_IF_ERROR(NoWait::MayWait());
+  RETURN_IF_ERROR(MayWait());
   if (client_.takes_long) client_.takes_long();
   phase_.store(RequestPhase::kWaiting, std::memory_order_relaxed);
   lane_failure_ = lane_.Enter(bytes_.load(std::memory_order_relaxed), [this] { return Check(); });

@@ -78,9 +78,12 @@ class RunningRequest : public RequestContext {
   /// together.
   Status Charge(int64_t bytes) override;
   Status Check() override;
-  /// Call this function before the first Step. Beyond so many steps, Step asks NoWait whether the
-  /// request may wait (storage/base/no_wait.h).
-  void StayBelow(uint64_t steps) { small_steps_ = steps; }
+  /// Call this function before the first Step. The request is tried on an event loop: MayWait
+  /// refuses, and so does Step beyond so many steps.
+  void TryOnLoop(uint64_t steps) {
+    StayOnLoop();
+    small_steps_ = steps;
+  }
   /// Call this function before the first Step. The request continues for `ms` milliseconds after
   /// its client has gone. A client that sends points and closes the connection at once wants them
   /// stored.

@@ -8,15 +8,12 @@
 #include <mutex>
 #include <utility>
 
-#include "storage/base/no_wait.h"
-
 namespace hg::query {
 namespace {
 
 /// Shared with helpers. A helper that arrives after the caller has returned accesses nothing else.
 struct Work {
   const std::function<bool(size_t)>* task = nullptr;
-  NoWait* no_wait = nullptr;  // the caller's
   size_t count = 0;
   std::atomic<size_t> next{0};
   std::atomic<bool> failed{false};
@@ -45,10 +42,7 @@ struct Work {
       if (closed) return;
       ++helping;
     }
-    {
-      NoWait::Shared shared(no_wait);
-      Do();
-    }
+    Do();
     {
       std::lock_guard lock(mutex);
       --helping;
@@ -64,7 +58,6 @@ void RunSideBySide(WorkerPool* pool, size_t helpers, size_t count,
   if (count == 0) return;
   auto work = std::make_shared<Work>();
   work->task = &task;
-  work->no_wait = NoWait::Current();
   work->count = count;
   for (size_t i = 0; i < std::min(helpers, count - 1); ++i) {
     try {

@@ -53,7 +53,7 @@ Status SubQueryPlan::Resolve() {
   Result<const Bytes*> metric = names.NameOf(UidKind::kMetric, spec.metric);
   ASSIGN_OR_RETURN(
       limits, LimitsFor(context.options, &context.limits_file, metric.ok() ? **metric : Bytes(),
-                        request.override_byte_limit, request.override_cell_limit));
+                        context.watch, request.override_byte_limit, request.override_cell_limit));
   spec.matcher = filter->matcher();
   // A row with annotations only still makes an output (opentsdb-queries.md §9.1).
   spec.objects = true;

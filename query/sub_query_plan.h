@@ -67,7 +67,7 @@ struct SubQueryPlan {
   /// Plans the hours and buckets of raw points. `downsample` may be null.
   Status PlanRaw(const DownsampleSpec* downsample);
   /// Computes the buckets of `window`. On an event loop it refuses a fill policy with many buckets
-  /// (storage/base/no_wait.h).
+  /// (RequestContext::MayWait).
   Status MakeGrid(const DownsampleSpec& downsample);
   /// Frees the buckets. No source may read after it.
   void FreeGrid();

@@ -40,9 +40,9 @@ class AppendModePoints : public Points {
   }
   Status DeleteRows(const PointScanSpec& spec) override { return points_.DeleteRows(spec); }
   Status DropFiles(const EndOfRows& end_of) override { return points_.DropFiles(end_of); }
-  Status ListSeries(ByteView metric, const SeriesMatcher& matcher,
+  Status ListSeries(ByteView metric, const SeriesMatcher& matcher, RequestContext* watch,
                     const std::function<bool(ByteView tsuid)>& visit) override {
-    return points_.ListSeries(metric, matcher, visit);
+    return points_.ListSeries(metric, matcher, watch, visit);
   }
   void ListenForUnsettledRows(UnsettledRowListener listener) override {
     points_.ListenForUnsettledRows(std::move(listener));

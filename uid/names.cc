@@ -99,11 +99,11 @@ class Kind {
         random_(options.random_metrics && kind == UidKind::kMetric),
         cache_(options.cache) {}
 
-  Result<Bytes> Find(ByteView name);
+  Result<Bytes> Find(ByteView name, RequestContext* context = nullptr);
   Result<std::optional<Bytes>> FindOrAllow(ByteView name);
   // `allowed` is true if FindOrAllow has allowed the name.
   Result<Bytes> FindOrAssign(ByteView name, bool allowed, bool* assigned);
-  Result<std::string> NameOf(ByteView id);
+  Result<std::string> NameOf(ByteView id, RequestContext* context);
   Status ForEach(ByteView prefix, size_t batch_rows, MemoryTally* tally,
                  const Names::NameVisitor& visit);
   Status Rename(ByteView old_name, ByteView new_name);
@@ -120,7 +120,7 @@ class Kind {
 
  private:
   // Reads a name from the store. NotFound if it has no id, or is empty.
-  Result<NameCache::Entry> Load(ByteView name);
+  Result<NameCache::Entry> Load(ByteView name, RequestContext* context = nullptr);
   Result<Bytes> LoadOrAssign(ByteView name, bool* assigned);
   // Returns the error if a new name may not get an id. Does not ask for memory.
   Status CheckNew(ByteView name);
@@ -134,7 +134,8 @@ class Kind {
   Status RenameReserved(ByteView old_name, ByteView new_name);
 
   // Returns the value of the column of this kind, or nullopt.
-  Result<std::optional<Bytes>> ReadColumn(ByteView row, const Bytes& family);
+  Result<std::optional<Bytes>> ReadColumn(ByteView row, const Bytes& family,
+                                          RequestContext* context = nullptr);
   Result<bool> PutIfAbsent(ByteView row, const Bytes& family, ByteView value);
 
   [[nodiscard]] Status NoSuchName(ByteView name) const {
@@ -167,8 +168,13 @@ class Kind {
   std::set<Bytes> renaming_;  // stored bytes of names
 };
 
-Result<std::optional<Bytes>> Kind::ReadColumn(ByteView row, const Bytes& family) {
-  ASSIGN_OR_RETURN(Row found, store_.Get(options_.table, row, family, {qualifier_}));
+Result<std::optional<Bytes>> Kind::ReadColumn(ByteView row, const Bytes& family,
+                                              RequestContext* context) {
+  CellSelection wanted;
+  wanted.family = family;
+  wanted.qualifiers = {qualifier_};
+  wanted.context = context;
+  ASSIGN_OR_RETURN(Row found, store_.GetCells(options_.table, row, wanted));
   if (found.cells.empty()) return std::optional<Bytes>();
   return std::optional<Bytes>(std::move(found.cells[0].value));
 }
@@ -178,10 +184,11 @@ Result<bool> Kind::PutIfAbsent(ByteView row, const Bytes& family, ByteView value
                                  {Bytes(row), {PutCell(family, qualifier_, Bytes(value))}});
 }
 
-Result<NameCache::Entry> Kind::Load(ByteView name) {
+Result<NameCache::Entry> Kind::Load(ByteView name, RequestContext* context) {
   if (name.empty()) return NoSuchName(name);
   const uint64_t changes = cache_.changes();
-  ASSIGN_OR_RETURN(const std::optional<Bytes> id, ReadColumn(ToLatin1(name), kForwardFamily));
+  ASSIGN_OR_RETURN(const std::optional<Bytes> id,
+                   ReadColumn(ToLatin1(name), kForwardFamily, context));
   if (!id) return NoSuchName(name);
   if (id->size() != static_cast<size_t>(width_)) {
     return Status::Corruption("Found id.length = " + std::to_string(id->size()) +
@@ -191,10 +198,10 @@ Result<NameCache::Entry> Kind::Load(ByteView name) {
   return cache_.AddRead(name, *id, changes);
 }
 
-Result<Bytes> Kind::Find(ByteView name) {
+Result<Bytes> Kind::Find(ByteView name, RequestContext* context) {
   NameCache::Entry entry;
   if (cache_.FindId(name, &entry)) return std::move(entry.id);
-  ASSIGN_OR_RETURN(entry, Load(name));
+  ASSIGN_OR_RETURN(entry, Load(name, context));
   return std::move(entry.id);
 }
 
@@ -360,7 +367,7 @@ Status Kind::IdsUsedUp() const {
   return refusal;
 }
 
-Result<std::string> Kind::NameOf(ByteView id) {
+Result<std::string> Kind::NameOf(ByteView id, RequestContext* context) {
   std::string name;
   if (cache_.FindName(id, &name)) return name;
   if (id.size() != static_cast<size_t>(width_)) {
@@ -369,7 +376,7 @@ Result<std::string> Kind::NameOf(ByteView id) {
                                    qualifier_ + "'");
   }
   const uint64_t changes = cache_.changes();
-  ASSIGN_OR_RETURN(const std::optional<Bytes> stored, ReadColumn(id, kReverseFamily));
+  ASSIGN_OR_RETURN(const std::optional<Bytes> stored, ReadColumn(id, kReverseFamily, context));
   if (!stored) {
     return Status::NotFound("No such unique ID for '" + qualifier_ + "': " + SignedBytes(id));
   }
@@ -573,7 +580,9 @@ Names::Names(Store& store, NamesOptions options)
     : impl_(std::make_unique<Impl>(store, std::move(options))) {}
 Names::~Names() = default;
 
-Result<Bytes> Names::Find(UidKind kind, ByteView name) { return impl_->of(kind).Find(name); }
+Result<Bytes> Names::Find(UidKind kind, ByteView name, RequestContext* context) {
+  return impl_->of(kind).Find(name, context);
+}
 Result<Bytes> Names::FindOrAssign(UidKind kind, ByteView name, bool* assigned) {
   return impl_->of(kind).FindOrAssign(name, false, assigned);
 }
@@ -589,7 +598,9 @@ uint64_t Names::MemoryOf(size_t name_bytes) {
   constexpr uint64_t kRowBytes = 192;
   return 2 * (kRowBytes + name_bytes) + NameCache::BytesOf(name_bytes);
 }
-Result<std::string> Names::NameOf(UidKind kind, ByteView id) { return impl_->of(kind).NameOf(id); }
+Result<std::string> Names::NameOf(UidKind kind, ByteView id, RequestContext* context) {
+  return impl_->of(kind).NameOf(id, context);
+}
 Result<std::vector<std::string>> Names::Suggest(UidKind kind, ByteView prefix, size_t max,
                                                 MemoryTally* tally) {
   std::vector<std::string> names;

@@ -61,8 +61,9 @@ class Names {
   ~Names();
 
   /// Returns the UID of a name. NotFound: no such name ("No such name for 'metrics': 'x'").
-  /// Corruption: the stored UID has another width.
-  Result<Bytes> Find(UidKind kind, ByteView name);
+  /// Corruption: the stored UID has another width. A read of the store is done for `context`, and
+  /// fails with its errors; nullptr means no limits.
+  Result<Bytes> Find(UidKind kind, ByteView name, RequestContext* context = nullptr);
   /// Returns the UID of a name, and assigns the next id if there is none. Sets `*assigned` (may be
   /// nullptr) to true if it assigned an id. Concurrent callers of one name share one assignment.
   /// InvalidArgument: all ids are used, may_assign refused the name, or the name is empty or too
@@ -82,8 +83,8 @@ class Names {
   /// Assigns an id to a name that FindOrAllow has allowed. Call AskForMemory before.
   Result<Bytes> AssignAllowed(UidKind kind, ByteView name);
   /// Returns the name of a UID. NotFound: no reverse mapping ("No such unique ID for 'tagv': [0, 0,
-  /// 1]"). InvalidArgument: the UID does not have the width of its kind.
-  Result<std::string> NameOf(UidKind kind, ByteView id);
+  /// 1]"). InvalidArgument: the UID does not have the width of its kind. `context` is that of Find.
+  Result<std::string> NameOf(UidKind kind, ByteView id, RequestContext* context = nullptr);
 
   /// Returns up to `max` names with the prefix, in byte order. An empty prefix means names whose
   /// first byte is '!' … '}'. Corruption: for a row this process knows another name with the same

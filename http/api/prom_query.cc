@@ -11,7 +11,6 @@
 #include "query/engine.h"
 #include "query/promql/evaluator.h"
 #include "query/promql/stored_series.h"
-#include "storage/base/no_wait.h"
 #include "storage/model/letter_case.h"
 
 namespace hg::http {
@@ -126,8 +125,7 @@ void Answer(const Request& request, Services& services, const Asked& asked,
       if (more) found.warnings.emplace_back(kTruncated);
     }
     // On a loop, printing also takes the loop's time, so it counts as work.
-    if (NoWait::Current() != nullptr)
-      RETURN_IF_ERROR(running.Step(kStepsPerSample * SamplesOf(work->value)));
+    if (running.on_loop()) RETURN_IF_ERROR(running.Step(kStepsPerSample * SamplesOf(work->value)));
     promql::Annotations& remarks = work->evaluator.annotations();
     for (std::string& text : remarks.Texts(promql::Remark::kWarning, asked.text))
       found.warnings.push_back(std::move(text));
@@ -166,7 +164,7 @@ void HandlePromQuery(const Request& request, Services& services, ResponseWriter&
 }
 
 void HandlePromQueryRange(const Request& request, Services& services, ResponseWriter& out) {
-  if (!services.points.HeedsNoWait() && NoWait::Refuse()) return;
+  if (!services.points.ReadsAskToWait() && !request.running->MayWait().ok()) return;
   const std::optional<Asked> asked = ReadQuery(request, services, out);
   if (!asked) return;
   const auto refuse = [&](const std::string& why) { SendPromError(out, PromError::kBadData, why); };

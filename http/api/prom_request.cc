@@ -10,7 +10,6 @@
 #include "http/wire/prom_time.h"
 #include "query/engine.h"
 #include "query/promql/parser.h"
-#include "storage/base/no_wait.h"
 #include "storage/model/utf8.h"
 
 namespace hg::http {
@@ -183,9 +182,7 @@ std::optional<PromSelectors> ReadPromSelectors(const Request& request, const Par
     if (asked.selectors.size() == kSelectorsMax)
       return refuse("given more than " + std::to_string(kSelectorsMax) + " times");
     Result<promql::Matchers> selector = promql::ParseSelector(text, *request.running);
-    // Compiling a pattern takes long, so NoWait may have refused it.
-    if (const NoWait* no_wait = NoWait::Current(); no_wait != nullptr && no_wait->refused())
-      return {};
+    if (request.running->refused()) return {};
     if (!selector.ok()) {
       SendParameterError(out, "match[]", selector.status());
       return {};
@@ -216,7 +213,7 @@ void AnswerPromText(const Request& request, Services& services, const PromQuesti
   if (const Status begun = BeginQuery(request, ListedAs(question)); !begun.ok())
     return SendPromError(out, ErrorOf(begun.code()), begun.message());
   const Result<PromWrite> write = find(running);
-  if (const NoWait* no_wait = NoWait::Current(); no_wait != nullptr && no_wait->refused()) return;
+  if (running.refused()) return;
   if (!write.ok()) return Fail(write.status(), services, running, out);
   SendAnswer(request, services, running, out, *write);
 }
@@ -251,9 +248,7 @@ query::promql::ExprPtr PromExpression(const Request& request, const Parameters& 
   const std::string* const text = parameters.Find("query");
   Result<query::promql::ExprPtr> expr = query::promql::ParseExpression(
       text == nullptr ? std::string_view() : *text, *request.running);
-  // Compiling a pattern takes long, so NoWait may have refused it.
-  if (const NoWait* no_wait = NoWait::Current(); no_wait != nullptr && no_wait->refused())
-    return nullptr;
+  if (request.running->refused()) return nullptr;
   if (expr.ok()) return std::move(*expr);
   services.counters.query_invalid.fetch_add(1, std::memory_order_relaxed);
   SendParameterError(out, "query", expr.status());

@@ -16,7 +16,6 @@
 #include "query/engine.h"
 #include "query/promql/parser.h"
 #include "query/promql/stored_series.h"
-#include "storage/base/no_wait.h"
 #include "storage/codec/row_key.h"
 #include "storage/model/name_text.h"
 #include "storage/model/utf8.h"

@@ -21,7 +21,6 @@
 #include "http/wire/query_uri.h"
 #include "query/engine.h"
 #include "query/validate.h"
-#include "storage/base/no_wait.h"
 
 namespace hg::http {
 namespace {
@@ -39,8 +38,7 @@ std::optional<query::Request> FromBody(const Request& request, Services& service
     return {};
   }
   Result<query::Request> parsed = ReadQuery(*body, filters);
-  if (const NoWait* no_wait = NoWait::Current(); no_wait != nullptr && no_wait->refused())
-    return {};
+  if (request.running->refused()) return {};
   if (parsed.ok() && parsed->delete_rows && RefuseAccess(request, Role::kAdmin, services, out))
     return {};
   if (parsed.ok()) return std::move(*parsed);
@@ -65,8 +63,7 @@ std::optional<query::Request> FromParameters(const Request& request, Services& s
     return {};
   }
   Result<query::Request> parsed = ReadQuery(request.parameters, filters);
-  if (const NoWait* no_wait = NoWait::Current(); no_wait != nullptr && no_wait->refused())
-    return {};
+  if (request.running->refused()) return {};
   if (!parsed.ok()) {
     SendQueryFailure(request, services, parsed.status(), out);
     return {};
@@ -81,15 +78,14 @@ struct CheckedQuery : KeptWork {
   query::ValidQuery query;
 };
 
-// nullopt: an error was sent, or NoWait refused something.
+// nullopt: an error was sent, or the request would have to wait on an event loop.
 std::optional<query::ValidQuery> Check(const query::Request& asked, const Request& request,
                                        Services& services, query::FilterSet* filters,
                                        ResponseWriter& out) {
   query::ValidationTrace trace;
   Result<query::ValidQuery> query =
       services.queries.Validate(asked, &trace, *request.running, filters);
-  if (const NoWait* no_wait = NoWait::Current(); no_wait != nullptr && no_wait->refused())
-    return {};
+  if (request.running->refused()) return {};
   if (query.ok()) return std::move(*query);
   if (query.status().code() != StatusCode::kInvalidArgument) {
     SendQueryFailure(request, services, query.status(), out);
@@ -106,7 +102,7 @@ void Answer(query::ValidQuery query, const Request& request, Services& services,
   if (const Status begun = BeginQuery(request, query.request, true); !begun.ok())
     return SendQueryFailure(request, services, begun, out);
   Result<query::Answer> answer = services.queries.Run(query, {.trim = true, .request = &running});
-  if (const NoWait* no_wait = NoWait::Current(); no_wait != nullptr && no_wait->refused()) {
+  if (running.refused()) {
     if (request.target.size() + request.body.size() <= kKeptBytesMax)
       request.kept_work = std::make_unique<CheckedQuery>(std::move(query));
     return;
@@ -143,9 +139,9 @@ void HandleQuery(const Request& request, Services& services, ResponseWriter& out
   std::string kind = request.Segment(1);
   // On a loop, only work that can be abandoned without effects.
   const bool plain = kind.empty() && request.method != Method::kDelete &&
-                     !request.parameters.Has("method_override") && services.points.HeedsNoWait();
+                     !request.parameters.Has("method_override") && services.points.ReadsAskToWait();
   const bool promql = AsksPromql(request);
-  if (!plain && NoWait::Refuse()) return;
+  if (!plain && !request.running->MayWait().ok()) return;
   if (promql) return HandlePromQuery(request, services, out);
   if (kind == "last") return HandleQueryLast(request, services, out);
   if (kind == "exp") return HandleQueryExp(request, services, out);

@@ -86,7 +86,7 @@ Status VisitSeries(const SeriesWanted& wanted, Points& points,
                    RequestContext& context) {
   const KeyLayout& layout = points.layout();
   Status failure;
-  RETURN_IF_ERROR(points.ListSeries(wanted.metric, wanted.matcher, [&](ByteView tsuid) {
+  RETURN_IF_ERROR(points.ListSeries(wanted.metric, wanted.matcher, &context, [&](ByteView tsuid) {
     failure = context.Step(kStepsPerSeries);
     if (!failure.ok()) return false;
     if (!HasValue(wanted, layout, tsuid)) return true;

@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "storage/base/no_wait.h"
 #include "storage/model/utf8.h"
 
 namespace hg::query::promql {
@@ -85,7 +84,7 @@ AnchoredPattern::~AnchoredPattern() = default;
 
 Result<std::shared_ptr<const AnchoredPattern>> AnchoredPattern::Compile(std::string_view pattern,
                                                                         RequestContext& context) {
-  RETURN_IF_ERROR(NoWait::MayWait());
+  RETURN_IF_ERROR(context.MayWait());
   RETURN_IF_ERROR(context.Step(kStepsPerPatternByte * (1 + pattern.size())));
   re2::RE2::Options options;
   options.set_log_errors(false);

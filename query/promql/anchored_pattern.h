@@ -35,8 +35,8 @@ std::vector<std::string> LiteralChoices(std::string_view pattern);
 class AnchoredPattern {
  public:
   /// Compiles a pattern. InvalidArgument: the pattern is invalid or too large. Compiling takes
-  /// long, so it fails with Busy on an event loop (storage/base/no_wait.h). The pattern is charged
-  /// to `context` until the request ends. Also fails with errors of `context`.
+  /// long, so it fails with Busy if `context` may not wait. The pattern is charged to `context`
+  /// until the request ends. Also fails with errors of `context`.
   static Result<std::shared_ptr<const AnchoredPattern>> Compile(
       std::string_view pattern, RequestContext& context = RequestContext::Unlimited());
   ~AnchoredPattern();

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "query/kept_scan.h"
-#include "storage/base/no_wait.h"
 #include "storage/model/key_layout.h"
 #include "storage/points/points.h"
 
@@ -250,7 +249,7 @@ Status StoredSeries::Read(const Matchers& matchers, int64_t from_ms, int64_t to_
     if (choice == Choice::kNone) continue;
     const RolledHours rolled = PlanKept(spec);
     if (rolled.kept_before_s > spec.rows.begin) {
-      RETURN_IF_ERROR(NoWait::MayWait());
+      RETURN_IF_ERROR(watch_.MayWait());
       Reading reading(choice == Choice::kAsk ? &selector : nullptr, &names_, from_ms, to_ms,
                       &watch_, sink);
       reading.series = series;
@@ -261,7 +260,7 @@ Status StoredSeries::Read(const Matchers& matchers, int64_t from_ms, int64_t to_
     }
     ASSIGN_OR_RETURN(const std::unique_ptr<PointScan> scan, points_.Scan(spec, options_.reconcile));
     const bool many = scan->RowsExpected() >= kRowsInParts;
-    if (many) RETURN_IF_ERROR(NoWait::MayWait());
+    if (many) RETURN_IF_ERROR(watch_.MayWait());
     if (many && choice == Choice::kAll && threads_.count > 1) {
       ASSIGN_OR_RETURN(const bool read, ReadParts(scan.get(), from_ms, to_ms, sink, &series));
       if (read) continue;
@@ -382,7 +381,7 @@ Status StoredSeries::ListMetric(ByteView metric, LabelSelector* selector,
     ASSIGN_OR_RETURN(const bool admitted, selector->Admits(tsuid));
     return admitted ? visit(tsuid) : Status();
   };
-  RETURN_IF_ERROR(points_.ListSeries(metric, selector->matcher(), [&](ByteView tsuid) {
+  RETURN_IF_ERROR(points_.ListSeries(metric, selector->matcher(), &watch_, [&](ByteView tsuid) {
     status = take(tsuid);
     return status.ok();
   }));

@@ -1,10 +1,11 @@
 #pragma once
-// The limits of a request: how long it may run, how much memory it may hold, and whether the client
-// still waits for it. The HTTP layer makes one context for each request (query/running_request.h)
-// and passes it down as an argument. Every loop whose length depends on a request or on stored data
-// reports to it.
+// The limits of a request: how long it may run, how much memory it may hold, whether the client
+// still waits for it, and whether it may wait for a disk or a lock. The HTTP layer makes one
+// context for each request (query/running_request.h) and passes it down as an argument. Every loop
+// whose length depends on a request or on stored data reports to it.
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 
 #include "storage/base/status.h"
@@ -30,8 +31,31 @@ class RequestContext {
   /// memory and never fails. On a failure the caller does not allocate, stops and returns it.
   virtual Status Charge(int64_t bytes) = 0;
 
+  /// Asks before work that waits, for example for a disk, or that takes long. Returns ok unless the
+  /// request is tried on an event loop. Then it returns Busy, refused() is true from then on, and
+  /// the caller stops and returns the error. The request runs again on a pool thread, so everything
+  /// that it has computed must be thrown away. Until then it may change nothing that others can
+  /// see, except caches and counters.
+  Status MayWait() {
+    if (!on_loop_) return {};
+    refused_.store(true, std::memory_order_relaxed);
+    return Status::Busy("This has to wait, and may not wait here");
+  }
+  /// Whether the request is tried on an event loop, so that MayWait refuses.
+  [[nodiscard]] bool on_loop() const { return on_loop_; }
+  /// Whether MayWait has refused.
+  [[nodiscard]] bool refused() const { return refused_.load(std::memory_order_relaxed); }
+
   /// A context without limits, for tools and background threads.
   static RequestContext& Unlimited();
+
+ protected:
+  /// Makes MayWait refuse. Call this function before another thread uses the object.
+  void StayOnLoop() { on_loop_ = true; }
+
+ private:
+  bool on_loop_ = false;
+  std::atomic<bool> refused_{false};
 };
 
 inline RequestContext& RequestContext::Unlimited() {
@@ -80,6 +104,8 @@ class MemoryTally {
   Status Step(uint64_t steps) { return watch_ != nullptr ? watch_->Step(steps) : Status(); }
 
   [[nodiscard]] int64_t held() const { return held_; }
+  /// nullptr: the tally only counts.
+  [[nodiscard]] RequestContext* context() const { return watch_; }
 
  private:
   static constexpr int64_t kPieceBytes = 64 << 10;

@@ -29,8 +29,9 @@ Status EmbeddedPoints::DeleteRows(const PointScanSpec& spec) {
 }
 
 Status EmbeddedPoints::ListSeries(ByteView metric, const SeriesMatcher& matcher,
+                                  RequestContext* watch,
                                   const std::function<bool(ByteView tsuid)>& visit) {
-  RETURN_IF_ERROR(engine_.registry().MayMatch(metric, matcher));
+  RETURN_IF_ERROR(engine_.registry().MayMatch(metric, matcher, watch));
   for (const uint32_t series : engine_.registry().Match(metric, matcher)) {
     if (!visit(engine_.registry().Tsuid(series))) break;
   }

@@ -31,10 +31,10 @@ class EmbeddedPoints : public Points, public WatchedPoints {
                                           const ReconcileOptions& options) override;
   Status DeleteRows(const PointScanSpec& spec) override;
   Status DropFiles(const EndOfRows& end_of) override { return engine_.DropFiles(end_of); }
-  Status ListSeries(ByteView metric, const SeriesMatcher& matcher,
+  Status ListSeries(ByteView metric, const SeriesMatcher& matcher, RequestContext* watch,
                     const std::function<bool(ByteView tsuid)>& visit) override;
   [[nodiscard]] bool ListsFromIndex() const override { return true; }
-  [[nodiscard]] bool HeedsNoWait() const override { return true; }
+  [[nodiscard]] bool ReadsAskToWait() const override { return true; }
   void ListenForUnsettledRows(UnsettledRowListener listener) override {
     unsettled_ = std::move(listener);
   }

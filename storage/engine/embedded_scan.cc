@@ -77,7 +77,7 @@ Result<std::unique_ptr<EmbeddedScan>> EmbeddedScan::Open(const Engine& engine,
   }
   PointScanSpec seen = spec;
   seen.rows = SeenOf(spec.rows, OldestPointMs(engine, engine.render_options().now_ms));
-  RETURN_IF_ERROR(engine.registry().MayMatch(spec.metric, spec.matcher));
+  RETURN_IF_ERROR(engine.registry().MayMatch(spec.metric, spec.matcher, spec.watch));
   std::vector<uint32_t> series = engine.registry().Match(spec.metric, spec.matcher);
   // If the query must wait for its turn, it should wait here: from here on the scan keeps memtables
   // that the store has flushed.
@@ -267,7 +267,7 @@ Status EmbeddedScan::ReadRunRows(const Run& run, size_t source, ByteView tsuid,
   bool there = false;  // the cursor is at an entry that was not used yet
   if (first_time) {
     if (run.points()->MayHoldTime(TimesOf(spec_.rows)))
-      cursor.emplace(run.points(), first_key_, "");
+      cursor.emplace(run.points(), first_key_, "", lsm::CacheUse::kKeep, spec_.watch);
   } else if (cursor) {
     // Usually the series follows the previous one. Its first entry was then read when the previous
     // one ended.

@@ -91,7 +91,7 @@ Status EmbeddedScan::LoadCellsOfBucket(ByteView start, ByteView stop) {
     for (const auto& run : version_->RunsOf(table.id, regions.Id(region))) {
       const size_t this_source = run_source++;
       if (run->cells() == nullptr) continue;
-      const auto rows = lsm::ScanRows(run->cells(), from, to);
+      const auto rows = lsm::ScanRows(run->cells(), from, to, lsm::CacheUse::kKeep, spec_.watch);
       for (;;) {
         ASSIGN_OR_RETURN(const bool more, rows->Next());
         if (!more) break;
@@ -129,7 +129,9 @@ Status EmbeddedScan::NoteKey(const Bytes& key, size_t source, lsm::CellRow* row)
 
 Status EmbeddedScan::ReadIrregular(StoredRow* row) {
   const IrregularRow& irregular = irregular_[next_irregular_++];
-  ASSIGN_OR_RETURN(*row, engine_.Read(*version_, *engine_.points_table(), irregular.key));
+  MemoryTally memory(spec_.watch);
+  ASSIGN_OR_RETURN(*row, engine_.Read(*version_, *engine_.points_table(), irregular.key,
+                                      FilesRead::kAll, {}, &memory));
   row->base = irregular.base;
   CellsIntoPart(static_cast<uint8_t>(engine_.points_table()->points_family), &row->cells,
                 &row->part);

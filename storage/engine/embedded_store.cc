@@ -5,7 +5,6 @@
 #include <numeric>
 #include <utility>
 
-#include "storage/base/no_wait.h"
 #include "storage/codec/append_cell.h"
 #include "storage/engine/row_file.h"
 #include "storage/engine/table_scan.h"
@@ -401,7 +400,8 @@ Result<bool> EmbeddedStore::MutateIfUnchanged(ByteView family, const std::vector
 }
 
 Result<std::unique_ptr<ScanCursor>> EmbeddedStore::Scan(const ScanSpec& spec) {
-  RETURN_IF_ERROR(NoWait::MayWait());  // the amount of work is unknown
+  // The amount of work is unknown.
+  if (spec.context != nullptr) RETURN_IF_ERROR(spec.context->MayWait());
   ASSIGN_OR_RETURN(const Table* table, engine_.FindTable(spec.table));
   if (!spec.family.empty()) RETURN_IF_ERROR(CheckFamily(*table, spec.family));
   if (spec.batch_rows == 0) return Status::InvalidArgument("batch_rows is 0");

@@ -145,7 +145,7 @@ class Engine {
   /// Reads at least the selected columns of the row from memory and files. With FilesRead::kCells,
   /// the points files are not read. Points of a regular row are not read if no selected column
   /// depends on them. `memory` is charged before cells are copied and may refuse; null means no
-  /// limit.
+  /// limit. Fails with Busy if it would read the disk and the context of `memory` may not wait.
   Result<StoredRow> Read(const Version& version, const Table& table, ByteView key,
                          FilesRead files = FilesRead::kAll, const lsm::ColumnChoice& columns = {},
                          MemoryTally* memory = nullptr) const;

@@ -163,9 +163,10 @@ Result<StoredRow> Engine::ReadFiles(const Version& version, const Table& table,
       }
     }
     if (points_too && run->points() != nullptr && run->points()->MayHoldTime(hour)) {
-      ASSIGN_OR_RETURN(const bool has_points,
-                       ReadFileRow(layout(), *run->points(), place.tsuid, place.base,
-                                   run->generation(), &older.part));
+      ASSIGN_OR_RETURN(
+          const bool has_points,
+          ReadFileRow(layout(), *run->points(), place.tsuid, place.base, run->generation(),
+                      &older.part, memory != nullptr ? memory->context() : nullptr));
       found = found || has_points;
       RETURN_IF_ERROR(ChargePart(older.part, memory));
     }

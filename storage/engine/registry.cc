@@ -6,7 +6,6 @@
 #include <mutex>
 
 #include "storage/base/invariant.h"
-#include "storage/base/no_wait.h"
 #include "storage/codec/row_key.h"
 #include "storage/points/match_series.h"
 
@@ -157,11 +156,12 @@ std::vector<uint32_t> Registry::MatchListed(ByteView metric, const SeriesMatcher
   return numbers;  // sorted, like the list of the matcher
 }
 
-Status Registry::MayMatch(ByteView metric, const SeriesMatcher& matcher) const {
-  if (NoWait::Current() == nullptr) return {};
+Status Registry::MayMatch(ByteView metric, const SeriesMatcher& matcher,
+                          RequestContext* context) const {
+  if (context == nullptr || !context->on_loop()) return {};
   std::shared_lock lock(mutex_, std::try_to_lock);
-  if (!lock.owns_lock()) return NoWait::MayWait();  // series are being added, which may take long
-  return index_.MatchesAtMost(metric, matcher) > kFewSeries ? NoWait::MayWait() : Status();
+  if (!lock.owns_lock()) return context->MayWait();  // series are being added, which may take long
+  return index_.MatchesAtMost(metric, matcher) > kFewSeries ? context->MayWait() : Status();
 }
 
 std::vector<Bytes> Registry::Metrics() const {

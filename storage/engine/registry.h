@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "storage/base/bytes.h"
+#include "storage/base/request_context.h"
 #include "storage/base/status.h"
 #include "storage/engine/arena.h"
 #include "storage/engine/number_slots.h"
@@ -23,7 +24,7 @@ namespace hg::points {
 /// as long as the registry lives.
 class Registry {
  public:
-  /// Match may be used on a thread that must not wait if it matches at most this many series.
+  /// Match may be used on an event loop if it matches at most this many series.
   /// Matching so many takes some tens of microseconds.
   static constexpr uint64_t kFewSeries = 4096;
   static constexpr uint32_t kUnknown = NumberSlots::kNone;
@@ -47,8 +48,10 @@ class Registry {
 
   /// Numbers of the matching series of the metric ("" = all metrics), ordered by TSUID.
   [[nodiscard]] std::vector<uint32_t> Match(ByteView metric, const SeriesMatcher& matcher) const;
-  /// Returns an error if more than kFewSeries may match and the thread may not wait.
-  [[nodiscard]] Status MayMatch(ByteView metric, const SeriesMatcher& matcher) const;
+  /// Fails with Busy if more than kFewSeries may match and `context` may not wait. nullptr means
+  /// that it may wait.
+  [[nodiscard]] Status MayMatch(ByteView metric, const SeriesMatcher& matcher,
+                                RequestContext* context) const;
   [[nodiscard]] std::vector<Bytes> Metrics() const;
   [[nodiscard]] size_t bytes() const;
 

@@ -81,9 +81,9 @@ bool DecodeFileRow(ByteView in, uint64_t generation, Part* part) {
 }
 
 Result<bool> ReadFileRow(const KeyLayout& layout, const lsm::BlockFile& file, ByteView tsuid,
-                         uint32_t base, uint64_t generation, Part* part) {
+                         uint32_t base, uint64_t generation, Part* part, RequestContext* context) {
   Bytes value;
-  ASSIGN_OR_RETURN(const bool found, file.Get(RowFileKey(layout, tsuid, base), &value));
+  ASSIGN_OR_RETURN(const bool found, file.Get(RowFileKey(layout, tsuid, base), &value, context));
   if (found && !DecodeFileRow(value, generation, part))
     return file.Damaged(0, "a row-hour cannot be read");
   return found;

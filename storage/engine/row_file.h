@@ -45,9 +45,10 @@ void EncodeFileRow(const Part& part, Bytes* out);
 /// points that were stored without their own: it is the last sequence of the file.
 bool DecodeFileRow(ByteView in, uint64_t generation, Part* part);
 
-/// Fills points and form of one row. Returns false if the file does not have it.
+/// Fills points and form of one row. Returns false if the file does not have it. `context` is that
+/// of BlockFile::Get.
 Result<bool> ReadFileRow(const KeyLayout& layout, const lsm::BlockFile& file, ByteView tsuid,
-                         uint32_t base, uint64_t generation, Part* part);
+                         uint32_t base, uint64_t generation, Part* part, RequestContext* context);
 /// Appends the base times in `range` of the rows of a series, ascending.
 Status ListFileBases(const KeyLayout& layout, const std::shared_ptr<const lsm::BlockFile>& file,
                      ByteView tsuid, const RowRange& range, std::vector<uint32_t>* bases);

@@ -9,7 +9,6 @@
 
 #include "storage/base/crc32c.h"
 #include "storage/base/invariant.h"
-#include "storage/base/no_wait.h"
 #include "storage/base/varint.h"
 #include "storage/lsm/bloom.h"
 
@@ -430,12 +429,13 @@ std::vector<Bytes> BlockFile::FirstKeys() const {
   return keys;
 }
 
-Result<std::shared_ptr<const Bytes>> BlockFile::ReadBlock(size_t i, CacheUse use) const {
+Result<std::shared_ptr<const Bytes>> BlockFile::ReadBlock(size_t i, CacheUse use,
+                                                          RequestContext* context) const {
   BlockCache* const cache = use == CacheUse::kPast ? nullptr : reading_.cache.get();
   if (cache != nullptr) {
     if (auto found = cache->Find(cache_number_, i)) return found;
   }
-  RETURN_IF_ERROR(NoWait::MayWait());
+  if (context != nullptr) RETURN_IF_ERROR(context->MayWait());
   Bytes block;
   RETURN_IF_ERROR(ReadFromDisk(i, &block));
   auto shared = std::make_shared<const Bytes>(WithPlaces(block));
@@ -512,25 +512,25 @@ size_t BlockFile::BlockOf(ByteView key) const {
   return begins || block == 0 ? block : block - 1;
 }
 
-Result<bool> BlockFile::Get(ByteView key, Bytes* value) const {
+Result<bool> BlockFile::Get(ByteView key, Bytes* value, RequestContext* context) const {
   std::shared_ptr<const Bytes> block;
   ByteView found;
-  ASSIGN_OR_RETURN(const bool has, Find(key, &block, &found));
+  ASSIGN_OR_RETURN(const bool has, Find(key, &block, &found, context));
   if (has) value->assign(found);
   return has;
 }
 
-Result<bool> BlockFile::Find(ByteView key, std::shared_ptr<const Bytes>* block,
-                             ByteView* value) const {
+Result<bool> BlockFile::Find(ByteView key, std::shared_ptr<const Bytes>* block, ByteView* value,
+                             RequestContext* context) const {
   size_t at;
-  return FindAt(key, &at, block, value);
+  return FindAt(key, &at, block, value, context);
 }
 
 Result<bool> BlockFile::FindAt(ByteView key, size_t* at, std::shared_ptr<const Bytes>* block,
-                               ByteView* value) const {
+                               ByteView* value, RequestContext* context) const {
   if (index_.empty() || key < index_.front().first_key || !MayHold(key)) return false;
   *at = BlockOf(key);
-  ASSIGN_OR_RETURN(*block, ReadBlock(*at, CacheUse::kKeep));
+  ASSIGN_OR_RETURN(*block, ReadBlock(*at, CacheUse::kKeep, context));
   Bytes found;
   const PlacedBlock placed(**block);
   ByteView in = placed.entries();
@@ -545,9 +545,9 @@ Result<bool> BlockFile::FindAt(ByteView key, size_t* at, std::shared_ptr<const B
   return false;
 }
 
-Status BlockFile::ReadPiece(size_t block, ByteView key, CacheUse use,
+Status BlockFile::ReadPiece(size_t block, ByteView key, CacheUse use, RequestContext* context,
                             std::shared_ptr<const Bytes>* bytes, ByteView* value) const {
-  ASSIGN_OR_RETURN(*bytes, ReadBlock(block, use));
+  ASSIGN_OR_RETURN(*bytes, ReadBlock(block, use, context));
   ByteView in = PlacedBlock(**bytes).entries();
   Bytes found;
   if (TakeEntry(&in, &found, value) && in.empty() && found == key) return {};
@@ -555,17 +555,18 @@ Status BlockFile::ReadPiece(size_t block, ByteView key, CacheUse use,
 }
 
 Result<bool> BlockFile::VisitPieces(ByteView key, const PieceChoice& wanted,
-                                    const std::function<Status(ByteView value)>& visit) const {
+                                    const std::function<Status(ByteView value)>& visit,
+                                    RequestContext* context) const {
   std::shared_ptr<const Bytes> bytes;
   ByteView value;
   size_t at;
-  ASSIGN_OR_RETURN(const bool found, FindAt(key, &at, &bytes, &value));
+  ASSIGN_OR_RETURN(const bool found, FindAt(key, &at, &bytes, &value, context));
   if (!found) return false;
   RETURN_IF_ERROR(visit(value));
   const size_t end = EndOfEntry(at + 1, key);
   for (size_t block = NextWanted(at + 1, end, wanted); block < end;
        block = NextWanted(block + 1, end, wanted)) {
-    RETURN_IF_ERROR(ReadPiece(block, key, CacheUse::kKeep, &bytes, &value));
+    RETURN_IF_ERROR(ReadPiece(block, key, CacheUse::kKeep, context, &bytes, &value));
     RETURN_IF_ERROR(visit(value));
   }
   return true;
@@ -621,11 +622,12 @@ Status BlockFile::Check(const std::shared_ptr<const BlockFile>& file) {
 }
 
 BlockFileScan::BlockFileScan(std::shared_ptr<const BlockFile> file, Bytes start, Bytes stop,
-                             CacheUse use)
+                             CacheUse use, RequestContext* context)
     : file_(std::move(file)),
       start_(std::move(start)),
       stop_(std::move(stop)),
       use_(use),
+      context_(context),
       next_(file_->BlockOf(start_)) {}
 
 Result<bool> BlockFileScan::Next() {
@@ -636,7 +638,7 @@ Result<bool> BlockFileScan::Next() {
         block_.reset();  // it is no longer the block before next_
       }
       if (next_ >= file_->index_.size()) return false;
-      ASSIGN_OR_RETURN(block_, file_->ReadBlock(next_++, use_));
+      ASSIGN_OR_RETURN(block_, file_->ReadBlock(next_++, use_, context_));
       const PlacedBlock placed(*block_);
       in_ = placed.entries();
       key_.clear();
@@ -660,7 +662,7 @@ Result<bool> BlockFileScan::NextPiece(const PieceChoice& wanted) {
   next_ = std::min(block + 1, end);
   block_.reset();  // it is no longer the block before next_
   if (block == end) return false;
-  RETURN_IF_ERROR(file_->ReadPiece(block, key_, use_, &block_, &value_));
+  RETURN_IF_ERROR(file_->ReadPiece(block, key_, use_, context_, &block_, &value_));
   return true;
 }
 

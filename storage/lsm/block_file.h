@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "storage/base/file.h"
+#include "storage/base/request_context.h"
 #include "storage/base/status.h"
 #include "storage/lsm/block_cache.h"
 
@@ -144,16 +145,20 @@ class BlockFile {
                                                        const BlockReading& reading = {});
   ~BlockFile();
 
-  // Get and Find return the first piece of an entry that has several pieces.
+  // Reads of entries fail with Busy if they would read the disk and `context` may not wait. nullptr
+  // means that they may wait. Get and Find return the first piece of an entry that has several
+  // pieces.
 
   /// Returns false if there is no such entry.
-  Result<bool> Get(ByteView key, Bytes* value) const;
+  Result<bool> Get(ByteView key, Bytes* value, RequestContext* context = nullptr) const;
   /// Like Get, without a copy: `value` points into `block`.
-  Result<bool> Find(ByteView key, std::shared_ptr<const Bytes>* block, ByteView* value) const;
+  Result<bool> Find(ByteView key, std::shared_ptr<const Bytes>* block, ByteView* value,
+                    RequestContext* context = nullptr) const;
   /// Visits the first piece of an entry and the selected other pieces, in order, and reads no other
   /// blocks. Returns false if there is no such entry. An error of `visit` ends the call.
   Result<bool> VisitPieces(ByteView key, const PieceChoice& wanted,
-                           const std::function<Status(ByteView value)>& visit) const;
+                           const std::function<Status(ByteView value)>& visit,
+                           RequestContext* context = nullptr) const;
   [[nodiscard]] uint64_t entries() const { return entries_; }
   [[nodiscard]] const TimeSpan& times() const { return times_; }
   [[nodiscard]] uint64_t bytes() const { return bytes_; }
@@ -197,7 +202,8 @@ class BlockFile {
   Status LoadBloom(uint64_t offset, uint64_t size, uint32_t crc);
   Status LoadIndex(uint64_t offset, uint64_t size, uint32_t crc);
   [[nodiscard]] bool MayHold(ByteView key) const;  // false: the key is certainly absent
-  Result<std::shared_ptr<const Bytes>> ReadBlock(size_t i, CacheUse use) const;
+  Result<std::shared_ptr<const Bytes>> ReadBlock(size_t i, CacheUse use,
+                                                 RequestContext* context) const;
   Status ReadFromDisk(size_t i, Bytes* block) const;
   Status Unpack(uint64_t offset, Packing packing, ByteView stored, Bytes* block) const;
   /// The block in which the entry with the key begins. If there is none, a block before the first
@@ -210,10 +216,10 @@ class BlockFile {
   [[nodiscard]] size_t NextWanted(size_t block, size_t end, const PieceChoice& wanted) const;
   /// Like Find. Also sets the block's place in the index.
   Result<bool> FindAt(ByteView key, size_t* at, std::shared_ptr<const Bytes>* block,
-                      ByteView* value) const;
+                      ByteView* value, RequestContext* context) const;
   /// Reads the block's piece of the entry with the key.
-  Status ReadPiece(size_t block, ByteView key, CacheUse use, std::shared_ptr<const Bytes>* bytes,
-                   ByteView* value) const;
+  Status ReadPiece(size_t block, ByteView key, CacheUse use, RequestContext* context,
+                   std::shared_ptr<const Bytes>* bytes, ByteView* value) const;
 
   const std::unique_ptr<File> file_;
   const std::string path_;
@@ -232,8 +238,10 @@ class BlockFile {
 /// thread at a time.
 class BlockFileScan {
  public:
+  /// Reads fail with Busy if they would read the disk and `context` may not wait. It must outlive
+  /// the scan. nullptr means that they may wait.
   BlockFileScan(std::shared_ptr<const BlockFile> file, Bytes start, Bytes stop,
-                CacheUse use = CacheUse::kKeep);
+                CacheUse use = CacheUse::kKeep, RequestContext* context = nullptr);
 
   /// Moves to the next entry, at its first piece. Returns false at the end.
   Result<bool> Next();
@@ -255,6 +263,7 @@ class BlockFileScan {
   Bytes start_;
   const Bytes stop_;
   const CacheUse use_;
+  RequestContext* const context_;
   size_t next_;
   std::shared_ptr<const Bytes> block_;  // null: no block was read yet
   ByteView in_;

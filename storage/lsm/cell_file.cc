@@ -50,8 +50,9 @@ Status AddPieces(const Cells& cells, const AddCells& add) {
 
 class CellFileSource : public RowSource {
  public:
-  CellFileSource(std::shared_ptr<const BlockFile> file, Bytes start, Bytes stop, CacheUse use)
-      : scan_(std::move(file), std::move(start), std::move(stop), use) {}
+  CellFileSource(std::shared_ptr<const BlockFile> file, Bytes start, Bytes stop, CacheUse use,
+                 RequestContext* context)
+      : scan_(std::move(file), std::move(start), std::move(stop), use, context) {}
 
   Result<bool> Next() override { return scan_.Next(); }
   void Seek(Bytes start) override { scan_.Seek(std::move(start)); }
@@ -112,18 +113,21 @@ void AppendPiece(CellRow piece, CellRow* row) {
 Result<bool> GetRow(const BlockFile& file, ByteView key, const ColumnChoice& wanted,
                     MemoryTally* memory, CellRow* row) {
   *row = CellRow();
-  return file.VisitPieces(key, ChoiceOf(wanted), [&](ByteView value) -> Status {
+  const auto visit = [&](ByteView value) -> Status {
     RETURN_IF_ERROR(ChargeEncoded(value, wanted, memory));
     CellRow piece;
     if (!DecodeCellRow(value, &piece, wanted)) return file.Damaged(0, "a row cannot be read");
     AppendPiece(std::move(piece), row);
     return {};
-  });
+  };
+  return file.VisitPieces(key, ChoiceOf(wanted), visit,
+                          memory != nullptr ? memory->context() : nullptr);
 }
 
 std::unique_ptr<RowSource> ScanRows(std::shared_ptr<const BlockFile> file, Bytes start, Bytes stop,
-                                    CacheUse use) {
-  return std::make_unique<CellFileSource>(std::move(file), std::move(start), std::move(stop), use);
+                                    CacheUse use, RequestContext* context) {
+  return std::make_unique<CellFileSource>(std::move(file), std::move(start), std::move(stop), use,
+                                          context);
 }
 
 }  // namespace hg::lsm

@@ -17,12 +17,13 @@ Status AddRow(ByteView key, const CellRow& row, BlockFileWriter* writer);
 void AppendPiece(CellRow piece, CellRow* row);
 
 /// Reads the selected columns. Returns false if there is no such row. `memory` is charged before
-/// the columns are copied, and a refusal ends the read; null means no limit. Corruption names file
-/// and offset.
+/// the columns are copied, and a refusal ends the read; null means no limit. Fails with Busy if it
+/// would read the disk and the context of `memory` may not wait. Corruption names file and offset.
 Result<bool> GetRow(const BlockFile& file, ByteView key, const ColumnChoice& wanted,
                     MemoryTally* memory, CellRow* row);
-/// Returns the rows in [start, stop). Keeps the file open.
+/// Returns the rows in [start, stop). Keeps the file open. `context` is that of a BlockFileScan.
 std::unique_ptr<RowSource> ScanRows(std::shared_ptr<const BlockFile> file, Bytes start, Bytes stop,
-                                    CacheUse use = CacheUse::kKeep);
+                                    CacheUse use = CacheUse::kKeep,
+                                    RequestContext* context = nullptr);
 
 }  // namespace hg::lsm

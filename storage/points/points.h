@@ -239,16 +239,18 @@ class Points {
 
   /// Calls `visit` with the TSUID of each known series of the metric ("" = every metric) that
   /// matches, until it returns false. Series come in the order of their TSUID bytes.
-  virtual Status ListSeries(ByteView metric, const SeriesMatcher& matcher,
+  /// `watch` is the request for which they are listed; nullptr means no limits. It is only asked
+  /// whether it may wait, so `visit` reports the work.
+  virtual Status ListSeries(ByteView metric, const SeriesMatcher& matcher, RequestContext* watch,
                             const std::function<bool(ByteView tsuid)>& visit) = 0;
 
   /// True if ListSeries costs much less than a scan. Callers that select series by name then list
   /// them before they scan.
   [[nodiscard]] virtual bool ListsFromIndex() const { return false; }
 
-  /// True if reads obey NoWait (storage/base/no_wait.h). Under NoWait they refuse work that would
-  /// wait for a disk or search many series.
-  [[nodiscard]] virtual bool HeedsNoWait() const { return false; }
+  /// True if reads ask their request before they wait (RequestContext::MayWait), so that an event
+  /// loop may try them. False: reads may block without asking.
+  [[nodiscard]] virtual bool ReadsAskToWait() const { return false; }
 
   /// Sets the listener. Call it at most once, before the first scan. An engine that does not need
   /// it may ignore it.

@@ -163,6 +163,7 @@ Status PointsOverCells::DeleteRows(const PointScanSpec& spec) {
 }
 
 Status PointsOverCells::ListSeries(ByteView metric, const SeriesMatcher& matcher,
+                                   RequestContext* /*watch*/,
                                    const std::function<bool(ByteView tsuid)>& visit) {
   std::vector<ScanSpec> scans;
   if (metric.empty()) {

@@ -49,7 +49,7 @@ class PointsOverCells : public Points {
                                           const ReconcileOptions& options) override;
   Status DeleteRows(const PointScanSpec& spec) override;
   /// Reads the keys of all rows of the metric, or of the table.
-  Status ListSeries(ByteView metric, const SeriesMatcher& matcher,
+  Status ListSeries(ByteView metric, const SeriesMatcher& matcher, RequestContext* watch,
                     const std::function<bool(ByteView tsuid)>& visit) override;
   void ListenForUnsettledRows(UnsettledRowListener listener) override {
     unsettled_ = std::move(listener);

@@ -127,7 +127,7 @@ class Replay {
   void ReadAll() {
     std::vector<Bytes> series;
     REQUIRE(engine_->reader()
-                .ListSeries("", {},
+                .ListSeries("", {}, nullptr,
                             [&](ByteView tsuid) {
                               series.emplace_back(tsuid);
                               return true;

@@ -5,7 +5,6 @@
 #include <new>
 
 #include "http/router.h"
-#include "storage/base/no_wait.h"
 #include "storage/points/match_series.h"
 
 namespace hg::http {
@@ -48,7 +47,7 @@ Result<SeriesNumber> GatedPoints::Register(ByteView tsuid) {
   return PointsOverCells::Register(tsuid);
 }
 
-Status GatedPoints::ListSeries(ByteView metric, const SeriesMatcher& matcher,
+Status GatedPoints::ListSeries(ByteView metric, const SeriesMatcher& matcher, RequestContext* watch,
                                const std::function<bool(ByteView tsuid)>& visit) {
   std::set<Bytes> series;
   {
@@ -58,7 +57,7 @@ Status GatedPoints::ListSeries(ByteView metric, const SeriesMatcher& matcher,
         series.insert(tsuid);
     }
   }
-  RETURN_IF_ERROR(PointsOverCells::ListSeries(metric, matcher, [&series](ByteView tsuid) {
+  RETURN_IF_ERROR(PointsOverCells::ListSeries(metric, matcher, watch, [&series](ByteView tsuid) {
     series.emplace(tsuid);
     return true;
   }));
@@ -97,9 +96,9 @@ void GatedPoints::Commit(LogPosition, std::function<void(Status)> done) {
 
 Result<std::unique_ptr<PointScan>> GatedPoints::Scan(const PointScanSpec& spec,
                                                      const ReconcileOptions& options) {
-  if (NoWait::Current() != nullptr) {
-    ++scans_without_waiting;
-    if (scans_wait) RETURN_IF_ERROR(NoWait::MayWait());
+  if (spec.watch != nullptr && spec.watch->on_loop()) {
+    ++scans_on_loop;
+    if (scans_wait) RETURN_IF_ERROR(spec.watch->MayWait());
   }
   ++scans;
   return PointsOverCells::Scan(spec, options);

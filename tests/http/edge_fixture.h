@@ -32,13 +32,13 @@ class GatedPoints : public points::PointsOverCells {
 
   Result<SeriesNumber> Register(ByteView tsuid) override;
   /// Also lists series that were registered but have no points, as the embedded store does.
-  Status ListSeries(ByteView metric, const SeriesMatcher& matcher,
+  Status ListSeries(ByteView metric, const SeriesMatcher& matcher, RequestContext* watch,
                     const std::function<bool(ByteView tsuid)>& visit) override;
   Result<LogPosition> Append(std::span<const PointEntry> batch) override;
   void Commit(LogPosition position, std::function<void(Status)> done) override;
   Result<std::unique_ptr<PointScan>> Scan(const PointScanSpec& spec,
                                           const ReconcileOptions& options) override;
-  [[nodiscard]] bool HeedsNoWait() const override { return heeds_no_wait; }
+  [[nodiscard]] bool ReadsAskToWait() const override { return reads_ask; }
 
   /// The next `appends` calls of Append return `why`.
   void RefuseAppends(int appends, Status why = Status::Busy("the memory for new points is full"));
@@ -59,8 +59,8 @@ class GatedPoints : public points::PointsOverCells {
   std::function<void()> before_append;
 
   std::atomic<int> appends{0}, commits{0}, lists{0};
-  std::atomic<bool> heeds_no_wait{false}, scans_wait{false};
-  std::atomic<int> scans_without_waiting{0}, scans{0};
+  std::atomic<bool> reads_ask{false}, scans_wait{false};
+  std::atomic<int> scans_on_loop{0}, scans{0};
 
  private:
   std::atomic<int> refusals_{0}, throws_{0};

@@ -8,7 +8,6 @@
 
 #include "http/router.h"
 #include "http/wire/body_coding.h"
-#include "storage/base/no_wait.h"
 #include "storage/model/utf8.h"
 #include "tests/http/running_server.h"
 
@@ -213,16 +212,16 @@ TEST_CASE("a small query is answered on the loop, and one that must wait on the 
   };
   const std::string on_pool = ask();
   CHECK(on_pool.find("1700000002") != std::string::npos);
-  CHECK(edge.points.scans_without_waiting == 0);
+  CHECK(edge.points.scans_on_loop == 0);
 
-  edge.points.heeds_no_wait = true;
+  edge.points.reads_ask = true;
   CHECK(ask() == on_pool);
-  CHECK(edge.points.scans_without_waiting == 1);
+  CHECK(edge.points.scans_on_loop == 1);
   CHECK(edge.points.scans == 2);
 
   edge.points.scans_wait = true;
   CHECK(ask() == on_pool);
-  CHECK(edge.points.scans_without_waiting == 2);
+  CHECK(edge.points.scans_on_loop == 2);
   CHECK(edge.points.scans == 3);
   CHECK(edge.counters.query_success == 3);
   CHECK(edge.counters.query_exceptions == 0);
@@ -236,14 +235,14 @@ TEST_CASE("a small query is answered on the loop, and one that must wait on the 
     client.Send("GET " + query + "%7Bhost=" + filter + "%7D HTTP/1.1\r\n\r\n");
     CHECK(client.ReadResponse().status() == 200);
   }
-  CHECK(edge.points.scans_without_waiting == 2);
+  CHECK(edge.points.scans_on_loop == 2);
   CHECK(edge.counters.query_invalid == 0);
 
   // Requests that change the store are not tried on a loop.
   client.Send(Post("/api/query", R"({"start":1,"delete":true,"queries":[{"aggregator":"sum",)"
                                  R"("metric":"m"}]})"));
   CHECK(client.ReadResponse().status() == 200);
-  CHECK(edge.points.scans_without_waiting == 2);
+  CHECK(edge.points.scans_on_loop == 2);
   CHECK(ask().find("1700000002") == std::string::npos);
 }
 
@@ -255,14 +254,15 @@ TEST_CASE("a query that the loop gave up is not parsed and validated again") {
   const BufferResponse expected = edge.Post("/api/query", asked);
   REQUIRE(expected.body.find("1700000002") != std::string::npos);
 
-  edge.points.heeds_no_wait = edge.points.scans_wait = true;
+  edge.points.reads_ask = edge.points.scans_wait = true;
   std::string body(asked);
   Request request = MakeRequest("POST", "/api/query", body);
   {
     BufferResponse nowhere;
-    NoWait no_wait;
+    request.on_loop = true;
     Dispatch(request, edge.services, nowhere);
-    REQUIRE(no_wait.refused());
+    REQUIRE(request.refused);
+    request.on_loop = false;
   }
   REQUIRE(request.kept_work != nullptr);
   body.assign(body.size(), ' ');
@@ -280,9 +280,10 @@ TEST_CASE("a query that the loop gave up is not parsed and validated again") {
   Request large = MakeRequest("POST", "/api/query", padded);
   {
     BufferResponse nowhere;
-    NoWait no_wait;
+    large.on_loop = true;
     Dispatch(large, edge.services, nowhere);
-    REQUIRE(no_wait.refused());
+    REQUIRE(large.refused);
+    large.on_loop = false;
   }
   CHECK(large.kept_work == nullptr);
   BufferResponse whole;
@@ -307,23 +308,23 @@ TEST_CASE("small PromQL queries are answered on the loop and others on the pool,
   const std::string of_now = ask(now), of_range = ask(range);
   CHECK(of_now.find("[1700000003,\"") != std::string::npos);
   CHECK(of_range.find("[1700000010,\"") != std::string::npos);
-  CHECK(edge.points.scans_without_waiting == 0);
+  CHECK(edge.points.scans_on_loop == 0);
 
-  edge.points.heeds_no_wait = true;
+  edge.points.reads_ask = true;
   CHECK(ask(now) == of_now);
   CHECK(ask(range) == of_range);
-  CHECK(edge.points.scans_without_waiting == 2);
+  CHECK(edge.points.scans_on_loop == 2);
   CHECK(edge.points.scans == 4);
 
   edge.points.scans_wait = true;
   CHECK(ask(now) == of_now);
   CHECK(ask(range) == of_range);
-  CHECK(edge.points.scans_without_waiting == 4);
+  CHECK(edge.points.scans_on_loop == 4);
   CHECK(edge.points.scans == 6);
 
   // Compiling a pattern takes time before anything is scanned.
   CHECK(ask("query?query=m%7Bhost=~%22.%2B%22%7D&time=1700000003") == of_now);
-  CHECK(edge.points.scans_without_waiting == 4);
+  CHECK(edge.points.scans_on_loop == 4);
   CHECK(edge.counters.query_success == 7);
   CHECK(edge.counters.query_exceptions == 0);
   CHECK(edge.counters.query_invalid == 0);
@@ -346,14 +347,14 @@ TEST_CASE("a PromQL query with little input and a large result is answered on th
   const std::string all =
       "query_range?query=m&start=1700000000&end=1700010000&step=1&lookback_delta=1d";
   const std::string on_pool = ask(all);
-  edge.points.heeds_no_wait = true;
+  edge.points.reads_ask = true;
   edge.points.scans = 0;
   CHECK(ask(all) == on_pool);
-  CHECK(edge.points.scans_without_waiting == 1);
+  CHECK(edge.points.scans_on_loop == 1);
   CHECK(edge.points.scans == 2);
   // The same number of steps, but few of them have a sample.
   ask("query_range?query=m&start=1700000000&end=1700010000&step=1&lookback_delta=10");
-  CHECK(edge.points.scans_without_waiting == 2);
+  CHECK(edge.points.scans_on_loop == 2);
   CHECK(edge.points.scans == 3);
   CHECK(edge.counters.query_success == 3);
 }
@@ -363,20 +364,20 @@ TEST_CASE("a PromQL query that reads the same points very often leaves the loop"
   ClientSocket client(edge.server.port());
   client.Send(Post("/api/put", Points(1)));
   REQUIRE(client.ReadResponse().status() == 204);
-  edge.points.heeds_no_wait = true;
+  edge.points.reads_ask = true;
   constexpr int kSelectors = 400;
   std::string query = "/api/v1/query?time=1700000000&query=m";
   for (int i = 1; i < kSelectors; ++i) query += "%2Bm";
   client.Send("GET " + query + " HTTP/1.1\r\n\r\n");
   CHECK(client.ReadResponse().body.find("\"400\"") != std::string::npos);
-  CHECK(edge.points.scans_without_waiting > 0);
-  CHECK(edge.points.scans_without_waiting < kSelectors / 2);
-  CHECK(edge.points.scans == edge.points.scans_without_waiting + kSelectors);
+  CHECK(edge.points.scans_on_loop > 0);
+  CHECK(edge.points.scans_on_loop < kSelectors / 2);
+  CHECK(edge.points.scans == edge.points.scans_on_loop + kSelectors);
 }
 
 TEST_CASE("pipelined queries are answered in order, and other connections are served in between") {
   RunningServer edge;
-  edge.points.heeds_no_wait = true;
+  edge.points.reads_ask = true;
   ClientSocket client(edge.server.port());
   client.Send(Post("/api/put", Points(1)));
   REQUIRE(client.ReadResponse().status() == 204);

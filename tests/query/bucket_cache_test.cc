@@ -17,7 +17,6 @@
 #include "query/filter.h"
 #include "query/sub_query_run.h"
 #include "query/validate.h"
-#include "storage/base/no_wait.h"
 #include "storage/codec/annotation.h"
 #include "storage/codec/histogram.h"
 #include "storage/codec/row_key.h"
@@ -124,13 +123,14 @@ class Fixture {
     return query;
   }
 
-  static Result<Answer> Run(Engine& engine, const SubQuery& query, int64_t start_s, int64_t end_s) {
+  static Result<Answer> Run(Engine& engine, const SubQuery& query, int64_t start_s, int64_t end_s,
+                            RunningRequest* running = nullptr) {
     Request request;
     request.start = std::to_string(start_s);
     request.end = std::to_string(end_s);
     request.queries.push_back(query);
     ASSIGN_OR_RETURN(ValidQuery valid, engine.Validate(request, RequestContext::Unlimited()));
-    return engine.Run(valid, {});
+    return engine.Run(valid, {.request = running});
   }
 
   /// Runs the query with and without the cache. The results must be equal.
@@ -521,10 +521,11 @@ TEST_CASE_FIXTURE(ManySeries, "many cached rows are not joined on an event loop"
   const SubQuery few = Ask("none", "1m-sum", "literal_or", "host", "h1|h2");
   const auto refused = [&](const SubQuery& query) {
     REQUIRE(Ask3(query).ok());
-    NoWait no_wait;
-    const Result<Answer> answer = Ask3(query);
-    CHECK(answer.ok() != no_wait.refused());
-    return no_wait.refused();
+    const auto running = cached->running().Begin("", {});
+    running->TryOnLoop(UINT64_MAX);
+    const bool answered = Run(*cached, query, kStart, kEnd, running.get()).ok();
+    CHECK(answered != running->refused());
+    return running->refused();
   };
   CHECK_FALSE(refused(few));
   CHECK(refused(many));

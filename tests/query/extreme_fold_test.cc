@@ -72,9 +72,9 @@ class Watched : public Points {
     return std::unique_ptr<PointScan>(new Counted(std::move(scan), this));
   }
   Status DeleteRows(const PointScanSpec& spec) override { return points_.DeleteRows(spec); }
-  Status ListSeries(ByteView metric, const SeriesMatcher& matcher,
+  Status ListSeries(ByteView metric, const SeriesMatcher& matcher, RequestContext* watch,
                     const std::function<bool(ByteView tsuid)>& visit) override {
-    return points_.ListSeries(metric, matcher, visit);
+    return points_.ListSeries(metric, matcher, watch, visit);
   }
   [[nodiscard]] bool ListsFromIndex() const override { return points_.ListsFromIndex(); }
 

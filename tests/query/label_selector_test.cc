@@ -63,7 +63,7 @@ class Labelled : public EngineFixture {
                      LabelSelector::Resolve(matchers, points, &label_names, &watch));
     for (const auto& [metric, name] : selector.metrics()) {
       Status status;
-      RETURN_IF_ERROR(points.ListSeries(metric, selector.matcher(), [&](ByteView tsuid) {
+      RETURN_IF_ERROR(points.ListSeries(metric, selector.matcher(), nullptr, [&](ByteView tsuid) {
         const Result<bool> admitted = selector.Admits(tsuid);
         status = admitted.status();
         if (!status.ok() || !*admitted) return status.ok();

@@ -76,6 +76,7 @@ TEST_CASE("rows are reported to the request in groups, and the request can stop 
 }
 
 TEST_CASE("a file sets limits for single metrics and is read again") {
+  FakeWatch watch;
   ManualClock clock(0);
   TemporaryFile file(
       R"([{"regex":"^cpu","byteLimit":7,"dataPointsLimit":3},{"regex":"u","dataPointsLimit":9}])");
@@ -83,31 +84,47 @@ TEST_CASE("a file sets limits for single metrics and is read again") {
   Options options;
   options.cells_max = 100;
   options.cells_override_allowed = true;
-  CHECK(LimitsFor(options, &limits, "cpu.user", false, false)->cells_max == 3);
-  CHECK(LimitsFor(options, &limits, "cpu.user", false, false)->bytes_max == 7);
-  CHECK(LimitsFor(options, &limits, "cpu.user", true, true)->cells_max == 0);
-  CHECK(LimitsFor(options, &limits, "cpu.user", true, true)->bytes_max ==
+  CHECK(LimitsFor(options, &limits, "cpu.user", watch, false, false)->cells_max == 3);
+  CHECK(LimitsFor(options, &limits, "cpu.user", watch, false, false)->bytes_max == 7);
+  CHECK(LimitsFor(options, &limits, "cpu.user", watch, true, true)->cells_max == 0);
+  CHECK(LimitsFor(options, &limits, "cpu.user", watch, true, true)->bytes_max ==
         7);  // lifting the limit of bytes is not allowed
-  CHECK(LimitsFor(options, &limits, "bus", false, false)->cells_max == 9);
-  CHECK(LimitsFor(options, &limits, "mem", false, false)->cells_max == 100);
+  CHECK(LimitsFor(options, &limits, "bus", watch, false, false)->cells_max == 9);
+  CHECK(LimitsFor(options, &limits, "mem", watch, false, false)->cells_max == 100);
   file.Write(R"([{"regex":"mem","dataPointsLimit":5}])");
-  CHECK(LimitsFor(options, &limits, "mem", false, false)->cells_max == 100);
+  CHECK(LimitsFor(options, &limits, "mem", watch, false, false)->cells_max == 100);
   clock.AdvanceMs(60'001);
-  CHECK(LimitsFor(options, &limits, "mem", false, false)->cells_max == 5);
+  CHECK(LimitsFor(options, &limits, "mem", watch, false, false)->cells_max == 5);
   file.Write("not JSON");
   clock.AdvanceMs(60'001);
-  CHECK(LimitsFor(options, &limits, "mem", false, false)->cells_max == 5);
+  CHECK(LimitsFor(options, &limits, "mem", watch, false, false)->cells_max == 5);
 }
 
 TEST_CASE("limits of metrics may be in the setting itself") {
+  FakeWatch watch;
   ManualClock clock(0);
   LimitsFile limits(R"([{"regex":"cpu","dataPointsLimit":3}])", 60, clock);
-  CHECK(LimitsFor({}, &limits, "cpu.user", false, false)->cells_max == 3);
+  CHECK(LimitsFor({}, &limits, "cpu.user", watch, false, false)->cells_max == 3);
   LimitsFile wrong("[{}]", 60, clock);
-  CHECK_FALSE(LimitsFor({}, &wrong, "cpu.user", false, false).ok());
+  CHECK_FALSE(LimitsFor({}, &wrong, "cpu.user", watch, false, false).ok());
+}
+
+TEST_CASE("on an event loop, a file of limits that must be read is refused") {
+  ManualClock clock(0);
+  TemporaryFile file(R"([{"regex":"cpu","dataPointsLimit":3}])");
+  LimitsFile limits(file.path(), 60, clock);
+  FakeWatch watch, on_loop;
+  on_loop.StayOnLoop();
+  CHECK(LimitsFor({}, &limits, "cpu", on_loop, false, false).status().code() == StatusCode::kBusy);
+  CHECK(on_loop.refused());
+  CHECK(LimitsFor({}, &limits, "cpu", watch, false, false)->cells_max == 3);
+  CHECK(LimitsFor({}, &limits, "cpu", on_loop, false, false)->cells_max == 3);
+  clock.AdvanceMs(60'001);
+  CHECK_FALSE(LimitsFor({}, &limits, "cpu", on_loop, false, false).ok());
 }
 
 TEST_CASE("an invalid file of limits is reported") {
+  FakeWatch watch;
   for (const char* text :
        {"", "{}", "[1]", R"([{"regex":"("}])", R"([{"regex":"a","byteLimit":"x"}])"}) {
     CAPTURE(std::string(text));
@@ -115,7 +132,7 @@ TEST_CASE("an invalid file of limits is reported") {
   }
   ManualClock clock(0);
   LimitsFile missing("/nowhere/limits.json", 60, clock);
-  CHECK_FALSE(LimitsFor({}, &missing, "m", false, false).ok());
+  CHECK_FALSE(LimitsFor({}, &missing, "m", watch, false, false).ok());
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 #include "query/choose_series.h"
 #include "query/merge.h"
 #include "query/side_by_side.h"
-#include "storage/base/no_wait.h"
 #include "tests/fault/starve.h"
 #include "tests/query/engine_fixture.h"
 #include "tests/support/fake_watch.h"
@@ -200,20 +199,6 @@ TEST_CASE("an exception of a part is rethrown after all parts have ended, on any
                     std::bad_alloc);
     CHECK(inside == 0);
   }
-}
-
-TEST_CASE("if waiting is refused, it is refused to helper threads too") {
-  WorkerPool pool(1, 100);
-  NoWait no_wait;
-  std::atomic<int> refused{0}, begun{0};
-  RunSideBySide(&pool, 1, 2, [&](size_t) {
-    ++begun;
-    while (begun < 2) std::this_thread::yield();  // so that each thread has one
-    refused += NoWait::Refuse() ? 1 : 0;
-    return true;
-  });
-  CHECK(refused == 2);
-  CHECK(no_wait.refused());
 }
 
 TEST_CASE("parts run on their own thread while no other one is free") {

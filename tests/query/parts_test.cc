@@ -15,7 +15,6 @@
 #include "query/engine.h"
 #include "query/filter.h"
 #include "query/validate.h"
-#include "storage/base/no_wait.h"
 #include "storage/codec/annotation.h"
 #include "storage/codec/row_key.h"
 #include "storage/engine/embedded.h"
@@ -50,9 +49,9 @@ class WholeScans : public Points {
     return std::unique_ptr<PointScan>(new Whole(std::move(scan)));
   }
   Status DeleteRows(const PointScanSpec& spec) override { return points_.DeleteRows(spec); }
-  Status ListSeries(ByteView metric, const SeriesMatcher& matcher,
+  Status ListSeries(ByteView metric, const SeriesMatcher& matcher, RequestContext* watch,
                     const std::function<bool(ByteView tsuid)>& visit) override {
-    return points_.ListSeries(metric, matcher, visit);
+    return points_.ListSeries(metric, matcher, watch, visit);
   }
   [[nodiscard]] bool ListsFromIndex() const override { return points_.ListsFromIndex(); }
 
@@ -153,7 +152,7 @@ class Fixture {
   }
 
   static Result<Answer> Run(Engine& engine, const SubQuery& query, int64_t start_s = 0,
-                            size_t times = 1) {
+                            size_t times = 1, RunningRequest* running = nullptr) {
     Request request;
     request.start = std::to_string(kStart + start_s);
     request.end = std::to_string(kStart + kHours * 3600 - 1);
@@ -164,7 +163,7 @@ class Fixture {
       if (i > 1) request.queries.back().downsample = std::to_string(minutes) + "m-sum";
     }
     ASSIGN_OR_RETURN(ValidQuery valid, engine.Validate(request, RequestContext::Unlimited()));
-    return engine.Run(valid, {});
+    return engine.Run(valid, {.request = running});
   }
 
   std::mt19937_64 random{3};
@@ -246,10 +245,11 @@ TEST_CASE_FIXTURE(Fixture,
   const SubQuery many = Ask("sum", "", "wildcard", "host", "*", false);
   REQUIRE(Run(*in_parts, many).ok());  // from here on the file blocks are in memory
   const auto refused = [&](const SubQuery& query, size_t times) {
-    NoWait no_wait;
-    const Result<Answer> answer = Run(*in_parts, query, 0, times);
-    CHECK(answer.ok() != no_wait.refused());
-    return no_wait.refused();
+    const auto running = in_parts->running().Begin("", {});
+    running->TryOnLoop(UINT64_MAX);
+    const bool answered = Run(*in_parts, query, 0, times, running.get()).ok();
+    CHECK(answered != running->refused());
+    return running->refused();
   };
   CHECK_FALSE(refused(few, 1));
   CHECK_FALSE(refused(few, 4));

@@ -7,7 +7,6 @@
 #include <thread>
 #include <vector>
 
-#include "storage/base/no_wait.h"
 #include "tests/support/manual_clock.h"
 
 namespace hg::query {
@@ -404,34 +403,34 @@ TEST_CASE("the threads of one query take one place together") {
   CHECK(queries.running.lane().working() == 1);
 }
 
-TEST_CASE("a query that must not wait stays small, and is forgotten when it is given up") {
+TEST_CASE("a query on an event loop stays small, and is forgotten when it is given up") {
   Queries queries;
   {
-    NoWait no_wait;
     auto query = queries.Begin();
-    query->StayBelow(100);
+    query->TryOnLoop(100);
     CHECK(query->Step(100).ok());
-    CHECK_FALSE(no_wait.refused());
+    CHECK_FALSE(query->refused());
     CHECK_FALSE(query->Step(1).ok());
-    CHECK(no_wait.refused());
+    CHECK(query->refused());
     query->Withdraw();
   }
   CHECK(queries.running.Running().empty());
   CHECK(queries.running.Completed().empty());
   auto query = queries.Begin();
-  query->StayBelow(100);
-  CHECK(query->Step(kManySteps).ok());  // it may wait here
+  CHECK(query->Step(kManySteps).ok());
+  CHECK_FALSE(query->refused());
   query.reset();
   CHECK(queries.running.Completed().size() == 1);
 }
 
-TEST_CASE("a large query does not wait where waiting is refused") {
+TEST_CASE("a large query does not wait for its turn on an event loop") {
   Options options;
   options.large_steps = 10;
   Queries queries(options);
-  NoWait no_wait;
-  CHECK_FALSE(queries.Begin()->Step(kManySteps).ok());
-  CHECK(no_wait.refused());
+  auto query = queries.Begin();
+  query->TryOnLoop(UINT64_MAX);
+  CHECK_FALSE(query->Step(kManySteps).ok());
+  CHECK(query->refused());
 }
 
 }  // namespace hg::query

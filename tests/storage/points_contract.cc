@@ -516,7 +516,7 @@ void SeriesAreListedByTheirBytes(Driver& d) {
   auto list = [&](ByteView metric, const SeriesMatcher& matcher, size_t most = 100) {
     std::vector<Bytes> found;
     REQUIRE(d.points()
-                .ListSeries(metric, matcher,
+                .ListSeries(metric, matcher, nullptr,
                             [&](ByteView tsuid) {
                               found.emplace_back(tsuid);
                               return found.size() < most;

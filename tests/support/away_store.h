@@ -7,11 +7,11 @@
 
 namespace hg {
 
-/// Returns Unavailable for each Get, and counts the calls.
+/// Returns Unavailable for each read of a row, and counts the calls.
 class AwayStore : public ModelStore {
  public:
-  Result<Row> Get(const std::string& /*table*/, ByteView /*key*/, ByteView /*family*/,
-                  const std::vector<Bytes>& /*qualifiers*/) override {
+  Result<Row> GetCells(const std::string& /*table*/, ByteView /*key*/,
+                       const CellSelection& /*wanted*/) override {
     ++gets;
     return Status::Unavailable("away");
   }

@@ -17,6 +17,9 @@ class FakeWatch : public RequestContext {
   std::atomic<uint64_t> steps{0}, checks{0};
   std::atomic<int64_t> bytes{0}, bytes_most{0};
 
+  /// Call it before use: MayWait refuses from then on.
+  using RequestContext::StayOnLoop;
+
   Status Step(uint64_t more) override {
     return (steps += more) > steps_max ? Status::DeadlineExceeded("too many steps") : Status();
   }

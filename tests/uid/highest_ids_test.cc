@@ -40,14 +40,14 @@ TEST_CASE("an unreachable store has no highest ids, and requests do not wait for
   CHECK(store.gets == asked);
 }
 
-/// A store that fails each Get with bad_alloc while a flag is set.
+/// A store that fails each read of a row with bad_alloc while a flag is set.
 class StarvedStore : public ModelStore {
  public:
-  Result<Row> Get(const std::string& table, ByteView key, ByteView family,
-                  const std::vector<Bytes>& qualifiers) override {
+  Result<Row> GetCells(const std::string& table, ByteView key,
+                       const CellSelection& wanted) override {
     ++gets;
     if (starves) throw std::bad_alloc();
-    return ModelStore::Get(table, key, family, qualifiers);
+    return ModelStore::GetCells(table, key, wanted);
   }
   std::atomic<int> gets{0};
   std::atomic<bool> starves{false};

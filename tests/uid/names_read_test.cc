@@ -23,9 +23,9 @@ class PausingStore final : public ModelStore {
   std::function<void()> before_delete;  // called once
   std::function<void()> after_put;      // called once, after a put without a condition
 
-  Result<Row> Get(const std::string& table, ByteView key, ByteView family,
-                  const std::vector<Bytes>& qualifiers) override {
-    Result<Row> row = ModelStore::Get(table, key, family, qualifiers);
+  Result<Row> GetCells(const std::string& table, ByteView key,
+                       const CellSelection& wanted) override {
+    Result<Row> row = ModelStore::GetCells(table, key, wanted);
     if (const auto happens = std::exchange(after_read, nullptr)) happens();
     return row;
   }

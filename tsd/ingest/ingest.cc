@@ -441,7 +441,7 @@ class Ingest::Resolver {
     SeriesMatcher one;
     one.tsuids = {ids->metric + ids->pairs};
     bool there = false;
-    RETURN_IF_ERROR(points_.ListSeries(ids->metric, one, [&there](ByteView) {
+    RETURN_IF_ERROR(points_.ListSeries(ids->metric, one, nullptr, [&there](ByteView) {
       there = true;
       return false;
     }));

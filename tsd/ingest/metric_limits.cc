@@ -72,7 +72,7 @@ MetricLimits::Metric& MetricLimits::RateOf(ByteView metric, std::string_view nam
 Result<uint64_t> MetricLimits::CountSeries(ByteView metric) {
   uint64_t count = 0;
   if (metric.empty()) return count;
-  RETURN_IF_ERROR(points_.ListSeries(metric, {}, [&](ByteView) { return ++count > 0; }));
+  RETURN_IF_ERROR(points_.ListSeries(metric, {}, nullptr, [&](ByteView) { return ++count > 0; }));
   return count;
 }
 

@@ -107,7 +107,7 @@ size_t RollupFill::SeriesAtOnce(const RollupSpan& span, const Levels& levels) {
 Status RollupFill::Fill(ByteView metric, const RollupSpan& span, const Levels& levels,
                         OddHours* odd) {
   std::vector<Bytes> tsuids;
-  RETURN_IF_ERROR(points_.ListSeries(metric, {}, [&tsuids](ByteView tsuid) {
+  RETURN_IF_ERROR(points_.ListSeries(metric, {}, nullptr, [&tsuids](ByteView tsuid) {
     tsuids.emplace_back(tsuid);
     return true;
   }));

@@ -123,7 +123,7 @@ Result<std::set<Bytes>> RollupMaker::Metrics() {
   std::set<Bytes> metrics;
   const auto width = static_cast<size_t>(points_.layout().metric_width);
   Bytes last;
-  RETURN_IF_ERROR(points_.ListSeries("", {}, [&](ByteView tsuid) {
+  RETURN_IF_ERROR(points_.ListSeries("", {}, nullptr, [&](ByteView tsuid) {
     if (tsuid.substr(0, width) == last) return true;
     last.assign(tsuid.substr(0, width));
     metrics.insert(last);

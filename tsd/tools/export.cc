@@ -52,7 +52,8 @@ class Exporter {
       for (const auto& [key, value] : *tags) keys_.insert(key);
       return true;
     };
-    RETURN_IF_ERROR(call_.session.points().ListSeries(selection.metric, selection.matcher, visit));
+    RETURN_IF_ERROR(
+        call_.session.points().ListSeries(selection.metric, selection.matcher, nullptr, visit));
     return status;
   }
 

@@ -25,7 +25,7 @@ struct QueryFixture : ApiFixture {
   void AddMany() {
     Bytes tsuid;
     REQUIRE(points
-                .ListSeries("", {},
+                .ListSeries("", {}, nullptr,
                             [&](ByteView found) {
                               tsuid = found;
                               return true;

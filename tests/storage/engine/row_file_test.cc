@@ -106,7 +106,7 @@ TEST_CASE("a part has the same rows in each density, and after another move") {
     CHECK(file->entries() == rows.size());
     for (const auto& [id, expected] : rows) {
       Part part;
-      auto found = ReadFileRow(kLayout, *file, Tsuid(id.first), id.second, 0, &part);
+      auto found = ReadFileRow(kLayout, *file, Tsuid(id.first), id.second, 0, &part, nullptr);
       REQUIRE(found.ok());
       REQUIRE(*found);
       REQUIRE(part == expected);

@@ -2,12 +2,14 @@
 
 #include <doctest/doctest.h>
 
+#include <functional>
+#include <initializer_list>
 #include <map>
 #include <random>
 
 #include "storage/base/crc32c.h"
-#include "storage/base/no_wait.h"
 #include "tests/fault/faulty_file.h"
+#include "tests/support/fake_watch.h"
 
 namespace hg::lsm {
 namespace {
@@ -338,23 +340,38 @@ TEST_CASE("a block is read once if the cache may keep it, and a check reads the 
 }
 
 }  // namespace
-TEST_CASE("if waiting is refused, blocks come from the cache or not at all") {
+TEST_CASE("on an event loop, blocks come from the cache or not at all") {
   FaultyFileSystem disk(1);
   const Entries entries = SomeEntries(1, 100);
   BlockReading reading;
   reading.cache = std::make_shared<BlockCache>(1 << 20);
   const auto file = Write(disk, entries, {}, reading);
-  {
-    NoWait no_wait;
-    CHECK_FALSE(BlockFileScan(file, "", "").Next().ok());
-    CHECK(no_wait.refused());
+  const Bytes key = entries.begin()->first;
+  Bytes value;
+  const auto visit = [](ByteView) { return Status(); };
+  const PieceChoice all = [](ByteView part) { return Bytes(part); };
+  for (const auto& read : std::initializer_list<std::function<bool(RequestContext*)>>{
+           [&](RequestContext* context) {
+             return BlockFileScan(file, "", "", CacheUse::kKeep, context).Next().ok();
+           },
+           [&](RequestContext* context) { return file->Get(key, &value, context).ok(); },
+           [&](RequestContext* context) {
+             return file->VisitPieces(key, all, visit, context).ok();
+           }}) {
+    FakeWatch watch;
+    watch.StayOnLoop();
+    CHECK_FALSE(read(&watch));
+    CHECK(watch.refused());
   }
   BlockFileScan reads(file, "", "");
   CHECK(ReadAll(reads) == entries);
-  NoWait no_wait;
-  BlockFileScan finds(file, "", "");
+  FakeWatch watch;
+  watch.StayOnLoop();
+  BlockFileScan finds(file, "", "", CacheUse::kKeep, &watch);
   CHECK(ReadAll(finds) == entries);
-  CHECK_FALSE(no_wait.refused());
+  CHECK(*file->Get(key, &value, &watch));
+  CHECK(*file->VisitPieces(key, all, visit, &watch));
+  CHECK_FALSE(watch.refused());
 }
 
 }  // namespace hg::lsm
