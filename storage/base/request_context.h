@@ -18,19 +18,20 @@ class RequestContext {
 
   /// Reports `steps` of work. One step costs about as much as reading or merging one point. Work
   /// that costs more counts as more steps. The call is cheap: it looks at the clock once in many
-  /// steps. It may block if the request turns out to be large. On a failure the caller stops and
-  /// returns it.
+  /// steps. It may block if the request turns out to be large. If the call fails, the caller must
+  /// stop and return the error.
   virtual Status Step(uint64_t steps) = 0;
 
-  /// Checks the limits now, for single pieces of work that take milliseconds. On a failure the
-  /// caller stops and returns it.
+  /// Checks the limits now, before or after a single piece of work that takes milliseconds. If the
+  /// call fails, the caller must stop and return the error.
   virtual Status Check() { return Step(0); }
 
   /// Reports that `bytes` of memory are about to be allocated. A negative number reports freed
-  /// memory and never fails. On a failure the caller does not allocate, stops and returns it.
+  /// memory and never fails. If the call fails, the caller must not allocate; it must stop and
+  /// return the error.
   virtual Status Charge(int64_t bytes) = 0;
 
-  /// A context without limits, for tools and background threads.
+  /// Returns a context without limits, for tools and background threads.
   static RequestContext& Unlimited();
 };
 
