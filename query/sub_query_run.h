@@ -30,7 +30,7 @@
 
 namespace hg::query {
 
-/// What all sub-queries of one run share. Must outlive them.
+/// Objects that all sub-queries of one query share. They must outlive the sub-queries.
 struct RunContext {
   const ValidQuery& query;
   const Options& options;
@@ -55,16 +55,17 @@ class SubQueryRun {
   SubQueryRun(const RunContext& context, size_t index)
       : SubQueryRun(context, index, context.query.start_ms, context.query.end_ms, Tables::kAny) {}
 
-  /// Does what precedes the first row: resolves names, chooses series, opens the scan. Call this
-  /// function at most once; Run calls it if needed. Errors are those of Engine::Run.
+  /// Prepares the sub-query: resolves names, chooses series and opens the scan. Call this function
+  /// at most once; Run calls it if needed. Errors are those of Engine::Run.
   Status Open();
-  /// An estimate of the rows to read, if Open could make one, else 0.
+  /// Returns an estimate of the rows to read, or 0 if Open could not make one.
   [[nodiscard]] uint64_t rows_expected() const {
     return scan_ != nullptr ? scan_->RowsExpected() : 0;
   }
   /// Runs the sub-query. Call this function once. Errors are those of Engine::Run.
   Status Run();
-  /// Deletes the rows that were read, wholly. Call this function after Run.
+  /// Deletes all points of the rows that were read, also those outside the time range. Call this
+  /// function after Run.
   Status DeleteRows();
 
   // The result of a successful run.
@@ -90,7 +91,7 @@ class SubQueryRun {
         last_ns_(context.clock.MonotonicNs()) {}
 
   Status Resolve();
-  /// Charges the memory and work of resolving the filters, before it is done.
+  /// Charges the memory and work that resolving the filters will need. Call this function before.
   Status ChargeFilters();
   /// Plans the hours and buckets of raw data. `downsample` may be null.
   Status PlanRaw(const DownsampleSpec* downsample);
@@ -105,20 +106,22 @@ class SubQueryRun {
   Status OpenScan();
   Status Read();
   Status ReadRows();
-  /// `shorter` allows the cache and ExtremeFold, which avoid reading rows.
+  /// Opens the scan of raw points. `shorter` allows the cache and ExtremeFold, with which fewer
+  /// rows are read.
   Status OpenRawScan(bool shorter = true);
-  // sub_query_rolled.cc: reads whole hours from automatic rollups where this does not change the
-  // result.
+  // Defined in sub_query_rolled.cc. Decides which whole hours are read from automatic rollups. The
+  // result of the query stays the same.
   Status PlanPieces();
   void OpenPieces();
-  /// Returns false, with nothing read, if buckets do not start at rollup intervals.
+  /// Reads the pieces. If buckets do not start at rollup intervals, returns false and reads
+  /// nothing.
   Result<bool> ReadPieces();
-  /// Returns whether retention may have deleted raw points that were planned to be read, so that
-  /// only their rollups are left.
+  /// Returns whether retention may have deleted raw points since the pieces were planned, so that
+  /// the plan would miss them.
   [[nodiscard]] bool KeptSincePlanned() const;
   /// Reads the parts of a long scan on several threads.
   Status ReadParts(std::span<const std::unique_ptr<PointScan>> parts);
-  /// Adds a set for one of `scans` scans.
+  /// Adds a SeriesSet for one of `scans` scans that run concurrently.
   SeriesSet& AddSet(size_t scans = 1);
   /// Reads the scan into the set and finishes the set.
   Status ReadInto(PointScan* scan, SeriesSet* set);
@@ -126,7 +129,8 @@ class SubQueryRun {
   void Count(const LimitCounter& counter, const SeriesSet& set);
   /// Moves the series of all sets into series_.
   void TakeSeries();
-  // sub_query_cached.cc: old hours whose buckets are cached need not be read.
+  // Defined in sub_query_cached.cc. The old hours of the sub-query, whose buckets may be in the
+  // cache.
   struct CachedHours {
     Bytes shape;
     BucketCache::OldHours old;
@@ -134,35 +138,37 @@ class SubQueryRun {
     std::deque<RowRecord> records;  // parallel to sets_
   };
   [[nodiscard]] bool MayCache() const;
-  /// Call this function before the scan. Sets cached_ if there are old hours, and limits `spec` to
-  /// the rows that must be read.
+  /// Looks up the old hours in the cache. Sets cached_ if there are old hours, and limits `spec` to
+  /// the rows that must be read. Call this function before the scan.
   void FindCached(PointScanSpec* spec);
-  /// The number of rows in the hours that were found.
+  /// Returns the number of rows in the hours that were found in the cache.
   [[nodiscard]] size_t RowsFound() const;
   /// Puts the old hours that were read into the cache. Call this function before TakeSeries.
   void KeepRead();
   void KeepHours();
-  /// Prepends the cached hours to the series that were read, and fills all series.
+  /// Prepends the cached hours to the series that were read, then applies the fill policy to all
+  /// series.
   Status JoinCached();
   Result<std::vector<ByteView>> OrdersOfJoined();
   Status FillAll();
-  /// Encodes everything that the buckets of an hour depend on except its rows.
+  /// Returns bytes that encode everything that the buckets of an hour depend on except its rows.
   [[nodiscard]] Bytes Shape() const;
-  // sub_query_folded.cc: the maximum over all series, for which most rows need not be read.
+  // Defined in sub_query_folded.cc. Returns whether ExtremeFold can compute the result: a maximum
+  // (or minimum) over all series, for which most rows need not be read.
   [[nodiscard]] bool MayFold() const;
   Status OpenFolded();
   void TakeFolded();
   void AddFolded(std::vector<const PointColumns*>* columns) const;
-  // sub_query_rollup.cc: reads the tables of the plan one after the other, or the default
-  // pre-aggregates.
+  // Defined in sub_query_rollup.cc. Plans to read the rollup tables one after the other, or the
+  // default table of pre-aggregates.
   Status PlanTables();
   Status ReadTables();
   Status ReadLevel(const codec::RollupLevel& level);
-  // sub_query_split.cc: reads rollups up to the time at which they are complete, and raw data after
-  // it (opentsdb-queries.md §14.5).
+  // Defined in sub_query_split.cc. Plans to read rollups up to the time at which they are complete,
+  // and raw data after it (opentsdb-queries.md §14.5).
   void PlanSplit();
   Status RunParts();
-  // sub_query_groups.cc: from series to groups.
+  // Defined in sub_query_groups.cc. The groups that one thread computes from series.
   struct GroupsPart {
     std::vector<Group> groups;  // the groups before the first failure
     Status status;
@@ -170,13 +176,13 @@ class SubQueryRun {
   Status Evaluate();
   Status MakeGroups(std::span<const SeriesGroup> groups, NameMemo* names, GroupsPart* part) const;
   Status EvaluateHistograms();
-  /// Charges the description of a group before it is made.
+  /// Charges the description of a group. Call this function before the description is created.
   [[nodiscard]] Status ChargeGroup(const SeriesGroup& group) const;
   /// Charges the part of a group's names that ChargeGroup did not cover.
   [[nodiscard]] Status ChargeLongNames(const Group& group) const;
-  /// Notes the series if its rows are to be deleted.
+  /// Remembers the TSUID of the series if its rows are to be deleted.
   Status NoteDeleted(const Series& series);
-  /// True if the run reads rollups or pre-aggregates.
+  /// Returns whether the run reads tables of rollups or pre-aggregates that clients wrote.
   [[nodiscard]] bool reads_tables() const { return pre_aggregates_ || !rollups_.levels.empty(); }
   [[nodiscard]] const KeyLayout& layout() const { return context_.points.layout(); }
   int64_t Lap();
@@ -184,13 +190,13 @@ class SubQueryRun {
   const RunContext& context_;
   const ValidSubQuery& sub_;
   const size_t index_;
-  // The scanned range. The result is trimmed to the range of the query.
+  // The range of times that is scanned. The result is trimmed to the range of the query.
   const int64_t start_ms_;
   const int64_t end_ms_;
   const Tables tables_;
   NameMemo names_;
   MemoryTally chosen_memory_;  // filters, and the series that they chose
-  MemoryTally joined_memory_;  // what series_ holds in addition to what the sets charge
+  MemoryTally joined_memory_;  // memory of series_ that the sets do not charge
   MemoryTally grid_memory_;    // the buckets of the fill policy
   int64_t last_ns_;
 
@@ -202,20 +208,22 @@ class SubQueryRun {
   RollupPlan rollups_;
   bool pre_aggregates_ = false;
   std::optional<int64_t> split_ms_;  // rollups are read before this time, raw data from it on
-  std::vector<HoursPiece> pieces_;   // what scan_ reads; empty = raw points only
-  // RolledHours::kept_before_s when the pieces were planned; empty = rollups cannot be used.
+  std::vector<HoursPiece> pieces_;   // the pieces that scan_ reads; empty = raw points only
+  // The value of RolledHours::kept_before_s when the pieces were planned. Empty: rollups cannot be
+  // used.
   std::optional<uint32_t> kept_before_s_;
-  uint64_t times_forgotten_ = 0;  // RolledHours::times_forgotten at planning
+  // The value of RolledHours::times_forgotten when the pieces were planned.
+  uint64_t times_forgotten_ = 0;
   bool opened_ = false;
   bool chosen_ = false;              // spec_ selects only series that the filter admits
-  std::unique_ptr<PointScan> scan_;  // opened but not read yet; nullptr = nothing to read
+  std::unique_ptr<PointScan> scan_;  // opened but not read yet; nullptr = there is nothing to read
   std::optional<CachedHours> cached_;
   std::optional<ExtremeFold> fold_;  // receives the series while the sets are read
-  // The result of fold_: replaces the points that are missing in series_. Charged to
+  // The result of fold_. It takes the place of the points that series_ lacks. Charged to
   // joined_memory_.
   std::optional<std::vector<PointColumns>> folded_;
-  std::deque<SeriesSet> sets_;  // one per scan; they charge the memory of series_
-  std::vector<Series> series_;  // sorted by Series::order
+  std::deque<SeriesSet> sets_;  // one per scan; they hold the memory charges of series_
+  std::vector<Series> series_;  // receives the buckets of series while the sets are read
   std::vector<Bytes> tsuids_;   // series that were read, if their rows are to be deleted
   std::vector<Group> groups_;
   SubQueryInfo info_;
