@@ -6,7 +6,8 @@
 namespace hg::http {
 
 struct PutTarget {
-  bool plain = false;  // /api/put with no parameters except summary, details and sync, unescaped
+  // /api/put without parameters except summary, details and sync, and without percent-escapes
+  bool plain = false;
   bool summary = false, details = false;
 };
 

@@ -31,7 +31,7 @@ bool IsPasswordHash(const std::string& hash);
 std::string MakeToken();
 
 Digest Sha256(std::string_view text);
-/// Keyed hash: a digest reveals nothing without the key.
+/// Computes HMAC-SHA-256. Without the key, the digest reveals nothing about the text.
 Digest HmacSha256(const Digest& key, std::string_view text);
 Digest RandomDigest();
 
