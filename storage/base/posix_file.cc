@@ -258,7 +258,7 @@ class Posix : public FileSystem {
     return names;
   }
 
-  // "<pid>" or "<pid> (<note>)".
+  // Returns the process in the lock file as "<pid>" or "<pid> (<note>)".
   static std::string Holder(int fd) {
     char text[256] = {};
     const ssize_t n = ::pread(fd, text, sizeof text - 1, 0);

@@ -13,9 +13,9 @@ inline constexpr char kHistogramPrefix = 0x06;
 enum class CellClass : unsigned char {
   kPoint,       // 2 bytes, or 4 bytes beginning with F: one point
   kCompacted,   // even length ≥ 4: several points
-  kAppend,      // 3 bytes, 05: pairs of qualifier and value
-  kAnnotation,  // 3 or 5 bytes, 01
-  kHistogram,   // 3 or 5 bytes, 06
+  kAppend,      // 3 bytes, the first is 05: pairs of qualifier and value
+  kAnnotation,  // 3 or 5 bytes, the first is 01
+  kHistogram,   // 3 or 5 bytes, the first is 06
   kUnknown,     // any other odd length: readers ignore it
   // Even length but no valid qualifier: empty, or two bytes that begin with F; readers reject the
   // row.

@@ -35,7 +35,7 @@ int64_t OldestPointMs(const Engine& engine, int64_t now_ms) {
   return OldestSeenMs(table.families[static_cast<size_t>(table.points_family)], now_ms);
 }
 
-// The range without hours that have expired completely.
+// Returns the range without the hours that have expired completely.
 RowRange SeenOf(const RowRange& rows, int64_t oldest_ms) {
   if (oldest_ms <= 0) return rows;
   RowRange seen = rows;
@@ -138,7 +138,7 @@ std::vector<std::unique_ptr<PointScan>> EmbeddedScan::Cut(size_t parts) {
   return cut;
 }
 
-// Moves to the next candidate row.
+// Finds the next row that may match.
 Result<bool> EmbeddedScan::NextPlace(bool* irregular, uint32_t* series, uint32_t* base) {
   while (next_base_ >= bases_.size() && next_series_ < series_.size()) {
     RETURN_IF_ERROR(StartSeries(series_[next_series_++]));

@@ -21,7 +21,7 @@ bool IsObject(ByteView qualifier) {
   return kind == codec::CellClass::kAnnotation || kind == codec::CellClass::kHistogram;
 }
 
-// Whether the table has any cells: most stores have only points.
+// Returns whether the table has any cells. Most stores have only points.
 bool HoldsCells(const Version& version, uint32_t table) {
   for (const auto& generation : version.generations) {
     const lsm::CellMemory* const cells = generation->Cells(table);
@@ -36,8 +36,8 @@ bool HoldsCells(const Version& version, uint32_t table) {
   return false;
 }
 
-// Whether nothing must be reconciled: one point at each instant, and no other cell that touches
-// points.
+// Returns whether the row needs no reconciling: it has one point at each instant, and no other cell
+// that affects points.
 bool IsPlain(const Part& part) {
   for (const RawCell& cell : part.raw) {
     if (TouchesPoints(cell.qualifier)) return false;
@@ -225,7 +225,7 @@ void EmbeddedScan::Give(const Part& part, RowHour* row) {
   row->all_double = !mixed && doubles > 0;
 }
 
-// Returns any kind of row. Returns false if the row has nothing to return.
+// Returns a row of any kind. Returns false if the row has nothing to return.
 Result<bool> EmbeddedScan::GiveStored(bool irregular, uint32_t series, uint32_t base,
                                       RowHour* row) {
   StoredRow stored;

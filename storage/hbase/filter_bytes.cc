@@ -173,7 +173,8 @@ std::optional<std::string> SeriesPattern(const SeriesMatcher& matcher, const Key
   if (!matcher.tsuids.empty()) text += TsuidsPattern(matcher.tsuids, layout);
   text += Any(layout.prefix_width());
   for (const TagClause& clause : matcher.clauses) {
-    // Nothing matches, but an empty alternative would mean something else in an expression.
+    // A clause without values matches nothing. An empty alternative in the expression would match
+    // something.
     if (clause.kind == TagClause::Kind::kOneOf && clause.values.empty()) return std::nullopt;
     text += ClausePattern(clause, layout);
     if (text.size() > kPatternBytesMax) return std::nullopt;

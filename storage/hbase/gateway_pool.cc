@@ -60,7 +60,8 @@ class Connection {
     return type;
   }
 
-  /// Whether an idle connection can be used: no data and no end of stream has arrived.
+  /// Returns whether an idle connection can be used: neither data nor the end of the stream has
+  /// arrived.
   [[nodiscard]] bool Quiet() const {
     pollfd poll_for{socket_->getSocketFD(), POLLIN, 0};
     return poll(&poll_for, 1, 0) == 0;
@@ -104,7 +105,7 @@ GatewayPool::Entry::~Entry() {
 
 GatewayPool::GatewayPool(const HbaseOptions& options)
     : options_(options), gateways_(options.gateways.size()) {
-  // Thrift also throws what it writes to standard error.
+  // Suppresses Thrift's output on standard error. The same text is in its exceptions.
   thrift::GlobalOutput.setOutputFunction([](const char*) {});
 }
 

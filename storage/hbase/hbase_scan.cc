@@ -16,7 +16,7 @@ using std::chrono::steady_clock;
 
 namespace {
 
-// Average size of a row.
+// Returns the average size of a row.
 size_t RowBytes(const std::vector<wire::TResult>& results) {
   constexpr size_t kCellOverhead = 32;  // time, type and separators of a cell
   size_t bytes = 0;

@@ -46,9 +46,9 @@ class PutQueue {
   /// callers.
   ///
   /// If HBase is unreachable (Unavailable), all waiting puts fail with the same status. If HBase is
-  /// Busy, waiting puts of the same callers fail. For tables of the spool, a put waits for calls of
-  /// other callers only for the spool's patience and then fails as Unavailable. Such a put may
-  /// still be executed later, but before any later put of its row.
+  /// Busy, the waiting puts of the callers whose puts it refused fail, too. For tables of the
+  /// spool, a put waits for calls of other callers only for the spool's patience and then fails as
+  /// Unavailable. Such a put may still be executed later, but before any later put of its row.
   std::vector<Status> Send(const std::string& table, std::vector<Put> puts);
 
   /// Adds the waiting puts and the totals of batches to the statistics.

@@ -12,7 +12,7 @@
 namespace hg::local {
 namespace {
 
-/// Returns the user of the connected process, or none if the system does not say.
+/// Returns the user of the connected process, or nullopt if the system does not know.
 std::optional<unsigned> UserOf(int socket) {
   ucred peer{};
   socklen_t length = sizeof(peer);
@@ -90,7 +90,7 @@ bool LocalServer::Admit(Channel channel) {
   return true;
 }
 
-/// Requires mutex_.
+/// The caller must hold mutex_.
 void LocalServer::JoinDone() {
   for (auto it = peers_.begin(); it != peers_.end();) {
     const auto peer = it++;
@@ -104,7 +104,7 @@ void LocalServer::Serve(Peer* peer) {
   try {
     Conversation(store_, options_, &peer->channel).Run();
   } catch (const std::exception&) {
-    // An allocation failure ends the connection.
+    // If memory cannot be allocated, the connection ends.
   }
   peer->channel.Shut();
   const std::lock_guard lock(mutex_);

@@ -86,8 +86,9 @@ bool TakeEntry(ByteView* in, Bytes* key, ByteView* value) {
 // the next entry. At the end are the number of keys and the end of the entries. All numbers are
 // u32.
 
-constexpr size_t kPlaceEvery = 1024;          // bytes of entries between two places
-constexpr size_t kPlacedBytesMax = 1U << 30;  // of entries; larger blocks have no places
+constexpr size_t kPlaceEvery = 1024;  // bytes of entries between two places
+// Maximum bytes of entries; larger blocks have no places.
+constexpr size_t kPlacedBytesMax = 1U << 30;
 constexpr size_t kPlaceBytes = 8, kPlacesEndBytes = 8;
 
 uint32_t LittleAt(ByteView bytes, size_t at) {
@@ -218,7 +219,7 @@ bool BlockFileWriter::PackBlock() {
          writing_.packer->Unpack(ByteView(packed_).substr(1), &back) && back == block_;
 }
 
-// Returns false if the block should not be compressed, or compression saves too little.
+// Returns false if the block should not be compressed, or if compression saves too little.
 bool BlockFileWriter::CompressBlock() {
   Bytes compressed;
   if (writing_.packing == Packing::kSnappy) {

@@ -7,7 +7,7 @@
 namespace hg::lsm {
 namespace {
 
-// Single columns are found by walking over the row, and only they are copied.
+// For single columns, the whole row is searched, but only the columns are copied.
 Status ChargeEncoded(ByteView row, const ColumnChoice& wanted, MemoryTally* memory) {
   if (memory == nullptr) return {};
   const uint64_t cells = CellsIn(row);

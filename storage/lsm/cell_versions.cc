@@ -35,7 +35,7 @@ bool Hides(const FamilyDescriptor& family, const CellVersion& mark, const CellVe
   return reaches && (!family.new_version_behavior || mark.sequence >= put.sequence);
 }
 
-// Whether `wider` hides everything that `mark` hides.
+// Returns whether `wider` hides everything that `mark` hides.
 bool Covers(const FamilyDescriptor& family, const CellVersion& wider, const CellVersion& mark) {
   if (&wider == &mark || IsPut(wider)) return false;
   if (IsFamilyMark(mark) && !IsFamilyMark(wider)) return false;
@@ -111,7 +111,8 @@ class Tidier {
       if (!IsPut(*it) && !IsFamilyMark(*it)) drop[it - first] = Goes(marks, *it, oldest_put);
     }
   }
-  /// Whether a tombstone of the family can be dropped. Call it after all columns of the family.
+  /// Returns whether a tombstone of the family can be dropped. Call it after all columns of the
+  /// family.
   bool FamilyMarkGoes(const Marks& family_marks, const CellVersion& mark) const {
     return Goes(family_marks, mark, oldest_of_family_);
   }
@@ -196,7 +197,8 @@ struct VersionName {
   uint64_t sequence = 0;
 };
 
-// The order of SortsBefore. For each family, qualifier, time and kind there is one version.
+// Returns whether `name` sorts after `before` in the order of SortsBefore. For each family,
+// qualifier, time and kind there is one version.
 bool SortsBehind(const VersionName& before, const VersionName& name) {
   return std::tie(before.family, before.qualifier, name.timestamp_ms, name.kind) <
          std::tie(name.family, name.qualifier, before.timestamp_ms, before.kind);

@@ -18,10 +18,11 @@ bool IsNamed(uint64_t number, std::span<const LogFile> named) {
                      [number](const LogFile& file) { return file.number == number; });
 }
 
-// Used if the position of a file's records in the stream is unknown. No log is that long.
+// Distance that is assumed if the position of a file's records in the log is unknown. No log is
+// that long.
 constexpr LogPosition kAheadMax = LogPosition{1} << 44;
 
-// Content of a file after the break of the stream.
+// The content of a log file behind the place where the readable records end.
 struct Behind {
   uint64_t number;  // number of the file
   ByteView content;
@@ -55,7 +56,7 @@ LogPosition SyncedIn(const Behind& behind, uint64_t last_sequence) {
   return synced;
 }
 
-// The rest of the file in which the stream breaks off, at `offset` and `position`.
+// Returns the rest of the file in which the readable records end, at `offset` and `position`.
 Behind BehindBreak(uint64_t number, ByteView content, size_t offset, LogPosition position) {
   if (offset == 0) {  // the file does not continue the stream
     LogFileHeader own;
@@ -88,7 +89,7 @@ struct Walk {
     return DecodeLogFileHeader(*content, header) && header->number == numbers[i];
   }
 
-  // Returns why the file is not the one in `named`, or "" if it is.
+  // Returns the reason why the file is not the one in `named`, or "" if it is.
   Result<std::string> Misfit(const LogFile& named) const {
     const std::string path = folder + "/" + LogFileName(named.number);
     if (!files.Exists(path)) return std::string("the log file is missing");
@@ -112,7 +113,7 @@ struct Walk {
     return std::string();
   }
 
-  // Handles the break of the stream at `position`, in file i at `offset`. If later data was
+  // Handles the end of the readable records at `position`, in file i at `offset`. If later data was
   // durable, this is damage. Otherwise it is a torn end and is cut off.
   Status Break(size_t i, size_t offset, LogPosition position, uint64_t last_sequence,
                ByteView content, AtBreak at_break, std::span<const LogFile> named,

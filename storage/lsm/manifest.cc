@@ -94,7 +94,7 @@ bool ReadFamily(Reader* r, FamilyDescriptor* family) {
   return flags <= kFamilyFlags;
 }
 
-/// Whether a row key can have these widths.
+/// Returns whether a row key can have these widths.
 bool Possible(const KeyLayout& layout) {
   const auto id = [](int width) { return width >= 1 && width <= 8; };
   return id(layout.metric_width) && id(layout.tagk_width) && id(layout.tagv_width) &&

@@ -131,7 +131,8 @@ bool Fail(NumberFault fault, std::string message, NumberError* error) {
   return false;
 }
 
-/// Whether the leading digits contain two decimal points. Java reports this before other errors.
+/// Returns whether the leading digits contain two decimal points. Java reports this before other
+/// errors.
 bool HasTwoPoints(std::string_view text) {
   if (!text.empty() && (text[0] == '+' || text[0] == '-')) text.remove_prefix(1);
   const std::string_view digits = text.substr(0, text.find_first_not_of("0123456789."));

@@ -158,7 +158,7 @@ bool TakeExceptions(ByteReader* in, bool floats, size_t n, uint64_t* wide, Strea
   return in->ok();
 }
 
-// The first position that is not an exception.
+// Returns the first position that is not an exception.
 size_t FirstRegular(const std::vector<StreamException>& exceptions) {
   size_t i = 0;
   while (i < exceptions.size() && exceptions[i].position == i) ++i;
@@ -236,8 +236,8 @@ bool ToDecimals(std::span<const PointValue> values, uint8_t rule, int* exponent,
   return true;
 }
 
-// The bits of the floats (32 bits under the rule for singles), and as exceptions the values that
-// they do not reproduce.
+// Returns the bits of the floats (32 bits under the rule for singles). Values that these bits do
+// not reproduce become exceptions.
 std::vector<uint64_t> BitsOf(std::span<const PointValue> values, uint8_t rule,
                              std::vector<StreamException>* exceptions) {
   std::vector<uint64_t> numbers(values.size());

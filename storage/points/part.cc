@@ -133,8 +133,8 @@ void DropHeld(Part* part) {
   });
 }
 
-// The points of a compacted cell that a client wrote. They must ascend strictly and all be
-// canonical, and encoding them must give the same cell.
+// Decodes the points of a compacted cell that a client wrote. Returns false unless they ascend
+// strictly, are all canonical, and give the same cell when they are encoded.
 bool LoadedPoints(const RawCell& cell, std::vector<PartPoint>* points) {
   if (codec::ClassifyQualifier(cell.qualifier) != codec::CellClass::kCompacted) return false;
   auto parsed = codec::ParsePointCell(cell.qualifier, cell.value);

@@ -128,8 +128,9 @@ Result<Sources> ReadRowSources(std::span<const Cell> cells) {
   return sources;
 }
 
-// Merges by time, then by cell time descending, then by qualifier. A column that is not sorted
-// yields its points in its own order, as in OpenTSDB.
+// Merges the points of all sources: in ascending order of time, for equal times by cell time from
+// new to old, then by qualifier. A column that is not sorted yields its points in its own order, as
+// in OpenTSDB.
 Result<std::vector<StoredPoint>> MergeSources(const Sources& sources,
                                               const ReconcileOptions& options) {
   struct Position {

@@ -93,7 +93,7 @@ void EncodeValues(std::span<const PartPoint> points, RowClass how, Bytes* out) {
   EncodeFloats(floats, out);
 }
 
-// Returns none if no reader would use the statistics.
+// Returns nullopt if no reader would use the statistics.
 std::optional<RowStatistics> StatisticsOfPoints(std::span<const PartPoint> points,
                                                 const RowTraits& traits, RowClass how) {
   if (points.size() < kStatisticsPointsMin || traits.dups || traits.has_raw || how > kFloats)
@@ -442,8 +442,8 @@ void RowColumns::MarkMixed(size_t at, size_t count, bool doubles) {
   is_double.insert(is_double.end(), count, doubles ? 1 : 0);
 }
 
-// The number of leading points of which each is later than the one before. Blocks have a constant
-// size so that the compiler vectorizes the comparison.
+// Returns the number of leading points that are in strictly ascending order of time. The loop works
+// on blocks of a constant size, so that the compiler vectorizes the comparison.
 static size_t RisingCount(const std::vector<uint32_t>& offset_ms) {
   constexpr size_t kPiece = 16;
   const size_t n = offset_ms.size();

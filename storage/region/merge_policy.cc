@@ -91,8 +91,8 @@ Slice RunsToMerge(std::span<const RunFacts> runs, const MergePolicy& policy, int
   if (!busy) {
     if (const Slice references = References(runs); !references.empty()) return references;
   }
-  // Merging only adjacent parts keeps the order of writes. While a merge runs, only parts newer
-  // than all its inputs may be merged (region-store.md C3).
+  // Only adjacent parts are merged, which keeps the order of writes. While a merge runs, only parts
+  // newer than all its inputs may be merged (region-store.md C3).
   size_t newer = 0;
   while (newer < runs.size() && !runs[newer].merging && !runs[newer].reference) ++newer;
   std::vector<uint64_t> bytes;
