@@ -22,7 +22,7 @@ namespace {
 // match reaches the limit, a counted match follows, in which PCRE2 calls OnItem before each item of
 // the pattern.
 
-// The most that a quick match can cost, in steps of a RequestContext.
+// Maximum cost of a quick match, in steps of a RequestContext.
 constexpr uint64_t kQuickSteps = 8 << 20;
 // The number of pattern bytes that match nothing (\b\b\b…) and that PCRE2 passes in the time of one
 // step.
