@@ -225,7 +225,7 @@ int64_t BucketGrid::BucketEnd(int64_t start) const {
 // the epoch.
 int64_t BucketGrid::BucketOf(int64_t t, int64_t open_start, int64_t* end, uint64_t* steps) const {
   if (!calendar_) {
-    // This is usually the next bucket, which needs no division.
+    // In most cases this is the next bucket, which can be found without a division.
     const int64_t next = open_start + interval_ms_;
     const int64_t start = t >= next && t - next < interval_ms_ ? next : FirstBucket(t);
     *end = BucketEnd(start);

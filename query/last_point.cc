@@ -34,7 +34,7 @@ struct Asked {
   uint64_t steps = 0;  // not yet reported to the request context
 };
 
-/// Some series of one metric that are searched in the same hours by one scan.
+/// Some series of one metric that one scan searches in the same hours.
 struct Lookup {
   std::vector<Bytes> tsuids;  // sorted, without repeats
   int64_t newest_base = 0;
@@ -43,7 +43,7 @@ struct Lookup {
   bool repeats = false;          // some series were requested more than once
 };
 
-// The most series per scan. Other threads may search the rest.
+// Maximum number of series per scan. Other threads may search the rest.
 constexpr size_t kSeriesOfScan = 1024;
 // All threads of a query share one request context, so each reports this many steps at once.
 constexpr uint64_t kStepsAtOnce = 2048;
@@ -54,7 +54,7 @@ constexpr uint64_t kRowSteps = 16;
 
 int64_t HourOf(int64_t ms) { return ms / 1000 - ms / 1000 % kRowSpan; }
 
-/// Several threads call its methods, except Run.
+/// Finds the newest points for one request. Several threads call its functions, except Run.
 class LastPointFinder {
  public:
   LastPointFinder(const LastPointQuery& query, const Options& options, int64_t now_ms,

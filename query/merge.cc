@@ -134,7 +134,7 @@ class FoldedInstants {
     if (sums()) counts_.resize(instants);
   }
 
-  /// The memory of an object for so many instants.
+  /// Returns the memory of an object for that many instants.
   static int64_t BytesOf(size_t instants) {
     return static_cast<int64_t>(instants * (sizeof(double) + 2 * sizeof(uint64_t)));
   }

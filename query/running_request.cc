@@ -137,8 +137,8 @@ void RunningRequest::BeginAnswer() {
   LeaveLane();
 }
 
-// Kill and BeginAnswer may run at the same time. Whichever comes later sees the other one:
-// BeginAnswer sets answering_ and Check then finds the request killed.
+// Kill and BeginAnswer may run at the same time. Each of them sees the other one if that came
+// first: BeginAnswer sets answering_, and Check then finds that the request was killed.
 void RunningRequest::Kill(Killed why) {
   killed_.store(why);
   if ((query_ == nullptr || answering_.load()) && client_.cut) client_.cut();

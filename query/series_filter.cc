@@ -40,8 +40,8 @@ Result<Resolved> ResolveOne(const std::shared_ptr<const TagFilter>& filter, cons
   return out;
 }
 
-/// For sub-queries by TSUID only the key is resolved. Filters compare names, and an unknown key
-/// means that no series has it (recorded).
+/// Resolves only the key of a filter. Used for sub-queries by TSUID: their filters compare names,
+/// and an unknown key means that no series has it (recorded).
 Result<Resolved> ByName(const std::shared_ptr<const TagFilter>& filter, NameMemo* names) {
   Resolved out;
   out.filter = filter;
@@ -54,7 +54,8 @@ Result<Resolved> ByName(const std::shared_ptr<const TagFilter>& filter, NameMemo
   return out;
 }
 
-/// What findGroupBys makes of the filters: the keys that a row must have, with the admitted values.
+/// The result of OpenTSDB's findGroupBys: the tag keys that a row must have, each with the admitted
+/// values.
 using KeyLiterals = std::map<Bytes, std::optional<std::set<Bytes>>>;
 
 /// Filters of the lowest key are combined, and their literals are united. Filters of any other key

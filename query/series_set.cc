@@ -57,7 +57,7 @@ void NotePoints(int64_t first_ms, int64_t last_ms, uint64_t points, Series* seri
   series->raw_points += points;
 }
 
-// Notes the row by its points or its statistics, whichever it has.
+// Records the row by its points or by its statistics, whichever it has.
 void NoteRow(const RowHour& row, Series* series) {
   const int64_t base_ms = int64_t{row.base} * 1000;
   if (row.statistics != nullptr) {
@@ -169,7 +169,7 @@ Status SeriesSet::EndRecord(size_t index) {
   return {};
 }
 
-// Appends the buckets of the downsampler to those taken before.
+// Appends the downsampler's buckets to the buckets that were taken before.
 Status SeriesSet::TakeBuckets(size_t index) {
   Downsampler& downsampler = downsamplers_[index];
   PointColumns& points = series_[index].points;
@@ -286,7 +286,7 @@ Result<bool> SeriesSet::Fold(PointScan* scan, RowHour* row, size_t index) {
   if (index != folding_.series) {
     folding_ = {};
     folding_.series = index;
-    rows_again_ = 0;  // rows that were deleted meanwhile do not come again
+    rows_again_ = 0;  // rows that were deleted since then are not returned again
   }
   if (folding_.alone) return false;
   ++folding_.rows;

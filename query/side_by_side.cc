@@ -16,7 +16,7 @@ namespace {
 /// Shared with helpers. A helper that arrives after the caller has returned accesses nothing else.
 struct Work {
   const std::function<bool(size_t)>* task = nullptr;
-  NoWait* no_wait = nullptr;  // the caller's
+  NoWait* no_wait = nullptr;  // the NoWait object of the caller
   size_t count = 0;
   std::atomic<size_t> next{0};
   std::atomic<bool> failed{false};
@@ -70,7 +70,9 @@ void RunSideBySide(WorkerPool* pool, size_t helpers, size_t count,
     try {
       if (!pool->Post([work](WorkerPool::Turn&) { work->Help(); })) break;
     } catch (const std::exception&) {
-      break;  // out of memory for a helper; posted helpers reference this frame and must be awaited
+      // A helper could not be posted for lack of memory. Helpers that were posted refer to this
+      // stack frame, so the code below must wait for them.
+      break;
     }
   }
   work->Do();

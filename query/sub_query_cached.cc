@@ -67,9 +67,10 @@ void Append(Series later, Series* series) {
 
 }  // namespace
 
-// Only buckets of whole hours are cached, because they do not depend on the query's range. If row
-// statistics replace points, reading is as cheap as the cache. Limits must count what is read, so
-// limited queries do not use the cache.
+// Returns whether the sub-query may use the cache. Only buckets of whole hours are cached, because
+// they do not depend on the query's range. If the store returns row statistics, reading is as fast
+// as the cache. Limits must count the rows that are read, so queries with limits do not use the
+// cache.
 bool SubQueryRun::MayCache() const {
   if (context_.cache == nullptr || !grid_) return false;
   constexpr int64_t kHourMs = int64_t{kRowSpan} * 1000;
@@ -127,7 +128,7 @@ void SubQueryRun::KeepRead() {
 
 void SubQueryRun::KeepHours() {
   const RowRange& rows = cached_->old.missing;
-  // Under NoWait the query was refused meanwhile, so its data may be incomplete.
+  // NoWait has refused part of the query, so its data may be incomplete.
   if (const NoWait* const scope = NoWait::Current(); scope != nullptr && scope->refused()) return;
   for (const RowRecord& record : cached_->records) {
     if (record.gave_up()) return;
@@ -147,7 +148,8 @@ void SubQueryRun::KeepHours() {
       if (base < rows.end) spoiled[hour_of(base)] = true;
     }
   }
-  // Keeps the first hours, because queries look for hours from their first one on.
+  // If not all hours fit, the first ones are kept, because queries look up hours from their first
+  // one on.
   int64_t room = context_.cache->share();
   for (const auto& hour : cached_->old.found) room -= BucketCache::BytesOf(*hour);
   std::vector<BucketHour> kept;

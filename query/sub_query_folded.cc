@@ -7,10 +7,11 @@
 namespace hg::query {
 namespace {
 
-// Dashboards do not ask for more buckets. More would take much memory for few series.
+// Maximum number of buckets. Dashboards do not request more, and more would take much memory if
+// there are few series.
 constexpr int64_t kFoldedBucketsMax = 1 << 20;
-// If more than one in kReadShare rows had to be read, the next such query is faster with cached
-// hours.
+// If more than one in kReadShare rows had to be read, the next query of this shape is faster with
+// cached hours.
 constexpr uint64_t kReadShare = 4;
 // If there are more buckets per row than this, creating them costs more than reading all rows.
 constexpr uint64_t kBucketsPerRowMax = 64;
@@ -20,9 +21,10 @@ constexpr uint64_t kBucketsPerStep = 8;
 
 }  // namespace
 
-// Requires a single group, and buckets that divide an hour, without a fill policy. Times must be in
-// the range that OpenTSDB does not misread, so that all series are members of the group. Limits
-// must count all points, so limited queries do not use ExtremeFold.
+// Returns whether ExtremeFold can compute the result. That requires a single group, and buckets
+// that divide an hour, without a fill policy. Times must be in the range in which OpenTSDB does not
+// confuse seconds and milliseconds, so that all series are members of the group. Limits must count
+// all points, so limited queries do not use ExtremeFold.
 bool SubQueryRun::MayFold() const {
   if (!grid_ || !context_.points.ListsFromIndex()) return false;
   constexpr int64_t kHourMs = int64_t{kRowSpan} * 1000;

@@ -22,7 +22,8 @@ int64_t CommonStep(int64_t interval_s, const TimeZone& zone, int64_t begin_ms, i
 
 }  // namespace
 
-// Other functions, single values and deletes need raw points.
+// Rollups are used only for functions that their cells can answer. Other functions, single values
+// and deletes need raw points.
 Status SubQueryRun::PlanPieces() {
   pieces_.clear();
   kept_before_s_.reset();
@@ -79,7 +80,7 @@ Result<bool> SubQueryRun::ReadPieces() {
     SeriesSet& set = AddSet();
     set.AllowAnyOrder();
     const Status read = ReadInto(scan.get(), &set);
-    // The clocks of the zone changed within a week, see CommonStep.
+    // The clocks of the zone changed within a week, which CommonStep does not notice.
     if (read.code() == StatusCode::kConflict) {
       sets_.clear();
       return false;

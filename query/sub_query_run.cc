@@ -12,9 +12,10 @@
 namespace hg::query {
 namespace {
 
-// Reading so many rows takes much longer than waking another thread. There are more parts than
-// threads, so that no thread waits long for the last part. A query of so many rows does not start
-// on an event loop, where it would be abandoned half done (README.md).
+// Minimum number of rows whose scan is divided between threads. Reading that many rows takes much
+// longer than waking another thread. There are more parts than threads, so that no thread waits
+// long for the last part. A query of so many rows does not start on an event loop, where it would
+// be abandoned half done (README.md).
 constexpr uint64_t kRowsInParts = 256;
 constexpr size_t kPartsPerThread = 2;
 // Rows that can be read by their statistics in the time of one row that is read by its points.
@@ -106,7 +107,8 @@ Status SubQueryRun::Resolve() {
   RETURN_IF_ERROR(ChargeFilters());
   ASSIGN_OR_RETURN(filter_, context_.filters.Resolve(sub_, context_.options, layout(), &names_));
   info_.filter_keys = filter_->filtered_keys();
-  // The limits file cannot apply to the metric of a TSUID if the metric has no name.
+  // The limits file has limits by metric names, so it cannot apply to a TSUID whose metric has no
+  // name.
   Result<const Bytes*> metric = names_.NameOf(UidKind::kMetric, spec_.metric);
   ASSIGN_OR_RETURN(
       limits_, LimitsFor(context_.options, &context_.limits_file, metric.ok() ? **metric : Bytes(),
@@ -183,7 +185,7 @@ Status SubQueryRun::OpenRawScan(bool shorter) {
     if (cached_ && spec.rows.begin >= spec.rows.end) return {};
     ASSIGN_OR_RETURN(scan_, context_.points.Scan(spec, context_.options.reconcile));
   }
-  // The other sub-queries usually read the same series of other metrics.
+  // The other sub-queries usually read the same series of other metrics, so they are counted, too.
   const uint64_t rows = scan_->RowsExpected() * context_.query.queries.size();
   const bool statistics = spec_.statistics && !sub_.values && scan_->ExpectsStatistics();
   if (rows >= kRowsInParts * (statistics ? kStatisticsInRow : 1))
@@ -198,11 +200,12 @@ Status SubQueryRun::Read() {
     RETURN_IF_ERROR(OpenRawScan());
   }
   Status read = scan_ != nullptr ? ReadRows() : Status();
-  // see SeriesSet::RefuseStrayRows and SeriesSet::FoldInto
+  // For the reasons see SeriesSet::RefuseStrayRows and SeriesSet::FoldInto
   if ((cached_ || fold_) && read.code() == StatusCode::kConflict) {
     sets_.clear();
     if (fold_ && MayCache())
-      // ExtremeFold would fail in each query.
+      // ExtremeFold would fail again for the next query of this shape, so that query uses the
+      // cache.
       context_.cache->PreferHours(Shape());
     RETURN_IF_ERROR(OpenRawScan(false));
     read = ReadRows();

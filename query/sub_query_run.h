@@ -100,8 +100,8 @@ class SubQueryRun {
   Status MakeGrid(const DownsampleSpec& downsample);
   /// Frees what is not needed once the groups exist.
   void FreeWorkingMemory();
-  /// Applies string filters to the known series before the scan. Returns false if no series is
-  /// left.
+  /// Applies filters that compare names to the known series, so that the scan reads only series
+  /// that they admit. Returns false if there are none.
   Result<bool> ChooseSeries();
   Status OpenScan();
   Status Read();

@@ -39,7 +39,7 @@ class Questions {
   }
 
  private:
-  /// Returns equal numbers for lists of filters that OpenTSDB treats as equal.
+  /// Returns a number for a list of filters. Lists that OpenTSDB treats as equal get equal numbers.
   Result<size_t> NumberOf(const SharedVector<FilterSpec>& filters) {
     const auto known = by_vector_.find(filters.identity());
     if (known != by_vector_.end()) return known->second;

@@ -42,7 +42,7 @@ std::vector<size_t> VariableOrder(const std::vector<std::string>& names,
   return MapOrder(names, order, HashNCapacity(names.size()));
 }
 
-/// The result of a sub-query. Metrics with equal sub-queries share it.
+/// The result of a sub-query. Metrics with equal sub-queries share one object.
 struct Found {
   std::vector<const Group*> groups;
   SharedVector<SeriesIdentity> series;

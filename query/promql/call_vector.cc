@@ -105,7 +105,7 @@ struct Histogram {
 Result<std::vector<Histogram>> HistogramsOf(const CallSite& site, size_t argument,
                                             const Value& vector, MemoryHold* held) {
   MemoryTally* const tally = &site.evaluator.memory();
-  // Twice an entry here and in the working memory of a step.
+  // Memory of a bucket: twice an entry, here and in the working memory of a step.
   constexpr int64_t kBytesPerBucket = 64;
   std::vector<Histogram> histograms;
   SeriesNumbers numbers(tally);

@@ -64,7 +64,7 @@ Status RangeSink::AddSeries(Labels labels) {
 
 bool RangeSink::InSomeWindow(int64_t time_ms) const {
   if (time_ms <= ends_.start_ms - range_ms_) return false;
-  if (ends_.step_ms <= range_ms_) return true;  // the windows leave no gap
+  if (ends_.step_ms <= range_ms_) return true;  // the windows leave no gap between them
   // Of the windows that end at or after the sample, the first one begins first, so only it must be
   // checked.
   size_t i = 0;

@@ -71,7 +71,7 @@ double ValueOf(const RowStatistics& rolled, RolledValue value) {
 /// Reads one scan: takes rows and delivers samples.
 class Reading {
  public:
-  /// If `selector` is not null, it decides about each series.
+  /// Creates a reader. If `selector` is not null, it decides which series are read.
   Reading(LabelSelector* selector, LabelNames* names, int64_t from_ms, int64_t to_ms,
           RequestContext* watch, SampleSink* sink)
       : selector_(selector),
@@ -97,7 +97,8 @@ class Reading {
     }
   }
 
-  /// The number of series that the sink has, including those from before this object.
+  /// The number of series in the sink, including those that were added before this object was
+  /// created.
   size_t series = 0;
 
  private:
@@ -125,7 +126,7 @@ class Reading {
     return series++;
   }
 
-  // NextNumber and EndSeries are used if rows come series by series.
+  // NextNumber and EndSeries are used if the scan returns all rows of a series together.
   Result<size_t> NextNumber(ByteView tsuid) {
     if (tsuid == current_.tsuid) return current_.number;
     RETURN_IF_ERROR(EndSeries());
@@ -137,7 +138,7 @@ class Reading {
     return current_.number == kRefused ? Status() : sink_.EndSeries(current_.number);
   }
 
-  // NumberOf is used if they do not.
+  // NumberOf is used if the rows of different series alternate.
   Result<size_t> NumberOf(ByteView tsuid) {
     if (!seen_.empty() && seen_[last_].tsuid == tsuid) return seen_[last_].number;
     if (const auto found = places_.find(tsuid); found != places_.end()) {
