@@ -238,7 +238,7 @@ std::unique_ptr<Request> Connection::MakeRequest(std::string_view body, bool* es
   request->headers.reserve(head_.fields.size());
   for (const auto& [name, value] : head_.fields) {
     request->headers.emplace_back(LowerCase(name), value);
-    ReplaceInvalidUtf8(&request->headers.back().second);  // header values are shown in JSON
+    ReplaceInvalidUtf8(&request->headers.back().second);  // header values are later shown in JSON
   }
   request->body = body;
   request->roles = roles();
@@ -360,8 +360,8 @@ void Connection::PutCommitted(const Status& status) {
   Advance();
 }
 
-// Tries to answer on the loop: waking a pool thread costs more than a small request. False: nothing
-// has happened, and the pool must run the request.
+// Tries to answer on the loop, because waking a pool thread costs more than a small request.
+// Returns false if the pool must run the request; in that case nothing has happened.
 bool Connection::TryOnLoop(Request& request) {
   if (request.body.size() > kLoopBodyBytesMax || !MayAnswerOnLoop(request, edge_.options))
     return false;

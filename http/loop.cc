@@ -10,7 +10,7 @@ namespace hg::http {
 namespace {
 
 constexpr auto kTick = std::chrono::seconds(1);
-/// Pause after an exception, in which other threads may free memory.
+/// Pause after an exception, during which other threads may free memory.
 constexpr auto kBreath = std::chrono::milliseconds(10);
 
 }  // namespace

@@ -134,8 +134,9 @@ bool IsPluginPath(std::string_view target) {
 
 namespace {
 
-/// True if the browser itself adds credentials to the request of any page: a stored password or a
-/// certificate. Tokens are added by scripts.
+/// Returns true if the credentials of the request are of a kind that browsers add by themselves,
+/// also for pages of other sites: a stored password or a certificate. Tokens are added only by
+/// scripts.
 bool BrowsersSayIt(const Request& request) {
   constexpr std::string_view kBasic = "basic";
   const std::string* field = request.Header("authorization");
@@ -143,8 +144,8 @@ bool BrowsersSayIt(const Request& request) {
          EqualIgnoringCase(std::string_view(*field).substr(0, kBasic.size()), kBasic);
 }
 
-/// True for requests that need a writer or administrator but change nothing; other sites may link
-/// to them.
+/// Returns true for requests that need a writer or administrator but change nothing. Pages of other
+/// sites may link to them.
 bool OnlyShows(const Request& request) {
   if (request.method != Method::kGet && request.method != Method::kHead) return false;
   if (request.api_version >= 0) return false;
@@ -152,7 +153,8 @@ bool OnlyShows(const Request& request) {
   return endpoint == "query" || (endpoint == "logs" && !request.parameters.Has("level"));
 }
 
-/// The reason to refuse a request that a web page sent; "" = allowed, or not from a page.
+/// Returns the reason why a request that a web page sent must be refused. Returns "" if it is
+/// allowed, or if no page sent it.
 std::string RefusalOfPage(const Request& request, Role needed, const Services& services) {
   const Options& options = services.options;
   const bool guarded = services.access != nullptr;

@@ -21,8 +21,8 @@ std::string_view OriginOf(std::string_view url) {
   return url.substr(0, url.find_first_of("/?#", scheme + 3));
 }
 
-/// The host name of a text with or without a port: "web", "1.2.3.4" or "[::1]"; "" if it is
-/// invalid.
+/// Returns the host name in a text with or without a port: "web", "1.2.3.4" or "[::1]". Returns ""
+/// if the text is invalid.
 std::string_view NameOf(std::string_view host) {
   size_t end = host.find(':');
   if (host.starts_with('[')) {

@@ -17,8 +17,8 @@ inline Role ForReaders(const Request&) { return Role::kRead; }
 inline Role ForWriters(const Request&) { return Role::kWrite; }
 inline Role ForAdmins(const Request&) { return Role::kAdmin; }
 
-/// kRead for GET and HEAD, kWrite for other methods. A GET request counts as the method that its
-/// parameter method_override names.
+/// Returns kRead for GET and HEAD, kWrite for other methods. A GET request counts as the method
+/// that its parameter method_override names.
 Role ForReadersByVerb(const Request& request);
 
 /// kRead for GET, HEAD and POST; kAdmin for other methods, because DELETE deletes the points that

@@ -16,8 +16,8 @@ using Digest = std::array<unsigned char, 32>;
 /// Longer passwords are refused, because libcrypt does not accept them.
 inline constexpr size_t kPasswordBytesMax = 511;
 
-/// Returns a crypt(5) hash of the password, with its setting and a new salt. InvalidArgument: the
-/// password is empty or too long.
+/// Returns a crypt(5) hash of the password with a new salt. The hash contains the algorithm, its
+/// cost and the salt. InvalidArgument: the password is empty or too long.
 Result<std::string> HashPassword(std::string_view password);
 
 /// True if the password has this hash, of any kind that crypt(5) supports. Slow on purpose;

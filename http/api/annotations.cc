@@ -17,17 +17,18 @@
 namespace hg::http {
 namespace {
 
-// Writing an annotation takes about a microsecond.
+// Cost of writing an annotation in the response, in steps. It takes about a microsecond.
 constexpr uint64_t kStepsPerAnnotation = 1 << 10;
 
-/// The annotation that the query string describes. InvalidArgument: an invalid time (500 in
-/// OpenTSDB).
+/// Returns the annotation that the query string describes. InvalidArgument: a time is invalid (500
+/// in OpenTSDB).
 Result<codec::Annotation> FromParameters(const Request& request, const Services& services) {
   const auto seconds = [&](std::string_view name) -> Result<int64_t> {
     const std::optional<std::string> text = NonEmptyParameter(request, name);
     if (!text) return 0;
     ASSIGN_OR_RETURN(const int64_t ms, ParseRequestTime(*text, services));
-    // Whole seconds, even for times given in milliseconds (opentsdb-http-api.md §16.2).
+    // The result is in whole seconds, even for times given in milliseconds (opentsdb-http-api.md
+    // §16.2).
     return ms / 1000;
   };
   codec::Annotation annotation;
@@ -56,7 +57,8 @@ std::optional<codec::Annotation> ReadRequest(const Request& request, const Servi
   if (!body) return {};
   Result<codec::Annotation> annotation = ReadAnnotation(*body);
   if (annotation.ok()) return std::move(*annotation);
-  // Not 400: OpenTSDB returns the parser's error (opentsdb-http-api.md §16.2).
+  // The status is 500 and not 400, because OpenTSDB returns its parser's error
+  // (opentsdb-http-api.md §16.2).
   SendError(out, request, 500, annotation.status().message());
   return {};
 }

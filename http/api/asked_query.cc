@@ -13,7 +13,7 @@
 namespace hg::http {
 namespace {
 
-/// Checks before each write whether the query was ended.
+/// Forwards each write unless the query was ended.
 class WatchedWriter : public ResponseWriter {
  public:
   WatchedWriter(ResponseWriter& out, query::RunningRequest& query) : out_(out), query_(query) {}
@@ -45,7 +45,7 @@ class WatchedWriter : public ResponseWriter {
   bool sent_ = true;
 };
 
-/// The usual form of a header name: "user-agent" becomes "User-Agent".
+/// Returns a header name in its usual form: "user-agent" becomes "User-Agent".
 std::string Capitalized(std::string name) {
   bool first = true;
   for (char& c : name) {

@@ -90,7 +90,7 @@ bool HasDate(const query::Request& request) {
   return date(request.start) || date(request.end);
 }
 
-/// Seconds for which caches may keep the reply.
+/// Returns for how many seconds caches may keep the reply.
 int64_t MaxAge(const query::ValidQuery& query, int64_t now_ms) {
   if (query.end_ms > now_ms) return 0;
   if (query.end_ms < now_ms - kHourMs && !IsRelative(query.request.start) &&
@@ -166,8 +166,9 @@ void SendNumbers(const Request& request, const query::ValidQuery& query,
   SendJson(out, request, body);
 }
 
-/// Which sub-queries use the right axis; the `o` parameters are in the order of the sub-queries.
-/// Options that the settings do not list are refused, because OpenTSDB passes them to gnuplot.
+/// Returns which sub-queries use the right axis. The `o` parameters are in the order of the
+/// sub-queries. Options that the settings do not list are refused, because OpenTSDB passes them to
+/// gnuplot.
 Result<std::vector<bool>> SecondAxes(const Request& request, size_t queries,
                                      const std::vector<std::string>& allowed) {
   std::vector<bool> second;

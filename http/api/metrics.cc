@@ -22,10 +22,10 @@ MetricLabel LabelOf(std::string_view text) {
   return {std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};
 }
 
-/// For numbers without a mapping in metric_names.h.
+/// The mapping of numbers that metric_names.h does not have.
 constexpr StatMetric kUnnamed{};
 
-/// The mapping of a number or a latency.
+/// Returns the mapping of a number or a latency.
 const StatMetric& MetricOf(std::string_view stat, const std::vector<StatTag>& tags) {
   const auto fits = [&](const StatMetric& known) {
     if (known.stat != stat) return false;

@@ -60,7 +60,7 @@ class OtlpRequest {
   }
 
  private:
-  /// False: a reply was sent.
+  /// Reads the request. On failure sends a reply and returns false.
   bool Read(LabelledPoints* points) {
     if (!json_) {
       if (AddDataPoints(request_.body, Naming(), points, request_.memory)) return true;

@@ -113,7 +113,7 @@ class FederateText {
     constexpr size_t kBytesAtOnce = 32 << 10;
     if (text_.size() >= kBytesAtOnce) Send();
   }
-  /// Passes on the rest. False: the client is gone.
+  /// Passes the buffered text to the response. Returns false if the client is gone.
   bool Send() {
     alive_ = alive_ && out_.Write(text_);
     text_.clear();

@@ -29,13 +29,13 @@ bool HasFormType(const Request& request) {
   return type != nullptr && LowerCase(*type).starts_with("application/x-www-form-urlencoded");
 }
 
-/// A parsed request. ReadQuery returns nullopt if it sent an error.
+/// A parsed request.
 struct Asked {
   Parameters parameters;
   std::string text;
   promql::ExprPtr expr;
   int64_t lookback_ms = 0;
-  size_t limit = SIZE_MAX;  // the most series of the result
+  size_t limit = SIZE_MAX;  // maximum number of series in the result
 };
 
 std::optional<Asked> ReadQuery(const Request& request, Services& services, ResponseWriter& out) {

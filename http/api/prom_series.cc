@@ -34,7 +34,7 @@ struct Asked {
   size_t limit = SIZE_MAX;
 };
 
-/// nullopt: an error was sent.
+/// Reads the request. If it is invalid, sends an error and returns nullopt.
 std::optional<Asked> ReadAsked(const Request& request, Services& services, ResponseWriter& out) {
   const std::optional<Parameters> parameters = PromParameters(request, out);
   if (!parameters) return {};

@@ -19,7 +19,7 @@
 namespace hg::http {
 namespace {
 
-// nullopt: an error was sent.
+// Reads the request. If it is invalid, sends an error and returns nullopt.
 std::optional<query::LastPointQuery> ReadAsked(const Request& request, Services& services,
                                                ResponseWriter& out) {
   if (request.method != Method::kPost) {
@@ -36,7 +36,8 @@ std::optional<query::LastPointQuery> ReadAsked(const Request& request, Services&
   return {};
 }
 
-/// The form in which /api/stats/query lists the request, among queries with times and functions.
+/// Returns the request in the form in which /api/stats/query lists it, among queries with times and
+/// functions.
 query::Request Shown(const query::LastPointQuery& asked) {
   query::Request out;
   out.start = "last";

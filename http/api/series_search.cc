@@ -6,7 +6,7 @@
 namespace hg::http {
 namespace {
 
-// Looking up a name may need a request to another machine.
+// Cost of looking up a name, in steps. It may need a request to another machine.
 constexpr uint64_t kStepsPerName = 1 << 10;
 constexpr uint64_t kStepsPerSeries = 64;
 
@@ -35,7 +35,7 @@ Result<SeriesWanted> ResolveSeries(const std::optional<std::string>& metric,
   std::map<Bytes, TagClause> clauses;
   bool says_nothing = false;
   for (const TagWish& wish : tags) {
-    // Reported before any unknown name.
+    // This error takes precedence over any unknown name.
     for (const auto& name : {wish.key, wish.value})
       if (!TagWish::Any(name) && name->empty()) return Status::InvalidArgument("Missing UID name");
   }

@@ -35,7 +35,7 @@ std::string FullHostName() {
   return full;
 }
 
-/// The tags of every point.
+/// Returns the tags that every point has.
 std::vector<StatTag> CommonTags(const Options& options) {
   std::vector<StatTag> tags;
   if (options.stats_canonical) {

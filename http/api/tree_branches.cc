@@ -60,7 +60,7 @@ std::optional<SeriesOfTree> ReadSeries(const Request& request, ResponseWriter& o
     SendStatus(out, request, added);
     return {};
   }
-  // 500, although it is a client error: opentsdb-http-api.md §18.2.
+  // The status is 500, although it is a client error (opentsdb-http-api.md §18.2).
   const auto bad = [&](std::string_view why) {
     SendError(out, request, 500, why);
     return std::optional<SeriesOfTree>();

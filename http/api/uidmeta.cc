@@ -31,7 +31,7 @@ void SendMeta(ResponseWriter& out, const Request& request, const uid::UidMeta& m
   SendJson(out, request, body);
 }
 
-/// nullopt: an error was sent.
+/// Reads the query string. If it is invalid, sends an error and returns nullopt.
 std::optional<UidMetaRequest> FromParameters(const Request& request, ResponseWriter& out) {
   UidMetaRequest asked;
   for (const char* name : {"uid", "type"}) {

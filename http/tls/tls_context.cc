@@ -8,7 +8,7 @@
 namespace hg::http {
 namespace {
 
-/// The text of OpenSSL's first queued error. Clears the queue.
+/// Returns the text of OpenSSL's first queued error, and clears the queue.
 std::string LastError() {
   const unsigned long code = ERR_peek_last_error();
   ERR_clear_error();

@@ -11,7 +11,7 @@ namespace {
 
 bool IsDigit(char c) { return static_cast<unsigned>(c - '0') <= 9; }
 
-/// The unread rest of a body.
+/// The rest of a body that was not read yet.
 class Cursor {
  public:
   explicit Cursor(std::string_view text) : at_(text.data()), end_(at_ + text.size()) {}

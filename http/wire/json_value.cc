@@ -197,7 +197,8 @@ std::vector<const JsonMember*> JsonValue::LastMembers() const {
   std::vector<const JsonMember*> last;
   last.reserve(members.size());
   for (const JsonMember& member : members) last.push_back(&member);
-  // Sorts by name with the last of equal names first, removes the others, then restores the order.
+  // Sorts by name, with the last of equal names first. Then removes the other members with equal
+  // names, and restores the order.
   std::sort(last.begin(), last.end(), [](const JsonMember* a, const JsonMember* b) {
     const int order = a->name.compare(b->name);
     return order != 0 ? order < 0 : a > b;

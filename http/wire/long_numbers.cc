@@ -39,7 +39,7 @@ bool IsLong(std::string_view number) {
   return number.size() > kShort || number.find_first_of("eE") != std::string_view::npos;
 }
 
-/// The position after the string that begins at `at`.
+/// Returns the position after the string that begins at `at`.
 size_t BehindString(std::string_view document, size_t at) {
   for (++at; at < document.size() && document[at] != '"'; ++at)
     if (document[at] == '\\') ++at;

@@ -358,7 +358,7 @@ class Unpickler {
     }
     return PushText(texts_.emplace_back(std::move(text)));
   }
-  /// Decodes the characters after a backslash. False: not an escape.
+  /// Decodes the characters after a backslash. Returns false if they are not an escape.
   static bool TakeEscape(bool quoted, std::string_view* rest, std::string* text) {
     if (rest->empty()) return false;
     const char kind = (*rest)[0];

@@ -161,9 +161,11 @@ Status BindPoint(const JsonValue& element, PutKind kind, PutPoint* point) {
   return {};
 }
 
-/// Memory of a point, including what it causes until its request is answered.
+/// Returns the memory of a point, including the memory that is needed for it until its request is
+/// answered.
 uint64_t BytesOf(const PutPoint& point) {
-  // Its raw series key, its outcome with an error text, and the copies for the sink.
+  // Memory for the raw series key of the point, its result with an error text, and the copies for
+  // the sink.
   constexpr uint64_t kBesideBytes = 320, kBesideTagBytes = 40;
   uint64_t bytes = sizeof(PutPoint) + kBesideBytes;
   const auto add = [&bytes](const std::optional<std::string>& text) {

@@ -102,7 +102,8 @@ void WriteValue(const query::PointColumns& points, size_t i, const PointFormat& 
 /// the texts of times are cached.
 class PointTexts {
  public:
-  /// Adds the i-th point of a group. False: the number needs another form, and nothing was added.
+  /// Adds the i-th point of a group. If the number needs another form, adds nothing and returns
+  /// false.
   bool Add(size_t i, int64_t time, double value, JsonWriter* json) {
     if (text_.size() - size_ < kPointBytesMax) Finish(json);
     const Key& key = KeyOf(i, time);
@@ -192,7 +193,7 @@ size_t PointsOf(const query::SubQuery& query) {
   return points;
 }
 
-/// Shared by all results of a query.
+/// The data that the printing of all results of a query shares.
 struct Printing {
   const ValidQuery& query;
   const Answer& answer;
@@ -200,7 +201,7 @@ struct Printing {
   const Clock& clock;
 };
 
-/// Returns the elapsed time in nanoseconds.
+/// Writes one group. Returns the elapsed time in nanoseconds.
 int64_t WriteGroup(const Printing& printing, const Group& group, TagWriter* tags, PointTexts* texts,
                    JsonWriter* json) {
   const auto& [query, answer, form, clock] = printing;

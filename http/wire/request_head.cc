@@ -57,7 +57,7 @@ bool All(std::string_view text) {
                      [](char c) { return kTable[static_cast<unsigned char>(c)]; });
 }
 
-using Fault = std::string_view;  // "" = none
+using Fault = std::string_view;  // what is wrong; "" = nothing
 
 /// Removes the first line and its CRLF from *rest, which contains a CRLF. Returns the line without
 /// CRLF.
@@ -97,7 +97,8 @@ Fault ReadField(std::string_view line, RequestHead* head) {
   return {};
 }
 
-/// Sets the coding that the client prefers; quality 0 means not accepted.
+/// Sets the content coding that the client prefers. Quality 0 means that the client does not accept
+/// a coding.
 void ReadAcceptEncoding(std::string_view value, RequestHead* head) {
   double gzip = -1, deflate = -1, star = -1;  // -1 = not named
   ForEachElement(value, [&](std::string_view element) {

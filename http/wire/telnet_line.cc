@@ -85,7 +85,8 @@ bool ParsePutLines(std::string_view lines, std::vector<SpelledPoint>* points) {
     SpelledPoint& point = points->emplace_back();
     point.series.dialect = Dialect::kWords;
     if (!SkipText(kPut, &at, end) || !TakePlainWord(&at, end, &point.series.metric)) return false;
-    // Consecutive lines mostly have the same time and, for metrics of one host, the same tags.
+    // Consecutive lines often have the same time. Lines for metrics of one host often have the same
+    // tags.
     if (time_word.empty() || !SkipText(time_word, &at, end)) {
       std::string_view word;
       if (!TakePlainWord(&at, end, &word) || !ParsePlainTime(word, &time)) return false;
