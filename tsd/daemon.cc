@@ -95,7 +95,7 @@ Result<DaemonOptions> ReadDaemonOptions(const Config& config) {
   return options;
 }
 
-/// Interval of checking the store's health and the size of the heap.
+/// Interval in ms between two checks of the store's health and of the size of the heap.
 constexpr int64_t kWatchIntervalMs = 1'000;
 /// Number of threads that write to a store on another machine. Their points are sent together.
 constexpr int kRemoteWriteThreads = 64;
@@ -110,7 +110,8 @@ bool SetLogLevelByName(const std::string& name) {
   return known != kLevels.end();
 }
 
-/// Whether a change in the table of ids may change names or ids. Changes of metadata do not.
+/// Returns whether a change in the table of ids may change names or ids. Changes of metadata do
+/// not.
 bool ChangesNames(const RowMutation& row) {
   const auto of_name = [](const CellChange& change) {
     using Kind = CellChange::Kind;
@@ -438,7 +439,7 @@ class Daemon {
   const std::map<std::string, std::string> settings_;
   compaction::RowFold fold_;
   std::unique_ptr<compaction::RowQueue>
-      row_queue_;                              // null: rows are compacted when queries meet them
+      row_queue_;  // null: rows are compacted when a query has found that they need it
   std::unique_ptr<Retention> retention_;       // null: points are not deleted by age
   std::unique_ptr<RollupMaker> rollup_maker_;  // null: no automatic rollups
   MetricLimits metric_limits_;
@@ -465,9 +466,9 @@ class Daemon {
   std::unique_ptr<local::LocalServer> tools_;  // null: tools must wait until this process ends
 };
 
-/// Opens the store. A store on another machine may start later than this process, so it is waited
-/// for. Without it the daemon could do nothing: it knows no ids, so it could not even spool points.
-/// Returns false if the daemon was told to stop.
+/// Opens the store. If a store on another machine is not reachable yet, waits for it. Without the
+/// store the daemon knows no ids, so it could not even spool points. Returns false if the daemon
+/// was told to stop.
 Result<bool> OpenPatiently(Invocation& call, const Signals& signals, int64_t patience_ms) {
   constexpr int64_t kPauseMs = 1000;
   const auto give_up = std::chrono::steady_clock::now() + std::chrono::milliseconds(patience_ms);

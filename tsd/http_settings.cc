@@ -47,7 +47,9 @@ std::vector<std::string> SplitAtSemicolons(std::string_view text) {
   return out;
 }
 
-/// Reads names in the form of a Host header without port. Other text could never match.
+/// Reads the host names that requests may use. Each must have the form of a Host header without
+/// port. Anything else is rejected as a mistake, because the Host of a request could never be equal
+/// to it.
 Status ReadHosts(const Config& config, http::Options* options) {
   constexpr std::string_view kKey = "tsd.http.request.hosts";
   options->hosts = config.List(kKey);
@@ -179,8 +181,8 @@ Result<http::Options> ReadHttpOptions(const Config& config) {
   RETURN_IF_ERROR(
       ReadInt(config, "tsd.http.request.max_chunk", 1, kLongMax, &options.body_bytes_max));
   ASSIGN_OR_RETURN(const uint64_t memory_bytes, ReadMemoryLimit(config));
-  // Half of it is the limit of one request. That holds the largest decompressed body and two copies
-  // of it.
+  // Half of this limit is the limit of one request. It must be enough for the largest decompressed
+  // body and two copies of it.
   options.request_memory_bytes_max =
       std::max(memory_bytes / 8, 6 * std::min(options.body_bytes_max, memory_bytes));
   options.telnet_return_errors = config.Bool("tsd.rpc.telnet.return_errors");

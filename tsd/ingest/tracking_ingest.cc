@@ -44,7 +44,8 @@ PointSink::Position TrackingIngest::AppendNamed(std::span<const NamedPoint> poin
   }
   const Result<Position> all = points_.Append({});
   if (all.ok()) return std::max(position, *all);
-  // Nothing says when the tracker's writes are durable. The client sends the points again.
+  // It is unknown when the writes of the tracker are durable, so the client must send the points
+  // again.
   for (Status& result : *results) {
     if (result.ok()) result = all.status();
   }

@@ -57,7 +57,8 @@ class Retention {
   /// Ends the thread, also in the middle of a round. Idempotent.
   void Stop();
   /// Deletes all data that is too old. A failure for one metric does not prevent the others. Each
-  /// failure is logged, and the first one is returned at the end. Unavailable: stopped.
+  /// failure is logged, and the first one is returned at the end. Unavailable: Stop was
+  /// called.
   Status Round();
   [[nodiscard]] RetentionStats Stats() const { return {rounds_, failures_}; }
 

@@ -10,7 +10,7 @@ namespace {
 Result<CheckReport> Check(const std::string& folder) {
   auto report = points::CheckDirectory(PosixFileSystem(), folder);
   if (report.status().code() != StatusCode::kBusy) return report;
-  // The daemon that uses the folder does it, if there is one.
+  // If a daemon uses the folder, it does the check.
   auto beside = local::LocalMaintenance(folder).Check();
   return beside.status().code() == StatusCode::kNotFound ? report : beside;
 }

@@ -86,7 +86,8 @@ class RowCheck {
       }
       case CellClass::kCompacted:
         return CheckCompacted(cell);
-      case CellClass::kMalformed:  // OpenTSDB's worker stops at F… of two bytes
+      // OpenTSDB's worker stops at qualifiers of two bytes that begin with F.
+      case CellClass::kMalformed:
         return CheckUnknown(cell);
       default:
         return CheckObject(cell);
@@ -114,7 +115,8 @@ class RowCheck {
     Find("possibly an object of a future version: " + Show(cell));
   }
 
-  /// Append cells are not counted. They are repaired like by readers.
+  /// Checks an append cell. Append cells are not counted, and are repaired in the same way as by
+  /// readers.
   void CheckAppend(const Cell& cell) {
     ReconcileOptions options;
     options.repair_appends = options_.repair_appends;

@@ -75,7 +75,7 @@ class Importer {
     }
   }
 
-  /// Returns ok if the import continues.
+  /// Decides what happens after a point or line failed. Returns ok if the import continues.
   Status Judge(Status added, const std::string& path, uint64_t number) {
     if (added.ok()) return {};
     added = Prepend(added, path + ":" + std::to_string(number));
@@ -192,8 +192,8 @@ class Importer {
     return failure_->status;
   }
 
-  /// Runs `work` and, if memory is full, for new series or for all points, waits for a flush and
-  /// repeats it. `work` must be repeatable and return a Result.
+  /// Runs `work`. If the store refuses it because memory is full (for new series or for all
+  /// points), waits for a flush and repeats it. `work` must be repeatable and return a Result.
   template <typename Work>
   auto WithRoom(const Work& work) -> decltype(work()) {
     auto result = work();

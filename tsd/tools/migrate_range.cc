@@ -98,8 +98,8 @@ Result<RangeReport> RangeWriter::Rows(const SourceRows& source) const {
   return found.report;
 }
 
-// Runs a write and retries it after a flush while memory is full, for new series or for all points.
-// The write must be repeatable.
+// Runs a write. If the store refuses it because memory is full (for new series or for all points),
+// flushes the store and repeats it. The write must be repeatable.
 Status RangeWriter::WithRoom(const std::function<Status()>& write) const {
   Status written = write();
   for (int i = 0; i < kBusyRetries &&
@@ -151,7 +151,8 @@ Status RangeWriter::SettleBeside(const Row& source, Row there) const {
     const RowDifference difference = CompareRows(source, there, rules);
     if (difference.changes.empty()) return {};
     ASSIGN_OR_RETURN(const bool changed, ChangeAsItWas(there, difference.changes));
-    // A remaining difference is hidden by a later delete, as in Settle.
+    // A difference that remains is due to a later delete that hides the written cells, as in
+    // Settle.
     if (changed) rules.keep_times = false;
     ASSIGN_OR_RETURN(there, there_.GetCells(table_, source.key, {}));
     there.key = source.key;

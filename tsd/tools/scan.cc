@@ -29,7 +29,7 @@ int64_t PointTimeMs(const RowContext& row, const codec::StoredPoint& point) {
   return int64_t{row.base} * 1000 + point.offset_ms();
 }
 
-/// The time in the resolution of the point.
+/// Returns the time in the resolution of the point.
 int64_t PointTime(const RowContext& row, const codec::StoredPoint& point) {
   const int64_t ms = PointTimeMs(row, point);
   return point.qualifier.is_millis() ? ms : ms / 1000;
@@ -138,7 +138,8 @@ Result<std::string> RawText(const RowContext& row, const Cell& cell) {
   return "  " + RawPoints(row, cell, *points);
 }
 
-/// Returns the text in the place of the tags. OpenTSDB prints its exception with the class name.
+/// Returns the text that is printed in place of the tags. OpenTSDB prints its exception with the
+/// class name.
 std::string TagErrorText(const Status& status) {
   if (status.code() != StatusCode::kNotFound) return status.ToString();
   return "net.opentsdb.uid.NoSuchUniqueId: " + std::string(status.message());
