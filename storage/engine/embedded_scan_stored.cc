@@ -1,5 +1,5 @@
-// Rows with cells alongside their points, with duplicates, or with irregular keys. They are read
-// completely and reconciled as readers see them.
+// Reads rows with cells alongside their points, with duplicates, or with irregular keys. They are
+// read completely and reconciled as readers see them.
 #include <algorithm>
 #include <bit>
 #include <utility>

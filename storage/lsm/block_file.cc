@@ -27,10 +27,11 @@ constexpr size_t kZstdBlockMax = 64 << 20;
 constexpr int kZstdLevel = 3;
 constexpr size_t kMagicBytes = 8;
 constexpr size_t kCrcBytes = 4;
-// filter offset, filter size, first and last time, filter crc, packing, crc of the blocks' crcs
+// The fields are: filter offset, filter size, first and last time, filter crc, packing, crc of the
+// blocks' crcs.
 constexpr size_t kTrailerHeadBytes = 8 + 8 + 8 + 8 + 4 + 1 + kCrcBytes;
-// kTrailerHeadBytes, then: index offset, index size, entries, index crc, crc of the preceding
-// trailer, magic
+// The fields after kTrailerHeadBytes are: index offset, index size, entries, index crc, crc of the
+// preceding trailer, magic.
 constexpr size_t kTrailerBytes = kTrailerHeadBytes + 8 + 8 + 8 + 4 + 4 + kMagicBytes;
 
 // Packed and compressed blocks cost readers time, so they must save at least this share of a block

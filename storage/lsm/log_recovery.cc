@@ -265,8 +265,8 @@ Result<LogRecovery> RecoverLog(FileSystem& files, const std::string& folder, uin
   result.next.file_number = next_number;
   result.next.position = position;
   if (at_break == AtBreak::kReport) return result;
-  // What was read may only be in the page cache. Files built from it depend on it from now on, so
-  // it is synced.
+  // Records that were read may only be in the page cache. Files built from them depend on them from
+  // now on, so they are synced.
   for (size_t i = 0; i < walk.numbers.size(); ++i) {
     if (!files.Exists(walk.Path(i))) continue;
     ASSIGN_OR_RETURN(const auto file, files.Open(walk.Path(i), OpenMode::kReadWrite));

@@ -41,7 +41,8 @@ bool TakeOne(std::string_view* text, char lower) {
   return true;
 }
 
-// Digits with at most one decimal point and at least one digit.
+// Removes a mantissa from the front of *text: digits with at most one decimal point and at least
+// one digit. Returns false if there is none.
 template <typename Accept>
 bool TakeMantissa(std::string_view* text, Accept accept) {
   size_t digits = TakeWhile(text, accept);
