@@ -51,8 +51,8 @@ class SeriesFilter {
   /// Returns the UIDs of the tag keys that have filters, ascending, without repeats. The response
   /// contains them if the request has showQuery. Empty if the sub-query selects by TSUID.
   [[nodiscard]] const std::vector<Bytes>& filtered_keys() const { return filtered_keys_; }
-  /// True if the scan must also read the hour that begins at the end of the window, as OpenTSDB's
-  /// fuzzy row filter does.
+  /// Returns true if the scan must also read the hour that begins at the end of the window, as
+  /// OpenTSDB's fuzzy row filter does.
   [[nodiscard]] bool reads_extra_hour() const { return extra_hour_; }
 
  private:
