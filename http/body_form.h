@@ -14,7 +14,7 @@ struct BodyForm {
   ContentCoding coding = ContentCoding::kNone;
   std::string charset;  // "" = UTF-8
 
-  /// True if the body needs no decoding.
+  /// Returns true if the body needs no decoding.
   [[nodiscard]] bool plain() const { return coding == ContentCoding::kNone && charset.empty(); }
 };
 

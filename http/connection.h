@@ -34,7 +34,8 @@ struct Edge;
 struct LinesResult;
 struct Request;
 
-/// Lives as long as an operation on it is pending. Loop thread only, unless said otherwise.
+/// The object lives as long as an operation on it is pending. Its functions may be called only on
+/// the thread of its loop, unless their comments say otherwise.
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
   Connection(Stream stream, Loop& loop);

@@ -75,8 +75,8 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
           if (good && !error) self->Read();
         });
   }
-  /// True if nothing arrived for that time. Bytes in the kernel's buffer count as arrived, because
-  /// the thread does not read while the store is busy.
+  /// Returns true if nothing arrived for that time. Bytes in the kernel's buffer count as arrived,
+  /// because the thread does not read while the store is busy.
   [[nodiscard]] bool IdleFor(int64_t seconds) const {
     boost::system::error_code ignored;
     return intake_.MonotonicMs() - active_ms_ > seconds * 1000 && socket_.available(ignored) == 0;

@@ -74,8 +74,8 @@ class LabelledPoints : public LabelledSink {
   /// Stops storing after an error of the store.
   void Fail(const Status& status);
 
-  /// True if the current series has too many labels and an earlier refusal already has its reason.
-  /// Its points are then refused without reading the labels.
+  /// Returns true if the current series has too many labels and an earlier refusal already has its
+  /// reason. Its points are then refused without reading the labels.
   [[nodiscard]] bool HasTooManyLabels(std::span<const Label> labels) const;
 
   Services& services_;

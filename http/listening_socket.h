@@ -15,7 +15,7 @@
 namespace hg::http {
 
 inline bool SpeaksTls(const Options& options) { return !options.tls.certificate_file.empty(); }
-/// True if Options::port accepts connections without TLS.
+/// Returns true if Options::port accepts connections without TLS.
 inline bool SpeaksPlain(const Options& options) { return !SpeaksTls(options) || options.tls.port; }
 
 /// Owns the socket and closes it in the destructor, unless Release was called.

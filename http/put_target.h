@@ -13,7 +13,7 @@ struct PutTarget {
 
 PutTarget ParsePutTarget(std::string_view target);
 
-/// True for /api/put and /api/v1/put, with any parameters.
+/// Returns true for /api/put and /api/v1/put, with any parameters.
 bool IsPutPath(std::string_view target);
 
 }  // namespace hg::http

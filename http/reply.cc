@@ -7,7 +7,7 @@
 namespace hg::http {
 namespace {
 
-/// True if the handler has packed the body itself.
+/// Returns true if the handler has packed the body itself.
 bool IsPacked(std::string_view headers) {
   return headers.find("Content-Encoding:") != std::string_view::npos;
 }

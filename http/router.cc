@@ -22,13 +22,13 @@ namespace {
 
 constexpr int kApiVersionMax = 1;
 
-/// True for "v" and a digit, which OpenTSDB treats as a version, well-formed or not.
+/// Returns true for "v" and a digit, which OpenTSDB treats as a version, well-formed or not.
 bool LooksLikeVersion(std::string_view segment) {
   return segment.size() >= 2 && LowerCase(segment[0]) == 'v' && segment[1] >= '0' &&
          segment[1] <= '9';
 }
 
-/// Sends an error if the version segment is invalid. True: a reply was sent.
+/// Sends an error if the version segment is invalid. Returns true if a reply was sent.
 bool RefuseVersion(const Request& request, ResponseWriter& out) {
   if (request.segments.size() < 2 || request.endpoint_index != 2) return false;
   std::string_view digits = std::string_view(request.segments[1]).substr(1);
@@ -69,7 +69,8 @@ uint8_t VerbBit(Method method) {
   }
 }
 
-/// Answers OPTIONS and origins that are not allowed, for any path. True: a reply was sent.
+/// Answers OPTIONS and origins that are not allowed, for any path. Returns true if a reply was
+/// sent.
 bool AnswerCors(const Request& request, Services& services, ResponseWriter& out) {
   const std::string* origin = request.Header("origin");
   bool cors = origin != nullptr && !origin->empty() && !services.options.cors_domains.empty() &&

@@ -16,10 +16,10 @@ Method MethodOf(std::string_view verb);
 /// 400.
 bool ParseTarget(Request* request);
 
-/// True if the target's path belongs to an HTTP plug-in of OpenTSDB, "/plugin/…".
+/// Returns true if the target's path belongs to an HTTP plug-in of OpenTSDB, "/plugin/…".
 bool IsPluginPath(std::string_view target);
 
-/// True if the endpoint may be handled on the loop that read the request (Where::kLoop).
+/// Returns true if the endpoint may be handled on the loop that read the request (Where::kLoop).
 bool MayAnswerOnLoop(const Request& request, const Options& options);
 
 /// Answers one request for any path. Runs on a pool thread, where it may block, or on an event loop

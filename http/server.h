@@ -34,7 +34,7 @@ class Server {
   /// changes. Any thread.
   Status ReloadTls();
 
-  /// True if clients on other machines can connect without a certificate: a listener has a
+  /// Returns true if clients on other machines can connect without a certificate: a listener has a
   /// non-loopback address and does not require client certificates.
   [[nodiscard]] bool reached_by_strangers() const;
 

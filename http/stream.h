@@ -27,7 +27,7 @@ class Stream {
   Transfer Receive(char* room, size_t size, size_t* received);
   /// Checks whether received bytes are available, without taking them.
   Transfer Look();
-  /// True if the client has closed or reset the connection, even if unread bytes remain.
+  /// Returns true if the client has closed or reset the connection, even if unread bytes remain.
   [[nodiscard]] bool ClientClosed();
   /// Sends the front of `bytes`; *sent = how many bytes were taken. If fewer than all were taken,
   /// the next call must begin with the rest.

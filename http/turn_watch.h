@@ -16,7 +16,7 @@ namespace hg::http {
 /// CPU time that the calling thread has used, in nanoseconds. The call takes a system call.
 int64_t ThreadCpuNs();
 
-/// Belongs to one loop and its thread.
+/// Measures the turns of one loop. Used only on the thread of that loop.
 class TurnWatch {
  public:
   /// Length in nanoseconds from which a turn counts as a stall.

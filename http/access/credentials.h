@@ -24,7 +24,7 @@ Credentials ReadAuthorization(std::string_view field);
 /// blanks.
 Credentials ReadAuthLine(std::string_view line);
 
-/// True if the line is an `auth` command.
+/// Returns true if the line is an `auth` command.
 bool IsAuthLine(std::string_view line);
 
 }  // namespace hg::http

@@ -20,11 +20,11 @@ inline constexpr size_t kPasswordBytesMax = 511;
 /// cost and the salt. InvalidArgument: the password is empty or too long.
 Result<std::string> HashPassword(std::string_view password);
 
-/// True if the password has this hash, of any kind that crypt(5) supports. Slow on purpose;
+/// Returns true if the password has this hash, of any kind that crypt(5) supports. Slow on purpose;
 /// compares in constant time. False for a hash that cannot be read.
 bool PasswordMatches(std::string_view password, const std::string& hash);
 
-/// True if PasswordMatches supports the hash.
+/// Returns true if PasswordMatches supports the hash.
 bool IsPasswordHash(const std::string& hash);
 
 /// A new random token: "hg_" and 64 hexadecimal digits.

@@ -23,7 +23,7 @@ struct Services;
 /// responses.
 void HandleAdmin(const Request& request, Services& services, ResponseWriter& out);
 
-/// True if the call changes how data is stored, so that it must be a POST.
+/// Returns true if the call changes how data is stored, so that it must be a POST.
 bool AdminChanges(std::string_view call);
 
 /// Runs one call on any store. Returns a JSON document with one line per element. Row keys are

@@ -40,7 +40,7 @@ Result<codec::Annotation> FromParameters(const Request& request, const Services&
   return annotation;
 }
 
-/// Reads the body, or the query string if there is no body. nullopt: an error was sent.
+/// Reads the body, or the query string if there is no body. Returns nullopt if it sent an error.
 std::optional<codec::Annotation> ReadRequest(const Request& request, const Services& services,
                                              ResponseWriter& out) {
   if (request.body.empty()) {

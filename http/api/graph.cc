@@ -82,7 +82,7 @@ bool IsRelative(const std::optional<std::string>& time) {
   return !time || *time == "now" || time->ends_with("-ago");
 }
 
-/// True if a time is a date, so that the time zone matters.
+/// Returns true if a time is a date, so that the time zone matters.
 bool HasDate(const query::Request& request) {
   const auto date = [](const std::optional<std::string>& time) {
     return time && time->find_first_of("/:") != std::string::npos;

@@ -48,7 +48,7 @@ std::optional<int64_t> PromDuration(const Parameters& parameters, std::string_vi
                                     std::optional<int64_t> otherwise, ResponseWriter& out);
 
 /// Reads the parameter "limit", the maximum number of items in a result. Returns SIZE_MAX if it is
-/// absent or 0. nullopt: an error was sent.
+/// absent or 0. Returns nullopt if it sent an error.
 std::optional<size_t> PromLimit(const Parameters& parameters, ResponseWriter& out);
 /// The warning of a result from which items were left out because of the limit.
 inline constexpr std::string_view kTruncated = "results truncated due to limit";
@@ -95,8 +95,8 @@ void AnswerPromText(const Request& request, Services& services, const PromQuesti
 /// Sends {"status":"success","data":DATA}. `data` is JSON.
 void SendPromData(ResponseWriter& out, std::string_view data);
 
-/// Parses the parameter "query". nullptr: an error was sent, or NoWait refused to compile a regular
-/// expression.
+/// Parses the parameter "query". Returns nullptr if it sent an error, or if NoWait refused to
+/// compile a regular expression.
 query::promql::ExprPtr PromExpression(const Request& request, const Parameters& parameters,
                                       Services& services, ResponseWriter& out);
 

@@ -14,7 +14,7 @@
 
 namespace hg::http {
 
-/// True if the field is absent or empty.
+/// Returns true if the field is absent or empty.
 inline bool Missing(const std::optional<std::string>& field) { return !field || field->empty(); }
 
 /// Returns the error message of an invalid point and counts it; "" if the point is valid. Sets

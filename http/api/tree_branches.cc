@@ -43,7 +43,7 @@ Status AddWords(const std::string& text, std::vector<std::string>* words, Reques
   return {};
 }
 
-/// Reads the body, or the query string if there is no body. nullopt: an error was sent.
+/// Reads the body, or the query string if there is no body. Returns nullopt if it sent an error.
 std::optional<SeriesOfTree> ReadSeries(const Request& request, ResponseWriter& out) {
   SeriesOfTree asked;
   if (request.body.empty()) {

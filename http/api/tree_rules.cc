@@ -115,7 +115,7 @@ std::optional<TreeRule> FromParameters(const Request& request, ResponseWriter& o
   return rule;
 }
 
-/// Reads the body, or the query string if there is no body. nullopt: an error was sent.
+/// Reads the body, or the query string if there is no body. Returns nullopt if it sent an error.
 std::optional<TreeRule> ReadRequest(const Request& request, ResponseWriter& out) {
   if (request.body.empty()) return FromParameters(request, out);
   std::optional<JsonValue> body = ParsedBody(request, out);

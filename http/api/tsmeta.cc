@@ -135,7 +135,7 @@ std::optional<TsMetaRequest> FromParameters(const Request& request, ResponseWrit
   return asked;
 }
 
-/// Reads the body, or the query string if there is no body. nullopt: an error was sent.
+/// Reads the body, or the query string if there is no body. Returns nullopt if it sent an error.
 std::optional<TsMetaRequest> ReadRequest(const Request& request, ResponseWriter& out) {
   if (request.body.empty()) return FromParameters(request, out);
   std::optional<JsonValue> body = RequireJsonBody(request, out);

@@ -53,7 +53,7 @@ std::optional<UidMetaRequest> FromParameters(const Request& request, ResponseWri
   return asked;
 }
 
-/// Reads the body, or the query string if there is no body. nullopt: an error was sent.
+/// Reads the body, or the query string if there is no body. Returns nullopt if it sent an error.
 std::optional<UidMetaRequest> ReadRequest(const Request& request, ResponseWriter& out) {
   if (request.body.empty()) return FromParameters(request, out);
   const std::optional<JsonValue> body = RequireJsonBody(request, out);

@@ -30,11 +30,11 @@ class TlsSession {
   /// Sends the TLS close message if the socket can take it now. Only the first call has an effect.
   void Farewell();
 
-  /// True if received bytes, or the end of the stream, are held in this object. Polling the socket
-  /// does not detect such bytes.
+  /// Returns true if received bytes, or the end of the stream, are held in this object. Polling the
+  /// socket does not detect such bytes.
   [[nodiscard]] bool HoldsBytes() const;
-  /// True if Receive or Look waits until the socket is writable instead of readable; a handshake
-  /// may need that.
+  /// Returns true if Receive or Look waits until the socket is writable instead of readable; a
+  /// handshake may need that.
   [[nodiscard]] bool ReceivingWaitsToSend() const { return receiving_waits_to_send_; }
 
   [[nodiscard]] bool Established() const;

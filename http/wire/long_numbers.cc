@@ -14,7 +14,7 @@ size_t Digits(std::string_view text, size_t at) {
   return at;
 }
 
-/// True if `text` is exactly one JSON number.
+/// Returns true if `text` is exactly one JSON number.
 bool IsNumber(std::string_view text) {
   size_t at = text.starts_with('-') ? 1 : 0;
   const size_t whole = Digits(text, at);

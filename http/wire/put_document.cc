@@ -187,7 +187,7 @@ uint64_t BytesOf(const PutPoint& point) {
   return bytes;
 }
 
-/// True for a JSON number beyond the range of a double.
+/// Returns true for a JSON number beyond the range of a double.
 bool IsHuge(std::string_view number) {
   double d = 0;
   const auto [stop, error] = std::from_chars(number.data(), number.data() + number.size(), d);

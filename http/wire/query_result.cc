@@ -175,7 +175,8 @@ void WritePoints(const query::PointColumns& points, const PointFormat& format, P
   format.form.arrays ? json->EndArray() : json->EndObject();
 }
 
-/// Printing costs of other parts, in points: so many bytes of text cost as much as one point.
+/// Costs of printing other parts, as a number of points. For texts: the number of bytes that cost
+/// as much as one point.
 constexpr size_t kTextBytesPerPoint = 24;
 constexpr size_t kAnnotationPoints = 8, kFilterPoints = 4;
 

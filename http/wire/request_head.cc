@@ -49,7 +49,7 @@ constexpr std::array<bool, 256> TableOf() {
   return table;
 }
 
-/// True if kIs holds for all bytes of the text.
+/// Returns true if kIs holds for all bytes of the text.
 template <bool (*kIs)(char)>
 bool All(std::string_view text) {
   static constexpr std::array<bool, 256> kTable = TableOf<kIs>();
