@@ -117,8 +117,8 @@ bool SpellingTable::Ready(uint32_t generation) {
   if (generation != generation_.load(std::memory_order_relaxed)) return false;
   const bool no_reader_behind = FreeRetired();
   if (space_->view->generation != generation || space_->bytes() >= bytes_max_) {
-    // Memory that is kept for readers of old views also counts, so the table is not cleared for its
-    // sake.
+    // bytes() includes memory that is kept for readers of old views. While there are such readers,
+    // the limit may be exceeded only because of that memory, so the table is not cleared.
     if (!no_reader_behind) return false;
     StartAnew();
     FreeRetired();
