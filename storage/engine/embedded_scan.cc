@@ -240,7 +240,7 @@ Status EmbeddedScan::ReadFileRows(ByteView tsuid) {
   const Table& table = *engine_.points_table();
   const KeyLayout& layout = engine_.layout();
   const region::RegionMap& regions = version_->RegionsOf(table.id);
-  // With one region, the slices are the same for all series.
+  // If there is only one region, the slices are the same for all series.
   if (regions.count() > 1 || slices_.empty()) {
     region::SlicesOf(regions, RowKeyPrefix(layout, tsuid), spec_.rows, &slices_);
   }

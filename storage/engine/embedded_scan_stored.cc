@@ -74,7 +74,7 @@ Status EmbeddedScan::LoadCellsOfBucket(ByteView start, ByteView stop) {
       for (;;) {
         ASSIGN_OR_RETURN(const bool more, rows->Next());
         if (!more) break;
-        // Only the existence of the row is noted here. Its cells in memory are read again together
+        // This pass records only that the row exists. Its cells in memory are read again together
         // with its points.
         lsm::CellRow none;
         RETURN_IF_ERROR(NoteKey(rows->key(), source, &none));

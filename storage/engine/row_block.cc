@@ -12,8 +12,8 @@
 namespace hg::points {
 namespace {
 
-// Larger blocks, such as rows with very many points per second, are not packed. The limit also
-// bounds the memory that a damaged block can request.
+// Maximum bytes of a block that is packed. Larger blocks, such as rows with very many points per
+// second, are stored unpacked. The limit also bounds the memory that a damaged block can request.
 constexpr size_t kBlockBytesMax = 16 << 20;
 
 // Fields of an entry that are not fields of a row.

@@ -209,7 +209,8 @@ std::optional<Bytes> KeyFilterBytes(const RowFilter& filter, bool reversed) {
       }
       return std::nullopt;
     case Kind::kTemplate:
-      // With a mask without free bytes, some servers pass every row.
+      // If the mask has no free bytes, some servers pass every row, so the condition is sent in
+      // another form.
       if (std::memchr(filter.mask.data(), 1, filter.mask.size()) == nullptr) {
         if (filter.operand.empty()) return std::nullopt;
         return CompareFilter("RowFilter", RowFilter::Op::kEqual,

@@ -183,7 +183,8 @@ std::vector<std::unique_ptr<Connection>> GatewayPool::TakeStale(State* state, De
   std::move(idle.begin(), fresh, std::back_inserter(stale));
   idle.erase(idle.begin(), fresh);
   state->open -= stale.size();
-  // After this, a restart of the gateway could go unnoticed, and its scanner ids would be invalid.
+  // If these connections are closed, a restart of the gateway could go unnoticed, and its scanner
+  // ids would be invalid.
   if (!stale.empty()) ++state->epoch;
   return stale;
 }

@@ -21,7 +21,7 @@ bool IsDeleteNow(const CellChange& change) {
   return change.kind != Kind::kPut && !change.timestamp_ms;
 }
 
-// Of several puts of one column and time, the last one counts.
+// Keeps only the last of several puts of one column and time.
 std::vector<CellChange> LastPuts(const std::vector<CellChange>& puts) {
   const auto column = [](const CellChange& put) {
     return std::tie(put.family, put.qualifier, put.timestamp_ms);

@@ -14,7 +14,8 @@ namespace {
 // allocation.
 constexpr size_t kNodeBytes = 96;
 constexpr size_t kPieceBytes = 16;
-// Larger values are not packed, because they may be appended to repeatedly.
+// Maximum bytes of a value that is packed. Larger values may be appended to repeatedly, so they are
+// not packed.
 constexpr size_t kPackedMax = 128;
 // A row with more cells and tombstones is wide.
 constexpr size_t kCellsMax = 64;

@@ -44,7 +44,8 @@ bool Covers(const FamilyDescriptor& family, const CellVersion& wider, const Cell
     return OfOneTime(mark.kind) && wider.timestamp_ms == mark.timestamp_ms &&
            wider.kind != mark.kind;
   }
-  // Of two such tombstones the one with the later time is kept. No two have the same kind and time.
+  // If two tombstones cover each other, the one with the later time is kept. No two have the same
+  // kind and time.
   return mark.timestamp_ms < wider.timestamp_ms ||
          (mark.timestamp_ms == wider.timestamp_ms && mark.kind != wider.kind);
 }
@@ -250,7 +251,7 @@ CellVersions MergeVersions(CellVersions newer, CellVersions older) {
   std::merge(std::make_move_iterator(newer.begin()), std::make_move_iterator(newer.end()),
              std::make_move_iterator(older.begin()), std::make_move_iterator(older.end()),
              std::back_inserter(result), SortsBefore);
-  // Of versions with the same name, the first one was written last.
+  // Several versions may have the same name; the first of them was written last and is kept.
   result.erase(std::unique(result.begin(), result.end(), SameName), result.end());
   return result;
 }

@@ -125,7 +125,8 @@ struct Walk {
       Bytes other;
       LogFileHeader header;
       ASSIGN_OR_RETURN(const bool whole, Load(later, &other, &header));
-      // If a file was abandoned for a damaged one, the damage is in the latter.
+      // If the writer abandoned a file because an earlier one was damaged, the damage is reported
+      // for the later file.
       if (!whole && later == i + 1 && synced <= position) place = Path(later) + " at 0";
       if (!whole) continue;
       const Behind records{numbers[later], ByteView(other).substr(kLogFileHeaderBytes),
@@ -144,8 +145,9 @@ struct Walk {
       if (at_break == AtBreak::kCut) return Status::Corruption(*damage);
     }
     if (at_break == AtBreak::kReport) return {};
-    // Newest first, so that a crash here leaves a gap that the next recovery cuts again. A file
-    // without a header is removed too, because the stream continues in another one.
+    // The newest file is removed first, so that a crash in between leaves a gap that the next
+    // recovery cuts again. A file without a header is removed, too, because the records continue in
+    // another file.
     for (size_t later = numbers.size(); later-- > i + (offset > 0 ? 1 : 0);) {
       RETURN_IF_ERROR(files.Remove(Path(later)));
     }
@@ -206,7 +208,8 @@ Result<LogRecovery> RecoverLog(FileSystem& files, const std::string& folder, uin
   Bytes content;
   Bytes next_content;
   LogFileHeader header;
-  std::future<Result<bool>> next;  // the next file, read while the records of this one are visited
+  // The next file, which is read while the records of the current file are visited.
+  std::future<Result<bool>> next;
   for (size_t i = 0; i < walk.numbers.size() && !broken; ++i) {
     bool whole;
     if (i > 0) {
@@ -242,7 +245,7 @@ Result<LogRecovery> RecoverLog(FileSystem& files, const std::string& folder, uin
       position += kLogRecordHeaderBytes + body.size();
     }
     if (first_sequence) result.files.push_back({walk.numbers[i], *first_sequence});
-    // A file that ended regularly is followed by a file that continues exactly here.
+    // If the previous file ended regularly, this file must continue exactly where it ended.
     if (followed) {
       ASSIGN_OR_RETURN(const bool next_whole, next.get());
       if (next_whole && header.start == position) continue;

@@ -102,7 +102,7 @@ void DropOlderPoints(const Part& newer, std::vector<PartPoint>* older) {
       return FindRaw(newer.raw, q) != newer.raw.end() || Contains(newer.gone, q);
     });
   }
-  // Both ascend by time, so one pass finds the common qualifiers.
+  // Both lists are in ascending order of time, so one pass finds the common qualifiers.
   auto from = newer.points.begin();
   std::erase_if(*older, [&](const PartPoint& point) {
     while (from != newer.points.end() && Earlier(*from, point)) ++from;

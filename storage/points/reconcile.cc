@@ -225,7 +225,8 @@ bool Ascends(const std::vector<StoredPoint>& points) {
          }) == points.end();
 }
 
-// Needed only for a compacted cell that is not sorted. For equal times the first point is kept.
+// Sorts points by time. Needed only for a compacted cell that is not sorted. For equal times the
+// first point is kept.
 void SortPoints(std::vector<StoredPoint>* points) {
   std::stable_sort(points->begin(), points->end(),
                    [](const auto& a, const auto& b) { return a.offset_ms() < b.offset_ms(); });

@@ -11,8 +11,8 @@
 
 namespace hg::points {
 
-/// Rows with fewer points have no statistics: decoding them is fast, and statistics would enlarge
-/// them noticeably.
+/// Minimum number of points of a row with statistics. Rows with fewer points are decoded quickly,
+/// and statistics would enlarge them noticeably.
 inline constexpr size_t kStatisticsPointsMin = 100;
 
 /// Computes the statistics of a row. Returns nullopt if a sum in the statistics could differ from

@@ -9,8 +9,8 @@ namespace hg::region {
 namespace {
 
 constexpr int64_t kHourMs = 3'600'000;
-// With too many parts, another slice must remove this factor more parts per byte to replace the
-// best one.
+// Factor by which another slice must remove more parts per byte to replace the best slice. Used if
+// there are too many parts.
 constexpr double kBetterBy = 1.05;
 // The maximum unused time that Pace credits.
 constexpr double kSavedMs = 100;

@@ -114,7 +114,8 @@ class Chooser {
   }
 
   [[nodiscard]] Picked Windows() const {
-    // Larger windows first: data merged to 64 days need not be merged to 8 days before.
+    // Larger windows are examined first, because data that is merged to 64 days need not be merged
+    // to 8 days before.
     std::map<Window, bool> over;
     for (int level = kWindowLevels - 1; level > 0; --level) {
       for (const auto& [window, runs] : windows_) {
