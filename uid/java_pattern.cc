@@ -28,8 +28,8 @@ constexpr uint64_t kQuickSteps = 8 << 20;
 // step.
 constexpr size_t kPatternBytesPerStep = 8;
 constexpr uint32_t kQuickHeapKib = 256;
-// For counted matches: the most steps of one call, the steps per item of the pattern, and the steps
-// between two reports to the context.
+// Limits of counted matches: the maximum number of steps of one call, the steps per item of the
+// pattern, and the steps between two reports to the context.
 constexpr uint64_t kCountedSteps = 8 << 20;
 constexpr uint64_t kStepsPerItem = 16;
 constexpr uint64_t kStepsPerReport = 1 << 14;
@@ -128,7 +128,7 @@ struct JavaPattern::Impl {
   Code code = NoCode();
   bool anchored = false;  // a match can start at one position of a text only
 
-  // Created when they are first needed.
+  // The following members are created when they are first needed.
   mutable std::atomic<uint32_t> matches{0};
   mutable std::once_flag jit_once, counted_once;
   mutable Code jit = NoCode(), counted = NoCode();
