@@ -219,7 +219,7 @@ class LastPointFinder {
       as_before->push_back(i);
     }
     std::deque<Lookup> lookups;
-    // For each wanted series: its lookup, and its index in Lookup::found.
+    // For each wanted series: the lookup that searches it, and its index in Lookup::found.
     std::vector<std::pair<Lookup*, size_t>> found_at(wanted.size());
     for (auto& [key, places] : alike) MakeLookups(wanted, &places, &lookups, &found_at);
     // Few series are found sooner than another thread wakes up.

@@ -220,7 +220,7 @@ Result<PointColumns> MergeAligned(const MergeOptions& options,
     return out;
   }
   if (!ints && FoldsSeries(function)) {
-    // For few instants the memory is too small to be charged.
+    // If there are few instants, the memory is too small to be charged.
     MemoryTally scratch_memory(end - begin >= kFewInstants ? options.watch : nullptr);
     RETURN_IF_ERROR(scratch_memory.Add(FoldedInstants::BytesOf(end - begin)));
     FoldedInstants folded(function, end - begin);

@@ -143,8 +143,8 @@ Result<SeriesFilter> SeriesFilter::Resolve(const ValidSubQuery& query, const Opt
       out.checks_.back().tagk = f.tagk;
     }
     Check& check = out.checks_.back();
-    // Only sub-queries by TSUID can meet a series without the key. Negative filters admit such a
-    // series.
+    // A series without the key can occur only in sub-queries by TSUID. Negative filters admit such
+    // a series.
     const FilterKind kind = f.filter->kind();
     check.admits_missing &=
         kind == FilterKind::kNotLiteralOr || kind == FilterKind::kNotLiteralOrAnyCase;

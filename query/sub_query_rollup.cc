@@ -89,8 +89,8 @@ Status SubQueryRun::ReadLevel(const codec::RollupLevel& level) {
   SeriesSet counts(layout(), &*grid_, &*filter_, &context_.watch);
   ASSIGN_OR_RETURN(const auto second, ScanRollup(&context_.cells, layout(), column, spec_, fix));
   RETURN_IF_ERROR(ReadInto(second.get(), &counts));
-  // Both have the same series in the same order, unless another client wrote in between. Only what
-  // both have is kept.
+  // Both lists have the same series in the same order, unless another client wrote between the two
+  // scans. Only series and intervals that both lists have are kept.
   std::vector<Series>& sums = series_;
   const std::vector<Series>& divisors = counts.series();
   std::erase_if(sums, [&, at = size_t{0}](const Series& s) mutable {

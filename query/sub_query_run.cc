@@ -139,7 +139,8 @@ Status SubQueryRun::PlanRaw(const DownsampleSpec* downsample) {
   return {};
 }
 
-// With limits, OpenTSDB also counts rows of series that the filter refuses. So these rows are read.
+// If there are limits, nothing is chosen, because OpenTSDB also counts rows of series that the
+// filter refuses.
 Result<bool> SubQueryRun::ChooseSeries() {
   bool counted = limits_.bytes_max > 0 || limits_.cells_max > 0;
   if (!filter_->decides() || counted || !context_.points.ListsFromIndex()) return true;

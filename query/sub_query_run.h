@@ -98,7 +98,7 @@ class SubQueryRun {
   /// Computes the buckets of the window. On an event loop it refuses a fill policy with many
   /// buckets (storage/base/no_wait.h).
   Status MakeGrid(const DownsampleSpec& downsample);
-  /// Frees what is not needed once the groups exist.
+  /// Frees memory that is not needed once the groups exist.
   void FreeWorkingMemory();
   /// Applies filters that compare names to the known series, so that the scan reads only series
   /// that they admit. Returns false if there are none.

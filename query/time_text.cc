@@ -35,7 +35,7 @@ std::optional<int64_t> ParseInt(std::string_view text) {
   return value;
 }
 
-// The most digits in a field of a date. Longer years would not fit milliseconds.
+// Maximum number of digits in a field of a date. Longer years would not fit milliseconds.
 constexpr size_t kDateDigitsMax = 8;
 
 // Reads a number with up to kDateDigitsMax digits and an optional sign, like Java's

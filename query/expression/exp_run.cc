@@ -82,7 +82,7 @@ class MetricCursor {
         next_(found.groups.size(), 0),
         taken_(found.groups.size(), true),
         values_(found.groups.size(), 0) {}
-  /// The memory of a cursor over so many groups.
+  /// Returns the memory of a cursor over that many groups.
   static int64_t BytesOf(size_t groups) {
     return static_cast<int64_t>(groups * (sizeof(size_t) + sizeof(double) + 1));
   }
@@ -122,8 +122,8 @@ class MetricCursor {
   std::vector<double> values_;
 };
 
-/// Walks the rows of an expression, one row per step whatever its time is (as OpenTSDB does for
-/// nested expressions).
+/// Walks the rows of an expression, one row for each instant of the result, even if the row has
+/// another time (as OpenTSDB does for nested expressions).
 class TableCursor {
  public:
   /// Uses the series that `joined` takes from this side. If several have equal keys, that is one of

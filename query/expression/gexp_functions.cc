@@ -52,7 +52,7 @@ Result<Bytes> Replaced(std::string_view text, std::string_view what, std::string
   }
 }
 
-// The most additions for one moving average. Long windows over many points are refused.
+// Maximum number of additions for one moving average. Long windows over many points are refused.
 constexpr size_t kAdditionsMax = 2'000'000'000;
 
 /// Reports additions to the context. Four of them count as one step.
@@ -92,7 +92,7 @@ bool SumsAreExact(std::span<const double> numbers) {
 
 // OpenTSDB computes the sum of each window anew, from the newest number back. If another order
 // could round differently, the result would differ in the last digit. In this case the sum is
-// computed like that here.
+// computed in OpenTSDB's order.
 Status AverageByCount(size_t window, PointColumns* points, RequestContext* context) {
   MemoryTally memory(context);
   RETURN_IF_ERROR(memory.Step(points->size()));

@@ -163,7 +163,7 @@ Line FitLine(const Window& window, int64_t origin_ms) {
   const double first = window.values.front();
   if (std::all_of(window.values.begin(), window.values.end(),
                   [&](double value) { return value == first; })) {
-    // For equal values the formulas below would give a slope that is only a rounding error.
+    // If all values are equal, the formulas below would give a slope that is only a rounding error.
     if (std::isinf(first)) return {kNaN, kNaN};
     return {0, first};
   }
