@@ -31,8 +31,9 @@ constexpr uint64_t kWholeBodyBytesMax = 8192;
 
 /// Requests with larger bodies are not tried on the loop.
 constexpr size_t kLoopBodyBytesMax = 16384;
-/// Larger bodies of points are unpacked, parsed and stored on the pool. One of this size has about
-/// 15,000 points and takes about two milliseconds, during which the loop's other clients wait.
+/// Maximum bytes of a body of points that a loop handles. Larger bodies are unpacked, parsed and
+/// stored on the pool. A body of this size has about 15,000 points and takes about two
+/// milliseconds, during which the loop's other clients wait.
 constexpr size_t kLoopPointsBytesMax = 1 << 20;
 
 constexpr size_t kKeptPoints = 100'000;
@@ -265,7 +266,8 @@ bool Connection::OnBody(std::string_view body) {
 
 bool Connection::OnPackedBody(std::string_view body, BodyForm form) {
   const uint64_t body_max = edge_.options.body_bytes_max;
-  // Other charsets never take the fast path, and their tables may be read from disk.
+  // Bodies in charsets other than UTF-8 never take the fast path, and the tables of these charsets
+  // may have to be read from disk.
   if (body.size() > kLoopPointsBytesMax || !form.charset.empty())
     return Handle(body, std::move(form)), true;
   const Status read = ReadBody(form, body, std::min<uint64_t>(body_max, kLoopPointsBytesMax),

@@ -15,8 +15,8 @@
 
 namespace hg::http {
 
-/// Created on the loop; GiveBack must be called once, on any thread. Copies share one reference,
-/// because std::function needs copies.
+/// Must be created on the loop. GiveBack must be called once, on any thread. Copies share one
+/// reference, because std::function needs copies.
 class LentConnection {
  public:
   LentConnection(std::shared_ptr<Connection> connection, Loop& loop)

@@ -106,7 +106,7 @@ class Server::Impl {
       }
     });
     CloseConnections(false);
-    // This thread ends requests that still run after kRequestGraceMs. After kStopGraceMs it
+    // A thread that ends requests that still run after kRequestGraceMs. After kStopGraceMs it
     // disconnects clients that have not taken their responses.
     std::mutex mutex;
     std::condition_variable finished;
@@ -137,7 +137,7 @@ class Server::Impl {
  private:
   using Loops = std::vector<std::unique_ptr<Loop>>;
 
-  /// Used by the first loop's thread once that runs.
+  /// A listening socket. Once the first loop's thread runs, only that thread uses it.
   struct Listener {
     Listener(asio::io_context& io, TlsContext* tls_or_null)
         : acceptor(io), pause(io), tls(tls_or_null) {}

@@ -13,7 +13,7 @@ namespace hg::http {
 
 using Digest = std::array<unsigned char, 32>;
 
-/// Longer passwords are refused, because libcrypt does not accept them.
+/// Maximum length of a password in bytes. libcrypt does not accept longer ones.
 inline constexpr size_t kPasswordBytesMax = 511;
 
 /// Returns a crypt(5) hash of the password with a new salt. The hash contains the algorithm, its

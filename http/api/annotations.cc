@@ -124,7 +124,7 @@ void ListGlobals(const Request& request, Services& services, ResponseWriter& out
   const Result<int64_t> end_ms =
       ParseRequestTime(NonEmptyParameter(request, "end_time").value_or("0ms"), services);
   if (!end_ms.ok()) return SendError(out, request, 500, end_ms.status().message());
-  // The default end is the current time, which OpenTSDB uses in milliseconds here.
+  // If the request has no end, the end is the current time, which OpenTSDB takes in milliseconds.
   const int64_t end = *end_ms / 1000 == 0 ? services.clock.NowMs() : *end_ms / 1000;
 
   const auto found = services.annotations.Globals(*start_ms / 1000, end, *request.running);

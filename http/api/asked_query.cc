@@ -106,8 +106,8 @@ void SendQueryFailure(const Request& request, Services& services, const Status& 
 void FailQuery(const Request& request, Services& services, const Status& status,
                query::RunningRequest& running, ResponseWriter& out) {
   if (QueryFailureStatus(status) == 400) {
-    // As in OpenTSDB (QueryRpc, its ErrorCB): of failures while the query runs, only an unknown
-    // name counts as invalid.
+    // OpenTSDB counts only an unknown name as an invalid query, of all failures while a query runs
+    // (the ErrorCB of its QueryRpc). The counters do the same.
     Counters& counters = services.counters;
     auto& counter =
         status.code() == StatusCode::kNotFound ? counters.query_invalid : counters.query_exceptions;

@@ -50,9 +50,9 @@ void SendRedirect(const Request& request, ResponseWriter& out) {
   SendBody(out, 200, "text/html; charset=UTF-8", page);
 }
 
-/// HTTP status of a query that failed while it ran. Limits have the same status as at /api/query.
-/// Other failures, such as an unknown name, an infinity or duplicates, are 500, unlike at
-/// /api/query.
+/// Returns the HTTP status of a query that failed while it ran. Limits have the same status as at
+/// /api/query. Other failures, such as an unknown name, an infinity or duplicates, are 500, unlike
+/// at /api/query.
 int RunFailureStatus(const Status& status) {
   switch (status.code()) {
     case StatusCode::kLimitExceeded:

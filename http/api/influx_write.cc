@@ -67,7 +67,7 @@ class InfluxWrite {
       return SendStatus(out_, request_, committed);
     }
     if (!exhausted_.ok()) return SendWriteRefusal(out_, request_, exhausted_);
-    // Counted at the end, because a client repeats a request that got 503.
+    // The text fields are counted at the end, because a client repeats a request that got 503.
     counters_.text_fields.fetch_add(text_fields_, std::memory_order_relaxed);
     if (bad_lines_ == 0) return SendBody(out_, 204, "", {});
     std::string text = "partial write: " + std::to_string(bad_lines_) + " of " +
@@ -149,8 +149,8 @@ class InfluxWrite {
     }
     text_fields_ += parts.text_fields;
     if (parts.fields.empty()) return {};
-    // Checked before the first field is added: an invalid line is refused as a whole, but the loop
-    // below may store its first fields.
+    // The names are checked before the first field is added, because an invalid line must be
+    // refused as a whole.
     for (const InfluxField& field : parts.fields)
       if (!IsUtf8(field.name))
         return Status::InvalidArgument("the field \"" + field.name + "\" is no UTF-8");

@@ -105,7 +105,8 @@ class FederateText {
       instance = instance || label == kInstance;
       WriteLabel(&separator, NameText(label), value);
     }
-    // Without this label, the server that scrapes would set it to the address of this one.
+    // A sample without the label `instance` would get the address of this server from the server
+    // that scrapes it.
     if (!instance) WriteLabel(&separator, std::string(kInstance), "");
     text_ += "} ";
     promql::AppendScrapedText(newest.value, &text_);

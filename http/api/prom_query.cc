@@ -86,8 +86,8 @@ struct Work {
     return {};
   }
 
-  /// Removes the series beyond the limit. Those of a range query are in the order of their labels.
-  /// Returns whether there were any.
+  /// Removes the series beyond the limit. The series of a range query are in the order of their
+  /// labels. Returns whether any series was removed.
   Result<bool> Truncate(size_t limit, bool range) {
     RETURN_IF_ERROR(evaluator.memory().Step(SamplesOf(value)));
     std::erase_if(value.vector, [](const promql::VectorSeries& one) {

@@ -22,7 +22,7 @@ namespace {
 /// it.
 constexpr std::string_view kSpokenVersion = "3.5.0";
 
-/// Paths below /api/v1 and what is always returned there.
+/// A path below /api/v1 that always returns the same text.
 struct Nothing {
   std::string_view path, data;
 };

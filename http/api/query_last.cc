@@ -57,7 +57,7 @@ void HandleQueryLast(const Request& request, Services& services, ResponseWriter&
   std::optional<query::LastPointQuery> asked = ReadAsked(request, services, out);
   if (!asked) return;
   if (asked->queries.empty()) return SendError(out, request, 400, "Missing sub queries");
-  // For metric queries a negative value silently counts as 0.
+  // A negative value is an error only for queries by TSUID. For metric queries it counts as 0.
   const auto by_tsuid = [](const query::LastPointSubQuery& sub) { return !sub.tsuids.empty(); };
   if (asked->back_scan_hours < 0 &&
       std::any_of(asked->queries.begin(), asked->queries.end(), by_tsuid)) {

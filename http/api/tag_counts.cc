@@ -29,8 +29,8 @@ constexpr int32_t kValuesShown = 25;
 constexpr int32_t kValuesMax = 10000;
 // Memory of one more value in a table that is half full, including the table's growth.
 constexpr int64_t kValueBytes = 64;
-// Looking up a name may need a request to another machine, so the query is checked after so many
-// lookups.
+// Cost of looking up a name, in steps. A look-up may need a request to another machine, so the
+// query must be checked after few of them.
 constexpr uint64_t kStepsPerName = 1 << 10;
 
 // An id as a number, to save memory with a million values. Ids have at most 8 bytes.

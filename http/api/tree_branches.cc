@@ -123,7 +123,7 @@ class SharedRoot {
   }
 
  private:
-  /// Of leaves with the same name, the first one stays.
+  /// Adds a leaf, unless there is one with the same name.
   Status AddLeaf(const std::string& name, const Bytes& tsuid) {
     constexpr size_t kNodeBytes = 96;
     if (names_.contains(name)) return {};
@@ -236,7 +236,7 @@ void HandleTreeTest(const Request& request, Services& services, ResponseWriter& 
     if (!meta.ok()) return SendStatus(out, request, meta.status());
     if (tree->rules.empty()) return SendError(out, request, 500, "The tree has no rules");
     Result<uid::TreePath> path = uid::FindTreePath(*tree, *meta, true, running);
-    // OpenTSDB throws an exception here.
+    // The status is 500, because OpenTSDB throws an exception in this case.
     if (!path.ok() && path.status().code() == StatusCode::kUnsupported)
       return SendError(out, request, 500, path.status().message());
     if (!path.ok()) return SendStatus(out, request, path.status());
@@ -247,7 +247,7 @@ void HandleTreeTest(const Request& request, Services& services, ResponseWriter& 
     tested.messages = std::move(path->messages);
     tested.meta = std::move(*meta);
   }
-  // Of equal TSUIDs, the last result replaces the first one at its position.
+  // If the request has a TSUID several times, its last result takes the place of the first one.
   std::vector<uint32_t> hashes;
   std::vector<std::string> keys;
   std::map<std::string_view, size_t> places;  // index of each text in `keys`

@@ -183,7 +183,7 @@ void Write(const Request& request, Services& services, ResponseWriter& out, bool
   if (!asked) return;
   if (asked->tsuid.empty())
     return WriteByName(request, services, out, std::move(asked->fields), replace);
-  // Checked before the series is looked up.
+  // The fields are checked before the series is looked up.
   if (!asked->fields.HasChanges()) return SendEmpty(out, 304);
   Result<Bytes> tsuid = ParseHex(asked->tsuid);
   if (!tsuid.ok()) return SendArgumentError(out, request, tsuid.status());

@@ -49,7 +49,7 @@ std::optional<UidMetaRequest> FromParameters(const Request& request, ResponseWri
   asked.fields.display_name = NonEmptyParameter(request, "display_name").value_or("");
   asked.fields.description = NonEmptyParameter(request, "description").value_or("");
   asked.fields.notes = NonEmptyParameter(request, "notes").value_or("");
-  // Unlike in a body, `created` is ignored here.
+  // The parameter `created` is ignored, unlike the member of a body.
   return asked;
 }
 
@@ -82,7 +82,7 @@ void Get(const Request& request, Services& services, ResponseWriter& out) {
 void Write(const Request& request, Services& services, ResponseWriter& out, bool replace) {
   std::optional<UidMetaRequest> asked = ReadRequest(request, out);
   if (!asked) return;
-  // Checked before the id is looked up.
+  // The fields are checked before the id is looked up.
   if (!asked->fields.HasChanges()) return SendEmpty(out, 304);
   const Result<Bytes> id = ParseHex(asked->id);
   if (!id.ok()) return SendFailure(out, request, id.status(), 400);

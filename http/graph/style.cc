@@ -159,7 +159,7 @@ Status ReadLegend(const Parameters& parameters, Legend* legend) {
     } else if (word == "top" || word == "bottom") {
       legend->along = word == "top" ? Place::kBegin : Place::kEnd;
     } else if (word == "center") {
-      // As in gnuplot, it applies to the direction that no other word sets.
+      // As in gnuplot, "center" applies to the direction that no other word sets.
       (across_given ? legend->along : legend->across) = Place::kCenter;
     } else {
       return Wrong("key", *text, "has a word that is no place of a key");
@@ -188,7 +188,8 @@ constexpr std::pair<std::string_view, LineForm> kForms[] = {
     {"steps", LineForm::kSteps},     {"impulses", LineForm::kBars},
     {"boxes", LineForm::kBars},
 };
-// gnuplot's names. gnuplot draws different curves for them; here all are the same curve.
+// gnuplot's names of smoothings. gnuplot draws different curves for them; Hourglass draws the same
+// curve for all.
 constexpr std::pair<std::string_view, Smoothing> kSmoothings[] = {
     {"unique", Smoothing::kNone},        {"frequency", Smoothing::kNone},
     {"fnormal", Smoothing::kNone},       {"cumulative", Smoothing::kCumulative},

@@ -96,7 +96,7 @@ class Cursor {
     count += decimals;
     if (count == 0) return false;
     if (AtTokenEnd() && count <= kExactDigits) {
-      // Both are exact as doubles, so their quotient is the nearest double.
+      // Digits and power are exact as doubles, so their quotient is the nearest double.
       const double d = static_cast<double>(digits) / kPowersOfTen[decimals];
       *value = PointValue::Double(negative ? -d : d);
       return true;

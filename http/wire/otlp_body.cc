@@ -27,7 +27,7 @@ using protobuf_wire::TakeVarint;
 
 constexpr uint64_t kNsPerMs = 1000000;
 
-// Tags of the fields that are read here, in the order of the messages in the protocol.
+// Tags of the fields that this parser reads, in the order of the messages in the protocol.
 constexpr uint8_t kResourceMetrics = Tag(1, kSized);
 constexpr uint8_t kResource = Tag(1, kSized), kScopeMetrics = Tag(2, kSized);
 constexpr uint8_t kScope = Tag(1, kSized), kMetric = Tag(2, kSized);

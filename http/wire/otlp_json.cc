@@ -185,7 +185,7 @@ class Encoder {
     return true;
   }
 
-  /// Numbers given as texts, such as NaN, are left to protobuf.
+  /// Adds a number. Numbers that are given as texts, such as NaN, are left to protobuf.
   bool AddDouble(dom::element value) {
     double number = 0;
     int64_t whole = 0;

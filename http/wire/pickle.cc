@@ -23,8 +23,8 @@ namespace {
 /// of an object count again, so a million references are limited as well.
 constexpr size_t kPickleNodesMax = 262144;
 
-/// Pickles memoize objects under consecutive numbers. At most so many numbers may be skipped at
-/// once.
+/// Maximum number of consecutive memo numbers that a pickle may skip. Pickles memoize objects under
+/// consecutive numbers.
 constexpr uint64_t kNumbersLeftOutMax = 16;
 constexpr uint32_t kNowhere = UINT32_MAX;
 
@@ -312,7 +312,7 @@ class Unpickler {
     if (!TakeNumber(width, &number)) return false;
     return PushInt(is_signed ? static_cast<int32_t>(number) : static_cast<int64_t>(number));
   }
-  /// Takes a little-endian two's complement number; here at most 64 bits.
+  /// Takes a little-endian two's complement number of at most 64 bits.
   bool Long(size_t length_width) {
     uint64_t length = 0, number = 0;
     if (!TakeNumber(length_width, &length) || length > 8 || !TakeNumber(length, &number))

@@ -64,7 +64,8 @@ inline bool ParsePlainValue(std::string_view text, EntryPath path, PointValue* v
       mantissa = mantissa * 10 + static_cast<unsigned>(*p++ - '0');
     if (p == fraction) return false;
     if (p == end && !long_integer && p - digits <= kExactDigits + 1) {
-      // Both are exact as doubles, so their quotient is the nearest double.
+      // The digits and the power of ten are exact as doubles, so their quotient is the nearest
+      // double.
       const double quotient = static_cast<double>(mantissa) / kPowersOfTen[p - fraction];
       *value = FloatingValue(negative ? -quotient : quotient, path);
       return true;

@@ -195,8 +195,9 @@ bool IsHuge(std::string_view number) {
          number.find(".e") == std::string_view::npos && number.find(".E") == std::string_view::npos;
 }
 
-/// Returns the body with such numbers as strings. The JSON reader refuses them, but here a number
-/// is used as text. A value such as 1e400 is refused later, as a single point.
+/// Returns the body with numbers beyond the range of a double as strings. The JSON reader refuses
+/// such numbers, but put documents use numbers as texts. A value such as 1e400 is refused later, as
+/// a single point.
 std::string QuoteHugeNumbers(std::string_view body) {
   std::string quoted;
   for (size_t i = 0; i < body.size();) {

@@ -18,7 +18,8 @@ namespace ondemand = simdjson::ondemand;
 
 /// The parser is recreated if its capacity exceeds this.
 constexpr size_t kKeptCapacityMax = 8 << 20;
-/// Longer arrays are parsed in windows, so that the working memory stays small.
+/// Maximum bytes that are parsed at once. Longer arrays are parsed in windows of this size, so that
+/// the working memory stays small.
 constexpr size_t kWindowBytes = 1 << 20;
 
 std::string_view WithoutTrailingBlanks(std::string_view text) {

@@ -386,7 +386,7 @@ void WriteSubQuery(const query::SubQuery& text, size_t index, const std::vector<
   json->Member("showHistogramBuckets", text.show_histogram_buckets);
   json->Key("tags");
   json->BeginObject();
-  // For duplicate keys the last filter counts.
+  // If a key occurs several times, the last filter counts.
   std::map<std::string_view, const FilterSpec*> grouping;
   for (const FilterSpec& f : text.filters) {
     if (f.group_by) grouping[f.tagk] = &f;

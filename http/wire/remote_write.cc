@@ -236,7 +236,7 @@ Status ReadSymbols(std::string_view bytes, RequestMemory::Room* room, Symbols* s
         symbols->push_back(text);
         return {};
       }));
-  // Empty references mean the first symbol.
+  // A series without a reference refers to the first symbol.
   if (symbols->empty() || symbols->front().empty()) return {};
   return Status::InvalidArgument("The first symbol of the request is not empty");
 }
