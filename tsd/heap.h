@@ -8,8 +8,8 @@ namespace hg::tsd {
 /// Returns the bytes of this process that are in memory (Linux: RSS). 0 if /proc cannot be read.
 uint64_t ResidentBytes();
 
-/// Used by one thread. A process should have only one object, because it changes settings of
-/// malloc.
+/// Only one thread may use the object. A process should have only one object, because it changes
+/// settings of malloc.
 class Heap {
  public:
   /// Limits what malloc keeps, for the whole process. `memory_limit_bytes`: tsd.memory.limit.

@@ -161,7 +161,7 @@ http::Mode ReadMode(const Config& config) {
 
 Result<http::Options> ReadHttpOptions(const Config& config) {
   http::Options options;
-  // An environment variable and not a setting, because only test suites use it.
+  // This is an environment variable and not a setting, because only test suites use it.
   if (const char* text = std::getenv("HOURGLASS_TURN_CPU_MS_MAX"); text != nullptr)
     options.turn_cpu_ms_max = std::max(0, std::atoi(text));
   if (config.Has("tsd.network.bind")) options.bind = config.String("tsd.network.bind");
@@ -187,7 +187,8 @@ Result<http::Options> ReadHttpOptions(const Config& config) {
       std::max(memory_bytes / 8, 6 * std::min(options.body_bytes_max, memory_bytes));
   options.telnet_return_errors = config.Bool("tsd.rpc.telnet.return_errors");
   options.mode = ReadMode(config);
-  // OpenTSDB compares these three literally, so no other text counts (opentsdb-schema.md §19.2).
+  // OpenTSDB compares the values of these three settings literally, so no other text than "true"
+  // counts (opentsdb-schema.md §19.2).
   options.api_enabled = config.String("tsd.core.enable_api") == "true";
   options.ui_enabled = config.String("tsd.core.enable_ui") == "true";
   options.diediedie_enabled = config.String("tsd.no_diediedie") == "false";

@@ -49,7 +49,7 @@ Result<RollupState::Mark*> RollupState::Leave(std::unique_lock<std::mutex>* lock
   const uint64_t times_forgotten = times_forgotten_;
   lock->unlock();
   const CommitLater later;  // the change that the marker is for follows it in the log
-  // Other threads wait for the marker, so its state must be set in every case.
+  // Other threads wait for the marker, so its state must be set even if the write fails.
   Status put = Survive([&] { return too_many ? table_.TellMissed() : table_.PutMark(key); });
   lock->lock();
   if (put.ok() && too_many) put = Survive([this] { Forget(); });

@@ -68,7 +68,7 @@ Status RollupState::CheckTable(const codec::RollupLevel& level,
 
 // Running writes with markers become writes without markers.
 void RollupState::Forget() {
-  // Everything is cleared, or nothing if memory runs out.
+  // If memory cannot be allocated, nothing is cleared, because this copy is made first.
   std::map<MetricHour, uint32_t> writes = unmarked_;
   for (const auto& [key, mark] : marks_)
     if (mark.writers > 0) writes[key] += mark.writers;
@@ -226,7 +226,8 @@ Result<uint32_t> RollupState::KeepBefore(const Bytes& metric, uint32_t wanted) {
     if (KeepsPoints(at->second)) bound = at->first.second;
   bound -= bound % kDay;
   if (bound <= old.before) return had;
-  // Memory may run out until here, or in the write below, where that is handled as a failure.
+  // Until this line, allocation failures change nothing. In the write below, they are handled as a
+  // failure.
   const KeptRollups kept = old.UpTo(bound, places);
   KeptRollups before = old, behind = kept;
   KeptRollups& known = kept_[metric];

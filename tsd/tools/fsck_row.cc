@@ -59,7 +59,8 @@ class RowCheck {
       CheckCell(cell);
     }
     row_.has_points = !points_.empty();
-    // A row with a compacted cell is rewritten completely, which is known only here.
+    // Decided here, because only now it is known whether the row has a compacted cell. Such a row
+    // is rewritten completely.
     joining_ = has_compacted_ || options_.compact;
     std::stable_sort(points_.begin(), points_.end(), Earlier);
     for (size_t begin = 0, end = 0; begin < points_.size(); begin = end) {

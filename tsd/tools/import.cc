@@ -228,7 +228,7 @@ class Importer {
   std::unordered_map<SeriesNumber, int64_t> last_ms_;
   std::vector<PointEntry> batch_;
   uint64_t batches_ = 0;
-  /// Set by the log, possibly after this object is destroyed.
+  /// An error that the log reports, possibly after this object is destroyed.
   struct Failure {
     std::mutex mutex;
     Status status;

@@ -128,8 +128,8 @@ Status RangeWriter::Settle(const SourceRows& source, Found* found) const {
   RETURN_IF_ERROR(WithRoom([&] { return there_.Mutate(table_, found->mutations); }));
   ASSIGN_OR_RETURN(std::vector<size_t> different, StillDifferent(source, found->changed));
   if (different.empty()) return {};
-  // The target deleted such a column later than the source wrote it, and the delete hides cells
-  // with the source's time. So the cells are written with the current time.
+  // The cells are written with the current time. Otherwise a delete in the target, which is newer
+  // than the source's cell, would hide them.
   RowRules now = rules_;
   now.keep_times = false;
   std::vector<RowMutation> mutations;

@@ -20,7 +20,7 @@ namespace hg::tsd {
 Result<std::vector<Row>> GetWholeRows(Store& store, const std::string& table,
                                       std::span<const Bytes> keys);
 
-/// For one thread. The store must outlive it.
+/// Only one thread may use the object. The store must outlive it.
 class MigrateReader {
  public:
   struct Chunk {
