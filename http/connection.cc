@@ -24,9 +24,9 @@ constexpr uint64_t kFreeBodyBytes = 64 * 1024;
 /// A receive buffer above this size shrinks after the reply.
 constexpr size_t kKeptBytes = 1 << 20;
 constexpr int64_t kLingerS = 2;
-/// A TLS handshake must be complete within this time.
+/// Maximum duration of a TLS handshake in seconds.
 constexpr int64_t kHandshakeS = 10;
-/// Sent bytes are removed from the front of out_ in pieces of this size.
+/// Number of sent bytes after which they are removed from the front of out_.
 constexpr size_t kSentBytesKept = 64 * 1024;
 /// Telnet clients often never read. After this time their lines run again, and replies are dropped.
 constexpr int64_t kDeafAfterS = 5;

@@ -1,4 +1,4 @@
-// The HTTP part of a connection (connection.h).
+// The part of Connection that handles HTTP (connection.h).
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
@@ -437,7 +437,7 @@ void Connection::Handle(std::string_view body, BodyForm form) {
     job->turn = &turn;
     bool keep_alive = false;
     (void)Survive([&] { keep_alive = Answer(*job->request, job->form, edge, job->reply); });
-    // If End failed for lack of memory, Pump detects it below.
+    // If End failed for lack of memory, the function Pump detects it.
     (void)Survive([&] { replies->End(keep_alive); });
     lent.GiveBack([](Connection& connection) { connection.Pump(); });
   };

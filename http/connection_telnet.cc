@@ -1,4 +1,4 @@
-// The telnet part of a connection (connection.h).
+// The part of Connection that handles telnet (connection.h).
 
 #include <algorithm>
 

@@ -44,7 +44,7 @@ bool IsAnotherProtocol(std::string_view line) {
 /// A connection. It lives while a read is pending.
 class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnection> {
  public:
-  /// `writer`: write limits of the client; null = unlimited.
+  /// Creates a connection. `writer`: write limits of the client; null = unlimited.
   GraphiteConnection(tcp::socket socket, Form form, GraphiteIntake& intake, TurnWatch& turns,
                      std::shared_ptr<Writer> writer, std::unordered_set<GraphiteConnection*>& all)
       : socket_(std::move(socket)),

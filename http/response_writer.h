@@ -23,7 +23,8 @@ class ResponseWriter {
   virtual void AddHeader(std::string_view name, std::string_view value) = 0;
   /// Appends to the body. Returns false if the client is gone; then stop working.
   virtual bool Write(std::string_view bytes) = 0;
-  /// True once bytes were sent, so that status and headers can no longer change. Any thread.
+  /// Returns true once bytes were sent, so that status and headers can no longer change. Any
+  /// thread.
   [[nodiscard]] virtual bool Started() const = 0;
   /// If no bytes were sent yet, drops everything that was written. A handler can then send an error
   /// instead, even if it fails late.

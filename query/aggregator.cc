@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// A function object, so that the compiler can inline it.
+// Compares two doubles as Java does. It is a function object, so that the compiler can inline it.
 constexpr auto kJavaLess = [](double a, double b) { return JavaLess(a, b); };
 
 constexpr Aggregator kAggregators[] = {

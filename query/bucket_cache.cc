@@ -77,7 +77,7 @@ BucketCache::OldHours BucketCache::Find(const Bytes& shape, ByteView metric, con
       const ByUse::iterator kept = hour->second;
       if (kept->generation != out.generations[(base - rows.begin) / kRowSpan]) {
         ++stats_.stale;
-        Erase(kept, &gone);  // erases the shape as well if this was its last hour
+        Erase(kept, &gone);  // also erases the shape if this was its last hour
         break;
       }
       used.push_back(kept);

@@ -71,7 +71,7 @@ Result<DownsampleSpec> ParseDownsample(std::string_view text) {
         return Status::InvalidArgument("The interval is too long for a calendar: " +
                                        std::string(text));
       }
-      // One bucket since the epoch, as with any interval of this length.
+      // All points since the epoch are in one bucket, as with any interval of this length.
       out.interval = {kIntervalMaxMs, TimeUnit::kMillis};
     }
   }

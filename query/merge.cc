@@ -22,8 +22,8 @@ Status Infinite(const MergeOptions& options, double value, int64_t t) {
                                  std::to_string(t));
 }
 
-/// Collects steps and reports them in larger pieces. A report costs more than an instant of few
-/// series.
+/// Collects steps and reports them in larger pieces, because a report costs more than computing an
+/// instant of few series.
 class Steps {
  public:
   explicit Steps(RequestContext* watch) : watch_(watch) {}

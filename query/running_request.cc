@@ -119,7 +119,7 @@ Status RunningRequest::LookLarge() {
   lane_failure_ = lane_.Enter(bytes_.load(std::memory_order_relaxed), [this] { return Check(); });
   phase_.store(RequestPhase::kWorking, std::memory_order_relaxed);
   in_lane_ = lane_failure_.ok();
-  // Later calls of Step and Charge then skip this function.
+  // Once large_ is set, later calls of Step and Charge skip this function.
   if (in_lane_) large_.store(true, std::memory_order_relaxed);
   return lane_failure_;
 }

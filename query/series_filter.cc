@@ -10,8 +10,8 @@
 namespace hg::query {
 namespace {
 
-/// A filter whose key is resolved to a UID. For short lists of literals the values are resolved as
-/// well.
+/// A filter whose key is resolved to a UID. If its list of literals is short, the values are
+/// resolved, too.
 struct Resolved {
   std::shared_ptr<const TagFilter> filter;
   Bytes tagk;

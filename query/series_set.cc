@@ -57,7 +57,7 @@ void NotePoints(int64_t first_ms, int64_t last_ms, uint64_t points, Series* seri
   series->raw_points += points;
 }
 
-// Records the row by its points or by its statistics, whichever it has.
+// Records the row by its points, or by its statistics if it has no points.
 void NoteRow(const RowHour& row, Series* series) {
   const int64_t base_ms = int64_t{row.base} * 1000;
   if (row.statistics != nullptr) {

@@ -180,7 +180,8 @@ void SubQueryRun::KeepHours() {
   }
 }
 
-// The sets did not fill the series, because the cached hours come before what the sets read.
+// The fill policy is applied here and not in the sets, because the cached hours precede the hours
+// that the sets have read.
 Status SubQueryRun::FillAll() {
   const auto fill_bytes = static_cast<int64_t>(grid_->fill_grid().size()) * kPointBytes;
   for (Series& s : series_) {

@@ -1,4 +1,5 @@
-// Computes the maximum of maxima, or the minimum of minima, without reading all series completely.
+// Uses ExtremeFold for a sub-query: the maximum of maxima, or the minimum of minima, is computed
+// without reading all series completely.
 
 #include <algorithm>
 

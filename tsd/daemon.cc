@@ -122,7 +122,7 @@ bool ChangesNames(const RowMutation& row) {
   return row.changes.empty() || std::any_of(row.changes.begin(), row.changes.end(), of_name);
 }
 
-/// The layers, built from the bottom up. Each uses those before it.
+/// All layers of the daemon, built from the bottom up. Each member uses only members before it.
 class Daemon {
  public:
   Daemon(Session& session, const Clock& clock, DaemonOptions options)
@@ -315,7 +315,8 @@ class Daemon {
                {{"address", Address()}});
   }
 
-  /// New series are sorted into trees if the settings say so.
+  /// Returns the options of the series tracker. If the settings enable trees, new series are placed
+  /// in trees.
   uid::SeriesTrackerOptions TrackerOptions() {
     uid::SeriesTrackerOptions options = ReadSeriesTrackerOptions(session_.config());
     if (session_.config().Bool("tsd.core.tree.enable_processing"))
@@ -463,7 +464,8 @@ class Daemon {
   http::Services services_;
   http::Server server_;
   http::GraphiteServer graphite_;
-  std::unique_ptr<local::LocalServer> tools_;  // null: tools must wait until this process ends
+  // Null: tools cannot use the data directory until this process ends.
+  std::unique_ptr<local::LocalServer> tools_;
 };
 
 /// Opens the store. If a store on another machine is not reachable yet, waits for it. Without the

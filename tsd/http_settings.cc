@@ -211,7 +211,7 @@ Result<http::Options> ReadHttpOptions(const Config& config) {
 
 Result<std::string> ReadUsersFile(const Config& config) {
   if (!config.Bool("tsd.core.authentication.enable")) return std::string();
-  // If authentication is enabled, the daemon must not start without it.
+  // If the settings enable authentication, the daemon must not start without users.
   if (!config.Has("tsd.core.authentication.users"))
     return Status::InvalidArgument(
         "setting tsd.core.authentication.enable = \"" +

@@ -304,8 +304,8 @@ class Translator {
   /// to the ']' of the whole class, which is not consumed.
   Result<std::string> Class(bool bracketed) {
     if (++depth_ > kDepthMax) return Wrong("classes nested too deeply");
-    std::string set;    // parts that cannot be in brackets
-    std::string items;  // parts that can
+    std::string set;    // parts of the class that cannot be in brackets
+    std::string items;  // parts of the class that can be in brackets
     const bool negated = bracketed && Peek() == '^';
     if (negated) Take();
     while (true) {

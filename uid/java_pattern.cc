@@ -104,7 +104,7 @@ int OnItem(pcre2_callout_block* block, void* data) {
   return account.failure.ok() ? 0 : PCRE2_ERROR_CALLOUT;
 }
 
-/// Allocates memory for a counted match, and charges it before.
+/// Charges memory for a counted match, and allocates it.
 void* TakeMemory(size_t bytes, void* data) {
   Account& account = *static_cast<Account*>(data);
   account.failure = account.memory.Add(static_cast<int64_t>(bytes));

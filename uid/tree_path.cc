@@ -74,7 +74,7 @@ class PathFinder {
   /// One step of the work: one level of rules, or one piece of a split value.
   struct Turn {
     Step* parent;    // the step of the previous turn
-    Step* previous;  // the current step before this turn
+    Step* previous;  // the current step of the previous turn
   };
 
   template <typename... Parts>

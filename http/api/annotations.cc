@@ -111,7 +111,8 @@ void Delete(const Request& request, Services& services, ResponseWriter& out) {
 
 void HandleOne(Method method, const Request& request, Services& services, ResponseWriter& out) {
   if (AnswerVerb({Get, Write, Delete}, method, request, services, out)) return;
-  // OpenTSDB reads the annotation before it checks the method.
+  // The request is read before the method is checked, because OpenTSDB does so and a bad request
+  // gets another error.
   if (ReadRequest(request, services, out)) SendMethodNotAllowed(out, request);
 }
 

@@ -1,4 +1,4 @@
-// The slow path of /write and /api/v2/write (influx.h).
+// The slow path of the endpoints /write and /api/v2/write (influx.h).
 
 #include <map>
 #include <vector>
@@ -25,7 +25,7 @@ constexpr size_t kBatchPoints = 8192;
 /// Number of lines after which the code checks whether the request was ended. The longest lines
 /// take a few milliseconds in all.
 constexpr size_t kLinesPerCheck = 64;
-/// Long bodies are parsed in slices of this size.
+/// Size in bytes of the slices in which long bodies are parsed.
 constexpr size_t kSliceBytes = 1 << 20;
 /// Maximum bytes of names per batch. This limit is needed because each field of a line repeats the
 /// name of its measurement.

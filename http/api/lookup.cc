@@ -179,7 +179,7 @@ Status WriteSeries(ByteView tsuid, const KeyLayout& layout, uid::Names& names, J
   return {};
 }
 
-/// Writes the members before the results: the request as it was parsed.
+/// Writes the members that precede the results: the request as it was parsed.
 void WriteHead(const LookupQuery& query, float took_ms, JsonWriter* json) {
   json->Member("type", "LOOKUP");
   if (query.query) json->Member("query", *query.query);

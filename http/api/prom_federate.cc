@@ -82,7 +82,8 @@ bool InName(char c, bool first) {
 /// Writes the lines of a response.
 class FederateText {
  public:
-  /// `quotes`: names that need it are written in quotes; otherwise they are escaped.
+  /// Writes to `out`. `quotes`: names that contain special characters are written in quotes;
+  /// otherwise these characters are escaped.
   FederateText(bool quotes, ResponseWriter* out) : quotes_(quotes), out_(*out) {}
 
   void Write(const Newest& newest) {

@@ -46,7 +46,7 @@ std::optional<Asked> ReadQuery(const Request& request, Services& services, Respo
   if (const std::string* text = asked.parameters.Find("query")) asked.text = *text;
   const std::optional<int64_t> lookback_ms =
       PromDuration(asked.parameters, "lookback_delta", promql::QueryTimes().lookback_ms, out);
-  // `timeout` is validated but ignored: the settings limit the time.
+  // The parameter `timeout` is validated but has no effect, because the settings limit the time.
   if (!lookback_ms || !PromDuration(asked.parameters, "timeout", 0, out)) return {};
   asked.lookback_ms = *lookback_ms > 0 ? *lookback_ms : promql::QueryTimes().lookback_ms;
   const std::optional<size_t> limit = PromLimit(asked.parameters, out);
@@ -125,7 +125,8 @@ void Answer(const Request& request, Services& services, const Asked& asked,
       ASSIGN_OR_RETURN(const bool more, work->Truncate(asked.limit, print == WriteRange));
       if (more) found.warnings.emplace_back(kTruncated);
     }
-    // On a loop, printing also takes the loop's time, so it counts as work.
+    // On an event loop, printing takes time from the loop's other clients, so it counts as work of
+    // the request.
     if (NoWait::Current() != nullptr)
       RETURN_IF_ERROR(running.Step(kStepsPerSample * SamplesOf(work->value)));
     promql::Annotations& remarks = work->evaluator.annotations();

@@ -1,4 +1,4 @@
-// /api/tree/branch, /api/tree/collisions, /api/tree/notmatched and /api/tree/test.
+// Handlers of /api/tree/branch, /api/tree/collisions, /api/tree/notmatched and /api/tree/test.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -102,8 +102,8 @@ class SharedRoot {
 
   [[nodiscard]] const uid::TreeBranch& branch() const { return root_; }
 
-  /// `names`: as in TreePath. `refused`: the tree does not accept the series, but a leaf at the
-  /// root stays.
+  /// Adds the series to the result. `names`: as in TreePath. `refused`: the tree does not accept
+  /// the series, but a leaf at the root stays.
   Status Show(const std::vector<std::string>& names, const Bytes& tsuid, bool refused) {
     root_.branches.clear();
     if (names.size() == 1) RETURN_IF_ERROR(AddLeaf(names[0], tsuid));

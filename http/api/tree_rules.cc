@@ -1,4 +1,4 @@
-// /api/tree/rule and /api/tree/rules.
+// Handlers of /api/tree/rule and /api/tree/rules.
 #include <string>
 #include <vector>
 

@@ -166,7 +166,7 @@ ValueScale::ValueScale(const ValueAxis& axis, double low, double high, int marks
     if (!axis.high) high_ = std::pow(10, std::ceil(std::log10(high_) - 1e-9));
   }
   if (!(low_ < high_)) {
-    // One end is given, and all points are beyond it.
+    // Only one end is given, and all points are beyond that end.
     if (axis.low) {
       high_ = logarithmic_ ? low_ * 10 : low_ + std::max(1.0, std::abs(low_) / 10);
     } else {

@@ -116,7 +116,7 @@ class LineRunner {
       lines_.push_back({puts_.Add(line, words_), end});
       return lines_.size() < puts_together_ || Flush();
     }
-    // Replies of other commands come after those of the put lines before them.
+    // The replies of the put lines before this line must precede the reply of this line.
     if (!Flush()) return false;
     if (writes() && (words_[0] == "rollup" || words_[0] == "histogram")) {
       if (!RunAggregate()) return false;
@@ -185,8 +185,8 @@ class LineRunner {
   }
   void Say(const std::string& line) { Tell(line + "\n"); }
 
-  /// Sends an error of the store. OpenTSDB reports these asynchronously, and an option suppresses
-  /// them.
+  /// Sends an error of the store. OpenTSDB sends such errors asynchronously, and an option
+  /// suppresses them.
   void SayStorageError(const Status& status) {
     if (services_.options.telnet_return_errors) Say("put: " + Reason(status));
   }

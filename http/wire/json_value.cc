@@ -25,8 +25,8 @@ using Visit = std::function<Status(const JsonValue&)>;
 /// Builds the tree from the reader's events; returning false ends the parse.
 class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> {
  public:
-  /// `visit`: receives the elements of the outermost array one by one; nullptr: the tree keeps
-  /// them.
+  /// Creates a builder. `visit`: receives the elements of the outermost array one by one; nullptr:
+  /// the tree keeps them.
   Builder(const Visit* visit, RequestMemory::Share* share) : visit_(visit), share_(share) {}
 
   /// Starts again with a document whose `hidden` numbers are restored. Elements that were visited

@@ -102,7 +102,7 @@ class Reader {
 
  private:
   static void Parse(const OtlpBody::Piece& piece, google::protobuf::MessageLite* message) {
-    // Read has parsed it successfully.
+    // This cannot fail, because Read has already parsed the piece.
     INVARIANT(OtlpBody::ParsePiece(piece.kind, piece.bytes, message));
   }
 
@@ -362,7 +362,8 @@ class Reader {
   std::vector<Label> series_labels_;  // borrows the texts of *labels_
   bool has_series_labels_ = false;
   int64_t time_ms_ = 0;
-  bool stale_ = false;  // without a recorded value: each of its series gets a stale marker
+  // The point has no recorded value, so each of its series gets a stale marker.
+  bool stale_ = false;
 };
 
 }  // namespace

@@ -16,7 +16,7 @@ static_assert(kPutPadding >= simdjson::SIMDJSON_PADDING);
 
 namespace ondemand = simdjson::ondemand;
 
-/// The parser is recreated if its capacity exceeds this.
+/// Maximum capacity of the parser in bytes. If it is larger after a body, the parser is recreated.
 constexpr size_t kKeptCapacityMax = 8 << 20;
 /// Maximum bytes that are parsed at once. Longer arrays are parsed in windows of this size, so that
 /// the working memory stays small.

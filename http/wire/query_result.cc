@@ -74,7 +74,8 @@ void WriteAnnotations(std::string_view key, const std::vector<codec::Annotation>
     int64_t start = Timestamp{a.start_time}.millis();
     if (start >= query.start_ms && start <= query.end_ms) shown.push_back(&a);
   }
-  // Sorted by the start time as stored: seconds come before milliseconds (observed in OpenTSDB).
+  // The annotations are sorted by the start time as stored: seconds come before milliseconds
+  // (observed in OpenTSDB).
   std::stable_sort(shown.begin(), shown.end(),
                    [](const auto* a, const auto* b) { return a->start_time < b->start_time; });
   json->Key(key);

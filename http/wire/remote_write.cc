@@ -155,7 +155,7 @@ bool TakeRef(std::string_view* bytes, uint32_t* ref) {
   return true;
 }
 
-/// `refs`: receives the references of the labels.
+/// Reads a series of remote write 2.0. `refs` receives the references of the labels.
 bool ReadSeries2(std::string_view bytes, WrittenSeries* series, std::vector<uint32_t>* refs) {
   std::string_view part;
   for (uint8_t tag = 0; !bytes.empty();) {

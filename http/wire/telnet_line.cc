@@ -29,7 +29,7 @@ HG_INLINE bool TakePlainWord(const char** at, const char* end, std::string_view*
   return true;
 }
 
-/// Skips `text` if it is next.
+/// If *at is at `text`, moves behind it and returns true.
 HG_INLINE bool SkipText(std::string_view text, const char** at, const char* end) {
   if (static_cast<size_t>(end - *at) < text.size() || !SameBytes(*at, text.data(), text.size()))
     return false;

@@ -67,7 +67,7 @@ Status CheckTime(const std::optional<ExpTime>& time) {
 
 using FiltersById = std::map<std::string_view, const ExpFilter*>;
 
-// Compiles the filters here; the validation of the plan's request uses them as well.
+// Compiles the filters. The validation of the plan's request uses the same compiled filters.
 Result<FiltersById> CheckFilters(const ExpRequest& request, FilterSet* compiled) {
   FiltersById by_id;
   if (!request.filters) return by_id;

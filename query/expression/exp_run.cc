@@ -268,7 +268,8 @@ class Runner {
     std::vector<size_t> order;
     const size_t count = plan_.expressions.size();
     std::vector<size_t> lacking(count, 0);  // number of used expressions that are not placed yet
-    std::vector<std::vector<size_t>> users(count);  // for each expression: those that use it
+    // For each expression: the expressions that use it.
+    std::vector<std::vector<size_t>> users(count);
     for (size_t e = 0; e < count; ++e) {
       for (const std::string& name : plan_.expressions[e].program.variables) {
         const Variable v = variables_.at(name);

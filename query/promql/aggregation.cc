@@ -1,4 +1,4 @@
-// Aggregations that reduce all samples of a group to one value: sum, avg and so on.
+// The PromQL aggregations that reduce all samples of a group to one value: sum, avg and so on.
 
 #include <cmath>
 #include <functional>

@@ -1,5 +1,5 @@
-// absent and absent_over_time: return one series at steps without samples. Its labels come from the
-// matchers.
+// The PromQL functions absent and absent_over_time. They return one series, at the steps without
+// samples. Its labels come from the matchers.
 
 #include <algorithm>
 #include <map>

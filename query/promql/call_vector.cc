@@ -1,4 +1,4 @@
-// Functions of whole vectors: clamping, rounding, sorting, histograms.
+// The PromQL functions of whole vectors: clamping, rounding, sorting, histograms.
 
 #include <algorithm>
 #include <bit>

@@ -139,7 +139,8 @@ class Formatter {
                                            pieces_.size() * kBytesPerPiece);
     if (status_.ok()) status_ = context_.Step(kStepsPerNode);
     if (status_.ok() && held > charged_) {
-      // A string doubles its capacity when it grows.
+      // The memory of the string is charged in advance, because it doubles its capacity when it
+      // grows.
       const int64_t more = held + kBytesAtOnce;
       status_ = context_.Charge(more);
       if (status_.ok()) charged_ += more;

@@ -65,7 +65,7 @@ double Quantile(double phi, std::vector<double>* values) {
   const auto lower = values->begin() + static_cast<ptrdiff_t>(std::floor(rank));
   std::nth_element(values->begin(), lower, values->end(), less);
   if (weight == 0) return *lower;
-  // The next value in order is the minimum of the values after it.
+  // The values after `lower` are not sorted, so the next value in order is their minimum.
   const auto upper =
       lower + 1 == values->end() ? lower : std::min_element(lower + 1, values->end(), less);
   return *lower * (1 - weight) + *upper * weight;

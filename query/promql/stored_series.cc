@@ -82,7 +82,7 @@ class Reading {
         memory_(watch),
         sink_(*sink) {}
 
-  /// `alone` is false if several scans are read that follow each other in time.
+  /// Reads the scan. `alone` is false if several scans are read one after the other in time.
   Status Read(PointScan* scan, bool alone = true) {
     // The scan returns rows series by series, each series in one piece.
     in_turn_ = alone && scan->RepeatsSeries();

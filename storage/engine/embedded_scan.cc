@@ -110,7 +110,7 @@ bool EmbeddedScan::ExpectsStatistics() const {
   return true;
 }
 
-// The memory of the cells stays charged to this scan.
+// The parts read the cells of this scan, whose memory stays charged to this scan.
 std::vector<std::unique_ptr<PointScan>> EmbeddedScan::Cut(size_t parts) {
   std::vector<std::unique_ptr<PointScan>> cut;
   // One scan must return all irregular rows, because they may belong to series of several parts.
@@ -167,7 +167,7 @@ Status EmbeddedScan::LookAhead() {
   prefetched_ = 0;
   const size_t count = std::min(kSeriesAhead, series_.size() - ahead_series_);
   std::array<std::vector<MemoryRow>, kSeriesAhead> found;
-  uint64_t walked = 0;  // rows visited, including those outside the range
+  uint64_t walked = 0;  // number of visited rows, including those outside the range
   for (size_t source = 0; source < version_->generations.size(); ++source) {
     std::array<const RowHourMemory*, kSeriesAhead> at;
     for (size_t i = 0; i < count; ++i) {

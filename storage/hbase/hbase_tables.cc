@@ -1,4 +1,4 @@
-// Operations on HBase tables: create, alter, drop, describe.
+// Operations on tables of HBase: create, alter, drop and describe.
 
 #include <algorithm>
 #include <utility>

@@ -187,7 +187,7 @@ void PutQueue::SendBatch(const std::string& table, Batch* batch) noexcept {
       statuses[i] = away ? statuses[i - 1] : send_one(batch->puts[i]);
     }
   } catch (...) {
-    // Other callers wait for these statuses, too.
+    // Other callers wait for the statuses of their puts, so each put must get one.
     std::fill(statuses.begin(), statuses.end(), no_memory_);
   }
 }

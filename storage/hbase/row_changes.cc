@@ -87,7 +87,8 @@ Result<std::vector<CellChange>> SettleOrder(const std::vector<CellChange>& chang
         }
         break;
       case Kind::kDeleteVersion: {
-        // The newest version is the one that was put before in this mutation.
+        // The delete of the newest version concerns the version that an earlier change of this
+        // mutation has put.
         const bool undone = IsDeleteNow(change) && drop([&](const CellChange& earlier) {
                               return OfColumn(earlier, change) && IsPutNow(earlier);
                             });

@@ -73,7 +73,8 @@ bool LocalServer::Stopping() {
   return stopping_;
 }
 
-/// Returns false if the connection cannot be served now, for example because there are too many.
+/// Accepts a connection. Returns false if it cannot be served now, for example because there are
+/// too many.
 bool LocalServer::Admit(Channel channel) {
   const std::optional<unsigned> user = UserOf(channel.fd());
   if (!user || !options_.lets_in(*user)) return true;

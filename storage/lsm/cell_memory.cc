@@ -28,7 +28,7 @@ Bytes ColumnKey(uint8_t family, ByteView qualifier) {
   return key;
 }
 
-// Appends a column that sorts after those of the row.
+// Appends a column to the row. The column must sort after all columns of the row.
 void Join(CellRow column, CellRow* row) {
   std::move(column.cells.begin(), column.cells.end(), std::back_inserter(row->cells));
   std::move(column.versions.begin(), column.versions.end(), std::back_inserter(row->versions));

@@ -157,7 +157,8 @@ CellRow MergeRows(CellOrder order, CellRow newer, CellRow older) {
       n->mark_ms = std::max(n->mark_ms, cell.mark_ms);
       if (n->operand) {
         n->value = cell.value + n->value;
-        n->operand = cell.operand;  // appended to a tombstone, it becomes a value
+        // If the older part has a tombstone, the operand becomes a value.
+        n->operand = cell.operand;
       }
       result.cells.push_back(std::move(*n++));
     }

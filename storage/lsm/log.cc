@@ -307,7 +307,7 @@ Status Log::BeginFile(uint64_t number) {
   }
   RETURN_IF_ERROR(begun_->Allocate(options_.file_bytes));
   std::shared_ptr<File> file = std::move(begun_);
-  std::shared_ptr<Folder> folder = folder_;  // no other thread sets it
+  std::shared_ptr<Folder> folder = folder_;  // no other thread changes folder_
   if (folder == nullptr) {
     ASSIGN_OR_RETURN(folder, files_.OpenFolder(options_.folder));
   }

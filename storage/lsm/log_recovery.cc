@@ -132,10 +132,10 @@ struct Walk {
       const Behind records{numbers[later], ByteView(other).substr(kLogFileHeaderBytes),
                            header.start};
       synced = std::max({synced, header.synced, SyncedIn(records, last_sequence)});
-      // When a file is listed, everything before it is durable.
+      // All records before a listed file are durable.
       if (IsNamed(numbers[later], named)) synced = std::max(synced, header.start);
     }
-    // The first record of a listed file is durable as well.
+    // The first record of a listed file is durable, too.
     if (offset <= kLogFileHeaderBytes && IsNamed(numbers[i], named)) {
       synced = std::max(synced, position + 1);
     }

@@ -54,7 +54,7 @@ class Reader {
   bool ok_ = true;
 };
 
-// Returns the version of a complete manifest, or 0 if it is none.
+// Returns the version of a complete manifest, or 0 if the bytes are not a complete manifest.
 int VersionOf(ByteView in) {
   if (in.size() <= kMagic.size() + kCrcBytes || !in.starts_with(kMagic)) return 0;
   uint32_t crc = 0;

@@ -13,7 +13,7 @@ namespace hg::points {
 namespace {
 
 constexpr uint64_t kCheapCountMax =
-    1 << 16;  // this many points are allowed in any row, even if it has few bytes
+    1 << 16;  // number of points that is allowed in any row, even if the row has few bytes
 
 constexpr uint64_t kOffsetMsMax = uint64_t{kRowSpan} * 1000 - 1;
 

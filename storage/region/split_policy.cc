@@ -14,7 +14,7 @@ constexpr double kGoodShare = 0.1;
 
 struct Candidate {
   Bytes key;
-  uint64_t before = 0;  // bytes of the groups before it
+  uint64_t before = 0;  // bytes of the groups before this one
 };
 
 // Returns the candidate nearest to half of the total, or null if there are none.

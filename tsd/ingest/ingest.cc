@@ -300,8 +300,8 @@ class Ingest::Resolver {
     return true;
   }
 
-  /// `ids` holds the ids that are known. `generation` must come from spellings_ before they were
-  /// looked up.
+  /// Returns the number of the series. `ids` has the ids that are known. `generation` must have
+  /// been read from spellings_ before these ids were looked up.
   Result<SeriesNumber> ResolveSeries(const NamedPoint& point, SeriesIds ids, uint32_t generation,
                                      const WriteContext& context) {
     if (ids.metric.empty() || ids.pairs.empty()) RETURN_IF_ERROR(Check(point));

@@ -58,7 +58,7 @@ void RollupMaker::Stop() {
 }
 
 void RollupMaker::Work() {
-  setpriority(PRIO_PROCESS, 0, kNice);  // of this thread only
+  setpriority(PRIO_PROCESS, 0, kNice);  // lowers the priority of this thread only
   Status last;
   while (!stopped_) {
     const Status round = Survive([this] { return Round(); });

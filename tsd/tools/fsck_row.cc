@@ -24,7 +24,7 @@ std::string Show(const Cell& cell) {
 struct FoundPoint {
   const Cell* cell = nullptr;
   Qualifier qualifier;
-  ByteView value;          // only of this point
+  ByteView value;          // the value of this point only
   bool compacted = false;  // whether it is one of several in its cell
 };
 

@@ -146,7 +146,7 @@ class Importer {
     return number;
   }
 
-  /// `dialect` decides how many tags are allowed.
+  /// Returns the number of a series. `dialect` decides how many tags are allowed.
   Result<SeriesNumber> Resolve(std::string_view metric, std::span<const TagText> tags,
                                Dialect dialect) {
     NamedPoint point;
@@ -180,7 +180,7 @@ class Importer {
     ASSIGN_OR_RETURN(const LogPosition position,
                      WithRoom([this] { return call_.session.points().Append(batch_); }));
     batch_.clear();
-    // Writes the log to its file at intervals. Finish waits for it.
+    // Writes the log to its file, but does not wait. Finish waits.
     if (++batches_ % kBatchesPerCommit == 0) {
       call_.session.points().Commit(position, [failure = failure_](const Status& status) {
         if (status.ok()) return;
