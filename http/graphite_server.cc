@@ -216,7 +216,8 @@ class GraphiteServer::Impl {
  private:
   static size_t Index(Form form) { return static_cast<size_t>(form); }
 
-  /// An exception (out of memory) costs only the connection in whose callback it was thrown.
+  /// Runs the event loop. After an exception (out of memory), only the connection of the failed
+  /// callback is closed.
   void Run() {
     for (;;) {
       try {

@@ -51,9 +51,8 @@ class Parameters {
   std::vector<std::pair<std::string, std::string>> items_;
 };
 
-/// Work that a handler keeps between two calls for one request. The first call runs on an event
-/// loop, where NoWait may stop it (storage/base/no_wait.h). A second call, on a pool thread, then
-/// continues with the kept work.
+/// Work that a handler keeps between two calls for one request. NoWait stops the first call, on an
+/// event loop (storage/base/no_wait.h). The second call, on a pool thread, continues with the work.
 struct KeptWork {
   virtual ~KeptWork() = default;
 };

@@ -22,9 +22,8 @@ bool IsPluginPath(std::string_view target);
 /// Returns true if the endpoint may be handled on the loop that read the request (Where::kLoop).
 bool MayAnswerOnLoop(const Request& request, const Options& options);
 
-/// Answers one request for any path. Runs on a pool thread, where it may block, or on an event loop
-/// under NoWait. The output of a run under NoWait is valid only if NoWait refused nothing. Sets
-/// request.running for the handler.
+/// Answers one request for any path. Runs on a pool thread, where it may block, or under NoWait:
+/// then its output is valid only if NoWait refused nothing. Sets request.running for the handler.
 void Dispatch(Request& request, Services& services, ResponseWriter& out);
 
 /// Sends 401 if the client is not authenticated, 403 if the user lacks the role.

@@ -81,9 +81,9 @@ struct Services {
       collect_latencies = {};
 };
 
-/// Answers one request. Runs on a pool thread, may block, must not throw. Sends errors with the
-/// functions of http/errors.h. Handlers of Where::kLoop (endpoints.h) are first called on event
-/// loops, under NoWait.
+/// Answers one request. Runs on a pool thread, may block, must not throw. Sends errors by
+/// http/errors.h. Handlers of Where::kLoop (endpoints.h) are first called on event loops, under
+/// NoWait.
 using Handler = void (*)(const Request&, Services&, ResponseWriter&);
 
 }  // namespace hg::http

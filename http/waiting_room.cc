@@ -183,7 +183,7 @@ struct WaitingRoom::Visit {
   Clock::time_point swept = Clock::now();
 };
 
-// Running out of memory costs only the connection concerned.
+// Runs the waiting room. If memory is exhausted, only the connection concerned is closed.
 void WaitingRoom::Run() {
   Visit visit;
   for (bool goes_on = true; goes_on;) {

@@ -83,7 +83,7 @@ double Percentile(std::span<double> values, double percent, Estimation estimatio
   return lower + (h - floor) * (*std::min_element(upper, values.end(), less) - lower);
 }
 
-// Welford's running deviation. `values` is not empty.
+// Computes the standard deviation by Welford's method. `values` is not empty.
 template <typename T>
 double Deviation(std::span<const T> values) {
   double mean = static_cast<double>(values[0]);

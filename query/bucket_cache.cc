@@ -149,7 +149,7 @@ void BucketCache::Erase(ByUse::iterator kept, ByUse* gone) {
   shapes_.erase(shapes_.find(*shape->name));
 }
 
-// If two shapes have the same hash, only the running time is affected, not the results.
+// Two shapes may have the same hash. That affects only the running time, not the results.
 void BucketCache::PreferHours(const Bytes& shape) {
   const size_t hash = std::hash<Bytes>()(shape);
   preferred_[hash % preferred_.size()].store(hash, std::memory_order_relaxed);

@@ -105,8 +105,8 @@ constexpr size_t kBucketsPerLook = 1 << 16;
 // If buckets have fewer values than this on average, values are added one by one.
 constexpr size_t kShortRun = 24;
 
-// The number of elements for which a vector holds memory while it grows by doubling, old and new
-// memory together.
+// Returns the number of elements for which a vector holds memory while it grows by doubling, old
+// and new memory together.
 template <typename T>
 size_t RoomFor(const std::vector<T>& v, size_t more) {
   const size_t size = v.size() + more;
@@ -483,7 +483,8 @@ size_t Downsampler::AddStatistics(std::span<const HourStatistics> hours, bool an
   return added;
 }
 
-// The result must be that of RunDouble for the whole bucket: same order, same treatment of NaN.
+// Adds values to the open bucket. The result must be that of RunDouble for the whole bucket, with
+// the same order and the same treatment of NaN.
 template <typename T>
 void Downsampler::Accumulate(std::span<const T> values) {
   bool first_run = running_.count == 0;

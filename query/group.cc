@@ -127,7 +127,8 @@ Result<std::vector<SeriesGroup>> FormGroups(const KeyLayout& layout,
   return out;
 }
 
-// A key that has one value wherever it occurs is a tag, even if some series lack it (quirk Q8).
+// Fills the description of a group. A key that has one value wherever it occurs is a tag, even if
+// some series lack the key (quirk Q8).
 Status Describe(const KeyLayout& layout, const SeriesGroup& group, NameMemo* names, Group* out) {
   out->id = group.id;
   std::vector<codec::Annotation> annotations;

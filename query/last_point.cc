@@ -70,7 +70,8 @@ class LastPointFinder {
         layout_(points->layout()),
         watch_(watch) {}
 
-  // If several parts fail, the error is that of the first sub-query, then of the first scan.
+  // Runs all sub-queries. If several parts fail, the error is that of the first sub-query, then of
+  // the first scan.
   Result<std::vector<LastPoint>> Run() {
     std::deque<Asked> asked;
     for (size_t i = 0; i < query_.queries.size(); ++i) asked.emplace_back(watch_);

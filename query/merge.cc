@@ -79,8 +79,8 @@ class Output {
 
 bool Uniform(const PointColumns& p) { return p.kinds.empty(); }
 
-// A single series with integers and doubles is never interpolated. A point is an integer if it and
-// the next point are integers (quirk Q10).
+// Merges a single series. A series with integers and doubles is never interpolated. A point is an
+// integer if it and the next point are integers (quirk Q10).
 Result<PointColumns> MergeOne(const MergeOptions& options, const PointColumns& series) {
   Output out(options.watch);
   Steps steps(options.watch);

@@ -79,8 +79,8 @@ class RunningRequest : public RequestContext {
   /// requests together need too much.
   Status Charge(int64_t bytes) override;
   Status Check() override;
-  /// Sets a number of steps after which Step asks NoWait whether the request may wait
-  /// (storage/base/no_wait.h). Call this function before the first Step.
+  /// Call this function before the first Step. Beyond so many steps, Step asks NoWait whether the
+  /// request may wait (storage/base/no_wait.h).
   void StayBelow(uint64_t steps) { small_steps_ = steps; }
   /// Call this function before the first Step. The request continues for `ms` milliseconds after
   /// its client has gone. It is used for writes: a client may send points and close the connection

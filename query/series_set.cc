@@ -43,7 +43,8 @@ void AppendKinds(const RowHour& row, size_t before, PointColumns* points) {
   }
 }
 
-// A row with histograms only does not make its series an output of points.
+// Returns whether the row has only histograms. Such a row does not make its series an output of
+// points.
 bool HoldsHistogramsOnly(const RowHour& row) {
   return row.points() == 0 && !row.objects.empty() &&
          std::all_of(row.objects.begin(), row.objects.end(), [](const Cell& cell) {
@@ -77,7 +78,7 @@ bool HasNegativeZero(const PointColumns& buckets) {
 
 }  // namespace
 
-// The series are usually sorted already.
+// Sorts the series, unless they are sorted already, as usual.
 void SortSeries(std::vector<Series>* series) {
   const auto by_order = [](const Series& a, const Series& b) { return a.order < b.order; };
   if (std::is_sorted(series->begin(), series->end(), by_order)) return;

@@ -16,7 +16,7 @@ namespace {
 /// Shared with helpers. A helper that arrives after the caller has returned accesses nothing else.
 struct Work {
   const std::function<bool(size_t)>* task = nullptr;
-  NoWait* no_wait = nullptr;  // the NoWait object of the caller
+  NoWait* no_wait = nullptr;  // the caller's
   size_t count = 0;
   std::atomic<size_t> next{0};
   std::atomic<bool> failed{false};

@@ -128,7 +128,7 @@ void SubQueryRun::KeepRead() {
 
 void SubQueryRun::KeepHours() {
   const RowRange& rows = cached_->old.missing;
-  // NoWait has refused part of the query, so its data may be incomplete.
+  // Under NoWait the query was refused meanwhile, so its data may be incomplete.
   if (const NoWait* const scope = NoWait::Current(); scope != nullptr && scope->refused()) return;
   for (const RowRecord& record : cached_->records) {
     if (record.gave_up()) return;

@@ -25,8 +25,8 @@ constexpr size_t kGroupsInParts = 256;
 // There are more parts than threads, so that no thread waits long for the last part.
 constexpr size_t kPartsPerThread = 2;
 
-// A fill policy may produce buckets before the scanned hours. Merging begins with the scanned
-// hours.
+// Removes buckets before the scanned hours. A fill policy may produce such buckets, but merging
+// begins with the scanned hours.
 void DropBefore(int64_t begin_ms, PointColumns* points) {
   auto first = std::lower_bound(points->time_ms.begin(), points->time_ms.end(), begin_ms);
   ptrdiff_t n = first - points->time_ms.begin();

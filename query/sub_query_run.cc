@@ -86,7 +86,7 @@ void SubQueryRun::FreeWorkingMemory() {
   chosen_memory_.Remove(chosen_memory_.held());
 }
 
-// The scan copies its filters, so their memory counts several times.
+// Charges the filters. The scan copies them, so their memory counts several times.
 Status SubQueryRun::ChargeFilters() {
   constexpr size_t kFilterBytes = 256, kLiteralBytes = 96, kScanCopies = 3;
   constexpr uint64_t kNameSteps = 16;  // for a name that is looked up

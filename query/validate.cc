@@ -112,7 +112,7 @@ Status RemoveRepeats(const std::vector<SubQuery>& asked, RequestContext& context
   return {};
 }
 
-/// The memory of a sub-query and its copies, without what they share.
+/// Returns the memory of a sub-query and its copies, without what they share.
 size_t BytesOf(const SubQuery& query) {
   // Copies are in the request, the validated query, the running request, and the query text.
   constexpr size_t kCopies = 4;

@@ -198,7 +198,8 @@ Result<uint64_t> Annotations::DeleteRange(const std::vector<std::string>& tsuids
   return deleted;
 }
 
-// All `owners` must have the same metric and salt.
+// Deletes the annotations of some series in a time range. All `owners` must have the same metric
+// and salt.
 Result<uint64_t> Annotations::DeleteOwned(const Owners& owners, int64_t start_ms, int64_t end_ms,
                                           RequestContext& context) {
   const auto base_at =

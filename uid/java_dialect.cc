@@ -215,7 +215,7 @@ class Translator {
     return Escaped{Meaning::kSet, *set, negated};
   }
 
-  /// A reference has only as many digits as fit the number of groups so far.
+  /// Parses a reference to a group. It has only as many digits as fit the number of groups so far.
   Result<Escaped> Reference(int number) {
     while (IsDigit(Peek()) && number * 10 + (Peek() - '0') <= groups_)
       number = number * 10 + (Take() - '0');

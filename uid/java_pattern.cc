@@ -34,7 +34,8 @@ constexpr uint64_t kCountedSteps = 8 << 20;
 constexpr uint64_t kStepsPerItem = 16;
 constexpr uint64_t kStepsPerReport = 1 << 14;
 constexpr uint32_t kCountedHeapKib = 32 << 10;
-// Compiling to machine code pays off after many matches. Large patterns take too long to compile.
+// Number of matches after which a pattern is compiled to machine code, which pays off only after
+// many matches. Large patterns take too long to compile.
 constexpr uint32_t kMatchesBeforeJit = 256;
 constexpr size_t kJitCodeBytesMax = 8 << 10;
 // The cost of compiling a byte of a pattern, in steps.
@@ -87,7 +88,7 @@ size_t ReferenceBytes(const pcre2_callout_block& block, std::string_view pattern
   return begin == PCRE2_UNSET || end < begin ? 0 : end - begin;
 }
 
-/// PCRE2 calls it before each item that it tries. Counts the item and the text that the previous
+/// Called by PCRE2 before each item that it tries. Counts the item and the text that the previous
 /// item has passed.
 int OnItem(pcre2_callout_block* block, void* data) {
   Account& account = *static_cast<Account*>(data);

@@ -14,7 +14,7 @@ bool IsNamedOrigin(std::string_view origin, const Options& options) {
                      [&](const std::string& domain) { return EqualIgnoringCase(domain, origin); });
 }
 
-/// The origin of "http://a.example/x?y" is "http://a.example".
+/// Returns the origin of a URL: of "http://a.example/x?y" it is "http://a.example".
 std::string_view OriginOf(std::string_view url) {
   const size_t scheme = url.find("://");
   if (scheme == std::string_view::npos) return url;

@@ -87,7 +87,8 @@ void WriteSizes(const RegionInfo& sizes, JsonWriter* json) {
   json->Member("references", static_cast<int64_t>(sizes.references));
 }
 
-// If `total` is set, each table is one element, with the sums of its regions.
+// Returns the regions as JSON. If `total` is set, each table is one element, with the sums of its
+// regions.
 Result<std::string> ListRegions(Store& store, const Parameters& parameters, bool total) {
   ASSIGN_OR_RETURN(auto tables, store.ListTables());
   if (const std::string* one = parameters.Find("table")) {

@@ -33,8 +33,8 @@ constexpr size_t kPieceBytes = 32 << 10;
 constexpr int64_t kHourMs = 3600000;
 constexpr int64_t kDaySeconds = 86400;
 
-// The target comes from the client. The page contains it escaped, and a header value cannot contain
-// line ends (wire/request_head.h).
+// Sends a page that redirects to the home page. Its target comes from the client, so the page
+// contains it escaped; the header value cannot contain line ends (wire/request_head.h).
 void SendRedirect(const Request& request, ResponseWriter& out) {
   const size_t question = request.target.find('?');
   const std::string place =

@@ -16,7 +16,7 @@ bool RefuseVerb(const Request& request, ResponseWriter& out) {
   return true;
 }
 
-/// The values of all statistics without tags, by name.
+/// Returns the values of all statistics without tags, by name.
 std::map<std::string, int64_t> UntaggedStats(Services& services) {
   std::map<std::string, int64_t> stats;
   if (services.collect_stats) {

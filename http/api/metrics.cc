@@ -62,7 +62,7 @@ struct Family {
 /// Collects the samples of each metric, which may come in any order.
 class Families {
  public:
-  /// The family for samples of the metric; nullptr: the metric is not shown.
+  /// Returns the family for samples of the metric, or nullptr if the metric is not shown.
   Family* Of(const StatMetric& known, const std::string& stat) {
     if (known.stat.empty()) {
       Family& family = by_name_[MetricName("hourglass." + stat)];

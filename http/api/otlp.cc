@@ -20,7 +20,8 @@ namespace {
 constexpr std::string_view kProtobuf = "application/x-protobuf";
 constexpr std::string_view kJson = "application/json";
 
-/// Resource attributes that distinguish processes and machines.
+/// Returns the resource attributes that become labels: those that distinguish processes and
+/// machines.
 OtlpNaming Naming() {
   return {{"service.name", "service.namespace", "service.instance.id", "host.name"}};
 }

@@ -57,7 +57,7 @@ std::optional<Asked> ReadQuery(const Request& request, Services& services, Respo
   return asked;
 }
 
-/// The number of samples that the response prints; absent samples are not printed.
+/// Returns the number of samples that the response prints. Absent samples are not printed.
 uint64_t SamplesOf(const promql::Value& value) {
   uint64_t samples = value.scalar.size();
   for (const promql::VectorSeries& series : value.vector) {
@@ -125,8 +125,7 @@ void Answer(const Request& request, Services& services, const Asked& asked,
       ASSIGN_OR_RETURN(const bool more, work->Truncate(asked.limit, print == WriteRange));
       if (more) found.warnings.emplace_back(kTruncated);
     }
-    // On an event loop, printing takes time from the loop's other clients, so it counts as work of
-    // the request.
+    // On a loop, printing also takes the loop's time, so it counts as work.
     if (NoWait::Current() != nullptr)
       RETURN_IF_ERROR(running.Step(kStepsPerSample * SamplesOf(work->value)));
     promql::Annotations& remarks = work->evaluator.annotations();

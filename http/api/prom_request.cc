@@ -180,7 +180,7 @@ std::optional<PromSelectors> ReadPromSelectors(const Request& request, const Par
     if (asked.selectors.size() == kSelectorsMax)
       return refuse("given more than " + std::to_string(kSelectorsMax) + " times");
     Result<promql::Matchers> selector = promql::ParseSelector(text, *request.running);
-    // NoWait may have refused to compile a pattern, because that takes long.
+    // Compiling a pattern takes long, so NoWait may have refused it.
     if (const NoWait* no_wait = NoWait::Current(); no_wait != nullptr && no_wait->refused())
       return {};
     if (!selector.ok()) {
@@ -248,7 +248,7 @@ query::promql::ExprPtr PromExpression(const Request& request, const Parameters& 
   const std::string* const text = parameters.Find("query");
   Result<query::promql::ExprPtr> expr = query::promql::ParseExpression(
       text == nullptr ? std::string_view() : *text, *request.running);
-  // NoWait may have refused to compile a pattern, because that takes long.
+  // Compiling a pattern takes long, so NoWait may have refused it.
   if (const NoWait* no_wait = NoWait::Current(); no_wait != nullptr && no_wait->refused())
     return nullptr;
   if (expr.ok()) return std::move(*expr);

@@ -58,8 +58,7 @@ struct PromSelectors {
   std::vector<query::promql::Matchers> selectors;
   std::string text;  // shown in lists of running queries
 };
-/// Reads the match[] parameters. Returns nullopt if it sent an error, or if NoWait refused to
-/// compile a regular expression.
+/// nullopt: an error was sent, or NoWait refused to compile a regular expression.
 std::optional<PromSelectors> ReadPromSelectors(const Request& request, const Parameters& parameters,
                                                ResponseWriter& out);
 
@@ -95,8 +94,8 @@ void AnswerPromText(const Request& request, Services& services, const PromQuesti
 /// Sends {"status":"success","data":DATA}. `data` is JSON.
 void SendPromData(ResponseWriter& out, std::string_view data);
 
-/// Parses the parameter "query". Returns nullptr if it sent an error, or if NoWait refused to
-/// compile a regular expression.
+/// Parses the parameter "query". nullptr: an error was sent, or NoWait refused to compile a regular
+/// expression.
 query::promql::ExprPtr PromExpression(const Request& request, const Parameters& parameters,
                                       Services& services, ResponseWriter& out);
 

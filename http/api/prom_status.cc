@@ -36,7 +36,7 @@ constexpr Nothing kNothing[] = {
     {"targets/metadata", "[]"},
 };
 
-/// RFC 3339 in UTC with milliseconds.
+/// Returns a time in RFC 3339 form, in UTC with milliseconds.
 std::string TimeText(int64_t ms) {
   const std::chrono::sys_time<std::chrono::milliseconds> time{std::chrono::milliseconds(ms)};
   const auto day = std::chrono::floor<std::chrono::days>(time);

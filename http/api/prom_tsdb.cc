@@ -45,7 +45,7 @@ class Counts {
   [[nodiscard]] size_t size() const { return counts_.size(); }
 
   using Count = std::pair<Bytes, uint64_t>;
-  /// The largest counts, in descending order.
+  /// Returns the largest counts, in descending order.
   [[nodiscard]] std::vector<Count> Largest(size_t limit) const {
     std::vector<Count> top(std::min(limit, counts_.size()));
     std::partial_sort_copy(counts_.begin(), counts_.end(), top.begin(), top.end(),

@@ -134,7 +134,7 @@ class PutRequest {
     return parser;
   }
 
-  /// A copy of the body with the padding that the parser needs.
+  /// Returns a copy of the body with the padding that the parser needs.
   std::string& Padded() {
     padded_.reserve(request_.body.size() + kPutPadding);
     padded_ = request_.body;

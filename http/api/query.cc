@@ -81,7 +81,7 @@ struct CheckedQuery : KeptWork {
   query::ValidQuery query;
 };
 
-// Validates the query. Returns nullopt if it sent an error, or if NoWait refused something.
+// nullopt: an error was sent, or NoWait refused something.
 std::optional<query::ValidQuery> Check(const query::Request& asked, const Request& request,
                                        Services& services, query::FilterSet* filters,
                                        ResponseWriter& out) {

@@ -23,7 +23,7 @@ constexpr size_t kTextBytesMax = 64 * 1024;
 /// Maximum put lines that are stored together.
 constexpr size_t kPutsTogether = 1024;
 
-/// The text of a point's refusal in the telnet protocol.
+/// Returns the text of a point's refusal in the telnet protocol.
 std::string Reason(const Status& status) {
   const std::string message(status.message());
   switch (status.code()) {

@@ -132,7 +132,7 @@ class Cursor {
     while (!AtTokenEnd()) ++at_;
     return {begin, static_cast<size_t>(at_ - begin)};
   }
-  /// Overflow wraps around; the caller limits the number of digits.
+  /// Adds decimal digits to *n. Overflow wraps around; the caller limits the number of digits.
   void TakeDigits(uint64_t* n) {
     for (; at_ != end_ && IsDigit(*at_); ++at_) *n = *n * 10 + static_cast<unsigned>(*at_ - '0');
   }

@@ -132,7 +132,7 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
     GiveBack(std::min<uint64_t>(held_, before * sizeof(T)));
     return true;
   }
-  /// Short texts are stored in the value itself.
+  /// Charges the memory of a text. Short texts are stored in the value itself.
   bool TakeText(size_t size) {
     constexpr size_t kShortTextBytes = 15;
     return size <= kShortTextBytes || Take(size);

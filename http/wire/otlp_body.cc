@@ -312,7 +312,7 @@ bool OtlpBody::ReadAttribute(std::string_view bytes, Attributes* attributes) {
   return true;
 }
 
-// For duplicate names, the last one wins.
+// Sorts the labels by name. If a name occurs several times, the last one stays.
 void OtlpBody::SortLabels(Attributes* attributes) {
   const auto begin = labels_.begin() + static_cast<ptrdiff_t>(attributes->first);
   const auto in_order = [](const Label& a, const Label& b) { return a.name < b.name; };

@@ -60,7 +60,7 @@ class Unpickler {
   }
 
   [[nodiscard]] const Node& at(uint32_t place) const { return nodes_[place]; }
-  /// The items of a list or tuple; empty for other objects.
+  /// Returns the items of a list or tuple. For other objects the result is empty.
   [[nodiscard]] std::span<const uint32_t> ItemsOf(const Node& node) const {
     if (node.kind == Node::Kind::kList) return lists_[node.first];
     return std::span(items_).subspan(node.first, node.count);

@@ -14,7 +14,7 @@ namespace {
 namespace promql = query::promql;
 using promql::ValueType;
 
-/// The name of a type in the description of a function.
+/// Returns the name of a type in the description of a function.
 std::string_view TypeWord(ValueType type) {
   switch (type) {
     case ValueType::kScalar:

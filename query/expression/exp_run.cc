@@ -248,7 +248,8 @@ class Runner {
     return {};
   }
 
-  // OpenTSDB stores results under lower-case names, but looks them up under the names as written.
+  // Checks that each variable exists. OpenTSDB stores results under lower-case names, but looks
+  // them up under the names as written.
   Status CheckVariables() {
     for (const PlannedExpression& expression : plan_.expressions) {
       // Each variable is looked up several times.
@@ -421,7 +422,8 @@ class Runner {
     }
   }
 
-  // The table is neither trimmed nor filled (quirk Q19). Outputs that repeat a metric share it.
+  // Returns the values of a metric as a table, neither trimmed nor filled (quirk Q19). Outputs that
+  // repeat a metric share the table.
   Result<std::shared_ptr<const ExpTable>> MetricTable(MetricSeries& metric) {
     if (metric.shown != nullptr) return metric.shown;
     const Found& found = *metric.found;

@@ -196,7 +196,8 @@ Result<Value> FractionOfHistograms(const CallSite& site) {
   });
 }
 
-/// The functions of native histograms ignore other samples, and there are no native histograms.
+/// Returns an empty vector. The functions of native histograms ignore other samples, and there are
+/// no native histograms.
 Result<Value> OfNativeHistograms(const CallSite& site) {
   ASSIGN_OR_RETURN(Value vector, site.Evaluate(0));
   vector.vector.clear();

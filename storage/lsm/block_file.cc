@@ -135,7 +135,7 @@ class PlacedBlock {
   size_t count_, entries_, index_;
 };
 
-// If the entries are damaged, places exist only before the damage.
+// Appends places to the entries. If the entries are damaged, places exist only before the damage.
 Bytes WithPlaces(ByteView entries) {
   Bytes keys, index;
   uint32_t count = 0;

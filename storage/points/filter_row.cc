@@ -101,7 +101,7 @@ bool FitsSeries(const RowFilter& filter, ByteView key) {
       key.substr(prefix));
 }
 
-// If `cells` is null, conditions on cells are taken as true.
+// Returns whether the row passes. If `cells` is null, conditions on cells are assumed to be true.
 bool Passes(const RowFilter& filter, ByteView key, const std::vector<Cell>* cells) {
   switch (filter.kind) {
     case Kind::kAll:

@@ -50,8 +50,8 @@ void InsertPoint(PartPoint point, std::vector<PartPoint>* points) {
   points->insert(at, point);
 }
 
-// A row with an operand under the qualifier of a point counts as written by single cells, whatever
-// the operand becomes.
+// Returns the form of a row. A row with an operand under the qualifier of a point counts as written
+// by single cells, whatever the operand becomes.
 RowForm FormOf(const Part& part) {
   for (const RawCell& cell : part.raw) {
     codec::Qualifier q;
@@ -153,8 +153,8 @@ bool LoadedPoints(const RawCell& cell, std::vector<PartPoint>* points) {
   return true;
 }
 
-// Stable sort. Points from several connections are usually a few places out of order, which one
-// pass of insertion fixes. Other orders are left to the library.
+// Sorts the points; the sort is stable. Points from several connections are usually a few places
+// out of order, which one pass of insertion fixes. Other orders are left to the library.
 void SortNearlySorted(std::vector<PartPoint>* points) {
   size_t swaps_left = 4 * points->size();
   for (size_t i = 1; i < points->size(); ++i) {

@@ -250,8 +250,8 @@ class Points {
   /// then list the series before they scan.
   [[nodiscard]] virtual bool ListsFromIndex() const { return false; }
 
-  /// Returns true if reads obey NoWait (storage/base/no_wait.h). Under NoWait they refuse work that
-  /// would wait for a disk or search many series.
+  /// True if reads obey NoWait (storage/base/no_wait.h). Under NoWait they refuse work that would
+  /// wait for a disk or search many series.
   [[nodiscard]] virtual bool HeedsNoWait() const { return false; }
 
   /// Sets the listener. Call it at most once, before the first scan. An engine that does not need

@@ -29,7 +29,8 @@ struct Sources {
   std::vector<Source> all;
   bool append = false;
 
-  // A single point alone is never rewritten, whatever the options say about compacted cells.
+  // Returns whether the source is a single point alone. It is never rewritten, whatever the options
+  // say about compacted cells.
   [[nodiscard]] bool lone_point() const {
     return all.size() == 1 && !append && !all[0].repaired && all[0].points.size() <= 1 &&
            codec::ClassifyQualifier(all[0].cell->qualifier) == codec::CellClass::kPoint;

@@ -209,7 +209,7 @@ class Ingest::Resolver {
     return {};
   }
 
-  /// A buffer of the thread. Its strings keep their memory.
+  /// Returns a buffer of the thread, whose strings keep their memory.
   static std::vector<SpelledSeries>& learnt() {
     static thread_local std::vector<SpelledSeries> series(kLearntTogether);
     return series;

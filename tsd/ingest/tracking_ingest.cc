@@ -52,7 +52,8 @@ PointSink::Position TrackingIngest::AppendNamed(std::span<const NamedPoint> poin
   return position;
 }
 
-// A stored point stays stored if the write of the tracker fails.
+// Reports stored points to the tracker. A stored point stays stored if the write of the tracker
+// fails.
 void TrackingIngest::TrackStored(std::span<const NamedPoint> points,
                                  std::span<const Status> verdicts, RequestContext& context) {
   for (size_t i = 0; i < points.size(); ++i) {

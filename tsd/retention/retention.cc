@@ -102,7 +102,7 @@ std::map<Bytes, int64_t, std::less<>> Retention::ShortestKeeps() {
   return keeps;
 }
 
-// If a metric fails, its files stay. DeleteOld reports the failure.
+// Deletes whole files. If a metric fails, its files stay; DeleteOld reports the failure.
 Status Retention::DropFiles() {
   std::optional<std::map<Bytes, int64_t, std::less<>>>
       keeps;  // computed when the first file is examined

@@ -48,8 +48,7 @@ Result<RollupState::Mark*> RollupState::Leave(std::unique_lock<std::mutex>* lock
   const bool too_many = of_change && marks_.size() - uncounted_marks_ > marks_max_;
   const uint64_t times_forgotten = times_forgotten_;
   lock->unlock();
-  // The log gets the marker without waiting; the change that the marker is for follows in the log.
-  const CommitLater later;
+  const CommitLater later;  // the change that the marker is for follows it in the log
   // Other threads wait for the marker, so its state must be set even if the write fails.
   Status put = Survive([&] { return too_many ? table_.TellMissed() : table_.PutMark(key); });
   lock->lock();

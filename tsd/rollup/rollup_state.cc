@@ -66,7 +66,7 @@ Status RollupState::CheckTable(const codec::RollupLevel& level,
   return !rows.empty() ? refuse("rollups that clients wrote") : Status();
 }
 
-// Running writes with markers become writes without markers.
+// Clears the state in memory. Running writes with markers become writes without markers.
 void RollupState::Forget() {
   // If memory cannot be allocated, nothing is cleared, because this copy is made first.
   std::map<MetricHour, uint32_t> writes = unmarked_;
@@ -130,7 +130,8 @@ std::optional<uint32_t> RollupState::start() const {
   return start_;
 }
 
-// If the process ends before the last step, the next process discards everything.
+// Begins with an empty state. If the process ends before the last step, the next process discards
+// everything.
 Status RollupState::Begin(uint32_t start) {
   RETURN_IF_ERROR(table_.TellMissed());
   {

@@ -236,7 +236,7 @@ class RowCheck {
     cannot_join_ = true;
   }
 
-  /// Old writers stored floats in 8 bytes, some of them sign-extended.
+  /// Checks a float in 8 bytes, as old writers stored them, some of them sign-extended.
   void CheckWideSingle(const FoundPoint& point) {
     const uint32_t high = ReadBig32(point.value.data());
     const bool sign_extended = high == 0xFFFFFFFF && !point.qualifier.is_millis();

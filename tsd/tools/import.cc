@@ -98,7 +98,8 @@ class Importer {
     return AddValue(series, parts.time, parts.value, EntryPath::kImport);
   }
 
-  /// Unlike lines, rows of CSV keep full precision: numbers with a fraction are doubles.
+  /// Adds the point of a CSV row. Unlike lines, such rows keep full precision: numbers with a
+  /// fraction are doubles.
   Status AddRow(const CsvColumns& columns, const std::vector<std::string>& cells) {
     ASSIGN_OR_RETURN(const CsvPoint point, ReadCsvPoint(columns, cells));
     spelling_.assign(point.metric);

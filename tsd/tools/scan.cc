@@ -66,8 +66,9 @@ std::optional<std::string> RawOddPoint(const RowContext& row, const Cell& cell) 
                   cell.value);
 }
 
-/// OpenTSDB's scan reads the qualifier of an annotation like that of a point: the offset from its
-/// second byte, the time from its first. Both are wrong and are reproduced (opentsdb-tools.md §4).
+/// Returns the raw form of an annotation. OpenTSDB's scan reads the qualifier like that of a point:
+/// the offset from its second byte, the time from its first. Both are wrong and are reproduced
+/// (opentsdb-tools.md §4).
 std::string RawAnnotation(const RowContext& row, const Cell& cell) {
   ByteView behind_prefix = ByteView(cell.qualifier).substr(1);
   codec::Qualifier offset;
