@@ -98,7 +98,7 @@ bool Answer(Request& request, const BodyForm& form, Edge& edge, Reply& reply) {
   }
 }
 
-/// Hooks that write the reply to a string, which must outlive them.
+/// Returns hooks that write the reply to a string, which must outlive them.
 ReplyHooks Into(std::string* bytes) {
   ReplyHooks hooks;
   hooks.send = [bytes](std::string piece) {

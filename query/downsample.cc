@@ -102,7 +102,7 @@ constexpr uint64_t kBoundarySteps = 16;
 // Buckets of a fill policy between two reports to the context.
 constexpr size_t kBucketsPerLook = 1 << 16;
 
-// If buckets have fewer values than this on average, values are added one by one.
+// Average number of values per bucket below which values are added one by one.
 constexpr size_t kShortRun = 24;
 
 // Returns the number of elements for which a vector holds memory while it grows by doubling, old
@@ -114,7 +114,7 @@ size_t RoomFor(const std::vector<T>& v, size_t more) {
   return v.capacity() + std::max(size, 2 * v.capacity());
 }
 
-// The initial capacity of a series, in buckets.
+// Returns the initial capacity of a series, in buckets.
 size_t FirstRoom(const DownsampleSpec& spec) { return spec.run_all ? 1 : 8; }
 
 // Returns whether a function needs all values of a bucket at once. It then also needs a copy of

@@ -30,8 +30,8 @@ constexpr int64_t kSideBySideFromNs = 150'000;
 // estimate from the scan of the first sub-query.
 constexpr uint64_t kSideBySideFromRows = 64;
 
-// The number of helper threads, which all queries share. hardware_concurrency() reads a system file
-// in each call.
+// Returns the number of helper threads, which all queries share. hardware_concurrency() reads a
+// system file in each call.
 int HelperCount() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1); }
 constexpr size_t kHelpQueueMax = 1024;
 

@@ -107,8 +107,8 @@ bool RunningRequest::Abandoned() {
   return now_ns - gone_since_ns_ >= after_client_ns_;
 }
 
-// The first thread of the query that calls this waits for a place in LargeLane. Its other threads
-// wait for the mutex.
+// Waits for a place in LargeLane in the first thread of the query that calls it. Other threads of
+// the query wait for the mutex.
 Status RunningRequest::LookLarge() {
   std::lock_guard lock(lane_mutex_);
   if (large_.load(std::memory_order_relaxed)) return lane_failure_;

@@ -160,7 +160,8 @@ void SeriesSet::BeginRecord(const RowHour& row, size_t index) {
   recorded_.notes_begin = static_cast<uint32_t>(series_[index].annotations.size());
 }
 
-// The next row starts a new bucket, so that the buckets of each hour can be cached separately.
+// Ends the record of a row. The next row starts a new bucket, so that the buckets of each hour can
+// be cached separately.
 Status SeriesSet::EndRecord(size_t index) {
   RETURN_IF_ERROR(memory_.Add(2 * static_cast<int64_t>(sizeof(recorded_))));
   RETURN_IF_ERROR(TakeBuckets(index));

@@ -83,7 +83,8 @@ bool SubQueryRun::MayCache() const {
          !sub_.values && !context_.query.request.delete_rows && context_.cache->usable();
 }
 
-// The shape leaves out the fill policy, which is applied after the cache.
+// Returns the shape of the sub-query. It does not include the fill policy, which is applied after
+// the cache.
 Bytes SubQueryRun::Shape() const {
   const DownsampleSpec& downsample = grid_->spec();
   const SeriesMatcher& matcher = spec_.matcher;

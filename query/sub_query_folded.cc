@@ -14,7 +14,7 @@ constexpr int64_t kFoldedBucketsMax = 1 << 20;
 // If more than one in kReadShare rows had to be read, the next query of this shape is faster with
 // cached hours.
 constexpr uint64_t kReadShare = 4;
-// If there are more buckets per row than this, creating them costs more than reading all rows.
+// Maximum number of buckets per row. Creating more of them would cost more than reading all rows.
 constexpr uint64_t kBucketsPerRowMax = 64;
 constexpr int64_t kDayMs = 24 * int64_t{kRowSpan} * 1000;
 // Buckets that can be created, and visited at the end, in the time of a step.

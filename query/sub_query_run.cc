@@ -60,7 +60,7 @@ Status SubQueryRun::Open() {
 Status SubQueryRun::Run() {
   if (!opened_) RETURN_IF_ERROR(Open());
   if (split_ms_) return RunParts();
-  if (!reads_tables() && scan_ == nullptr && !cached_) return {};  // no series
+  if (!reads_tables() && scan_ == nullptr && !cached_) return {};  // there is no series to read
   RETURN_IF_ERROR(reads_tables() ? ReadTables() : Read());
   info_.stats.scan_ns = Lap();
   info_.stats.names_resolved = names_.resolved();

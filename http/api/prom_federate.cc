@@ -46,7 +46,7 @@ class NewestSink : public promql::SampleSink {
     newest.value = values.back();
     return memory_.Step(1);
   }
-  /// The numbers of series begin at 0 for each selector.
+  /// Begins the series of a selector, whose numbers begin at 0.
   void BeginSelector() { base_ = all_.size(); }
 
   /// Sorts by name, then by labels. Removes series without a sample, and repeated ones.

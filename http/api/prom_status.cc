@@ -121,7 +121,7 @@ void HandlePromRuntimeInfo(const Request&, Services& services, ResponseWriter& o
   json.Member("reloadConfigSuccess", true);
   json.Member("lastConfigTime", start);
   json.Member("corruptionCount", 0);
-  // The members of Go's runtime: threads and cores are the nearest to them.
+  // Hourglass reports its threads and cores in the members for Go's runtime.
   json.Member("goroutineCount", static_cast<int64_t>(process.threads.size()));
   json.Member("GOMAXPROCS", static_cast<int64_t>(std::thread::hardware_concurrency()));
   json.Member("GOMEMLIMIT", int64_t{0});

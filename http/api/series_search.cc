@@ -25,7 +25,7 @@ bool HasValue(const SeriesWanted& wanted, const KeyLayout& layout, ByteView tsui
 Result<SeriesWanted> ResolveSeries(const std::optional<std::string>& metric,
                                    const std::vector<TagWish>& tags, uid::Names& names,
                                    RequestContext& context) {
-  // Conditions take about as much memory as the request that contains them.
+  // Memory of a condition. Conditions take about as much memory as the request that contains them.
   constexpr size_t kConditionBytes = 4 * sizeof(TagClause);
   RETURN_IF_ERROR(context.Charge(static_cast<int64_t>(tags.size() * kConditionBytes)));
   SeriesWanted wanted;

@@ -49,7 +49,7 @@ std::optional<UidMetaRequest> FromParameters(const Request& request, ResponseWri
   asked.fields.display_name = NonEmptyParameter(request, "display_name").value_or("");
   asked.fields.description = NonEmptyParameter(request, "description").value_or("");
   asked.fields.notes = NonEmptyParameter(request, "notes").value_or("");
-  // The parameter `created` is ignored, unlike the member of a body.
+  // The parameter `created` has no effect; only the member of that name in a body has.
   return asked;
 }
 

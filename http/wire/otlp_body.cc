@@ -41,7 +41,7 @@ constexpr uint8_t kKey = Tag(1, kSized), kValue = Tag(2, kSized);
 constexpr uint8_t kText = Tag(1, kSized), kBool = Tag(2, kVarint), kInt = Tag(3, kVarint);
 constexpr uint8_t kDouble = Tag(4, kFixed64);
 
-/// Nesting depth of a piece in the body.
+/// Returns the nesting depth of a piece in the body.
 int DepthOf(OtlpBody::Piece::Kind kind) { return kind == OtlpBody::Piece::Kind::kResource ? 2 : 3; }
 
 }  // namespace

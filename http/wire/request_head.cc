@@ -27,19 +27,21 @@ void ForEachElement(std::string_view list, const Visit& visit) {
   }
 }
 
-/// Bytes of methods and field names (RFC 9110, 5.6.2).
+/// Returns whether the byte is allowed in methods and field names (RFC 9110, 5.6.2).
 constexpr bool IsTokenByte(char c) {
   if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')) return true;
   return std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
 }
 
-/// Bytes of targets. This is lenient, because clients do not escape everything that they should.
+/// Returns whether the byte is allowed in targets. The check is lenient, because clients do not
+/// escape
+// everything that they should.
 constexpr bool IsTargetByte(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return byte > 0x20 && byte != 0x7F;
 }
 
-/// Bytes of field values.
+/// Returns whether the byte is allowed in field values.
 constexpr bool IsValueByte(char c) { return c == ' ' || c == '\t' || IsTargetByte(c); }
 
 template <bool (*kIs)(char)>

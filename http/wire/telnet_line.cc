@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::string_view kPut = "put ";
 
-/// Removes the word before the first blank, and the blank, from *line. False: there is no blank.
+/// Removes the word before the first blank, and the blank, from *line. Returns false if there is no
+/// blank.
 bool TakeWord(std::string_view* line, std::string_view* word) {
   const size_t blank = line->find(' ');
   if (blank == std::string_view::npos) return false;

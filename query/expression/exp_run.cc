@@ -248,8 +248,8 @@ class Runner {
     return {};
   }
 
-  // Checks that each variable exists. OpenTSDB stores results under lower-case names, but looks
-  // them up under the names as written.
+  // Refuses names of variables with upper-case letters, as OpenTSDB does: it stores results under
+  // lower-case names, but looks them up under the names as written.
   Status CheckVariables() {
     for (const PlannedExpression& expression : plan_.expressions) {
       // Each variable is looked up several times.

@@ -126,9 +126,9 @@ Status AverageByCount(size_t window, PointColumns* points, RequestContext* conte
   return {};
 }
 
-// A point belongs to the window if its distance is less than the length of the window. The result
-// is 0 if there is no older point, because the window is not full. It is also 0 if the window has
-// only NaN (recorded).
+// Computes averages over time. A point belongs to the window if its distance is less than the
+// length of the window. The result is 0 if there is no older point, because the window is not full.
+// It is also 0 if the window has only NaN (recorded).
 Status AverageByTime(int64_t window_ms, PointColumns* points, RequestContext* context) {
   const std::vector<int64_t>& times = points->time_ms;
   MemoryTally memory(context);

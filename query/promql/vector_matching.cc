@@ -38,7 +38,8 @@ struct Matches {
   MemoryHold memory;
 };
 
-/// Charges the matches to `tally` and fails with its errors.
+/// Finds the series of both sides that match. Charges the matches to `tally` and fails with its
+/// errors.
 Result<Matches> MatchSeries(const Value& left, const Value& right, const Matching& matching,
                             MemoryTally* tally) {
   constexpr int64_t kBytesPerSeries = 2 * sizeof(size_t);  // vectors grow by doubling

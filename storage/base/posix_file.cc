@@ -42,8 +42,8 @@ class PosixFile : public File {
  public:
   explicit PosixFile(std::string path) : path_(std::move(path)) {}
 
-  /// Returns false on failure, with the reason in errno. It does not throw, so a created file is
-  /// always returned to the caller.
+  /// Opens the file. Returns false on failure, with the reason in errno. It does not throw, so a
+  /// created file is always returned to the caller.
   bool Open(int flags) noexcept {
     fd_.Set(::open(path_.c_str(), flags | O_CLOEXEC, 0644));
     return fd_.get() >= 0;

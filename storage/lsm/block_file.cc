@@ -339,7 +339,7 @@ Status BlockFile::Load() {
     const std::string what = "blocks packed by the unknown method " + std::to_string(packing);
     return Damaged(trailer_offset, what.c_str());
   }
-  // Not verified here: it exists so that the trailer's checksum covers all blocks.
+  // This checksum is not verified. It exists so that the trailer's checksum covers all blocks.
   (void)TakeLittle(&in, kCrcBytes);
   const uint64_t index_offset = TakeLittle(&in, 8);
   const uint64_t index_size = TakeLittle(&in, 8);
