@@ -22,7 +22,7 @@ namespace hg::http {
 namespace {
 
 constexpr int32_t kLimitDefault = 25;
-// Printing a series takes some microseconds if its names are cached.
+// Cost of printing a series, in steps. It takes some microseconds if the names are cached.
 constexpr uint64_t kStepsPerSeries = 1 << 12;
 
 struct LookupQuery {

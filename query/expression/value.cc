@@ -14,8 +14,9 @@ namespace {
 
 using Width = Integer::Width;
 
-// Why an operand is not a number. If an operand has kWrongType, division and remainder give 0.0. If
-// an operand has kWrongText, only addition is possible: it joins the texts of both operands.
+// The reason why an operand is not a number. If an operand has kWrongType, division and remainder
+// give 0.0. If an operand has kWrongText, only addition is possible: it joins the texts of both
+// operands.
 enum class Coercion : uint8_t { kDone, kWrongType, kWrongText };
 
 bool IsFloating(const Value& v) {

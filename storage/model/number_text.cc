@@ -315,7 +315,7 @@ bool ParseValue(std::string_view text, EntryPath path, PointValue* value, Number
 }
 
 void AppendJavaDouble(std::string* out, double v) {
-  // Writes in place, like AppendJava.
+  // The digits are written in place, as in AppendJava.
   const size_t at = out->size();
   out->resize(at + kPlainDoubleBytesMax);
   const char* const end = PutPlainDouble(v, out->data() + at);

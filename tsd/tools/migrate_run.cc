@@ -43,8 +43,8 @@ Status MigrateRun::Pass(MigrateState* state) {
   bytes_ = rows_ = 0;
   pass_began_ = steady_clock::now();
   if (options_.bytes_per_s_max != UINT64_MAX) pacer_.emplace(options_.bytes_per_s_max);
-  // If the pass is killed after this, the next call must find its state and recognize the data in
-  // the target as its own.
+  // The state is saved before the first write. If the pass is killed, the next call then finds the
+  // state, and recognizes the data in the target as its own.
   if (!options_.only_compare) RETURN_IF_ERROR(Save(*state));
   if (writes_beside()) {
     RETURN_IF_ERROR(
