@@ -28,7 +28,8 @@ void RowFold::Offer(ByteView key, uint32_t base) {
     return;
   }
   queue_.push_back(owned);
-  // A key that is in waiting_ but not in queue_ would never be queued again.
+  // If this throws, the key is not queued either. A key that is in waiting_ but not in queue_ would
+  // never be queued again.
   const Status noted = Survive([&] { waiting_.insert(std::move(owned)); });
   if (!noted.ok()) {
     queue_.pop_back();
@@ -79,7 +80,8 @@ void RowFold::Drain() {
   std::unique_lock lock(mutex_);
   while (!queue_.empty() || busy_ > 0) {
     if (FoldNext(&lock).code() != StatusCode::kUnavailable) continue;
-    // Each further key would wait for the store as long as this one.
+    // The store is unreachable. The other keys are dropped, because each of them would wait for the
+    // store as long as this one did.
     stats_.dropped += queue_.size();
     queue_.clear();
     waiting_.clear();

@@ -1,10 +1,10 @@
 #pragma once
 // OpenTSDB's row compaction: it merges the cells of an old row into one, drops overwritten values
-// and repairs old encodings (opentsdb-schema.md §9, §10). The same code works on every Store. Scans
-// of Points report the rows that need it. A worker thread reads each row again, resolves it by the
-// rules of storage/points/reconcile.h and writes one mutation. The mutation puts the compacted cell
-// (or single points, if the store holds points natively) and deletes all other source cells. Query
-// results never change.
+// and repairs old encodings (opentsdb-schema.md §9, §10). The same code works on every Store. When
+// a scan of Points reads a row that needs compaction, it reports the row. A worker thread reads
+// each row again, resolves it by the rules of storage/points/reconcile.h and writes one mutation.
+// The mutation puts the compacted cell (or single points, if the store holds points natively) and
+// deletes all other source cells. Query results never change.
 
 #include <condition_variable>
 #include <cstdint>
@@ -24,8 +24,9 @@ namespace hg::compaction {
 struct RowFoldOptions {
   KeyLayout layout;
   std::string table = "tsdb";
-  bool enable_compaction =
-      true;  // tsd.storage.enable_compaction; if false, only append cells are repaired
+  /// The setting tsd.storage.enable_compaction. If false, only rows with OpenTSDB's append cells
+  /// are repaired.
+  bool enable_compaction = true;
   ReconcileOptions reconcile;
   /// Whether the store holds points natively. Such a store shows an old row as one compacted cell
   /// without storing that cell, so row compaction leaves single points in it.
@@ -52,16 +53,16 @@ class RowFold {
   static constexpr size_t kQueueMax = 10'000;
 
   RowFold(Store* store, RowFoldOptions options, const Clock& clock);
-  /// Stops without processing the queue.
+  /// Ends the worker thread. Keys that are still in the queue are not processed.
   ~RowFold();
 
-  /// An UnsettledRowListener: adds a row to the queue if it is old enough and not in the queue yet.
-  /// Never blocks on the store.
+  /// Adds a row to the queue if it is old enough and not in the queue yet. Can be used as an
+  /// UnsettledRowListener. Never blocks on the store.
   void Offer(ByteView key, uint32_t base);
-  /// Starts the worker thread. Without it rows wait for Drain.
+  /// Starts the worker thread. Without it, rows stay in the queue until Drain is called.
   void Start();
-  /// Processes the queue, also on the calling thread. If the store is Unavailable, the rest of the
-  /// queue is dropped. Blocks.
+  /// Processes all keys in the queue on the calling thread, alongside the worker thread if it runs.
+  /// If the store is Unavailable, the rest of the queue is dropped. Blocks.
   void Drain();
   /// Drains the queue and ends the worker thread. Idempotent. Later offers are dropped.
   void Stop();

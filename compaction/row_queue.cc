@@ -69,7 +69,7 @@ void RowQueue::Work() {
                       [this] { return stopping_; });
     if (stopping_) return;
     lock.unlock();
-    (void)Survive([this] { (void)Round(); });  // after an exception the next round tries again
+    (void)Survive([this] { (void)Round(); });  // after an exception, the next round tries again
     lock.lock();
   }
 }

@@ -44,8 +44,8 @@ class RowQueue {
   /// Stops the thread.
   ~RowQueue() { Stop(); }
 
-  /// Records that points were written to the row. A row that is already in the queue is not added
-  /// again.
+  /// Records that points were written to the row with this key and base hour. A row that is already
+  /// in the queue is not added again.
   void Written(ByteView key, uint32_t base);
   /// Rounds are skipped while `waits` returns true. It should return true while writes that were
   /// reported to Written have not reached the store. Compacting a row then would miss these writes,
@@ -56,8 +56,9 @@ class RowQueue {
   /// Ends the thread. Idempotent.
   void Stop();
   /// Passes rows that are old enough to RowFold, the oldest hours first, within the limits of the
-  /// options. Returns their number. Passes none while PauseWhile holds, while RowFold has not
-  /// finished the rows of the previous round, or if it could not reach the store for them.
+  /// options. Returns their number. Passes none while the function given to PauseWhile returns
+  /// true, while RowFold has not finished the rows of the previous round, or if it could not reach
+  /// the store for them.
   size_t Round();
   [[nodiscard]] RowQueueStats Stats() const;
 
@@ -67,7 +68,7 @@ class RowQueue {
   RowFold* const fold_;
   const RowQueueOptions options_;
   const Clock& clock_;
-  std::function<bool()> waits_;  // may be empty
+  std::function<bool()> waits_;  // of PauseWhile; may be empty
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;

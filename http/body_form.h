@@ -14,7 +14,7 @@ struct BodyForm {
   ContentCoding coding = ContentCoding::kNone;
   std::string charset;  // "" = UTF-8
 
-  /// True if the body needs no decoding.
+  /// Returns true if the body needs no decoding.
   [[nodiscard]] bool plain() const { return coding == ContentCoding::kNone && charset.empty(); }
 };
 
@@ -23,8 +23,8 @@ BodyForm FormOfBody(const RequestHead& head, size_t body_bytes);
 
 /// Decodes a body that is not plain. Without a charset, *text is allocated with kPutPadding unused
 /// bytes behind it for the fast parsers. LimitExceeded: the text is longer than bytes_max.
-/// InvalidArgument: the body is damaged or the charset is unknown. The memory is first taken from
-/// `memory`; if it refuses, the result is its refusal.
+/// InvalidArgument: the body is damaged or the charset is unknown. The memory is first charged to
+/// `memory`; if that fails, returns its error.
 Status ReadBody(const BodyForm& form, std::string_view body, uint64_t bytes_max, std::string* text,
                 RequestMemory::Share* memory);
 

@@ -1,5 +1,6 @@
 #pragma once
-// Version and build facts for /api/version, the telnet command `version` and `tsdb version`.
+// Version of the program and facts about its build, for /api/version, the telnet command `version`
+// and `tsdb version`.
 
 #include <string>
 #include <string_view>
@@ -15,7 +16,8 @@ struct BuildInfo {
   std::string_view revision;         // git revision in hexadecimal; "" if the source was not built
                                      // inside a git work tree
   std::string_view short_revision;
-  std::string_view status;  // MINT, MODIFIED or UNKNOWN
+  // OpenTSDB's word for the state of the source tree: MINT, MODIFIED or UNKNOWN
+  std::string_view status;
   std::string_view branch;
   std::string_view timestamp_s;  // time of the revision: seconds since the epoch, decimal
   std::string_view host, user, repository;
@@ -23,7 +25,7 @@ struct BuildInfo {
 
 const BuildInfo& ThisBuild();
 
-/// The two lines of the `version` command, each with its line end.
+/// Returns the output of the `version` command: two lines, each with its line end.
 std::string BuildText();
 
 }  // namespace hg::http

@@ -1,5 +1,6 @@
 #pragma once
-// Waits for the write-ahead log. Only for threads that may block.
+// A function with which a thread waits until stored points are durable. Only for threads that may
+// block.
 
 #include <chrono>
 #include <memory>

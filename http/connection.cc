@@ -12,9 +12,10 @@ namespace {
 
 /// The first byte of a TLS connection.
 constexpr char kTlsHandshake = 0x16;
-/// Receive buffer for the first read of a request; most requests fit.
+/// Size of the receive buffer for the first read of a request, in bytes. Most requests fit.
 constexpr size_t kHttpRoom = 64 * 1024;
-/// Telnet lines arrive in bulk: smaller reads cost 20 % (ingest-measurements.md §4).
+/// Size of the receive buffer for telnet lines in bytes. Clients send many lines at once, and a
+/// smaller buffer costs 20 % of the speed (ingest-measurements.md §4).
 constexpr size_t kTelnetRoom = 256 * 1024;
 constexpr int64_t kReleaseAfterS = 10;
 /// Bytes per connection that are not charged to the memory budget of all requests. Most requests
@@ -23,9 +24,9 @@ constexpr uint64_t kFreeBodyBytes = 64 * 1024;
 /// A receive buffer above this size shrinks after the reply.
 constexpr size_t kKeptBytes = 1 << 20;
 constexpr int64_t kLingerS = 2;
-/// A TLS handshake must be complete within this time.
+/// Maximum duration of a TLS handshake in seconds.
 constexpr int64_t kHandshakeS = 10;
-/// Sent bytes are removed from the front of out_ in pieces of this size.
+/// Number of sent bytes after which they are removed from the front of out_.
 constexpr size_t kSentBytesKept = 64 * 1024;
 /// Telnet clients often never read. After this time their lines run again, and replies are dropped.
 constexpr int64_t kDeafAfterS = 5;
@@ -69,8 +70,9 @@ void Connection::Advance() {
     if (buffer_.size() > 0) {
       if (protocol_ == Protocol::kUnknown) {
         const char first = buffer_.view()[0];
-        // The client speaks TLS here, perhaps a browser that was made to. An attacker can choose
-        // parts of its bytes, so they must not be read as telnet lines.
+        // The client begins a TLS handshake on a port without TLS. It may be a browser that an
+        // attacker's page controls. An attacker can choose parts of these bytes, so they must not
+        // be read as telnet lines.
         if (first == kTlsHandshake) {
           edge_.services.counters.exceptions_unknown.fetch_add(1, std::memory_order_relaxed);
           return Close();

@@ -34,7 +34,8 @@ struct Edge;
 struct LinesResult;
 struct Request;
 
-/// Lives as long as an operation on it is pending. Loop thread only, unless said otherwise.
+/// The object lives as long as an operation on it is pending. Its functions may be called only on
+/// the thread of its loop, unless their comments say otherwise.
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
   Connection(Stream stream, Loop& loop);
@@ -48,8 +49,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   /// Closes at once, in any state.
   void Close();
   void CloseWhenIdle();
-  /// Returns a readable description of the current work: method and path of the request, or the
-  /// protocol.
+  /// Returns a readable description of the work that the connection does now: method and path of
+  /// the request, or the protocol.
   [[nodiscard]] std::string Doing() const;
 
  private:
@@ -64,9 +65,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
     kLingering,   // the reply is sent; drops incoming bytes until the client closes
     kClosed,
   };
-  /// The part of an HTTP request that is read next.
+  /// The next part of an HTTP request that the connection reads.
   enum class Part : uint8_t { kHead, kBody };
-  /// The form of the reply to points that were stored on the fast path.
+  /// How to reply to points that were stored on the fast path.
   struct PutReply {
     bool summary = false, details = false;
     size_t points = 0, text_fields = 0;
@@ -126,16 +127,17 @@ class Connection : public std::enable_shared_from_this<Connection> {
   [[nodiscard]] bool Guarded() const;
   [[nodiscard]] bool May(Role role) const;
   [[nodiscard]] Roles roles() const;
-  /// True if the request whose head was read may continue now. False: the request was refused, or
-  /// it continues once its password was checked.
+  /// Returns true if the request whose head was read may be processed now. Returns false if it was
+  /// refused, or if it waits until a pool thread has checked its password.
   bool Admit();
   bool AdmitStranger();
   [[nodiscard]] IdentityPtr KnownBy(const Credentials& said) const;
-  /// Cuts *lines down to those that may run now. False: the first line is an `auth` line, or the
-  /// client is not authenticated; the line was handled here.
+  /// Shortens *lines to those that may run now. Returns false if the first line is an `auth` line
+  /// or the client is not authenticated; then this function has handled the line.
   bool AdmitLines(std::string_view* lines);
   void AnswerAuth(const IdentityPtr& who);
-  /// False: too many passwords already wait for a check.
+  /// Passes a password to a pool thread that checks it. Returns false if too many passwords already
+  /// wait for a check.
   bool JudgePassword(Credentials said);
   void Judged(const IdentityPtr& who);
   void Adopt(IdentityPtr who, uint64_t generation);
@@ -164,13 +166,16 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool waiting_readable_ = false;
   bool end_of_input_ = false;
   bool close_after_reply_ = false;
-  bool gives_way_ = false;  // the loop itself handled the last request; other connections run first
+  // The event loop itself handled the last request; before the next one, other connections take
+  // their turn.
+  bool gives_way_ = false;
   int64_t active_s_ = 0;
   int64_t linger_until_s_ = 0;
 
   // The authenticated client; null = not authenticated.
   IdentityPtr who_;
-  std::string credentials_;      // HTTP: the field, or the target, that proved who_
+  // HTTP: the Authorization field or the request target whose credentials proved who_
+  std::string credentials_;
   uint64_t who_generation_ = 0;  // Access::generation() when who_ was looked up
   uint64_t judge_generation_ = 0;
   std::shared_ptr<Writer> writer_;  // null: not looked up yet
@@ -199,9 +204,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
   size_t line_bytes_ = 0;   // bytes of the lines that are being handled
   size_t line_points_ = 0;  // points whose commit is awaited
   int retries_ = 0;         // refusals by the store in a row
-  /// When the client was seen to have closed while its lines wait.
+  /// Since when the client's side of the connection has been closed while its lines wait.
   std::optional<int64_t> gone_since_s_;
-  bool deaf_ = false;  // the client does not read; replies to it are dropped
+  // True once the client does not read its replies; further replies are dropped.
+  bool deaf_ = false;
   std::unique_ptr<boost::asio::steady_timer> retry_timer_;
 };
 

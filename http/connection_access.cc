@@ -143,7 +143,7 @@ bool Connection::JudgePassword(Credentials said) {
   auto run = [said = std::move(said), lent = LentConnection(shared_from_this(), loop_),
               &access = *edge_.services.access](WorkerPool::Turn&) mutable {
     IdentityPtr who;
-    // Out of memory: treated as a wrong password.
+    // If memory is exhausted, the result is the same as for a wrong password.
     (void)Survive([&] { who = access.Judge(said); });
     lent.GiveBack([who](Connection& connection) { connection.Judged(who); });
   };

@@ -1,4 +1,4 @@
-// The HTTP part of a connection (connection.h).
+// The part of Connection that handles HTTP (connection.h).
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
@@ -30,8 +30,9 @@ constexpr uint64_t kWholeBodyBytesMax = 8192;
 
 /// Requests with larger bodies are not tried on the loop.
 constexpr size_t kLoopBodyBytesMax = 16384;
-/// Larger bodies of points are unpacked, parsed and stored on the pool. One of this size has about
-/// 15,000 points and takes about two milliseconds, during which the loop's other clients wait.
+/// Maximum bytes of a body of points that a loop handles. Larger bodies are unpacked, parsed and
+/// stored on the pool. A body of this size has about 15,000 points and takes about two
+/// milliseconds, during which the loop's other clients wait.
 constexpr size_t kLoopPointsBytesMax = 1 << 20;
 
 constexpr size_t kKeptPoints = 100'000;
@@ -95,7 +96,7 @@ bool Answer(Request& request, const BodyForm& form, Edge& edge, Reply& reply) {
   }
 }
 
-/// Hooks that write the reply to a string, which must outlive them.
+/// Returns hooks that write the reply to a string, which must outlive them.
 ReplyHooks Into(std::string* bytes) {
   ReplyHooks hooks;
   hooks.send = [bytes](std::string piece) {
@@ -236,7 +237,7 @@ std::unique_ptr<Request> Connection::MakeRequest(std::string_view body, bool* es
   request->headers.reserve(head_.fields.size());
   for (const auto& [name, value] : head_.fields) {
     request->headers.emplace_back(LowerCase(name), value);
-    ReplaceInvalidUtf8(&request->headers.back().second);  // header values are shown in JSON
+    ReplaceInvalidUtf8(&request->headers.back().second);  // header values are later shown in JSON
   }
   request->body = body;
   request->roles = roles();
@@ -263,7 +264,8 @@ bool Connection::OnBody(std::string_view body) {
 
 bool Connection::OnPackedBody(std::string_view body, BodyForm form) {
   const uint64_t body_max = edge_.options.body_bytes_max;
-  // Other charsets never take the fast path, and their tables may be read from disk.
+  // Bodies in charsets other than UTF-8 never take the fast path, and the tables of these charsets
+  // may have to be read from disk.
   if (body.size() > kLoopPointsBytesMax || !form.charset.empty())
     return Handle(body, std::move(form)), true;
   const Status read = ReadBody(form, body, std::min<uint64_t>(body_max, kLoopPointsBytesMax),
@@ -358,8 +360,8 @@ void Connection::PutCommitted(const Status& status) {
   Advance();
 }
 
-// Tries to answer on the loop: waking a pool thread costs more than a small request. False: nothing
-// has happened, and the pool must run the request.
+// Tries to answer on the loop, because waking a pool thread costs more than a small request.
+// Returns false if the pool must run the request; in that case nothing has happened.
 bool Connection::TryOnLoop(Request& request) {
   if (request.body.size() > kLoopBodyBytesMax || !MayAnswerOnLoop(request, edge_.options))
     return false;
@@ -432,7 +434,7 @@ void Connection::Handle(std::string_view body, BodyForm form) {
     job->turn = &turn;
     bool keep_alive = false;
     (void)Survive([&] { keep_alive = Answer(*job->request, job->form, edge, job->reply); });
-    // If End failed for lack of memory, Pump detects it below.
+    // If End failed for lack of memory, the function Pump detects it.
     (void)Survive([&] { replies->End(keep_alive); });
     lent.GiveBack([](Connection& connection) { connection.Pump(); });
   };

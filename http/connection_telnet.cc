@@ -1,4 +1,4 @@
-// The telnet part of a connection (connection.h).
+// The part of Connection that handles telnet (connection.h).
 
 #include <algorithm>
 
@@ -13,12 +13,13 @@
 namespace hg::http {
 namespace {
 
-/// With more unread replies than this, the next lines wait until the client has read.
+/// Maximum bytes of unread replies. If there are more, the next lines wait until the client has
+/// read.
 constexpr size_t kUnreadBytesMax = 64 * 1024;
 /// Pause before lines are tried again after the store refused them. It doubles up to kBusyPauseMax.
 constexpr auto kBusyPause = std::chrono::milliseconds(20);
 constexpr auto kBusyPauseMax = std::chrono::milliseconds(1000);
-/// After this time the waiting lines of a client that has closed are dropped. They were never
+/// Time after which the waiting lines of a client that has closed are dropped. They were never
 /// acknowledged, and they occupy a connection.
 constexpr int64_t kGoneS = 60;
 

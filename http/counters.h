@@ -29,8 +29,9 @@ struct Counters {
   Counter loop_stalls{0}, loop_stall_ms{0};
 
   Counter graph_requests{0};
-  // all_requests: requests that the loop finished itself, without puts. graphs: plots. drawing: the
-  // drawing of plots. scans: reading the store for queries.
+  // all_requests: all requests that an event loop finished itself, except puts. graphs: requests
+  // for plots. drawing: only the drawing of plots. scans: only the reading of the store for
+  // queries.
   Latency all_requests, graphs, drawing, scans;
 
   Counter query_success{0}, query_invalid{0}, query_exceptions{0};

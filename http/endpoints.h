@@ -34,12 +34,12 @@ inline constexpr uint8_t kReads = kInReadWrite | kInReadOnly;
 inline constexpr uint8_t kWrites = kInReadWrite | kInWriteOnly;
 inline constexpr uint8_t kAllModes = kInReadWrite | kInReadOnly | kInWriteOnly;
 
-/// Which paths the endpoint is looked up by, and which option enables it.
+/// How the path of an endpoint is matched, and which option enables it.
 enum class Place : uint8_t {
-  kApi,   // below /api[/vN]; needs Options::api_enabled
+  kApi,   // first path segment below /api[/vN]; needs Options::api_enabled
   kRoot,  // first path segment; needs Options::ui_enabled
   kPath,  // the whole path, for APIs of other products; looked up first; needs Options::api_enabled
-  kWatch,  // as kPath, but always enabled, for monitoring of the process
+  kWatch,  // as kPath, but always enabled, because it serves monitoring of the process
 };
 
 /// The thread that handles a request first.
@@ -63,12 +63,12 @@ struct Endpoint {
 /// All endpoints; constant for the life of the process.
 std::span<const Endpoint> Endpoints();
 
-/// Finds the endpoint of a request. nullptr: the path has none, or it is disabled in this mode or
-/// by its option.
+/// Finds the endpoint of a request. nullptr: no endpoint has this path, or the mode of the daemon
+/// or an option disables it.
 const Endpoint* FindEndpoint(const Request& request, const Options& options);
 
-/// Finds an endpoint by name. nullptr: no such name, or it is disabled in this mode or by its
-/// option ("diediedie" has an option of its own).
+/// Finds an endpoint by name. nullptr: no such name, or the mode of the daemon or an option
+/// disables it ("diediedie" has its own option).
 const Endpoint* FindEndpoint(std::string_view name, Place place, const Options& options);
 
 }  // namespace hg::http

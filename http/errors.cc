@@ -26,8 +26,8 @@ void SendJsonError(ResponseWriter& out, const Request& request, int status,
   out.Write(std::string(callback) + "(" + body + ")");
 }
 
-/// The form of InfluxDB's errors. After 4xx, except 429, its clients drop the points; after 5xx
-/// they send them again.
+/// Sends an error in the form of InfluxDB. After 4xx, except 429, its clients drop the points;
+/// after 5xx they send them again.
 void SendInfluxError(ResponseWriter& out, InfluxApi api, int status, std::string_view message) {
   std::string body;
   JsonWriter json(&body);

@@ -40,8 +40,9 @@ void SendMethodNotAllowed(ResponseWriter& out, const Request& request);
 /// Sends 400 "Missing parameter <code>NAME</code>".
 void SendMissingParameter(ResponseWriter& out, const Request& request, std::string_view name);
 
-/// NotFound 404. InvalidArgument and Conflict 400. Busy, Exhausted and Unavailable 503.
-/// DeadlineExceeded and LimitExceeded 413. Unsupported 501. Other errors 500.
+/// Returns the HTTP status for an error. NotFound: 404. InvalidArgument and Conflict: 400. Busy,
+/// Exhausted and Unavailable: 503. DeadlineExceeded and LimitExceeded: 413. Unsupported: 501. Other
+/// errors: 500.
 int HttpStatusOf(StatusCode code);
 
 }  // namespace hg::http

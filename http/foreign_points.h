@@ -1,7 +1,8 @@
 #pragma once
 // Converts points of other products' protocols for the PointSink (docs/ingestion.md). It escapes
 // names, adds the default tag to points without tags, and owns the converted texts. If the default
-// tag is a point's only tag, its key is changed to keep the two apart.
+// tag is a point's only tag, its key gets a suffix, so that the point does not get into the series
+// of points without tags.
 
 #include <deque>
 #include <span>
@@ -34,8 +35,8 @@ class ForeignPoints {
              Spelling spelling = {});
 
   [[nodiscard]] const std::vector<NamedPoint>& points() const { return points_; }
-  /// Approximate memory held until Clear, including texts that error messages of the points may
-  /// repeat.
+  /// Returns the approximate memory in bytes that the object uses until Clear. It includes texts
+  /// that error messages of the points may repeat.
   [[nodiscard]] size_t bytes() const { return bytes_; }
   void Clear();
 
@@ -50,8 +51,9 @@ class ForeignPoints {
   size_t bytes_ = 0, bytes_of_tags_ = 0;   // all memory; memory of the last tags
 };
 
-/// Counts a failed Status that AppendNamed returned for a point. True: the point is invalid. False:
-/// the store failed or a rate limit was reached, and the client should send the point again.
+/// Counts the error that AppendNamed returned for a point. Returns true if the point is invalid.
+/// Returns false if the store failed or a rate limit was reached, so that the client should send
+/// the point again.
 bool CountRefusal(const Status& verdict, Counters* counters);
 
 }  // namespace hg::http

@@ -145,7 +145,7 @@ void GraphiteIntake::Store(std::vector<NamedPoint> left, WriteContext& context,
 }
 
 void GraphiteIntake::StoreByMetric(std::vector<NamedPoint> points, WriteContext& context) {
-  // A stable sort: for equal timestamps, the later point counts.
+  // The sort is stable, because for equal timestamps the later point counts.
   std::stable_sort(points.begin(), points.end(),
                    [](const NamedPoint& a, const NamedPoint& b) { return a.metric < b.metric; });
   for (auto begin = points.begin(); begin != points.end();) {

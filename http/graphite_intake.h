@@ -23,7 +23,7 @@ namespace hg::http {
 /// One thread at a time.
 class GraphiteIntake {
  public:
-  /// All arguments must outlive the object. Once `stopping` is true, nothing is retried any more.
+  /// All arguments must outlive the object. Once `stopping` is true, failed points are not retried.
   GraphiteIntake(const Options& options, Services& services, const std::atomic<bool>& stopping)
       : services_(services), stopping_(stopping), named_(options) {}
 
@@ -42,7 +42,7 @@ class GraphiteIntake {
   /// Counts and logs input that could not be parsed.
   void Refuse(const Status& why);
 
-  /// Logs a warning, at most one in ten seconds.
+  /// Logs a warning, but at most one every ten seconds.
   void Tell(std::string_view why);
 
   /// Stores the added points. Busy and Unavailable are retried,
@@ -51,7 +51,7 @@ class GraphiteIntake {
   void Flush(Writer* writer);
 
   /// Discards points that were added and not stored. Called after an exception, when the bytes that
-  /// the points borrow are gone.
+  /// the points refer to no longer exist.
   void Drop();
 
  private:
@@ -59,7 +59,7 @@ class GraphiteIntake {
   /// nullopt if a series is unknown.
   std::optional<Status> StoreKnown(WriteContext& context);
   void NamePoints();
-  /// `verdict`: the Status of all points if the sink was already called.
+  /// `verdict`: the error of all points if the sink was already called for them.
   void Store(std::vector<NamedPoint> left, WriteContext& context,
              std::optional<Status> verdict = {});
   /// Stores each metric's points separately, because a rate limit may refuse only one of the

@@ -32,8 +32,8 @@ constexpr auto kSweepInterval = std::chrono::seconds(1);
 
 enum class Form : uint8_t { kLines, kPickle };
 
-/// True if the first line of a connection is an HTTP request line or the start of a TLS connection.
-/// A web page of any site can make a browser send these, followed by lines of points.
+/// Returns true if the first line of a connection is an HTTP request line or the start of a TLS
+/// connection. A web page of any site can make a browser send these, followed by lines of points.
 bool IsAnotherProtocol(std::string_view line) {
   constexpr char kTlsHandshake = 0x16;
   if (line.starts_with(kTlsHandshake)) return true;
@@ -41,10 +41,10 @@ bool IsAnotherProtocol(std::string_view line) {
   return line.ends_with(" HTTP/1.1") || line.ends_with(" HTTP/1.0");
 }
 
-/// Lives while a read is pending.
+/// A connection. It lives while a read is pending.
 class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnection> {
  public:
-  /// `writer`: write limits of the client; null = unlimited.
+  /// Creates a connection. `writer`: write limits of the client; null = unlimited.
   GraphiteConnection(tcp::socket socket, Form form, GraphiteIntake& intake, TurnWatch& turns,
                      std::shared_ptr<Writer> writer, std::unordered_set<GraphiteConnection*>& all)
       : socket_(std::move(socket)),
@@ -75,8 +75,8 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
           if (good && !error) self->Read();
         });
   }
-  /// True if nothing arrived for that time. Bytes in the kernel's buffer count as arrived, because
-  /// the thread does not read while the store is busy.
+  /// Returns true if nothing arrived for that time. Bytes in the kernel's buffer count as arrived,
+  /// because the thread does not read while the store is busy.
   [[nodiscard]] bool IdleFor(int64_t seconds) const {
     boost::system::error_code ignored;
     return intake_.MonotonicMs() - active_ms_ > seconds * 1000 && socket_.available(ignored) == 0;
@@ -89,7 +89,8 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
  private:
   [[nodiscard]] std::string What() const { return form_ == Form::kLines ? "line" : "frame"; }
 
-  /// Handles the complete lines or frames in bytes_. False: one is too long, and reading must stop.
+  /// Handles the complete lines or frames in bytes_. Returns false if one is too long, so that
+  /// reading must stop.
   bool Take() {
     try {
       return form_ == Form::kLines ? TakeLines() : TakeFrames();
@@ -215,7 +216,8 @@ class GraphiteServer::Impl {
  private:
   static size_t Index(Form form) { return static_cast<size_t>(form); }
 
-  /// An exception (out of memory) costs only the connection in whose callback it was thrown.
+  /// Runs the event loop. After an exception (out of memory), only the connection of the failed
+  /// callback is closed.
   void Run() {
     for (;;) {
       try {
@@ -243,7 +245,8 @@ class GraphiteServer::Impl {
           Accept(form);
         });
   }
-  /// Probably out of file descriptors: retrying at once would only waste CPU time.
+  /// Accepts again after a pause. The process has probably no free file descriptors, so retrying at
+  /// once would only waste CPU time.
   void AcceptLater(Form form) {
     asio::steady_timer& pause = pauses_[Index(form)];
     pause.expires_after(kAcceptPause);

@@ -1,7 +1,7 @@
 #pragma once
 // The servers of Graphite's two ports (docs/ingestion.md): plaintext lines, and pickled points in
-// frames. Graphite's protocols have no replies, so refused points are counted and logged from time
-// to time.
+// frames with a length prefix. Graphite's protocols have no replies, so refused points are counted
+// and logged from time to time.
 
 #include <cstdint>
 #include <memory>

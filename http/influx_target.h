@@ -14,7 +14,7 @@ namespace hg::http {
 enum class InfluxApi : uint8_t { kNone, kV1, kV2 };
 InfluxApi InfluxApiOf(std::string_view target);
 
-/// True for /write and /api/v2/write, with any parameters.
+/// Returns true for /write and /api/v2/write, with any parameters.
 bool IsInfluxWritePath(std::string_view target);
 
 /// Reads the credentials that InfluxDB 1.x clients send as `u` and `p` in the target of /write and

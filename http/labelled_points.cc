@@ -44,7 +44,7 @@ void LabelledPoints::BeginItem() {
 void LabelledPoints::SetSeries(std::string_view metric, std::span<const Label> labels) {
   too_many_labels_ = HasTooManyLabels(labels);
   if (too_many_labels_ || !failure_.ok()) labels = {};
-  if (!series_.empty() && !borrowed_) {  // it had no points
+  if (!series_.empty() && !borrowed_) {  // the previous series had no points
     series_bytes_ -= series_.back().size();
     series_.pop_back();
   }

@@ -17,7 +17,7 @@
 
 namespace hg::http {
 
-/// Serves one request on one thread. Blocks, so it runs on pool threads.
+/// Handles the points of one request on one thread. Blocks, so it must run on a pool thread.
 class LabelledPoints : public LabelledSink {
  public:
   /// Work is reported to `context`. Once `context` returns an error, nothing more is stored.
@@ -31,24 +31,25 @@ class LabelledPoints : public LabelledSink {
   void SetSeries(std::string_view metric, std::span<const Label> labels) override;
   void BeginItem() override;
   /// Adds a point to the current item. Infinities, NaN and stale markers are stored, too
-  /// (storage/model/special_double.h). A time outside the valid range refuses the item.
+  /// (storage/model/special_double.h). A time outside the valid range makes the whole item refused.
   void Add(int64_t time_ms, PointValue value) override;
   void Refuse(std::string_view reason) override;
 
   /// Stores the added points and waits for the log. After an error, the client may send the same
   /// request again:
   /// - an error of `context`: it ended the request
-  /// - Busy, Unavailable: the store takes nothing now
+  /// - Busy, Unavailable: the store refuses all writes for now
   /// - Exhausted: there is no memory for new series; points of known series are stored
   /// - LimitExceeded: a rate limit was reached
   /// - other errors: the log failed
   ///
-  /// Points that a retry would not store either are refused instead.
+  /// Points that a retry would not store either do not cause an error; they are counted by
+  /// refused().
   Status Finish();
 
   /// The points that were stored so far, also if others could not be stored.
   [[nodiscard]] uint64_t stored() const { return stored_; }
-  // The following functions return results. They are valid after Finish.
+  // The numbers of received items and of refused items. Valid after Finish.
   [[nodiscard]] uint64_t items() const { return items_; }
   [[nodiscard]] uint64_t refused() const { return refused_; }
   /// Series and reason of the first refused item.
@@ -73,20 +74,21 @@ class LabelledPoints : public LabelledSink {
   /// Stops storing after an error of the store.
   void Fail(const Status& status);
 
-  /// True if the current series has too many labels and an earlier refusal already has its reason.
-  /// Its points are then refused without reading the labels.
+  /// Returns true if the current series has too many labels and an earlier refusal already has its
+  /// reason. Its points are then refused without reading the labels.
   [[nodiscard]] bool HasTooManyLabels(std::span<const Label> labels) const;
 
   Services& services_;
   RequestContext& context_;
   WriteContext write_;
   const size_t tags_max_;
-  uint64_t spelled_bytes_ = 0;        // added since the last report to context_
+  // Bytes of raw series keys that were added since the last report to context_.
+  uint64_t spelled_bytes_ = 0;
   bool too_many_labels_ = false;      // for the current series, whose labels are then not kept
-  std::optional<NamingRules> rules_;  // set when the first name must be made
+  std::optional<NamingRules> rules_;  // set when the first name must be escaped
   std::deque<SeriesBytes> series_;    // series of points_, and the current one
   size_t series_bytes_ = 0;
-  bool borrowed_ = false;  // the last series has points in points_
+  bool borrowed_ = false;  // the last element of series_ has points in points_, which refer to it
   std::vector<SpelledPoint> points_;
   std::vector<uint64_t> item_of_;  // item number of each element of points_, from 1
   PointSink::Position position_ = 0;

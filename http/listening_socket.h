@@ -1,7 +1,7 @@
 #pragma once
-// The listening socket, separate from the object that accepts on it: the waiting room while the
-// store opens (waiting_room.h), then the server. Connections that arrive in between wait in the
-// kernel's queue.
+// The listening socket. It is separate from the objects that accept connections on it: first the
+// waiting room (waiting_room.h), while the store opens, then the server. Connections that arrive
+// between the two wait in the kernel's queue.
 
 #include <cstdint>
 #include <optional>
@@ -15,7 +15,7 @@
 namespace hg::http {
 
 inline bool SpeaksTls(const Options& options) { return !options.tls.certificate_file.empty(); }
-/// True if Options::port accepts connections without TLS.
+/// Returns true if Options::port accepts connections without TLS.
 inline bool SpeaksPlain(const Options& options) { return !SpeaksTls(options) || options.tls.port; }
 
 /// Owns the socket and closes it in the destructor, unless Release was called.
@@ -40,7 +40,7 @@ class ListeningSocket {
   /// The configured port; for 0, the port that the system chose.
   [[nodiscard]] uint16_t port() const { return port_; }
   [[nodiscard]] bool v6() const { return v6_; }
-  /// From now on the caller must close the socket.
+  /// Returns the file descriptor. From then on the caller must close it.
   [[nodiscard]] int Release() { return std::exchange(fd_, -1); }
 
  private:
@@ -56,7 +56,7 @@ class ListeningSocket {
 /// Sockets that were opened before the server started, with the connections accepted on them.
 struct OpenedPorts {
   std::optional<ListeningSocket> plain, tls;
-  /// Accepted on the plain port; the owner of this object must close them.
+  /// Connections that were accepted on the plain port. The owner of this object must close them.
   std::vector<int> connections;
 };
 

@@ -10,7 +10,7 @@ namespace hg::http {
 namespace {
 
 constexpr auto kTick = std::chrono::seconds(1);
-/// Pause after an exception, in which other threads may free memory.
+/// Pause after an exception, during which other threads may free memory.
 constexpr auto kBreath = std::chrono::milliseconds(10);
 
 }  // namespace
@@ -22,7 +22,8 @@ Loop::~Loop() = default;
 void Loop::CommitLater(std::shared_ptr<Connection> connection, PointSink::Position position) {
   position_ = std::max(position_, position);
   waiting_.push_back(std::move(connection));
-  // Posted after the handlers that are ready now, so that their points share the commit.
+  // The commit is posted to the loop, so that it runs after the handlers that are ready now, and
+  // their points share it.
   if (waiting_.size() > 1) return;
   boost::asio::post(io_, [this] {
     const Turn turn(turns_, [] { return std::string("a group commit"); });

@@ -23,7 +23,7 @@ namespace hg::http {
 
 class Connection;
 
-/// Objects that all connections share. Must outlive them.
+/// Objects of the server that all its connections share. They must outlive the connections.
 struct Edge {
   const Options& options;
   Services& services;
@@ -45,7 +45,8 @@ class Loop {
 
   boost::asio::io_context& io() { return io_; }
   Edge& edge() { return edge_; }
-  /// Every callback of the loop's sockets, timers and posts begins a Turn with it.
+  /// Measures the callbacks of this loop. Every callback of its sockets, timers and posts begins a
+  /// TurnWatch turn.
   TurnWatch& turns() { return turns_; }
   /// The number of open connections; any thread.
   std::atomic<size_t>& load() { return load_; }
@@ -63,16 +64,16 @@ class Loop {
   /// serves all connections that appended points in the same turn of the loop.
   void CommitLater(std::shared_ptr<Connection> connection, PointSink::Position position);
 
-  /// Coarse monotonic time in seconds, for idle timeouts.
+  /// Returns a coarse monotonic time in seconds, for idle timeouts.
   [[nodiscard]] int64_t now_s() const { return now_s_; }
 
   /// Starts the coarse clock.
   void Start();
-  /// Runs until nothing is left to wait for. An exception (out of memory) costs only the connection
-  /// in whose callback it was thrown.
+  /// Runs the event loop until it has no pending operations. If a callback throws an exception (out
+  /// of memory), only the connection of that callback is closed.
   void Run();
-  /// Closes connections that wait for a request; others finish their current request. `force`:
-  /// closes all at once.
+  /// Closes connections without a request. Other connections finish their current request first.
+  /// With `force`, closes all connections immediately.
   void CloseConnections(bool force);
 
  private:

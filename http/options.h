@@ -85,7 +85,7 @@ struct Options {
   /// others.
   bool lookup_distinct_first = false;
   bool admin_remote = false;     // tsd.http.admin.remote: /api/admin is allowed from other machines
-  bool stats_canonical = false;  // tag fqdn instead of host
+  bool stats_canonical = false;  // statistics have the tag fqdn instead of the tag host
   bool stats_with_port = false;
   /// Codec id of simple histograms (tsd.core.histograms.config); none = no histograms.
   std::optional<uint8_t> histogram_codec_id;

@@ -3,7 +3,7 @@
 namespace hg::http {
 namespace {
 
-/// Removes the path from *target. False: it is another path.
+/// Removes the path from *target. Returns false if the target has another path.
 bool TakePath(std::string_view* target) {
   for (std::string_view path : {std::string_view("/api/put"), std::string_view("/api/v1/put")}) {
     if (!target->starts_with(path)) continue;

@@ -6,13 +6,14 @@
 namespace hg::http {
 
 struct PutTarget {
-  bool plain = false;  // /api/put with no parameters except summary, details and sync, unescaped
+  // /api/put without parameters except summary, details and sync, and without percent-escapes
+  bool plain = false;
   bool summary = false, details = false;
 };
 
 PutTarget ParsePutTarget(std::string_view target);
 
-/// True for /api/put and /api/v1/put, with any parameters.
+/// Returns true for /api/put and /api/v1/put, with any parameters.
 bool IsPutPath(std::string_view target);
 
 }  // namespace hg::http

@@ -34,7 +34,7 @@ class ReceiveBuffer {
     begin_ = 0;
   }
 
-  /// Where bytes can be received, and how many.
+  /// The free space behind the contents, into which bytes can be received, and its size.
   [[nodiscard]] char* room() { return data_.get() + end_; }
   [[nodiscard]] size_t room_size() const { return capacity_ - end_; }
   void Grow(size_t received) { end_ += received; }
@@ -44,15 +44,15 @@ class ReceiveBuffer {
     if (begin_ == end_) begin_ = end_ = 0;
   }
 
-  /// Frees the memory. Only when the buffer is empty.
+  /// Frees the memory. Call it only when the buffer is empty.
   void Release() {
     data_.reset();
     capacity_ = begin_ = end_ = 0;
   }
   /// Shrinks a capacity above `kept` bytes to the size of the contents, which stay.
   void Trim(size_t kept) {
-    // Does nothing while more than half is in use. Otherwise pipelined requests would be copied
-    // after each request.
+    // While more than half is in use, nothing is shrunk: with pipelined requests, the contents
+    // would be copied after each request.
     if (capacity_ <= kept || 2 * size() > capacity_) return;
     ReceiveBuffer smaller;
     if (size() > 0) {

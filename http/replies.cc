@@ -15,7 +15,7 @@ std::string_view JsonContentType(const Request& request) {
 
 namespace {
 
-/// True for the name of a JavaScript function or member, without any other syntax.
+/// Returns true for the name of a JavaScript function or member, without any other syntax.
 bool IsCallbackName(std::string_view name) {
   constexpr size_t kCallbackBytesMax = 128;
   return !name.empty() && name.size() <= kCallbackBytesMax &&
@@ -52,8 +52,8 @@ bool RefuseCallback(const Request& request, ResponseWriter& out) {
 
 namespace {
 
-/// True if OpenTSDB's handler catches the exception of a missing callback name, so that the error
-/// is 400 instead of 500.
+/// Returns true if OpenTSDB's handler catches the exception of a missing callback name, so that the
+/// error is 400 instead of 500.
 bool ArgumentsAreCaught(const Request& request) {
   const std::string endpoint = request.Endpoint(), part = request.Segment(1);
   if (endpoint == "tree") return true;

@@ -13,8 +13,8 @@
 
 namespace hg::http {
 
-/// The Content-Type of a JSON reply; below /api/v1 it has a charset. The ending of the path does
-/// not matter, because the client chooses it.
+/// The Content-Type of a JSON reply; below /api/v1 it has a charset. Endings of the path such as
+/// ".json" have no influence.
 std::string_view JsonContentType(const Request& request);
 
 /// The callback of jsonp=. "" if it is absent, empty or not a valid name, and on unversioned paths,
@@ -22,20 +22,21 @@ std::string_view JsonContentType(const Request& request);
 std::string_view JsonpCallback(const Request& request);
 
 /// Returns the Content-Type of a JSON reply that is wrapped in the callback if there is one. Every
-/// reply has a nosniff header, so browsers run it as a script only if it has a script type. The
-/// reply gets that type if the request says which page sent it. The router has already refused
-/// pages of other sites.
+/// reply has a nosniff header, so browsers run a reply as a script only if it has a script type.
+/// The reply gets a script type only if header fields of the request say which page sent it,
+/// because the router has then already refused pages of other sites.
 std::string_view JsonpContentType(const Request& request);
 
-/// Sends 400 if jsonp= has a value that is not a valid callback name. True: a reply was sent.
+/// If jsonp= has a value that is not a valid callback name, sends 400 and returns true.
 bool RefuseCallback(const Request& request, ResponseWriter& out);
 
-/// False: jsonp= has no valid name, and an error was sent.
+/// If jsonp= is present without a valid name, sends an error and returns false.
 bool RequireCallbackName(const Request& request, ResponseWriter& out);
 
-/// Sends a whole JSON document, wrapped for jsonp. An empty jsonp= gives 500 "Missing callback
-/// name"; below tree, and where metadata and annotations are written, 400 (opentsdb-http-api.md
-/// §4.2). Endpoints that treat an empty jsonp= as absent (query) write the document themselves.
+/// Sends a whole JSON document, wrapped in the jsonp callback if the request has one. An empty
+/// jsonp= gives 500 "Missing callback name". For /api/tree, and for changes of metadata and
+/// annotations, it gives 400 (opentsdb-http-api.md §4.2). /api/query treats an empty jsonp= as
+/// absent, so it does not use this function.
 void SendJson(ResponseWriter& out, const Request& request, std::string_view json, int status = 200);
 
 /// As SendJson, for documents that may be large: bytes are sent while `write` still writes. If
@@ -44,7 +45,7 @@ void SendJson(ResponseWriter& out, const Request& request, std::string_view json
 void StreamJson(ResponseWriter& out, const Request& request,
                 const std::function<Status(JsonWriter* json)>& write);
 
-/// Sends a body of another type.
+/// Sends a body with the given Content-Type.
 void SendBody(ResponseWriter& out, int status, std::string_view content_type,
               std::string_view body);
 

@@ -7,12 +7,13 @@
 namespace hg::http {
 namespace {
 
-/// True if the handler has packed the body itself.
+/// Returns true if the handler has packed the body itself.
 bool IsPacked(std::string_view headers) {
   return headers.find("Content-Encoding:") != std::string_view::npos;
 }
 
-/// For pages without a policy of their own, such as error pages: they may load and run nothing.
+/// The policy of pages that do not set one, such as error pages. It forbids them to load and run
+/// anything.
 constexpr std::string_view kPagePolicy =
     "Content-Security-Policy: default-src 'none'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'\r\n";

@@ -1,6 +1,7 @@
 #pragma once
-// The bytes of one HTTP response. A handler on a pool thread writes them, or the loop for short
-// replies. A response that fits the buffer has a Content-Length; a longer one is sent in chunks.
+// The bytes of one HTTP response. A handler writes them on a pool thread, or for short replies on
+// the event loop. A response that fits the buffer has a Content-Length; a longer one is sent in
+// chunks.
 
 #include <atomic>
 #include <condition_variable>
@@ -21,22 +22,24 @@ namespace hg::http {
 /// thread waits when the client is slow. Thread-safe.
 class ReplyQueue {
  public:
-  /// `wake` is called when there is something to take: from any thread, without a lock held.
+  /// The queue calls `wake` when there is something to take. The call is made from any thread,
+  /// without a lock held.
   explicit ReplyQueue(std::function<void()> wake) : wake_(std::move(wake)) {}
 
   /// Called by the handler. Waits while kUnsentBytesMax bytes are queued; calls `before_wait`
-  /// first, without a lock held. False: the connection is closed.
+  /// first, without a lock held. Returns false if the connection is closed.
   bool Push(std::string bytes, const std::function<void()>& before_wait = {});
   /// Marks the reply as complete.
   void End(bool keep_alive);
 
-  /// Called by the loop. Moves the next piece into *bytes; false if there is none now.
+  /// Called by the loop. Moves the next piece into *bytes. Returns false if the queue is empty.
   bool Take(std::string* bytes);
-  /// True after End, once everything was taken.
+  /// Returns true after End, once everything was taken. Then sets *keep_alive to the argument of
+  /// End.
   [[nodiscard]] bool Finished(bool* keep_alive);
-  /// The connection is closed; a waiting Push returns false.
+  /// Called when the connection is closed. A Push that waits, and each later one, returns false.
   void Abandon();
-  /// The client closed its sending side; it may still read the reply.
+  /// Called when the client has closed its sending side. It may still read the reply.
   void Cancel() { cancelled_.store(true, std::memory_order_relaxed); }
   [[nodiscard]] bool cancelled() const { return cancelled_.load(std::memory_order_relaxed); }
 
@@ -56,7 +59,8 @@ class ReplyQueue {
 /// A header of every response: browsers must use the Content-Type and not guess it from the body.
 inline constexpr std::string_view kNoSniff = "X-Content-Type-Options: nosniff\r\n";
 
-/// The form of a reply, from its request.
+/// Whether the connection stays open after the reply. If false, the reply has no Content-Length and
+/// the end of the connection ends the body (opentsdb-http-api.md §2.3).
 struct ReplyForm {
   bool head_only = false;  // HEAD
   /// False: no Content-Length; the end of the connection ends the body (opentsdb-http-api.md §2.3).
@@ -70,7 +74,7 @@ struct ReplyForm {
 /// Functions that a reply calls on its connection. All except `send` may be empty. Called on any
 /// thread.
 struct ReplyHooks {
-  /// Sends the bytes, in order. False: the client is gone.
+  /// Sends the bytes after those of earlier calls. Returns false if the client is gone.
   std::function<bool(std::string)> send;
   std::function<bool()> cancelled;
   std::function<void()> takes_long;
@@ -105,8 +109,8 @@ class Reply : public ResponseWriter {
 
  private:
   static constexpr size_t kWholeBytesMax = 256 * 1024;  // larger bodies are streamed
-  // Piece size of a streamed body; smaller than the size for which the allocator calls the system
-  // each time.
+  // Piece size of a streamed body in bytes. It is below the size from which malloc asks the kernel
+  // for each allocation.
   static constexpr size_t kPieceBytes = 128 * 1024;
 
   [[nodiscard]] std::string Head(bool streamed, size_t length) const;

@@ -28,9 +28,10 @@ class Parameters {
   void Add(std::string name, std::string value) {
     items_.emplace_back(std::move(name), std::move(value));
   }
-  /// True if the parameter is present. For flags presence counts, even "=false".
+  /// Returns true if the parameter is present. A flag counts as set if it is present, even as
+  /// "=false".
   [[nodiscard]] bool Has(std::string_view name) const { return Find(name) != nullptr; }
-  /// The last value of a name; nullptr if there is none.
+  /// Returns the last value of a parameter, or nullptr if there is none.
   [[nodiscard]] const std::string* Find(std::string_view name) const {
     for (auto it = items_.rbegin(); it != items_.rend(); ++it)
       if (it->first == name) return &it->second;
@@ -57,7 +58,7 @@ struct KeptWork {
   virtual ~KeptWork() = default;
 };
 
-/// Owns all its texts except the body. One request at a time per connection.
+/// A request. It owns all its texts except the body. A connection has one request at a time.
 struct Request {
   Method method = Method::kGet;
   std::string method_text;  // as sent
@@ -66,7 +67,8 @@ struct Request {
       segments;  // path split at '/', as sent; "/api/v1/put" = {"api","v1","put"}
   /// API version; 1 if the path names none. -1 for unversioned paths (not below /api).
   int api_version = -1;
-  /// Index in segments of the endpoint's name: after "api" and a version, if any.
+  /// The index of the endpoint's name in `segments`. The name follows "api" and a version, if they
+  /// are present.
   size_t endpoint_index = 0;
   Parameters parameters;
   std::vector<std::pair<std::string, std::string>> headers;  // names lower-case
@@ -76,7 +78,7 @@ struct Request {
   /// Roles of the user; none if not authenticated; all if authentication is off.
   Roles roles = Roles::All();
   std::shared_ptr<Writer> writer;  // write limits of the client; null = unlimited
-  /// Time and memory limits of the request, and its cancellation. Dispatch sets it while the
+  /// The limits of the request's time and memory, and its cancellation. Dispatch sets it while the
   /// handler runs. Handlers pass it to every call that may take long.
   query::RunningRequest* running = nullptr;
   /// True if the request is tried on an event loop: `running` refuses what would wait
@@ -85,15 +87,17 @@ struct Request {
   /// Set by Dispatch if `running` refused something. Everything that the handler sent must then be
   /// thrown away, and the request must run again with on_loop = false.
   bool refused = false;
-  /// The memory for parsing the request; nullptr = not limited. It is set while the handler runs.
+  /// The memory that parsers may use for the request; nullptr = not limited. It is set while the
+  /// handler runs.
   RequestMemory::Share* memory = nullptr;
-  /// Set by a first call, taken by the second one. Only the endpoint's handler uses it, so it knows
-  /// the type.
+  /// Work that the handler's first call leaves to its second call. Only the handler uses it, so it
+  /// knows the type.
   mutable std::unique_ptr<KeptWork> kept_work;
 
-  /// The endpoint's name in lower case; "" if the path has none.
+  /// Returns the endpoint's name in lower case, or "" if the path has no endpoint.
   [[nodiscard]] std::string Endpoint() const { return Segment(0); }
-  /// The path segment `after` positions behind the endpoint's name, in lower case; "" if absent.
+  /// Returns the path segment that is `after` positions behind the endpoint's name, in lower case,
+  /// or "".
   [[nodiscard]] std::string Segment(size_t after) const {
     size_t i = endpoint_index + after;
     if (i >= segments.size()) return {};

@@ -21,17 +21,19 @@ class ResponseWriter {
   virtual void SetContentType(std::string_view type) = 0;
   /// Adds a header. Call it before the first Write.
   virtual void AddHeader(std::string_view name, std::string_view value) = 0;
-  /// Appends to the body. False: the client is gone; stop working.
+  /// Appends to the body. Returns false if the client is gone; then stop working.
   virtual bool Write(std::string_view bytes) = 0;
-  /// True once bytes were sent, so that status and headers can no longer change. Any thread.
+  /// Returns true once bytes were sent, so that status and headers can no longer change. Any
+  /// thread.
   [[nodiscard]] virtual bool Started() const = 0;
-  /// Drops everything written so far if nothing was sent yet, so that a late failure becomes a
-  /// clean error reply.
+  /// If no bytes were sent yet, drops everything that was written. A handler can then send an error
+  /// instead, even if it fails late.
   virtual void Reset() = 0;
-  /// True if the client closed its side; long work should stop. Cheap; may be polled.
+  /// Returns true if the client has closed its sending side; long work should then stop. Cheap, so
+  /// it may be called often.
   [[nodiscard]] virtual bool Cancelled() const = 0;
-  /// Says that the handler takes long, so that other requests get another thread. Any thread; may
-  /// be called repeatedly.
+  /// Called by the handler if its work takes long, so that the pool starts another thread for other
+  /// requests. Any thread; may be called repeatedly.
   virtual void TakesLong() = 0;
   /// Aborts an incomplete response: Write fails from now on, a waiting Write returns, and the
   /// connection closes without the end of the body. Any thread.

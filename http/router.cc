@@ -21,13 +21,13 @@ namespace {
 
 constexpr int kApiVersionMax = 1;
 
-/// True for "v" and a digit, which OpenTSDB treats as a version, well-formed or not.
+/// Returns true for "v" and a digit, which OpenTSDB treats as a version, well-formed or not.
 bool LooksLikeVersion(std::string_view segment) {
   return segment.size() >= 2 && LowerCase(segment[0]) == 'v' && segment[1] >= '0' &&
          segment[1] <= '9';
 }
 
-/// Sends an error if the version segment is invalid. True: a reply was sent.
+/// Sends an error if the version segment is invalid. Returns true if a reply was sent.
 bool RefuseVersion(const Request& request, ResponseWriter& out) {
   if (request.segments.size() < 2 || request.endpoint_index != 2) return false;
   std::string_view digits = std::string_view(request.segments[1]).substr(1);
@@ -68,7 +68,8 @@ uint8_t VerbBit(Method method) {
   }
 }
 
-/// Answers OPTIONS and origins that are not allowed, for any path. True: a reply was sent.
+/// Answers OPTIONS and origins that are not allowed, for any path. Returns true if a reply was
+/// sent.
 bool AnswerCors(const Request& request, Services& services, ResponseWriter& out) {
   const std::string* origin = request.Header("origin");
   bool cors = origin != nullptr && !origin->empty() && !services.options.cors_domains.empty() &&
@@ -133,8 +134,9 @@ bool IsPluginPath(std::string_view target) {
 
 namespace {
 
-/// True if the browser itself adds credentials to the request of any page: a stored password or a
-/// certificate. Tokens are added by scripts.
+/// Returns true if the credentials of the request are of a kind that browsers add by themselves,
+/// also for pages of other sites: a stored password or a certificate. Tokens are added only by
+/// scripts.
 bool BrowsersSayIt(const Request& request) {
   constexpr std::string_view kBasic = "basic";
   const std::string* field = request.Header("authorization");
@@ -142,8 +144,8 @@ bool BrowsersSayIt(const Request& request) {
          EqualIgnoringCase(std::string_view(*field).substr(0, kBasic.size()), kBasic);
 }
 
-/// True for requests that need a writer or administrator but change nothing; other sites may link
-/// to them.
+/// Returns true for requests that need a writer or administrator but change nothing. Pages of other
+/// sites may link to them.
 bool OnlyShows(const Request& request) {
   if (request.method != Method::kGet && request.method != Method::kHead) return false;
   if (request.api_version >= 0) return false;
@@ -151,7 +153,8 @@ bool OnlyShows(const Request& request) {
   return endpoint == "query" || (endpoint == "logs" && !request.parameters.Has("level"));
 }
 
-/// The reason to refuse a request that a web page sent; "" = allowed, or not from a page.
+/// Returns the reason why a request that a web page sent must be refused. Returns "" if it is
+/// allowed, or if no page sent it.
 std::string RefusalOfPage(const Request& request, Role needed, const Services& services) {
   const Options& options = services.options;
   const bool guarded = services.access != nullptr;

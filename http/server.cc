@@ -22,8 +22,8 @@ using asio::ip::tcp;
 
 /// Maximum requests that wait for a pool thread. Each keeps its body in memory.
 constexpr size_t kRequestQueueMax = 1024;
-/// Each check takes 16 MiB and about 10 ms of CPU time, so this bounds the cost of a flood of wrong
-/// passwords.
+/// Maximum number of concurrent password checks. Each check takes 16 MiB and about 10 ms of CPU
+/// time, so this bounds the cost of a flood of wrong passwords.
 constexpr int kPasswordsJudgedAtOnce = 2;
 constexpr size_t kPasswordQueueMax = 64;
 constexpr auto kAcceptPause = std::chrono::milliseconds(100);
@@ -106,7 +106,7 @@ class Server::Impl {
       }
     });
     CloseConnections(false);
-    // This thread ends requests that still run after kRequestGraceMs. After kStopGraceMs it
+    // A thread that ends requests that still run after kRequestGraceMs. After kStopGraceMs it
     // disconnects clients that have not taken their responses.
     std::mutex mutex;
     std::condition_variable finished;
@@ -137,7 +137,7 @@ class Server::Impl {
  private:
   using Loops = std::vector<std::unique_ptr<Loop>>;
 
-  /// Used by the first loop's thread once that runs.
+  /// A listening socket. Once the first loop's thread runs, only that thread uses it.
   struct Listener {
     Listener(asio::io_context& io, TlsContext* tls_or_null)
         : acceptor(io), pause(io), tls(tls_or_null) {}
@@ -214,7 +214,8 @@ class Server::Impl {
         });
   }
 
-  /// Probably out of file descriptors: retrying at once would only waste CPU time.
+  /// Stops accepting for a while. The process has probably no free file descriptors, so retrying at
+  /// once would only waste CPU time.
   void PauseAccepting(Listener& listener) {
     listener.pause.expires_after(kAcceptPause);
     listener.pause.async_wait([this, &listener](const boost::system::error_code& error) {

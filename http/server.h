@@ -20,9 +20,10 @@ class Server {
   /// Calls Stop.
   ~Server();
 
-  /// Listens and returns. IoError names an address that cannot be listened on; InvalidArgument
-  /// names a TLS file that cannot be read. `ports`: sockets that are already open (waiting_ports.h)
-  /// and their connections; the server takes ownership. Missing sockets are opened.
+  /// Starts listening, and returns without waiting for clients. IoError names an address that
+  /// cannot be listened on; InvalidArgument names a TLS file that cannot be read. `ports`: sockets
+  /// that are already open (waiting_ports.h) and their connections; the server takes ownership.
+  /// Missing sockets are opened.
   Status Start(OpenedPorts ports = {});
 
   /// The listening port: Options::port, or the port that the system chose for 0.
@@ -33,13 +34,13 @@ class Server {
   /// changes. Any thread.
   Status ReloadTls();
 
-  /// True if clients on other machines can connect without a certificate: a listener has a
+  /// Returns true if clients on other machines can connect without a certificate: a listener has a
   /// non-loopback address and does not require client certificates.
   [[nodiscard]] bool reached_by_strangers() const;
 
   /// Stops listening and closes all connections. Requests that still run after kRequestGraceMs are
   /// ended with an error. Clients that have not taken their responses after kStopGraceMs are
-  /// disconnected. No handler runs after it returns. Idempotent.
+  /// disconnected. After Stop has returned, no handler runs. Idempotent.
   void Stop();
 
   static constexpr int kRequestGraceMs = 500;

@@ -47,32 +47,35 @@ struct Services {
   query::Engine& queries;
   PointSink& sink;  // takes points of put, telnet and import (storage/model/point_sink.h)
   Counters& counters;
-  /// Reports numbers of other modules for the statistics: name without "tsd.", tags as "k=v k=v",
-  /// value.
+  /// Calls its argument for each statistic of other modules: with the name without "tsd.", the tags
+  /// as "k=v k=v", and the value.
   std::function<void(
       const std::function<void(const std::string& name, const std::string& tags, int64_t value)>&)>
       collect_stats;
-  // See storage/model/aggregate_sink.h. `histograms`: nullptr if the settings do not enable them.
-  // `rollups`: never null where put is served; without settings it returns an error.
+  // Receivers of points that are not single raw points (storage/model/aggregate_sink.h).
+  // `histograms`: nullptr if the settings do not enable them. `rollups`: never null in a mode that
+  // serves put; if rollups are not configured, it returns an error.
   HistogramSink* histograms = nullptr;
   RollupSink* rollups = nullptr;
-  /// Returns the last lines of the process log, newest first, without line ends. May be empty.
+  /// Returns the last lines of the process log, newest first, without line ends. The function may
+  /// be empty.
   std::function<std::vector<std::string>()> recent_log = {};
-  /// Sets the lowest level ("INFO") that is logged. False: no such level. May be empty.
+  /// Sets the lowest level ("INFO") that is logged. Returns false if the level does not exist. The
+  /// function may be empty.
   std::function<bool(const std::string& level)> set_log_level = {};
   /// Authentication and roles; nullptr = authentication is off.
   Access* access = nullptr;
   /// Write limits of clients; nullptr = unlimited.
   ClientLimits* client_limits = nullptr;
-  /// Copies and checks of the store; nullptr if the store has no files of its own.
+  /// Makes copies and checks of the store; nullptr if the store has no files of its own.
   Maintenance* maintenance = nullptr;
-  /// Cached highest ids of a store on another machine, which would otherwise need a request.
-  /// nullptr: the highest ids are read through `names`.
+  /// Cached highest ids of a store on another machine, so that statistics need no request to that
+  /// store. nullptr: the highest ids are read through `names`.
   const uid::HighestIds* highest_ids = nullptr;
-  /// Writes a warning to the process log. May be empty.
+  /// Writes a warning to the process log. The function may be empty.
   std::function<void(const std::string&)> warn = {};
-  /// Reports latencies of other modules for /metrics; names and tags as in collect_stats. May be
-  /// empty.
+  /// Reports latencies of other modules for /metrics; names and tags as in collect_stats. The
+  /// function may be empty.
   std::function<void(const std::function<void(const std::string& name, const std::string& tags,
                                               const LatencyHistogram&)>&)>
       collect_latencies = {};

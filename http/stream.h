@@ -1,6 +1,7 @@
 #pragma once
 // The byte stream of a connection: a socket, plain or with TLS. Functions do not block;
-// WaitToReceive and WaitToSend call back. Internal to the server; includes Asio.
+// WaitToReceive and WaitToSend return at once and later call a function. Internal to the server;
+// includes Asio.
 
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
@@ -15,7 +16,7 @@
 
 namespace hg::http {
 
-/// The loop's thread only.
+/// May be used on the thread of the connection's loop only.
 class Stream {
  public:
   /// `tls`: null = plain.
@@ -24,15 +25,15 @@ class Stream {
 
   /// Receives up to `size` available bytes into `room`.
   Transfer Receive(char* room, size_t size, size_t* received);
-  /// Checks for received bytes without taking them.
+  /// Checks whether received bytes are available, without taking them.
   Transfer Look();
-  /// True if the client has closed or reset the connection, even if unread bytes remain.
+  /// Returns true if the client has closed or reset the connection, even if unread bytes remain.
   [[nodiscard]] bool ClientClosed();
   /// Sends the front of `bytes`; *sent = how many bytes were taken. If fewer than all were taken,
   /// the next call must begin with the rest.
   Transfer Send(std::string_view bytes, size_t* sent);
 
-  /// Calls `handler` once Receive may find something; with an error once the socket is closed.
+  /// Calls `handler` once Receive may find bytes, or with an error once the socket is closed.
   template <typename Handler>
   void WaitToReceive(Handler handler) {
     using Socket = boost::asio::ip::tcp::socket;
@@ -45,24 +46,25 @@ class Stream {
     socket_.async_wait(tls_->ReceivingWaitsToSend() ? Socket::wait_write : Socket::wait_read,
                        std::move(handler));
   }
-  /// Calls `handler` once Send may take bytes; with an error once the socket is closed.
+  /// Calls `handler` once Send may take bytes, or with an error once the socket is closed.
   template <typename Handler>
   void WaitToSend(Handler handler) {
     socket_.async_wait(boost::asio::ip::tcp::socket::wait_write, std::move(handler));
   }
 
   void Prepare(bool no_delay, bool keep_alive);
-  /// Closes the sending side.
+  /// Closes the sending side of the connection; the client sees the end of the stream.
   void EndSending();
   void Close();
 
-  /// "127.0.0.1:51000"; "" if the client is gone.
+  /// Returns the client's address, such as "127.0.0.1:51000", or "" if the client is gone.
   [[nodiscard]] std::string Remote() const;
-  /// Bytes that were sent and that the client has not acknowledged.
+  /// Returns the number of bytes that were sent and that the client has not acknowledged yet.
   [[nodiscard]] uint64_t UntakenBytes();
   /// True while a TLS handshake is not complete.
   [[nodiscard]] bool InHandshake() const { return tls_ != nullptr && !tls_->Established(); }
-  /// TlsSession::PeerNames; empty for a plain stream.
+  /// Returns the names in the client's certificate (TlsSession::PeerNames). Empty for a plain
+  /// stream.
   [[nodiscard]] std::vector<std::string> PeerNames() const {
     return tls_ == nullptr ? std::vector<std::string>() : tls_->PeerNames();
   }

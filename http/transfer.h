@@ -1,5 +1,5 @@
 #pragma once
-// The result of a receive or send that does not block.
+// Results of a receive or send that does not block.
 
 #include <cstdint>
 

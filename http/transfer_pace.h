@@ -1,6 +1,7 @@
 #pragma once
-// Detects clients that take a reply or send a request too slowly. A waiting reply keeps one of few
-// handler threads; an unfinished request keeps memory.
+// Detects clients that take a reply or send a request too slowly. While a client does not take its
+// reply, the reply occupies one of few handler threads. While a request is incomplete, it occupies
+// memory.
 
 #include <cstdint>
 
@@ -10,7 +11,8 @@ namespace hg::http {
 /// amount doubles after each kSlowTransferDoublesS seconds. A slow client thus has ten minutes for
 /// one or two megabytes and an hour for hundreds, but cannot keep a handler for ever.
 constexpr uint64_t kSlowReplyBytes = 256 * 1024;
-/// As kSlowReplyBytes, for requests. A smaller request has one such period for all of it.
+/// As kSlowReplyBytes, for the bytes of a request that a client must send. A request that is
+/// smaller than this amount must arrive within one period.
 constexpr uint64_t kSlowRequestBytes = 64 * 1024;
 constexpr int64_t kSlowTransferS = 60;
 constexpr int64_t kSlowTransferDoublesS = 600;
@@ -18,20 +20,21 @@ constexpr int64_t kSlowTransferDoublesS = 600;
 /// The pace of one direction of a connection. One thread at a time.
 class TransferPace {
  public:
-  /// least_bytes: required bytes in each kSlowTransferS at first.
+  /// `least_bytes`: bytes that must move in each kSlowTransferS at first.
   explicit TransferPace(uint64_t least_bytes) : least_bytes_(least_bytes) {}
 
-  /// Call about once a second. waiting: some of the transfer waits for the client. moved_bytes:
-  /// bytes that the client has taken, or sent, since the connection began. True: the client is too
-  /// slow, and the connection should end.
+  /// Call about once a second. `waiting`: the server waits for the client to take or send bytes.
+  /// `moved_bytes`: bytes that the client has taken, or sent, since the connection began. Returns
+  /// true if the client is too slow, so that the connection should be closed.
   bool TooSlow(int64_t now_s, bool waiting, uint64_t moved_bytes);
 
-  /// The transfer has ended; the next one starts afresh.
+  /// Ends the measurement of a transfer. The next transfer starts with the full allowance.
   void End() { *this = TransferPace(least_bytes_); }
 
  private:
   uint64_t least_bytes_;
-  // Only time between two consecutive calls with `waiting` counts.
+  // Whether the previous call had `waiting`. Only the time between two consecutive calls with
+  // `waiting` counts.
   bool was_waiting_ = false;
   int64_t looked_s_ = 0;
   int64_t waited_s_ = 0;             // total waiting time

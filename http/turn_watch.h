@@ -13,19 +13,21 @@
 
 namespace hg::http {
 
-/// CPU time that the calling thread has used, in nanoseconds. Costs a system call.
+/// CPU time that the calling thread has used, in nanoseconds. The call takes a system call.
 int64_t ThreadCpuNs();
 
-/// Belongs to one loop and its thread.
+/// Measures the turns of one loop. Used only on the thread of that loop.
 class TurnWatch {
  public:
-  /// A turn that takes longer than this is a stall.
+  /// Length in nanoseconds from which a turn counts as a stall.
   static constexpr int64_t kStallNs = 50'000'000;
 
-  /// The time of a turn that is compared with kStallNs.
+  /// Which time of a turn is compared with kStallNs.
   enum class Measure : uint8_t {
-    kWallTime,  // clients wait for it, whether the thread computes or waits for a disk or core
-    kCpuTime,   // for a thread that waits for the store on purpose
+    // Elapsed time: clients wait that long, whether the thread computes or waits for a disk or
+    // core.
+    kWallTime,
+    kCpuTime,  // CPU time: for a thread that waits for the store on purpose
   };
   using CpuClock = int64_t (*)();
   using Fail = std::function<void(const std::string& message)>;
@@ -78,7 +80,7 @@ class Turn {
   ~Turn() {
     const TurnWatch::Times now = watch_.Now();
     const TurnWatch::Times took = {now.wall_ns - began_.wall_ns, now.cpu_ns - began_.cpu_ns};
-    // Without memory for the log line, the turn is not reported.
+    // If there is no memory for the log line, the turn is not reported.
     if (watch_.IsLong(took)) (void)Survive([&] { watch_.Report(took, doing_()); });
   }
 
@@ -88,8 +90,8 @@ class Turn {
   const TurnWatch::Times began_;
 };
 
-/// Sets *text to "GET /api/query". The query string is left out, because it may be long and may
-/// contain secrets.
+/// Sets *text to method and path, such as "GET /api/query". The query string is left out, because
+/// it may be long and may contain secrets.
 void SetEndpointText(std::string_view method, std::string_view target, std::string* text);
 
 }  // namespace hg::http

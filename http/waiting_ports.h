@@ -1,5 +1,6 @@
 #pragma once
-// Opens the ports while the store opens, the TLS port included, each with its waiting room.
+// Opens the ports of the server, the TLS port included, while the store opens. Each port gets a
+// waiting room (waiting_room.h).
 
 #include <cstdint>
 #include <optional>

@@ -24,7 +24,8 @@ namespace {
 /// Maximum connections that are read or answered at once; others wait in the kernel's queue, for
 /// kPatience at most. Telnet connections are not counted here: they wait until the store is open.
 constexpr size_t kClientsMax = 1024;
-/// A lower bound, so that one silent connection does not block the next one.
+/// Minimum number of connections that are read at once, even if the limit is lower. With fewer,
+/// silent connections could block all others.
 constexpr size_t kClientsMin = 16;
 /// How long a connection may stay open: from its start until the request is answered and the client
 /// has closed it.
@@ -182,7 +183,7 @@ struct WaitingRoom::Visit {
   Clock::time_point swept = Clock::now();
 };
 
-// Running out of memory costs only the connection concerned.
+// Runs the waiting room. If memory is exhausted, only the connection concerned is closed.
 void WaitingRoom::Run() {
   Visit visit;
   for (bool goes_on = true; goes_on;) {
@@ -230,7 +231,7 @@ void WaitingRoom::Accept(Visit* visit, Clock::time_point now) {
   const int fd = ::accept4(listening_, nullptr, nullptr,
                            tls_ != nullptr ? SOCK_CLOEXEC | SOCK_NONBLOCK : SOCK_CLOEXEC);
   if (fd < 0) {
-    // Probably out of file descriptors.
+    // The process has probably no free file descriptors, so it waits before it accepts again.
     if (errno != EAGAIN && errno != ECONNABORTED) std::this_thread::sleep_for(kPause);
     return;
   }

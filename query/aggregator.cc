@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// A function object, so that the compiler can inline it.
+// Compares two doubles as Java does. It is a function object, so that the compiler can inline it.
 constexpr auto kJavaLess = [](double a, double b) { return JavaLess(a, b); };
 
 constexpr Aggregator kAggregators[] = {
@@ -83,7 +83,7 @@ double Percentile(std::span<double> values, double percent, Estimation estimatio
   return lower + (h - floor) * (*std::min_element(upper, values.end(), less) - lower);
 }
 
-// Welford's running deviation. `values` is not empty.
+// Computes the standard deviation by Welford's method. `values` is not empty.
 template <typename T>
 double Deviation(std::span<const T> values) {
   double mean = static_cast<double>(values[0]);

@@ -1,7 +1,8 @@
 #pragma once
 // The 35 aggregation functions (opentsdb-queries.md §5). An aggregation function reduces the values
-// of one instant (merging) or of one bucket (downsampling) to one value. The arithmetic is exactly
-// that of the JVM: int64 wraps on overflow, and doubles are added in the order given.
+// of one instant (when series are merged) or of one bucket (when a series is downsampled) to one
+// value. The arithmetic is exactly that of the JVM: int64 wraps on overflow, and doubles are added
+// in the order given.
 
 #include <cstdint>
 #include <span>

@@ -35,13 +35,14 @@ inline constexpr size_t kComputedGroup = SIZE_MAX;
 /// One output object of the response.
 struct Group {
   size_t query_index = 0;  // index into the request's sub-queries
-  Bytes id;                // the groups of a sub-query are in ascending order of their ids
-  Bytes metric;            // empty for a group that has annotations only
+  Bytes id;  // identifies the group; the groups of a sub-query are in ascending order of their ids
+  Bytes metric;  // empty for a group that has annotations only
   // All groups that come from one group of histograms share these lists.
   SharedVector<std::pair<Bytes, Bytes>> tags;  // in tag-key UID order
   SharedVector<Bytes> aggregate_tags;          // in tag-key UID order
   SharedVector<Bytes> tsuids;                  // binary, sorted
-  // Sorted by start time, inside and outside the range; empty if not requested.
+  // Annotations inside and outside the range of the query, sorted by start time; empty if the query
+  // did not request annotations.
   SharedVector<codec::Annotation> annotations;
   PointColumns points;
   int64_t aggregate_ns = 0, names_ns = 0;  // time spent on this group
@@ -71,7 +72,7 @@ struct QueryStats {
 
 /// Decides what happens if a sub-query was read but its evaluation failed.
 enum class OnFailure : unsigned char {
-  kFail,  // The request fails.
+  kFail,  // the request fails
   // Returns no groups and puts the failure into SubQueryInfo. Expressions use this, because they
   // may not need the sub-query.
   kLeaveNothing,
@@ -86,8 +87,9 @@ inline constexpr std::string_view kRawTable = "raw";
 
 /// What the response says about one sub-query in addition to its groups.
 struct SubQueryInfo {
-  Status failure;                       // why the evaluation failed; see OnFailure
-  std::vector<Bytes> filter_keys;       // UIDs of the filtered tag keys, ascending, without repeats
+  Status failure;  // why the evaluation failed; see OnFailure
+  // UIDs of the tag keys that have filters, ascending, without repeats
+  std::vector<Bytes> filter_keys;
   std::string rollup_table{kRawTable};  // the rollup interval that was read, for example "1h"
   SubQueryStats stats;
 };

@@ -11,9 +11,9 @@
 
 namespace hg::query {
 
-/// A time range for one rollup level and one metric. Each interval within [begin_s, end_s) has the
-/// cells that were computed from its raw points. Retention may have deleted these points since.
-/// Both ends are multiples of the interval.
+/// The times for which one rollup level of one metric is complete. For each interval within
+/// [begin_s, end_s), the rollup table has the cells that were computed from its raw points.
+/// Retention may have deleted these points since. Both ends are multiples of the interval.
 struct RolledLevel {
   const codec::RollupLevel* level = nullptr;
   uint32_t begin_s = 0, end_s = 0;
@@ -24,13 +24,13 @@ struct RolledHours {
   // Bases of rows that may have changed since their rollups were computed; ascending.
   std::vector<uint32_t> changed;
   uint32_t kept_before_s = 0;  // raw points before this time may have been deleted by retention
-  // Changes when rollups are discarded and computed again. Cells that were read before and after a
-  // change do not fit together.
+  // A counter that changes when rollups are discarded and computed again. Cells that were read
+  // before such a change must not be combined with cells that were read after it.
   uint64_t times_forgotten = 0;
 };
 
-/// The state of the rollups that this process makes itself. They change no query result.
-/// Thread-safe.
+/// The state of the rollups that this process computes. Using them does not change the result of a
+/// query. Thread-safe.
 class RolledHoursSource {
  public:
   virtual ~RolledHoursSource() = default;
@@ -47,13 +47,14 @@ struct HoursPiece {
   bool operator==(const HoursPiece&) const = default;
 };
 
-/// Splits `rows` into pieces, in order. Uses levels whose interval divides `interval_s`, the
-/// longest first, and raw points where no level is complete. Free of I/O.
+/// Splits `rows` into pieces, in ascending order. Each piece uses the longest level that is
+/// complete there and whose interval divides `interval_s`. Pieces without such a level use raw
+/// points. Free of I/O.
 std::vector<HoursPiece> CoverHours(const RolledHours& rolled, const RowRange& rows,
                                    int64_t interval_s);
 
-/// Returns pieces for the hours of `rows` whose raw points may be deleted, from the shortest level
-/// that has them. Hours without a level are left out. Free of I/O.
+/// Returns pieces for the hours of `rows` whose raw points may have been deleted. Each piece uses
+/// the shortest level that has these hours. Hours that no level has are left out. Free of I/O.
 std::vector<HoursPiece> CoverKept(const RolledHours& rolled, const RowRange& rows);
 
 }  // namespace hg::query

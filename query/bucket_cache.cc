@@ -18,8 +18,8 @@ constexpr int64_t kLateMs = 15 * 60 * 1000;
 constexpr uint32_t kHoursMax = 2000;
 // Approximate memory of the lists and tables per hour and per shape.
 constexpr int64_t kHourBytes = 160, kShapeBytes = 192;
-// The least memory of one series in an hour; and the part of the cache (one in kShare) that one
-// sub-query may hold.
+// Minimum memory of one series in an hour; and the share of the cache that one sub-query may hold,
+// as 1 / kShare.
 constexpr int64_t kRowBytes = 64;
 constexpr int64_t kShare = 4;
 
@@ -56,8 +56,8 @@ int64_t BucketCache::share() const { return bytes_max_ / kShare; }
 
 size_t BucketCache::rows_max() const { return static_cast<size_t>(share() / kRowBytes); }
 
-// No change goes unnoticed. The horizon is raised above these hours before their generations are
-// read, and the generations are read before the scan.
+// No change can be missed, because the horizon is raised above these hours before their generations
+// are read, and the generations are read before the scan.
 BucketCache::OldHours BucketCache::Find(const Bytes& shape, ByteView metric, const RowRange& rows) {
   OldHours out;
   const auto end = static_cast<uint32_t>(std::min<uint64_t>(RaiseHorizon(), rows.end));
@@ -77,7 +77,7 @@ BucketCache::OldHours BucketCache::Find(const Bytes& shape, ByteView metric, con
       const ByUse::iterator kept = hour->second;
       if (kept->generation != out.generations[(base - rows.begin) / kRowSpan]) {
         ++stats_.stale;
-        Erase(kept, &gone);  // erases the shape as well if this was its last hour
+        Erase(kept, &gone);  // also erases the shape if this was its last hour
         break;
       }
       used.push_back(kept);
@@ -149,7 +149,7 @@ void BucketCache::Erase(ByUse::iterator kept, ByUse* gone) {
   shapes_.erase(shapes_.find(*shape->name));
 }
 
-// If two shapes have the same hash, only the running time is affected, not the results.
+// Two shapes may have the same hash. That affects only the running time, not the results.
 void BucketCache::PreferHours(const Bytes& shape) {
   const size_t hash = std::hash<Bytes>()(shape);
   preferred_[hash % preferred_.size()].store(hash, std::memory_order_relaxed);

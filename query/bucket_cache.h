@@ -38,13 +38,14 @@ struct BucketCacheStats {
 /// Thread-safe.
 class BucketCache : public ChangeListener {
  public:
-  /// The old hours of one sub-query, counted from its first hour. `found` ends at the first hour
-  /// that is not in the cache. An hour that can never be cached, for example because it has a row
-  /// with histograms only, makes each query read all later hours.
+  /// The old hours of one sub-query, counted from its first hour. The cached hours up to the first
+  /// one that is not in the cache are in `found`; all later hours are in `missing`. Some hours can
+  /// never be cached, for example if a row has only histograms. Each query then reads that hour and
+  /// all later ones.
   struct OldHours {
     std::vector<std::shared_ptr<const BucketHour>> found;  // consecutive, from the first hour on
     RowRange missing{0, 0};  // the old hours after `found`; they may be put into the cache
-    std::vector<uint64_t> generations;  // of the missing hours, one each, for Keep
+    std::vector<uint64_t> generations;  // one for each missing hour, as an argument for Keep
   };
 
   /// The cache registers itself as listener of `watched`. `watched` and `clock` must outlive the
@@ -55,18 +56,20 @@ class BucketCache : public ChangeListener {
   /// Looks up the old hours among `rows`. Call this before the scan that reads the missing hours.
   /// `shape` encodes everything that the buckets depend on except the hour.
   OldHours Find(const Bytes& shape, ByteView metric, const RowRange& rows);
-  /// Stores an hour. `generation` is the one that Find returned before the hour was read. Throws
+  /// Stores an hour. `generation` is the element of OldHours::generations that Find returned for
+  /// this hour before the hour was read. If the hour has changed since, it is not stored. Throws
   /// bad_alloc if memory is exhausted; the cache is then unchanged.
   void Keep(const Bytes& shape, uint64_t generation, BucketHour hour);
-  /// The memory that `hour` takes in the cache.
+  /// Returns the number of bytes that `hour` takes in the cache.
   [[nodiscard]] static int64_t BytesOf(const BucketHour& hour);
-  /// The number of bytes that one sub-query may hold in the cache, hours that it found included.
-  /// The limit keeps one query from evicting the hours of all others.
+  /// Returns the number of bytes that one sub-query may hold in the cache, including the hours that
+  /// it found there. The limit keeps one query from evicting the hours of all others.
   [[nodiscard]] int64_t share() const;
-  /// The number of rows above which a sub-query exceeds its share.
+  /// Returns the number of rows above which a sub-query exceeds its share.
   [[nodiscard]] size_t rows_max() const;
-  /// Records that a sub-query of this shape had to read most of its rows although ExtremeFold could
-  /// have let it skip them. The next such query should use the cache instead.
+  /// Records that a sub-query of this shape had to read most of its rows although it used
+  /// ExtremeFold, which skips rows that cannot change the result. The next such query should use
+  /// the cache instead.
   void PreferHours(const Bytes& shape);
   /// Returns whether PreferHours was called for this shape recently.
   [[nodiscard]] bool prefers_hours(const Bytes& shape) const;
@@ -99,7 +102,8 @@ class BucketCache : public ChangeListener {
   // the same hash only cost each other cache hits.
   static constexpr size_t kGenerations = 1 << 14;
   [[nodiscard]] static size_t SlotOf(ByteView metric, uint32_t base);
-  /// Returns the horizon: hours before it are old, and the engine reports changes to them.
+  /// Raises the horizon to the newest old hour and returns it. Hours before the horizon are old,
+  /// and the engine reports changes to them.
   uint32_t RaiseHorizon();
   /// The caller holds mutex_. Moves the entry to `gone`, so that the caller can free it after it
   /// has released the lock. Does not throw.
@@ -110,7 +114,8 @@ class BucketCache : public ChangeListener {
   const Clock& clock_;
   std::array<std::atomic<uint64_t>, kGenerations> generations_{};
 
-  // Hash of a preferred shape in each slot. A shape with the same slot overwrites it.
+  // Hashes of shapes for which PreferHours was called, each in the slot that it selects. A shape
+  // that selects the same slot overwrites the hash.
   std::array<std::atomic<size_t>, 1 << 10> preferred_{};
 
   mutable std::mutex mutex_;

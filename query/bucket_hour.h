@@ -14,11 +14,11 @@
 
 namespace hg::query {
 
-/// The memory that an annotation takes, the object itself included.
+/// Returns the number of bytes that an annotation takes, including the object itself.
 int64_t MemoryBytes(const codec::Annotation& annotation);
 
-/// One series in one hour; views into a BucketHour or its source. Times are milliseconds since the
-/// begin of the hour.
+/// The buckets of one series in one hour, as views into the BucketHour or the columns that contain
+/// them. Times are milliseconds since the begin of the hour.
 struct SeriesHour {
   ByteView order;         // Series::order
   uint32_t points = 0;    // number of raw points
@@ -45,14 +45,16 @@ class BucketHour {
   [[nodiscard]] SeriesHour at(size_t i) const;
   [[nodiscard]] bool HasSeriesOf(const BucketHour& other) const { return orders_ == other.orders_; }
   [[nodiscard]] uint64_t points() const { return points_; }
-  /// The memory that the object takes.
+  /// Returns the number of bytes that the object takes.
   [[nodiscard]] int64_t bytes() const;
 
  private:
   struct Part {
     uint32_t order_begin = 0, order_size = 0;
     uint32_t points = 0, first_ms = 0, last_ms = 0;
-    uint32_t times_begin = 0;  // shared with the previous part if both have the same bucket times
+    // First element of its bucket times; shared with the previous part if both have the same bucket
+    // times.
+    uint32_t times_begin = 0;
     uint32_t bits_begin = 0, buckets = 0;
     uint32_t notes_begin = 0, notes = 0;
   };
@@ -85,7 +87,7 @@ class RowRecord {
   /// must start a new bucket.
   bool Wants(const RowHour& row);
   void Add(const Row& row) { rows_.push_back(row); }
-  /// Notes that the hour has a row that belongs to no series of the set. Such an hour must not be
+  /// Records that the hour has a row that belongs to no series of the set. Such an hour must not be
   /// cached.
   void Spoil(uint32_t base) { spoiled_.insert(base); }
   /// Renumbers the series: `places[i]` is the new index of series i.

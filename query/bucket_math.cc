@@ -84,7 +84,8 @@ double GreatestOf(double greatest, std::span<const double> values) {
   return BestDouble(greatest, values, kMore);
 }
 
-// Converting integers to doubles keeps their order, so converting only the result is enough.
+// Returns the minimum. Only the result is converted to double, because the conversion keeps the
+// order of integers.
 double LeastOf(double least, std::span<const int64_t> values) {
   if (values.empty()) return least;
   double v = static_cast<double>(Fastest().least(values));

@@ -1,6 +1,6 @@
 #pragma once
-// Adds runs of values to the running result of a bucket. The result is bit for bit that of adding
-// the values one by one (opentsdb-queries.md §1), but is computed faster.
+// Adds many values at once to the sum, minimum or maximum of a bucket. The result is bit for bit
+// the same as for adding the values one by one (opentsdb-queries.md §1), but is computed faster.
 
 #include <cstdint>
 #include <span>

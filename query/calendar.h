@@ -13,10 +13,10 @@ class Calendar {
  public:
   Calendar(Duration interval, TimeZone zone) : interval_(interval), zone_(zone) {}
 
-  /// Returns the latest boundary at or before `t`, counted from the unit's anchor before `t`. For
-  /// weeks the step is one week, whatever the count is.
+  /// Returns the latest boundary at or before `t`, counted in intervals from the begin of the
+  /// enclosing larger unit. For weeks, every week begins an interval, whatever the count is.
   [[nodiscard]] int64_t PreviousBoundary(int64_t t) const;
-  /// Returns the boundary one interval after `boundary` (count × 7 days for weeks).
+  /// Returns the boundary one interval after `boundary`. For weeks, an interval is count × 7 days.
   [[nodiscard]] int64_t Next(int64_t boundary) const;
   /// Returns the last boundary at or before `t`, counted in whole intervals from `boundary`, which
   /// must be at or before `t`. Adds the number of examined boundaries to `*steps`. Days are skipped

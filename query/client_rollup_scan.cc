@@ -76,7 +76,7 @@ class RollupScan : public PointScan {
     values_ = std::move(kept);
   }
 
-  /// Ascending by index.
+  /// Returns the values in ascending order of index.
   [[nodiscard]] Result<std::vector<Value>> Read(const codec::RollupAggregate& aggregate) const {
     std::vector<Value> all;
     for (const Cell& cell : row_.cells) {

@@ -18,8 +18,8 @@ struct RollupColumn {
   std::string table;
   codec::RollupInterval interval;
   codec::RollupAggregate aggregate;
-  /// If set: returns only intervals that have this aggregate as well, because an average needs both
-  /// sum and count. A row that has only one of both is returned without points.
+  /// If set, the scan returns only intervals that have this aggregate, too, because an average
+  /// needs both sum and count. A row that has only one of the two is returned without points.
   std::optional<codec::RollupAggregate> beside;
 };
 

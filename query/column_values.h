@@ -8,7 +8,7 @@
 
 namespace hg::query {
 
-/// Memory of a point in columns, without its entry in `kinds`.
+/// Memory in bytes of a point in columns, without its entry in PointColumns::kinds.
 inline constexpr int64_t kPointBytes = sizeof(int64_t) + sizeof(uint64_t);
 
 inline double DoubleAt(const PointColumns& points, size_t i) {

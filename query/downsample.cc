@@ -71,7 +71,7 @@ Result<DownsampleSpec> ParseDownsample(std::string_view text) {
         return Status::InvalidArgument("The interval is too long for a calendar: " +
                                        std::string(text));
       }
-      // One bucket since the epoch, as with any interval of this length.
+      // All points since the epoch are in one bucket, as with any interval of this length.
       out.interval = {kIntervalMaxMs, TimeUnit::kMillis};
     }
   }
@@ -102,11 +102,11 @@ constexpr uint64_t kBoundarySteps = 16;
 // Buckets of a fill policy between two reports to the context.
 constexpr size_t kBucketsPerLook = 1 << 16;
 
-// If buckets have fewer values than this on average, values are added one by one.
+// Average number of values per bucket below which values are added one by one.
 constexpr size_t kShortRun = 24;
 
-// The number of elements for which a vector holds memory while it grows by doubling, old and new
-// memory together.
+// Returns the number of elements for which a vector holds memory while it grows by doubling, old
+// and new memory together.
 template <typename T>
 size_t RoomFor(const std::vector<T>& v, size_t more) {
   const size_t size = v.size() + more;
@@ -114,7 +114,7 @@ size_t RoomFor(const std::vector<T>& v, size_t more) {
   return v.capacity() + std::max(size, 2 * v.capacity());
 }
 
-// The initial capacity of a series, in buckets.
+// Returns the initial capacity of a series, in buckets.
 size_t FirstRoom(const DownsampleSpec& spec) { return spec.run_all ? 1 : 8; }
 
 // Returns whether a function needs all values of a bucket at once. It then also needs a copy of
@@ -225,7 +225,7 @@ int64_t BucketGrid::BucketEnd(int64_t start) const {
 // the epoch.
 int64_t BucketGrid::BucketOf(int64_t t, int64_t open_start, int64_t* end, uint64_t* steps) const {
   if (!calendar_) {
-    // This is usually the next bucket, which needs no division.
+    // In most cases this is the next bucket, which can be found without a division.
     const int64_t next = open_start + interval_ms_;
     const int64_t start = t >= next && t - next < interval_ms_ ? next : FirstBucket(t);
     *end = BucketEnd(start);
@@ -483,7 +483,8 @@ size_t Downsampler::AddStatistics(std::span<const HourStatistics> hours, bool an
   return added;
 }
 
-// The result must be that of RunDouble for the whole bucket: same order, same treatment of NaN.
+// Adds values to the open bucket. The result must be that of RunDouble for the whole bucket, with
+// the same order and the same treatment of NaN.
 template <typename T>
 void Downsampler::Accumulate(std::span<const T> values) {
   bool first_run = running_.count == 0;

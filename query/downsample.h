@@ -1,6 +1,6 @@
 #pragma once
 // Downsampling of one series (opentsdb-queries.md §7). Downsampler takes points in time order and
-// produces one double per bucket. It keeps raw values of the open bucket at most.
+// produces one double per bucket. It keeps at most the raw values of the bucket that it is filling.
 
 #include <cstdint>
 #include <limits>
@@ -32,7 +32,8 @@ struct DownsampleSpec {
   FillPolicy fill = FillPolicy::kNone;
   TimeZone zone;  // time zone of calendar buckets
 
-  /// The interval in milliseconds that widens the scan window; 0 if run_all is set.
+  /// Returns the length in milliseconds by which the interval widens the scan window; 0 if run_all
+  /// is set.
   [[nodiscard]] int64_t interval_ms() const { return run_all ? 0 : interval.millis(); }
 };
 
@@ -47,11 +48,12 @@ inline constexpr int64_t kFillBucketsMax = 50'000'000;
 /// (Downsampler::AddStatistics).
 bool TakesStatistics(const DownsampleSpec& spec);
 
-/// What all series of a sub-query share: where buckets start and which ones are emitted. Immutable
-/// after BuildFillGrid.
+/// Computes where the buckets of a sub-query start and which buckets are emitted. All series of the
+/// sub-query share one grid. Immutable after BuildFillGrid.
 class BucketGrid {
  public:
-  /// Takes constant time. BuildFillGrid computes the bucket starts that a fill policy emits.
+  /// The constructor takes constant time. BuildFillGrid computes the bucket starts that a fill
+  /// policy emits.
   BucketGrid(const DownsampleSpec& spec, const ScanWindow& window, int64_t start_ms,
              int64_t end_ms);
 
@@ -61,9 +63,9 @@ class BucketGrid {
   Status BuildFillGrid(const ScanWindow& window, MemoryTally* memory);
 
   [[nodiscard]] const DownsampleSpec& spec() const { return spec_; }
-  /// Points before this time are ignored.
+  /// Returns the time before which points are ignored.
   [[nodiscard]] int64_t first_point_ms() const { return first_point_ms_; }
-  /// Points at or after this time are ignored (run-all only).
+  /// Returns the time from which on points are ignored. Used with run_all only.
   [[nodiscard]] int64_t end_point_ms() const { return end_point_ms_; }
   /// Returns the start of the bucket for the first point of a series.
   [[nodiscard]] int64_t FirstBucket(int64_t t) const;
@@ -72,8 +74,8 @@ class BucketGrid {
   [[nodiscard]] int64_t BucketOf(int64_t t, int64_t open_start, int64_t* end,
                                  uint64_t* steps) const;
   [[nodiscard]] int64_t BucketEnd(int64_t start) const;
-  /// The bucket starts that a fill policy emits for every series. Empty without a fill policy, with
-  /// run_all and before BuildFillGrid.
+  /// Returns the bucket starts that a fill policy emits for every series. Empty without a fill
+  /// policy, with run_all, and before BuildFillGrid.
   [[nodiscard]] const std::vector<int64_t>& fill_grid() const { return fill_grid_; }
 
  private:
@@ -102,19 +104,18 @@ class Downsampler {
   }
   /// Adds a row-hour by its statistics. Returns false and does nothing if only the points give the
   /// exact result. This is so if they fall into several buckets, or if adding their sum could round
-  /// otherwise than adding the points one by one.
-  /// `any_order` allows such rounding, and allows rows of a rollup, which cover their whole
-  /// interval.
+  /// otherwise than adding the points one by one. `any_order` allows this different rounding. It
+  /// also allows statistics from a rollup table, which describe a whole rollup interval.
   bool AddStatistics(int64_t base_ms, const RowStatistics& row, bool any_order = false);
   /// Adds several row-hours by their statistics, in ascending order, up to the first one that
   /// cannot be added. Returns the number of rows added.
   size_t AddStatistics(std::span<const HourStatistics> hours, bool any_order);
-  /// The memory in bytes that the object takes: now, at most after `points` more points, and at
-  /// Finish.
+  /// These functions return the memory in bytes that the object takes: now, at most after `points`
+  /// more points, and at Finish.
   [[nodiscard]] int64_t MemoryBytes() const;
   [[nodiscard]] int64_t MemoryBytesAfter(size_t points) const;
   [[nodiscard]] int64_t MemoryBytesAtFinish() const;
-  /// Returns the work, in steps, for calendar boundaries that were passed since the last call.
+  /// Returns the number of steps of work for calendar boundaries since the last call.
   [[nodiscard]] uint64_t TakeCalendarSteps();
   /// Closes the last bucket and returns bucket starts and values, filled by the fill policy. Call
   /// this function once. InvalidArgument: the "scalar" policy met a missing bucket.
@@ -131,8 +132,8 @@ class Downsampler {
   void AddPoints(int64_t base_ms, std::span<const uint32_t> offset_ms, std::span<const T> values);
   template <typename T>
   void Accumulate(std::span<const T> values);
-  /// Like AddPoints, but faster if many buckets get few values each. Returns false if the function
-  /// does not support it.
+  /// Like AddPoints, but faster if many buckets get few values each. Returns false and adds nothing
+  /// if the aggregation function is not supported here.
   template <typename T>
   bool AddShortRuns(int64_t base_ms, std::span<const uint32_t> offset_ms,
                     std::span<const T> values);

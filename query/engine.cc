@@ -25,12 +25,12 @@ TimeZone DefaultZone(const Options& options) {
 // judging by the ones that have run. A sleeping thread needs 20 to 50 µs to wake up, so shorter
 // ones are not worth it.
 constexpr int64_t kSideBySideFromNs = 150'000;
-// All sub-queries run concurrently from the start if the scan of the first one indicates that they
-// read so many rows together.
+// Number of rows from which all sub-queries run concurrently from the start. It is compared with an
+// estimate from the scan of the first sub-query.
 constexpr uint64_t kSideBySideFromRows = 64;
 
-// The number of helper threads, which all queries share. hardware_concurrency() reads a system file
-// in each call.
+// Returns the number of helper threads, which all queries share. hardware_concurrency() reads a
+// system file in each call.
 int HelperCount() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1); }
 constexpr size_t kHelpQueueMax = 1024;
 

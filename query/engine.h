@@ -39,7 +39,7 @@ struct RunOptions {
   /// the command line and expressions need it.
   bool trim = true;
   OnFailure on_failure = OnFailure::kFail;
-  /// The request that work and result are charged to, created by running().Begin. It must outlive
+  /// The request to which work and result are charged. running().Begin creates it. It must outlive
   /// the result. nullptr: Run creates a request that ends with the call.
   RunningRequest* request = nullptr;
 };
@@ -48,24 +48,25 @@ struct RunOptions {
 /// pool thread.
 class Engine {
  public:
-  /// All arguments must outlive the engine. Without a cache every query reads its old hours again.
-  /// `rolled` is the state of the rollups that this process makes. If it is nullptr, rollup tables
-  /// are read as OpenTSDB reads them.
+  /// All arguments must outlive the engine. Without `cache`, every query reads its old hours from
+  /// the store. `rolled` is the state of the rollups that this process computes. If it is nullptr,
+  /// the rollup tables contain rollups that clients wrote, and are read as OpenTSDB reads them.
   Engine(Points& points, uid::Names& names, Store& cells, const Clock& clock, Options options,
          std::shared_ptr<BucketCache> cache = nullptr, RolledHoursSource* rolled = nullptr);
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
   /// Validates a request and resolves its times against the clock (query/validate.h). Sets `*trace`
-  /// to how far validation came. Charges the result to `context`, where it stays charged.
-  /// InvalidArgument says what is wrong. Unsupported: a user error that OpenTSDB answers with 500.
-  /// Also fails with errors of `context`. `filters` is as in ValidateRequest.
+  /// to the steps of validation that were completed. Charges the result to `context`, where it
+  /// stays charged. The message of InvalidArgument says what is wrong. Unsupported: a user error
+  /// that OpenTSDB answers with 500. Also fails with errors of `context`. `filters` is as in
+  /// ValidateRequest.
   Result<ValidQuery> Validate(const Request& request, ValidationTrace* trace,
                               RequestContext& context, FilterSet* filters = nullptr) const;
   Result<ValidQuery> Validate(const Request& request, RequestContext& context,
                               FilterSet* filters = nullptr) const;
 
-  /// Runs all sub-queries; an error in one is the result of the query. NotFound: an unknown name.
+  /// Runs all sub-queries. If one of them fails, returns its error. NotFound: an unknown name.
   /// InvalidArgument: an error in the data, for example duplicate instants or infinity.
   /// LimitExceeded or DeadlineExceeded: a limit of the options was reached, or the client has gone.
   /// Busy: too many queries run already. Also fails with errors of storage.
@@ -84,7 +85,7 @@ class Engine {
   /// Creates, lists and ends requests.
   [[nodiscard]] RunningRequests& running() { return running_; }
 
-  /// nullptr if there is no cache.
+  /// Returns the cache, or nullptr if there is none.
   [[nodiscard]] const BucketCache* cache() const { return cache_.get(); }
 
   [[nodiscard]] const Options& options() const { return options_; }

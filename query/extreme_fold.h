@@ -1,12 +1,12 @@
 #pragma once
 // Computes the maximum over many series of buckets that are themselves maxima (or the minimum of
-// minima). Most rows cannot change such a result, and their statistics show it. A row whose maximum
-// is not above what all buckets of its hour already have need not be read.
+// minima). Most rows cannot change such a result. A row need not be read if its statistics have a
+// maximum that is not above the values that all buckets of its hour already have.
 //
-// ExtremeFold keeps one number per bucket of the result instead of the series. So it takes only
+// ExtremeFold keeps one number per bucket of the result instead of the series. So it accepts only
 // series without a gap between their buckets: OpenTSDB interpolates in gaps and needs the series'
-// own buckets there. It also takes no -0.0, because the choice between 0.0 and -0.0 depends on the
-// order of the series. SeriesSet checks both conditions.
+// own buckets there. It also accepts no -0.0, because the choice between 0.0 and -0.0 depends on
+// the order of the series. SeriesSet checks both conditions.
 
 #include <atomic>
 #include <cstdint>
@@ -24,11 +24,11 @@ namespace hg::query {
 /// unnecessary.
 class ExtremeFold {
  public:
-  /// `function` is kMax or kMin. The result has the buckets that start in [first_ms, last_ms]. The
-  /// interval must divide an hour.
+  /// `function` is kMax or kMin. The result consists of the buckets that start in [first_ms,
+  /// last_ms]. The interval must divide an hour.
   ExtremeFold(Function function, int64_t interval_ms, int64_t first_ms, int64_t last_ms);
 
-  /// The memory that `buckets` buckets take.
+  /// Returns the bytes of memory that an object with `buckets` buckets takes.
   [[nodiscard]] static int64_t BytesOf(int64_t buckets);
   [[nodiscard]] int64_t interval_ms() const { return interval_ms_; }
   /// Starts of the first and the last bucket of the result.
@@ -42,7 +42,7 @@ class ExtremeFold {
   /// an hour.
   [[nodiscard]] bool Needs(int64_t base_ms, const RowStatistics& row) const;
   /// Adds the buckets of a row: their starts and values. Returns the number of other buckets that
-  /// it had to compare.
+  /// were compared, which is a measure of the work.
   size_t Take(const PointColumns& buckets);
 
   /// Returns the result. Call this function after the last Take. Consecutive buckets without a gap
@@ -69,8 +69,9 @@ class ExtremeFold {
 
   const double sign_;  // -1 for minima: values are negated, so that the code only computes maxima
   const int64_t interval_ms_;
-  const int64_t first_ms_, last_ms_;         // bucket starts
-  std::vector<std::atomic<double>> floors_;  // by hour: all of its buckets are at least this
+  const int64_t first_ms_, last_ms_;  // bucket starts
+  // By hour: a lower bound of the values of all its buckets.
+  std::vector<std::atomic<double>> floors_;
 
   std::mutex mutex_;
   // The following members are guarded by mutex_ while rows are read.

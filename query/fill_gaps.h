@@ -7,9 +7,9 @@
 
 namespace hg::query {
 
-/// Adds the buckets that the grid's fill policy demands to one series' ascending buckets, and
-/// removes those that are not on the grid. InvalidArgument: the "scalar" policy met a missing
-/// bucket.
+/// Adds the buckets that the fill policy of the grid requires, and removes buckets that are not on
+/// the grid. `buckets` has the buckets of one series in ascending order. InvalidArgument: the
+/// "scalar" policy met a missing bucket.
 Status FillGaps(const BucketGrid& grid, PointColumns* buckets);
 
 }  // namespace hg::query

@@ -9,7 +9,7 @@
 namespace hg::query {
 namespace {
 
-// Longer lists of literals take a while to parse.
+// Maximum number of literals that are parsed on an event loop. Parsing longer lists takes a while.
 constexpr size_t kFewLiterals = 64;
 // Steps per filter or part of a filter, and bytes of text per step.
 constexpr uint64_t kStepsPerFilter = 4;

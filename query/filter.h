@@ -41,7 +41,8 @@ class TagFilter {
   /// The alternatives of the literal kinds, without repeats, in the order of the text. They are in
   /// lower case for the AnyCase kinds.
   [[nodiscard]] const std::vector<std::string>& literals() const { return literals_; }
-  /// True for a wildcard of stars only: every series with the tag key matches.
+  /// Returns true for a wildcard that consists of stars only: every series with the tag key
+  /// matches.
   [[nodiscard]] bool matches_all() const { return matches_all_; }
 
   /// Returns whether the filter admits a tag value (UTF-8). Reports the work to `context`.
@@ -69,9 +70,10 @@ class TagFilter {
 /// "type(text)", text with a star, or literals.
 Result<FilterSpec> LegacyFilter(std::string_view key, std::string_view text, bool group_by);
 
-/// Returns whether OpenTSDB treats two filters as equal: when it drops repeated sub-queries, and
-/// when the braces of the URI form name a filter twice. Grouping, the order of literals and stars
-/// at either end of a wildcard do not count (recorded; equals of TagVFilter's subclasses).
+/// Returns whether OpenTSDB treats two filters as equal: OpenTSDB compares filters to remove
+/// repeated sub-queries, and repeated filters within the braces of a metric query. Whether a filter
+/// groups, the order of literals and stars at either end of a wildcard have no influence (as in the
+/// equals methods of TagVFilter's subclasses, and as recorded).
 bool SameFilter(const FilterSpec& a, const FilterSpec& b);
 
 /// Converts ASCII and Latin-1 letters of UTF-8 text to lower case. Tag values contain no other

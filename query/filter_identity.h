@@ -1,5 +1,5 @@
 #pragma once
-// Equality of filters as a byte string.
+// Represents a filter by a byte string, so that filters can be compared as bytes.
 
 #include "query/filter.h"
 #include "storage/base/bytes.h"

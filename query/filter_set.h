@@ -29,7 +29,7 @@ class FilterSet {
   Result<std::shared_ptr<const TagFilter>> Get(const FilterSpec& spec);
 
  private:
-  // Views into the spec of the stored filter.
+  // The fields of a filter, as views into the FilterSpec that the set stores.
   using Key = std::tuple<std::string_view, std::string_view, std::string_view, bool, bool>;
 
   RequestContext& context_;

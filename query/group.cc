@@ -14,8 +14,9 @@ namespace {
 constexpr size_t kPlaceBytes = 128;
 constexpr uint64_t kPairsPerStep = 4, kStepsAtOnce = 4096;
 
-/// Interprets a time like OpenTSDB's SpanGroup when it admits series. Milliseconds in the first
-/// seven weeks of 1970 look like seconds there. This applies to times of points and of the window.
+/// Returns a time as OpenTSDB's SpanGroup interprets it when it decides which series belong to a
+/// window. It interprets milliseconds in the first seven weeks of 1970 as seconds, for times of
+/// points and of the window.
 int64_t AsSpanGroupReads(int64_t time_ms) {
   return time_ms <= int64_t{UINT32_MAX} ? time_ms * 1000 : time_ms;
 }
@@ -126,7 +127,8 @@ Result<std::vector<SeriesGroup>> FormGroups(const KeyLayout& layout,
   return out;
 }
 
-// A key that has one value wherever it occurs is a tag, even if some series lack it (quirk Q8).
+// Fills the description of a group. A key that has one value wherever it occurs is a tag, even if
+// some series lack the key (quirk Q8).
 Status Describe(const KeyLayout& layout, const SeriesGroup& group, NameMemo* names, Group* out) {
   out->id = group.id;
   std::vector<codec::Annotation> annotations;

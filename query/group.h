@@ -15,7 +15,8 @@
 
 namespace hg::query {
 
-/// One output before it is computed. It borrows its members, which are in series order.
+/// A group of series that become one output. It borrows its members, which are in the order of
+/// Series::order.
 struct SeriesGroup {
   Bytes id;  // tag values of the group-by keys, or Series::order if each series is a group
   std::vector<const Series*> members;

@@ -20,15 +20,17 @@ struct TimedHistogram {
   codec::SimpleHistogram histogram;
 };
 
-/// Histograms of one series or of a group. A series has them in the order of its cells, where a
-/// time in milliseconds may precede earlier times in seconds.
+/// Histograms of one series or of a group. The histograms of a series are in the order of its
+/// cells. That is not always the order of time: a time in milliseconds may come before an earlier
+/// time in seconds.
 using HistogramColumn = std::vector<TimedHistogram>;
 
-/// The memory of one histogram in a column, and of all histograms of a column.
+/// These functions return the memory in bytes of one histogram in a column, and of all histograms
+/// of a column.
 int64_t HistogramBytes(const codec::SimpleHistogram& histogram);
 int64_t HistogramBytes(const HistogramColumn& histograms);
 
-/// Adds histograms. Takes n log n steps for n buckets, whatever their bounds are.
+/// Adds histograms. The sum takes n log n steps for n buckets in all, whatever their bounds are.
 class HistogramSum {
  public:
   /// Charges the sum to `memory`, which must outlive the object. The memory stays charged. Add and
@@ -59,8 +61,9 @@ std::vector<double> Percentiles(const codec::SimpleHistogram& histogram,
 Result<HistogramColumn> Downsampled(const HistogramColumn& histograms, const BucketGrid& grid,
                                     MemoryTally* memory);
 
-/// Adds up histograms of equal instants. Each column gives at most one histogram to a sum. A column
-/// ends at the instant 0. Charges the result to `memory`, where it stays charged.
+/// Adds up histograms of equal instants. Each column gives at most one histogram to a sum. A
+/// histogram at the instant 0 ends its column. Charges the result to `memory`, where it stays
+/// charged.
 Result<HistogramColumn> Merged(std::span<const HistogramColumn* const> columns,
                                MemoryTally* memory);
 

@@ -8,8 +8,8 @@
 
 namespace hg::query {
 
-/// The wrapping sum, and the OR of v ^ (v << 1) over all values v. The OR bounds the magnitude of
-/// the values.
+/// Two results for all values v: their wrapping sum, and the OR of v ^ (v << 1). The OR bounds the
+/// magnitude of the values.
 struct IntTotal {
   uint64_t sum = 0;
   uint64_t bits = 0;

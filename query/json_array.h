@@ -1,5 +1,5 @@
 #pragma once
-// Settings that are written as a JSON array.
+// Parses settings that are written as a JSON array.
 
 #include <rapidjson/document.h>
 

@@ -18,7 +18,8 @@ struct Interval {
   [[nodiscard]] uint32_t end_s() const { return begin_s + statistics.last_offset_ms / 1000 + 1; }
 };
 
-/// The rollup intervals of one series. `next` is the first one that was not returned yet.
+/// The rollup intervals of one series. `next` is the index of the first one that was not returned
+/// yet.
 struct Rolled {
   std::vector<Interval> intervals;  // ascending
   size_t next = 0;
@@ -104,8 +105,8 @@ class KeptScan : public PointScan {
     return true;
   }
 
-  /// Returns whether the row still has all points of the intervals that begin in its hour. If so,
-  /// these intervals are skipped.
+  /// Returns whether the row still has all points that the rollups of its hour count. If it does,
+  /// skips these rollup intervals.
   bool IsWhole() {
     if (at_ == rolled_.end()) return true;
     Rolled& rolled = at_->second;

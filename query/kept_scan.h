@@ -1,6 +1,6 @@
 #pragma once
-// Reads hours whose raw points may have been deleted by retention while automatic rollups are still
-// stored.
+// Reads raw points together with rollups, for hours in which retention may have deleted raw points
+// but kept the automatic rollups.
 
 #include <memory>
 #include <vector>
@@ -12,13 +12,14 @@
 
 namespace hg::query {
 
-/// Scans the rows of `spec`. A row is returned with its points if it still has all points that the
-/// rollups count. Otherwise the intervals of `pieces` are returned by their statistics (see
-/// ScanPieces), so no point is counted twice. Points that were written to an hour after its other
-/// points had been deleted are left out, as in queries that read rollups.
-/// Every piece must have a level. Times of a series ascend; different series interleave. All
-/// intervals are held in memory and charged to `spec.watch`. Do not call Load: `spec` must not ask
-/// for statistics. Fails like ScanPieces.
+/// Scans the rows of `spec`. A row with as many points as the rollups of its hour count is returned
+/// with its points. For any other row, the intervals of `pieces` are returned by their statistics
+/// instead (see ScanPieces), so no point is counted twice. Points that were written to an hour
+/// after its other points had been deleted are left out, as in queries that read rollups. Every
+/// piece must have a rollup level. The rows of each series are returned in ascending order of time;
+/// rows of different series alternate. All intervals are held in memory and charged to
+/// `spec.watch`. `spec` must not request statistics, and the caller must not call Load. Fails like
+/// ScanPieces.
 std::unique_ptr<PointScan> ScanKept(const RolledSources& sources, std::vector<HoursPiece> pieces,
                                     const PointScanSpec& spec, const ReconcileOptions& options,
                                     Function function);

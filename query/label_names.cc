@@ -11,7 +11,7 @@
 namespace hg::query {
 namespace {
 
-// On an event loop, more texts than this are not looked up.
+// Maximum number of texts that are looked up on an event loop.
 constexpr size_t kFewTexts = 64;
 // The cost of looking up one text, in steps of a RequestContext.
 constexpr uint64_t kStepsPerText = 64;

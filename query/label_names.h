@@ -1,7 +1,7 @@
 #pragma once
-// Series under Prometheus names: labels instead of a metric and tags. Reverses what the writers of
-// other ingestion protocols did (docs/ingestion.md). It removes the escapes from names, and hides
-// the default tag that such writers add to series without labels.
+// Series under Prometheus names: labels instead of a metric and tags. Writes in protocols other
+// than OpenTSDB's escape names, and get a default tag if a series has no labels
+// (docs/ingestion.md). This class reverses both: it removes the escapes and hides the default tag.
 
 #include <span>
 #include <string>
@@ -17,16 +17,16 @@
 
 namespace hg::query {
 
-/// How writers of other ingestion protocols named series. Names that were stored under earlier
-/// settings are found as well.
+/// The settings by which writes in protocols other than OpenTSDB's convert names. Names that were
+/// stored under earlier settings are found as well.
 struct LabelNaming {
   // UTF-8 characters that names may have in addition to the default ones.
   std::string extra_name_characters;
   std::string default_tag_key = "source", default_tag_value = "unknown";
 };
 
-/// Returns true if there may be naming rules under which some special characters of `text` (UTF-8)
-/// are stored escaped and others unescaped. A lookup of the text may then miss the series.
+/// Returns true if some earlier setting may have stored `text` (UTF-8) with some of its special
+/// characters escaped and others unescaped. A lookup of the text may then miss the series.
 bool MayBeHalfEscaped(std::string_view text);
 
 /// Not thread-safe.
@@ -35,10 +35,11 @@ class LabelNames {
   /// The layout and the memo must outlive the object.
   LabelNames(const LabelNaming& naming, const KeyLayout& layout, NameMemo* names);
 
-  /// Returns the sorted ids under which a text may be stored: escaped by the current or default
-  /// rules, or unescaped. An empty result means that no series has the text.
+  /// Returns the sorted ids under which a text may be stored: escaped by the current rules, escaped
+  /// by the default rules, or unescaped. If the result is empty, no series has the text.
   Result<std::vector<Bytes>> IdsOf(UidKind kind, std::string_view text);
-  /// Returns the ids for any of the texts. Also fails with errors of `watch`.
+  /// Returns the ids under which any of the texts may be stored, as IdsOf does. Also fails with
+  /// errors of `watch`.
   Result<std::vector<Bytes>> IdsOfAll(UidKind kind, std::span<const std::string> texts,
                                       RequestContext* watch);
   /// Returns the text of an id without escapes. NotFound: the id has no name.
@@ -52,7 +53,7 @@ class LabelNames {
   [[nodiscard]] const KeyLayout& layout() const { return layout_; }
 
  private:
-  /// Returns whether writers may have stored a label of this name under its MarkedName.
+  /// Returns whether a label with this name may be stored under another tag key (MarkedName).
   [[nodiscard]] bool MayBeMarked(std::string_view key) const;
   Result<bool> Is(UidKind kind, ByteView id, std::string_view name);
 

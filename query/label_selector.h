@@ -1,6 +1,6 @@
 #pragma once
-// Selects series by label matchers. Some matchers become conditions of the scan. The others are
-// decided here, by the names of tag values.
+// Selects series by label matchers. Some matchers become conditions of the scan. The other matchers
+// are evaluated here, with the names of tag values.
 
 #include <map>
 #include <memory>
@@ -23,11 +23,12 @@ class LabelSelector {
   static Result<LabelSelector> Resolve(const promql::Matchers& matchers, Points& points,
                                        LabelNames* names, RequestContext* watch);
 
-  /// The metrics to scan with their names, in the order of their ids.
+  /// Returns the metrics to scan, each with its name, in the order of their ids.
   [[nodiscard]] const std::map<Bytes, Bytes>& metrics() const { return metrics_; }
   /// The condition to pass to the scan.
   [[nodiscard]] const SeriesMatcher& matcher() const { return matcher_; }
-  /// True if the caller must check the scanned series with Admits.
+  /// Returns true if the scan cannot evaluate all matchers. The caller must then check each scanned
+  /// series with Admits.
   [[nodiscard]] bool decides() const { return !checks_.empty(); }
   /// Returns whether the matchers admit a series of the scan. Reports the work to the request
   /// context and charges cached verdicts to it. NotFound: an id has no name. Also fails with errors
@@ -35,12 +36,14 @@ class LabelSelector {
   Result<bool> Admits(ByteView tsuid);
 
  private:
-  /// The matchers of one label that are decided by text, in their order, with the joint verdict for
-  /// each value met so far.
+  /// The matchers of one label that compare texts, in their order, and their joint verdict for each
+  /// value that was checked so far.
   struct Check {
     std::vector<const promql::Matcher*> matchers;
-    std::vector<Bytes> tagks;     // ids of the label's tag key; a series has at most one of them
-    bool of_default_tag = false;  // the default tag key: no label if it is the series' only tag
+    std::vector<Bytes> tagks;  // ids of the label's tag key; a series has at most one of them
+    // The label may be stored under the default tag key. If that is the only tag of a series, the
+    // series has no labels.
+    bool of_default_tag = false;
     std::unordered_map<Bytes, bool> verdicts;  // by tag value id
   };
 

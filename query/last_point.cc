@@ -34,7 +34,7 @@ struct Asked {
   uint64_t steps = 0;  // not yet reported to the request context
 };
 
-/// Some series of one metric that are searched in the same hours by one scan.
+/// Some series of one metric that one scan searches in the same hours.
 struct Lookup {
   std::vector<Bytes> tsuids;  // sorted, without repeats
   int64_t newest_base = 0;
@@ -43,7 +43,7 @@ struct Lookup {
   bool repeats = false;          // some series were requested more than once
 };
 
-// The most series per scan. Other threads may search the rest.
+// Maximum number of series per scan. Other threads may search the rest.
 constexpr size_t kSeriesOfScan = 1024;
 // All threads of a query share one request context, so each reports this many steps at once.
 constexpr uint64_t kStepsAtOnce = 2048;
@@ -54,7 +54,7 @@ constexpr uint64_t kRowSteps = 16;
 
 int64_t HourOf(int64_t ms) { return ms / 1000 - ms / 1000 % kRowSpan; }
 
-/// Several threads call its methods, except Run.
+/// Finds the newest points for one request. Several threads call its functions, except Run.
 class LastPointFinder {
  public:
   LastPointFinder(const LastPointQuery& query, const Options& options, int64_t now_ms,
@@ -70,7 +70,8 @@ class LastPointFinder {
         layout_(points->layout()),
         watch_(watch) {}
 
-  // If several parts fail, the error is that of the first sub-query, then of the first scan.
+  // Runs all sub-queries. If several parts fail, the error is that of the first sub-query, then of
+  // the first scan.
   Result<std::vector<LastPoint>> Run() {
     std::deque<Asked> asked;
     for (size_t i = 0; i < query_.queries.size(); ++i) asked.emplace_back(watch_);
@@ -219,7 +220,7 @@ class LastPointFinder {
       as_before->push_back(i);
     }
     std::deque<Lookup> lookups;
-    // For each wanted series: its lookup, and its index in Lookup::found.
+    // For each wanted series: the lookup that searches it, and its index in Lookup::found.
     std::vector<std::pair<Lookup*, size_t>> found_at(wanted.size());
     for (auto& [key, places] : alike) MakeLookups(wanted, &places, &lookups, &found_at);
     // Few series are found sooner than another thread wakes up.

@@ -42,11 +42,11 @@ struct LastPoint {
 };
 
 /// Returns the newest point of each requested series, in the order of the request. Series without a
-/// point are left out. `now_ms` selects the hour to read where the meta table does not. Searches
-/// many metrics and hours through `side_by_side`, on several threads.
-/// NotFound or InvalidArgument: invalid or unknown names, tags or TSUIDs. Also fails with errors of
-/// `watch`, which may be nullptr. The result stays charged to `watch`; working memory is charged
-/// until the call returns.
+/// point are left out. If the meta table does not have the time of a series' newest point, the
+/// hours before `now_ms` are searched. Searches many metrics and hours through `side_by_side`, on
+/// several threads. NotFound or InvalidArgument: invalid or unknown names, tags or TSUIDs. Also
+/// fails with errors of `watch`, which may be nullptr. The result stays charged to `watch`; working
+/// memory is charged until the call returns.
 Result<std::vector<LastPoint>> FindLastPoints(const LastPointQuery& query, const Options& options,
                                               int64_t now_ms, Points* points, Store* cells,
                                               NameMemo* names, const SideBySide& side_by_side,

@@ -36,7 +36,8 @@ class LimitCounter {
   /// Counts a row before it is used. Fails with LimitExceeded or with errors of the request
   /// context.
   Status Count(const RowHour& row);
-  /// Counts rows that are read by their statistics. Call this function only if limited() is false.
+  /// Counts rows of which only the statistics are read. Call this function only if limited() is
+  /// false.
   Status CountHours(uint64_t rows, uint64_t points);
 
   [[nodiscard]] bool limited() const { return limits_.bytes_max > 0 || limits_.cells_max > 0; }
@@ -50,7 +51,7 @@ class LimitCounter {
   RequestContext& watch_;
   uint64_t rows_ = 0;
   uint64_t points_ = 0;
-  uint64_t steps_ = 0;  // not yet reported to watch_
+  uint64_t steps_ = 0;  // steps that were not yet reported to watch_
   int64_t bytes_ = 0;
   int64_t cells_ = 0;
 };

@@ -23,7 +23,7 @@ struct MetricLimits {
   int64_t cells_max = 0;
 };
 
-/// Parses such a document. InvalidArgument says what is wrong.
+/// Parses the text of a limits file. The message of InvalidArgument says what is wrong.
 Result<std::vector<MetricLimits>> ParseLimitsFile(std::string_view json);
 
 /// Thread-safe. The first Find reads the file. Later calls read it again if the interval has passed

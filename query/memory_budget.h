@@ -24,8 +24,8 @@ class MemoryBudget {
 
   [[nodiscard]] int64_t taken() const { return taken_.load(std::memory_order_relaxed); }
   [[nodiscard]] int64_t limit() const { return limit_; }
-  /// Returns whether a large query may start: at most half of the budget is taken, `own` bytes of
-  /// it not counted.
+  /// Returns whether a large query may start: at most half of the budget is in use. `own` bytes of
+  /// the used memory are not counted.
   [[nodiscard]] bool roomy(int64_t own) const { return limit_ <= 0 || taken() - own <= limit_ / 2; }
 
  private:

@@ -22,8 +22,8 @@ Status Infinite(const MergeOptions& options, double value, int64_t t) {
                                  std::to_string(t));
 }
 
-/// Collects steps and reports them in larger pieces. A report costs more than an instant of few
-/// series.
+/// Collects steps and reports them in larger pieces, because a report costs more than computing an
+/// instant of few series.
 class Steps {
  public:
   explicit Steps(RequestContext* watch) : watch_(watch) {}
@@ -79,8 +79,8 @@ class Output {
 
 bool Uniform(const PointColumns& p) { return p.kinds.empty(); }
 
-// A single series with integers and doubles is never interpolated. A point is an integer if it and
-// the next point are integers (quirk Q10).
+// Merges a single series. A series with integers and doubles is never interpolated. A point is an
+// integer if it and the next point are integers (quirk Q10).
 Result<PointColumns> MergeOne(const MergeOptions& options, const PointColumns& series) {
   Output out(options.watch);
   Steps steps(options.watch);
@@ -134,7 +134,7 @@ class FoldedInstants {
     if (sums()) counts_.resize(instants);
   }
 
-  /// The memory of an object for so many instants.
+  /// Returns the memory of an object for that many instants.
   static int64_t BytesOf(size_t instants) {
     return static_cast<int64_t>(instants * (sizeof(double) + 2 * sizeof(uint64_t)));
   }
@@ -220,7 +220,7 @@ Result<PointColumns> MergeAligned(const MergeOptions& options,
     return out;
   }
   if (!ints && FoldsSeries(function)) {
-    // For few instants the memory is too small to be charged.
+    // If there are few instants, the memory is too small to be charged.
     MemoryTally scratch_memory(end - begin >= kFewInstants ? options.watch : nullptr);
     RETURN_IF_ERROR(scratch_memory.Add(FoldedInstants::BytesOf(end - begin)));
     FoldedInstants folded(function, end - begin);

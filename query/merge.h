@@ -26,9 +26,10 @@ struct MergeOptions {
       std::numeric_limits<int64_t>::min();  // instants outside the query's range are not emitted;
                                             // both ends are inclusive
   int64_t trim_end_ms = std::numeric_limits<int64_t>::max();
-  /// If not null: set to the instant of an infinite result.
+  /// If not null, MergeSeries sets it to the instant of an infinite result.
   std::optional<int64_t>* infinite_ms = nullptr;
-  /// Counts the steps of work. The result is charged to it and stays charged. May be nullptr.
+  /// The request to which the steps of work and the result are charged. The result stays charged.
+  /// May be nullptr.
   RequestContext* watch = nullptr;
 };
 
@@ -38,8 +39,9 @@ struct MergeOptions {
 Result<PointColumns> MergeSeries(const MergeOptions& options,
                                  std::span<const PointColumns* const> series);
 
-/// What the active series contribute at one emitted instant, in group order. The spans are
-/// borrowed.
+/// The values of the series of a group at one emitted instant, in the order of the group. Series
+/// that do not contribute at this instant are left out. The spans are valid during the call of the
+/// visitor.
 struct Instant {
   int64_t time_ms = 0;
   bool is_integer = false;  // selects `ints` or `doubles`

@@ -5,14 +5,15 @@
 
 namespace hg::query {
 
-/// The query reads the rows with bases in [begin_s, end_s) wholly. Both are multiples of the row
-/// span.
+/// The query reads the rows with bases in [begin_s, end_s) completely. Both are multiples of the
+/// row span.
 struct ScanWindow {
   int64_t begin_s = 0;
   int64_t end_s = 0;
 
   [[nodiscard]] int64_t begin_ms() const { return begin_s * 1000; }
-  /// OpenTSDB takes seconds beyond 2^32 (the year 2106) for milliseconds of 1970.
+  /// Times of 2^32 seconds or more (the year 2106) are converted as if they were milliseconds, as
+  /// in OpenTSDB.
   [[nodiscard]] int64_t end_ms() const {
     return end_s > INT64_C(0xFFFFFFFF) ? end_s : end_s * 1000;
   }
@@ -20,8 +21,8 @@ struct ScanWindow {
 };
 
 /// Computes the window. `interval_ms` is the downsampling interval, for calendars their nominal
-/// length; 0 = none or run-all. Times below 2^32 are taken for seconds, as OpenTSDB does. Quirk Q1
-/// adds a second to every end in milliseconds.
+/// length; 0 = none or run-all. Times below 2^32 are interpreted as seconds, as OpenTSDB does.
+/// Quirk Q1 adds a second to every end in milliseconds.
 ScanWindow PlanScan(int64_t start_ms, int64_t end_ms, int64_t interval_ms);
 
 }  // namespace hg::query

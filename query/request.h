@@ -1,6 +1,6 @@
 #pragma once
-// A query as a client wrote it: texts without any resolution (opentsdb-queries.md §3). http/wire
-// and the command line fill it; query/validate checks it. Texts are UTF-8.
+// A query as a client wrote it: its texts, unparsed (opentsdb-queries.md §3). http/wire and the
+// command line fill it; query/validate checks it. Texts are UTF-8.
 
 #include <cstdint>
 #include <optional>
@@ -11,7 +11,8 @@
 
 namespace hg::query {
 
-/// One tag filter as written (opentsdb-queries.md §4.1). `type` is a registered name.
+/// One tag filter as the client wrote it (opentsdb-queries.md §4.1). `type` is the name of a filter
+/// type.
 struct FilterSpec {
   std::string type;
   std::string tagk;
@@ -49,7 +50,7 @@ struct SubQuery {
   std::optional<std::string> rollup_usage;
   std::optional<std::vector<double>> percentiles;
   bool show_histogram_buckets = false;
-  /// Hourglass extension: which points count, by their values (value_filter.h).
+  /// Hourglass extension: the condition that the value of a point must meet (value_filter.h).
   std::optional<std::string> value_filter;
   bool use_fuzzy_filter = true;  // repeated in the response, without other effect
   bool use_multi_gets = true;    // repeated in the response, without other effect
@@ -57,7 +58,7 @@ struct SubQuery {
   bool operator==(const SubQuery&) const = default;
 };
 
-/// True if the sub-query asks for histograms instead of points (opentsdb-queries.md §13).
+/// Returns whether the sub-query requests histograms instead of points (opentsdb-queries.md §13).
 inline bool AsksForHistograms(const SubQuery& query) {
   return (query.percentiles && !query.percentiles->empty()) || query.show_histogram_buckets;
 }

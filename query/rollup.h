@@ -14,8 +14,8 @@
 
 namespace hg::query {
 
-/// The tables to read one after the other until one has series (opentsdb-queries.md §14.5). An
-/// empty plan means raw data.
+/// The tables to read. They are read one after the other until one of them has series
+/// (opentsdb-queries.md §14.5). An empty plan means that raw data is read.
 struct RollupPlan {
   std::vector<const codec::RollupLevel*> levels;  // never contains the default level
   bool then_raw = false;                          // raw data is read if no level has series
@@ -28,20 +28,22 @@ struct RollupPlan {
   const Aggregator* raw_function = nullptr;  // applied to raw data if the query falls back to it
 };
 
-/// Returns the rollup usage that a text means (opentsdb-queries.md §14.5), as OpenTSDB writes it.
+/// Returns the rollup usage that a text means (opentsdb-queries.md §14.5), in the form that
+/// OpenTSDB prints.
 std::string_view RollupUsageName(const std::string& text);
 
-/// Plans the tables. The plan borrows `tables`. InvalidArgument: no id is configured for the
-/// function. Unsupported: an interval below a second, which OpenTSDB answers with 500.
+/// Decides which rollup tables a sub-query reads. The plan borrows `tables`. InvalidArgument: the
+/// configuration has no id for the function. Unsupported: the interval is below a second, for which
+/// OpenTSDB sends 500.
 Result<RollupPlan> PlanRollup(const codec::RollupTables& tables, const SubQuery& text,
                               const DownsampleSpec* downsample);
 
-/// True if a sub-query asks for values that were aggregated over series (opentsdb-queries.md
-/// §14.6). `raw_value` is the value of the aggregate tag for raw data.
+/// Returns whether a sub-query requests values that were aggregated over series
+/// (opentsdb-queries.md §14.6). `raw_value` is the value of the aggregate tag for raw data.
 bool AsksForPreAggregates(const SubQuery& text, std::string_view aggregate_key,
                           std::string_view raw_value);
 
-/// Returns the bases of the rows to read from a rollup table.
+/// Returns the range of row bases to read from a rollup table.
 ScanWindow PlanRollupScan(int64_t start_ms, int64_t end_ms, bool rate,
                           const codec::RollupInterval& interval);
 

@@ -106,8 +106,8 @@ bool RunningRequest::Abandoned() {
   return now_ns - gone_since_ns_ >= after_client_ns_;
 }
 
-// The first thread of the query that calls this waits for a place in LargeLane. Its other threads
-// wait for the mutex.
+// Waits for a place in LargeLane in the first thread of the query that calls it. Other threads of
+// the query wait for the mutex.
 Status RunningRequest::LookLarge() {
   std::lock_guard lock(lane_mutex_);
   if (large_.load(std::memory_order_relaxed)) return lane_failure_;
@@ -118,7 +118,7 @@ Status RunningRequest::LookLarge() {
   lane_failure_ = lane_.Enter(bytes_.load(std::memory_order_relaxed), [this] { return Check(); });
   phase_.store(RequestPhase::kWorking, std::memory_order_relaxed);
   in_lane_ = lane_failure_.ok();
-  // Later calls of Step and Charge then skip this function.
+  // Once large_ is set, later calls of Step and Charge skip this function.
   if (in_lane_) large_.store(true, std::memory_order_relaxed);
   return lane_failure_;
 }
@@ -136,8 +136,8 @@ void RunningRequest::BeginAnswer() {
   LeaveLane();
 }
 
-// Kill and BeginAnswer may run at the same time. Whichever comes later sees the other one:
-// BeginAnswer sets answering_ and Check then finds the request killed.
+// Kill and BeginAnswer may run at the same time. Each of them sees the other one if that came
+// first: BeginAnswer sets answering_, and Check then finds that the request was killed.
 void RunningRequest::Kill(Killed why) {
   killed_.store(why);
   if ((query_ == nullptr || answering_.load()) && client_.cut) client_.cut();

@@ -1,7 +1,7 @@
 #pragma once
-// One running request: its client, its query, its progress and its memory. A request ends early if
-// the client has gone, its time limit is over or its memory is used up. It also ends early if an
-// administrator ends it or the server stops. RunningRequests::Begin creates the object before it
+// One running request: its client, its query, its progress and its memory. A request ends early in
+// five cases: its client has gone, its time limit is over, it needs more memory than it may use, an
+// administrator ends it, or the server stops. RunningRequests::Begin creates the object before it
 // reads the request's body. The object lives until the response is sent, so that the memory of the
 // response counts as well.
 
@@ -31,8 +31,8 @@ struct RequestClient {
   std::string remote;  // "address:port"; "" = no client
   /// Returns whether the client no longer waits for the response. Called by one thread at a time.
   std::function<bool()> gone;
-  /// Called once when the request turns out to be large, so that other requests need not wait for
-  /// it.
+  /// Called once when the request turns out to be large. The pool of handler threads can then start
+  /// another thread, so that other requests need not wait for this one.
   std::function<void()> takes_long;
   /// Called by another thread if the request is ended while its response is being sent.
   std::function<void()> cut;
@@ -42,13 +42,14 @@ struct RequestClient {
 /// may run twice at once.
 struct QueryDetails {
   std::vector<std::pair<std::string, std::string>> headers;  // in the form that may be shown
-  /// Refuses the query if the same address already runs it, where the options say so.
+  /// Whether to refuse the query if the same address already runs an equal one and the options do
+  /// not allow that.
   bool refuse_repeats = false;
 };
 
 enum class RequestPhase : uint8_t { kWorking, kWaiting, kAnswering };
 
-/// The limits of a request; 0 = no limit.
+/// The limits of a request. 0 means no limit.
 struct RequestAllowance {
   int64_t timeout_ms = 0;
   int64_t bytes_max = 0;
@@ -58,7 +59,7 @@ struct RequestAllowance {
 
 /// How a query ended.
 struct QueryEnd {
-  Status failure;       // ok if it was answered
+  Status failure;       // OK if the query succeeded
   int http_status = 0;  // 0 = not an HTTP request
   bool sent = false;    // the client received the whole response
 };
@@ -71,11 +72,11 @@ class RunningRequest : public RequestContext {
   RunningRequest& operator=(const RunningRequest&) = delete;
 
   /// Reports work. DeadlineExceeded: the time limit is over, an administrator ended the request, or
-  /// the client has gone. Busy: too many large requests, or the server stops. Checks for these once
-  /// in kStepsPerLook steps.
+  /// the client has gone. Busy: too many large requests, or the server stops. These conditions are
+  /// checked once in kStepsPerLook steps.
   Status Step(uint64_t steps) override;
-  /// Charges memory. LimitExceeded: the limit of one request. Busy: the limit of all requests
-  /// together.
+  /// Charges memory. LimitExceeded: the request needs more than one request may use. Busy: all
+  /// requests together need too much.
   Status Charge(int64_t bytes) override;
   Status Check() override;
   /// Call this function before the first Step. The request is tried on an event loop: MayWait
@@ -85,16 +86,16 @@ class RunningRequest : public RequestContext {
     small_steps_ = steps;
   }
   /// Call this function before the first Step. The request continues for `ms` milliseconds after
-  /// its client has gone. A client that sends points and closes the connection at once wants them
-  /// stored.
+  /// its client has gone. It is used for writes: a client may send points and close the connection
+  /// at once, and its points must still be stored.
   void OutliveClient(int64_t ms) { after_client_ns_ = ms * 1'000'000; }
   /// Marks the request as this query: it is listed as a query and remembered when it ends. Call
-  /// this function at most once. InvalidArgument: the same address already runs the same query, and
-  /// repeats are refused.
+  /// this function at most once. InvalidArgument: the same address already runs an equal query, and
+  /// such repeats are refused.
   Status BecomeQuery(const Request& query, QueryDetails details);
 
-  /// Abandons the request, because it will run again elsewhere. Its end is not reported. Call this
-  /// function before the destructor.
+  /// Abandons the request, because another thread will run it again from the start. The end of this
+  /// run is not reported. Call this function before the destructor.
   void Withdraw() { withdrawn_ = true; }
 
   /// Call this function when the result is complete and its sending begins. From then on the time

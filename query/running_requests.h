@@ -26,7 +26,8 @@ namespace hg::query {
 struct RunningRequestInfo {
   uint64_t id = 0;
   std::string endpoint;  // method and path, for example "GET /api/suggest"
-  // The query; null if the request is no query. Long queries are shortened, see CompletedQuery.
+  // The query; null if the request is not a query. Long queries are shortened as in
+  // CompletedQuery::query.
   std::shared_ptr<const Request> query;
   std::string remote;
   std::vector<std::pair<std::string, std::string>> headers;
@@ -39,8 +40,8 @@ struct RunningRequestInfo {
 /// A query that has ended.
 struct CompletedQuery {
   uint64_t id = 0;
-  /// The query. If it takes more than kKeptBytesMax, this has only its start and end time, each cut
-  /// to a maximum length.
+  /// The query. Of a query that needs more than kKeptBytesMax bytes, only the texts of start and
+  /// end time are kept, each cut to a maximum length.
   std::shared_ptr<const Request> query;
   std::string remote;
   std::vector<std::pair<std::string, std::string>> headers;
@@ -57,8 +58,8 @@ struct CompletedQuery {
 /// Thread-safe. Must outlive its requests.
 class RunningRequests {
  public:
-  /// The maximum number of ended queries that are remembered. Repeats of a query from one address
-  /// share an entry.
+  /// The maximum number of ended queries that are remembered. If one address repeats a query, all
+  /// runs share one entry.
   static constexpr size_t kCompletedMax = 256;
   /// The maximum memory that one remembered query may take.
   static constexpr size_t kKeptBytesMax = 64 << 10;

@@ -10,8 +10,8 @@
 namespace hg::query {
 namespace {
 
-/// A filter whose key is resolved to a UID. For short lists of literals the values are resolved as
-/// well.
+/// A filter whose key is resolved to a UID. If its list of literals is short, the values are
+/// resolved, too.
 struct Resolved {
   std::shared_ptr<const TagFilter> filter;
   Bytes tagk;
@@ -40,8 +40,8 @@ Result<Resolved> ResolveOne(const std::shared_ptr<const TagFilter>& filter, cons
   return out;
 }
 
-/// For sub-queries by TSUID only the key is resolved. Filters compare names, and an unknown key
-/// means that no series has it (recorded).
+/// Resolves only the key of a filter. Used for sub-queries by TSUID: their filters compare names,
+/// and an unknown key means that no series has it (recorded).
 Result<Resolved> ByName(const std::shared_ptr<const TagFilter>& filter, NameMemo* names) {
   Resolved out;
   out.filter = filter;
@@ -54,7 +54,8 @@ Result<Resolved> ByName(const std::shared_ptr<const TagFilter>& filter, NameMemo
   return out;
 }
 
-/// What findGroupBys makes of the filters: the keys that a row must have, with the admitted values.
+/// The result of OpenTSDB's findGroupBys: the tag keys that a row must have, each with the admitted
+/// values.
 using KeyLiterals = std::map<Bytes, std::optional<std::set<Bytes>>>;
 
 /// Filters of the lowest key are combined, and their literals are united. Filters of any other key
@@ -142,8 +143,8 @@ Result<SeriesFilter> SeriesFilter::Resolve(const ValidSubQuery& query, const Opt
       out.checks_.back().tagk = f.tagk;
     }
     Check& check = out.checks_.back();
-    // Only sub-queries by TSUID can meet a series without the key. Negative filters admit such a
-    // series.
+    // A series without the key can occur only in sub-queries by TSUID. Negative filters admit such
+    // a series.
     const FilterKind kind = f.filter->kind();
     check.admits_missing &=
         kind == FilterKind::kNotLiteralOr || kind == FilterKind::kNotLiteralOrAnyCase;

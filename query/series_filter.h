@@ -1,6 +1,6 @@
 #pragma once
 // Selects the series of a sub-query. Filters whose names were resolved become conditions of the
-// scan (SeriesMatcher). The other filters are decided here, by the names of tag values
+// scan (SeriesMatcher). The other filters are evaluated here, with the names of tag values
 // (opentsdb-queries.md §4; OpenTSDB TsdbQuery.findGroupBys).
 
 #include <memory>
@@ -35,34 +35,36 @@ class SeriesFilter {
     return out;
   }
 
-  /// The condition to pass to the scan.
+  /// Returns the condition to pass to the scan.
   [[nodiscard]] const SeriesMatcher& matcher() const { return matcher_; }
-  /// True if the caller must check the scanned series with Admits.
+  /// Returns true if the scan cannot evaluate all filters. The caller must then check each scanned
+  /// series with Admits.
   [[nodiscard]] bool decides() const { return !checks_.empty() || !one_differs_.empty(); }
   /// Returns whether the filters admit a series of the scan. Work and cached verdicts are charged
   /// to the memo's context. NotFound: a tag value has no name. Also fails with errors of
   /// TagFilter::Matches and of the context.
   Result<bool> Admits(ByteView tsuid);
 
-  /// Tag keys that separate groups, ascending. Empty = one group.
+  /// Returns the tag keys whose values separate groups, in ascending order. Empty: all series form
+  /// one group.
   [[nodiscard]] const std::vector<Bytes>& group_by() const { return group_by_; }
-  /// UIDs of the filtered tag keys, ascending, without repeats; echoed with showQuery. Empty if the
-  /// sub-query selects by TSUID.
+  /// Returns the UIDs of the tag keys that have filters, ascending, without repeats. The response
+  /// contains them if the request has showQuery. Empty if the sub-query selects by TSUID.
   [[nodiscard]] const std::vector<Bytes>& filtered_keys() const { return filtered_keys_; }
-  /// True if the scan must also read the hour that begins at the end of the window, as OpenTSDB's
-  /// fuzzy row filter does.
+  /// Returns true if the scan must also read the hour that begins at the end of the window, as
+  /// OpenTSDB's fuzzy row filter does.
   [[nodiscard]] bool reads_extra_hour() const { return extra_hour_; }
 
  private:
-  /// The filters of one tag key that are decided by name, in their order, with the joint verdict
-  /// for each value met so far.
+  /// The filters of one tag key that compare names, in their order, and their joint verdict for
+  /// each value that was checked so far.
   struct Check {
     Bytes tagk;
     std::vector<std::shared_ptr<const TagFilter>> filters;
     bool admits_missing = true;                // whether a series without the key is admitted
     std::unordered_map<Bytes, bool> verdicts;  // by tag value UID; charged to the memo
   };
-  /// Quirk Q7: a key with several literals, and the lowest of them.
+  /// For quirk Q7: a tag key with several literals, and the lowest of these literals.
   struct LowestLiteral {
     Bytes tagk;
     Bytes lowest;
@@ -83,8 +85,8 @@ class SeriesFilter {
   bool extra_hour_ = false;
 };
 
-/// Filters of one request. They are resolved once for all sub-queries with the same filters as the
-/// first one. Thread-safe.
+/// Filters of one request. Sub-queries with the same filters as the first one share one resolution
+/// of the names. Thread-safe.
 class ResolvedFilters {
  public:
   /// Like SeriesFilter::Resolve. The sub-queries must outlive the object.

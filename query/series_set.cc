@@ -43,7 +43,8 @@ void AppendKinds(const RowHour& row, size_t before, PointColumns* points) {
   }
 }
 
-// A row with histograms only does not make its series an output of points.
+// Returns whether the row has only histograms. Such a row does not make its series an output of
+// points.
 bool HoldsHistogramsOnly(const RowHour& row) {
   return row.points() == 0 && !row.objects.empty() &&
          std::all_of(row.objects.begin(), row.objects.end(), [](const Cell& cell) {
@@ -57,7 +58,7 @@ void NotePoints(int64_t first_ms, int64_t last_ms, uint64_t points, Series* seri
   series->raw_points += points;
 }
 
-// Notes the row by its points or its statistics, whichever it has.
+// Records the row by its points, or by its statistics if it has no points.
 void NoteRow(const RowHour& row, Series* series) {
   const int64_t base_ms = int64_t{row.base} * 1000;
   if (row.statistics != nullptr) {
@@ -77,7 +78,7 @@ bool HasNegativeZero(const PointColumns& buckets) {
 
 }  // namespace
 
-// The series are usually sorted already.
+// Sorts the series, unless they are sorted already, as usual.
 void SortSeries(std::vector<Series>* series) {
   const auto by_order = [](const Series& a, const Series& b) { return a.order < b.order; };
   if (std::is_sorted(series->begin(), series->end(), by_order)) return;
@@ -159,7 +160,8 @@ void SeriesSet::BeginRecord(const RowHour& row, size_t index) {
   recorded_.notes_begin = static_cast<uint32_t>(series_[index].annotations.size());
 }
 
-// The next row starts a new bucket, so that the buckets of each hour can be cached separately.
+// Ends the record of a row. The next row starts a new bucket, so that the buckets of each hour can
+// be cached separately.
 Status SeriesSet::EndRecord(size_t index) {
   RETURN_IF_ERROR(memory_.Add(2 * static_cast<int64_t>(sizeof(recorded_))));
   RETURN_IF_ERROR(TakeBuckets(index));
@@ -169,7 +171,7 @@ Status SeriesSet::EndRecord(size_t index) {
   return {};
 }
 
-// Appends the buckets of the downsampler to those taken before.
+// Appends the downsampler's buckets to the buckets that were taken before.
 Status SeriesSet::TakeBuckets(size_t index) {
   Downsampler& downsampler = downsamplers_[index];
   PointColumns& points = series_[index].points;
@@ -286,7 +288,7 @@ Result<bool> SeriesSet::Fold(PointScan* scan, RowHour* row, size_t index) {
   if (index != folding_.series) {
     folding_ = {};
     folding_.series = index;
-    rows_again_ = 0;  // rows that were deleted meanwhile do not come again
+    rows_again_ = 0;  // rows that were deleted since then are not returned again
   }
   if (folding_.alone) return false;
   ++folding_.rows;

@@ -25,14 +25,14 @@ namespace hg::query {
 
 /// One series of the result.
 struct Series {
-  /// salt ‖ pairs, the sort key of series and outputs (opentsdb-queries.md §9.3).
-  /// SeriesSet::HourPart stands between salt and pairs if it is not empty.
+  /// The sort key of series and outputs: the salt, then SeriesSet::HourPart if it is not empty,
+  /// then the tag ids (opentsdb-queries.md §9.3).
   Bytes order;
   Bytes tsuid;  // metric ‖ pairs
   uint64_t raw_points = 0;
   int64_t first_point_ms = 0;  // time of the first raw point
   int64_t last_point_ms = 0;
-  PointColumns points;  // raw points or buckets; complete after Finish
+  PointColumns points;  // raw points or buckets; complete after SeriesSet::Finish
   std::vector<codec::Annotation> annotations;
   HistogramColumn histograms;  // filled instead of `points` if histograms are requested
 };
@@ -61,8 +61,8 @@ class SeriesSet {
   /// begin of an hour, or whose salt does not fit its series. Cached hours cannot be combined with
   /// such rows.
   void RefuseStrayRows() { refuses_stray_ = true; }
-  /// Call this function before Read. Allows adding the sums of rows even if the result is rounded
-  /// otherwise than adding their points one by one.
+  /// Call this function before Read. Allows the set to add the sums of rows, even if the result is
+  /// rounded differently than when their points are added one by one.
   void AllowAnyOrder() { any_order_ = true; }
   /// Call this function before Read. Adds series without a gap to `fold` instead of collecting
   /// their buckets. Needs a scan that repeats series (PointScan::RepeatsSeries), and a grid of
@@ -76,10 +76,10 @@ class SeriesSet {
   Status Finish();
 
   [[nodiscard]] std::vector<Series>& series() { return series_; }
-  /// Rows and points of the series that the filter admits.
+  /// Return the number of rows and of points of the series that the filter admits.
   [[nodiscard]] uint64_t rows_admitted() const { return rows_admitted_; }
   [[nodiscard]] uint64_t points_admitted() const { return points_admitted_; }
-  /// The part of rows_admitted() that ExtremeFold did not need.
+  /// Returns how many of rows_admitted() were not read because ExtremeFold did not need them.
   [[nodiscard]] uint64_t rows_spared() const { return rows_spared_; }
 
  private:
@@ -93,7 +93,7 @@ class SeriesSet {
     return seen.identity.empty() ? series_[seen.index].tsuid : seen.identity;
   }
 
-  /// The series that is being read, if there is an ExtremeFold.
+  /// The state of the series that is being read. Used if there is an ExtremeFold.
   struct Folding {
     size_t series = kRefused;
     bool alone = false;   // the series has a gap, so it is collected instead of folded
@@ -104,9 +104,9 @@ class SeriesSet {
 
   /// Returns the part of a row's time that distinguishes series. It is empty except for histograms
   /// in salted tables: there it is the last bytes of the base, as many as the salt has. OpenTSDB
-  /// sorts these rows into spans with a comparison (SpanCmp of TsdbQuery) that forgets the salt in
-  /// front, so it skips the wrong bytes. Hours of one series whose bases differ in their last bytes
-  /// thus become separate series in the response.
+  /// compares the keys of such rows without taking the salt in front into account (SpanCmp of
+  /// TsdbQuery), so it skips the wrong bytes. Therefore hours of one series whose bases differ in
+  /// their last bytes are separate series in the response.
   [[nodiscard]] ByteView HourPart(const RowHour& row) const;
   [[nodiscard]] bool IsStray(const RowHour& row);
   Result<size_t> IndexOf(const RowHour& row);
@@ -114,17 +114,18 @@ class SeriesSet {
   size_t PositionOf(ByteView identity);
   /// Removes the points whose values are not admitted.
   Status FilterValues(PointScan* scan, RowHour* row);
-  /// Tries to add the row to ExtremeFold. True: the row is done. False: the caller must add it to
-  /// its series.
+  /// Tries to add the row to ExtremeFold. Returns true if the row was added or is not needed.
+  /// Returns false if the caller must add it to its series.
   Result<bool> Fold(PointScan* scan, RowHour* row, size_t index);
   /// Computes the buckets of a row. Conflict: a bucket is -0.0.
   Status BucketsOf(const RowHour& row, PointColumns* buckets);
-  /// Stops folding the series that is being read. The scan returns all of its rows again.
+  /// Stops adding the series that is being read to ExtremeFold, and makes the scan return all rows
+  /// of the series again.
   bool FoldNoMore(PointScan* scan);
-  /// Returns false if the points of the row are needed.
+  /// Adds a row by its statistics. Returns false if the points of the row are needed.
   Result<bool> AddStatistics(const RowHour& row, size_t index);
-  /// After AddStatistics has added a row: adds the following hours of the series, as long as their
-  /// statistics are enough.
+  /// Call this function after AddStatistics has added a row. Adds the following hours of the
+  /// series, up to the first one whose points are needed.
   Status AddHours(PointScan* scan, LimitCounter* counter, size_t index);
   Status AddPoints(const RowHour& row, size_t index);
   Status Downsample(const RowHour& row, Downsampler* downsampler);
@@ -150,13 +151,14 @@ class SeriesSet {
   RowRecord::Row recorded_;              // the row that is being read
   ExtremeFold* fold_ = nullptr;          // null = every series has its own buckets
   Folding folding_;
-  size_t rows_again_ = 0;  // rows that will come again and were counted before
+  size_t rows_again_ = 0;  // rows that the scan will return again and that were already counted
   uint64_t rows_admitted_ = 0, points_admitted_ = 0, rows_spared_ = 0;
-  std::vector<Seen> seen_;                       // in order of appearance
-  bool rising_ = true;                           // seen_ is in ascending order of identity
-  std::unordered_map<Bytes, size_t> positions_;  // identity → index in seen_; used if !rising_
-  size_t position_ = 0;                          // index in seen_ of the last row's series
-  Bytes identity_, regular_key_;                 // working memory
+  std::vector<Seen> seen_;  // in order of appearance
+  bool rising_ = true;      // whether seen_ is in ascending order of identity
+  // Index in seen_ by identity; used if seen_ is not in ascending order.
+  std::unordered_map<Bytes, size_t> positions_;
+  size_t position_ = 0;           // index in seen_ of the last row's series
+  Bytes identity_, regular_key_;  // working memory
   std::vector<Series> series_;
   std::vector<Downsampler> downsamplers_;  // parallel to series_, if there is a grid
   std::vector<double> doubles_;            // working memory

@@ -63,7 +63,9 @@ void RunSideBySide(WorkerPool* pool, size_t helpers, size_t count,
     try {
       if (!pool->Post([work](WorkerPool::Turn&) { work->Help(); })) break;
     } catch (const std::exception&) {
-      break;  // out of memory for a helper; posted helpers reference this frame and must be awaited
+      // A helper could not be posted for lack of memory. Helpers that were posted refer to this
+      // stack frame, so the code below must wait for them.
+      break;
     }
   }
   work->Do();

@@ -8,13 +8,13 @@
 
 namespace hg::query {
 
-/// RunSideBySide with the pool and the number of helpers already chosen.
+/// RunSideBySide with a fixed pool and number of helpers.
 using SideBySide = std::function<void(size_t count, const std::function<bool(size_t)>& task)>;
 
-/// Calls task(0), task(1), … task(count − 1), each once, on this thread and on up to `helpers`
-/// threads of the pool. If no pool thread is free, this thread runs all tasks. Starts no more tasks
-/// after one has returned false or thrown. Returns when all started tasks have ended, then rethrows
-/// the first exception.
+/// Calls task(0), task(1), … task(count − 1), each once, on the calling thread and on up to
+/// `helpers` threads of the pool. If no pool thread is free, the calling thread runs all tasks.
+/// Once a task has returned false or thrown, no further task is started. Returns when all started
+/// tasks have ended, then rethrows the first exception.
 void RunSideBySide(WorkerPool* pool, size_t helpers, size_t count,
                    const std::function<bool(size_t)>& task);
 

@@ -1,13 +1,14 @@
 #pragma once
-// Which stored values OpenTSDB's API does not show (storage/model/special_double.h).
+// Removes stored values that OpenTSDB's API does not show (storage/model/special_double.h).
 
 #include "query/value_filter.h"
 #include "storage/points/points.h"
 
 namespace hg::query {
 
-/// Removes the special doubles of a row that was read whole. If there are any, the row then borrows
-/// `*kept`, and the result is true. Rows with statistics have none.
+/// Removes the special doubles from a row whose points were read. If there are any, returns true;
+/// the row then refers to the remaining points in `*kept`. A row that has statistics has no special
+/// doubles.
 bool PassOverSpecials(RowHour* row, KeptPoints* kept);
 
 }  // namespace hg::query

@@ -16,16 +16,17 @@ namespace {
 // The cost of a series or a group in addition to its points, in steps (a step is about a point).
 constexpr uint64_t kSeriesSteps = 8;
 
-// Approximate memory of a name and its entry.
+// Approximate memory of a name and of its entry in a table.
 constexpr size_t kNameBytes = 64;
 
-// Merging and naming so many groups takes much longer than waking another thread.
+// Minimum number of groups that are divided between threads. Merging and naming that many takes
+// much longer than waking another thread.
 constexpr size_t kGroupsInParts = 256;
 // There are more parts than threads, so that no thread waits long for the last part.
 constexpr size_t kPartsPerThread = 2;
 
-// A fill policy may produce buckets before the scanned hours. Merging begins with the scanned
-// hours.
+// Removes buckets before the scanned hours. A fill policy may produce such buckets, but merging
+// begins with the scanned hours.
 void DropBefore(int64_t begin_ms, PointColumns* points) {
   auto first = std::lower_bound(points->time_ms.begin(), points->time_ms.end(), begin_ms);
   ptrdiff_t n = first - points->time_ms.begin();

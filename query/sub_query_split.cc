@@ -37,7 +37,7 @@ void Append(Group part, Group* out) {
   out->points.all_double |= part.points.all_double;
 }
 
-/// Both lists must ascend by id.
+/// Merges two lists of groups, which must be in ascending order of id.
 std::vector<Group> Joined(std::vector<Group> rollups, std::vector<Group> raw) {
   std::vector<Group> out;
   auto later = raw.begin();

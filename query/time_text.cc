@@ -35,7 +35,7 @@ std::optional<int64_t> ParseInt(std::string_view text) {
   return value;
 }
 
-// The most digits in a field of a date. Longer years would not fit milliseconds.
+// Maximum number of digits in a field of a date. Longer years would not fit milliseconds.
 constexpr size_t kDateDigitsMax = 8;
 
 // Reads a number with up to kDateDigitsMax digits and an optional sign, like Java's
@@ -100,7 +100,8 @@ Result<int64_t> ParseTime(std::string_view text, int64_t now_ms, const TimeZone&
   if (text.find('/') != std::string_view::npos || text.find(':') != std::string_view::npos) {
     return ParseDate(text, zone);
   }
-  // "1500000000.123": the dot is dropped and the remaining digits are used unchanged (quirk Q2).
+  // In "1500000000.123", the dot is dropped, and the remaining digits are used unchanged (quirk
+  // Q2).
   if (text.size() >= 12 && text.size() <= 14 && text[10] == '.' && AllDigits(text.substr(0, 10)) &&
       AllDigits(text.substr(11))) {
     return *ParseInt(std::string(text.substr(0, 10)) + std::string(text.substr(11)));

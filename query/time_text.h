@@ -10,8 +10,9 @@
 
 namespace hg::query {
 
-/// Returns milliseconds since the epoch. Dates are read in `zone`, leniently (month 13 is next
-/// January). InvalidArgument names the text and what is wrong with it.
+/// Parses a time and returns milliseconds since the epoch. Dates are in the zone `zone`; values out
+/// of range roll over (month 13 is next January). The message of InvalidArgument has the text and
+/// what is wrong with it.
 Result<int64_t> ParseTime(std::string_view text, int64_t now_ms, const TimeZone& zone);
 
 }  // namespace hg::query

@@ -1,7 +1,7 @@
 #pragma once
-// Time zones as the JVM of OpenTSDB knows them: ids of the tz database, offsets, and Java's reading
-// of local times that do not exist or exist twice (java.util.GregorianCalendar). Immutable and
-// cheap to copy.
+// Time zones with the rules of Java, as OpenTSDB uses them: ids of the tz database, offsets, and
+// local times that do not exist or exist twice (java.util.GregorianCalendar). Immutable and cheap
+// to copy.
 
 #include <cstdint>
 #include <string>
@@ -19,7 +19,7 @@ class TimeZone {
   /// three-letter ids ("PST"). Custom ids such as "GMT+5" are not supported. InvalidArgument: the
   /// id is unknown; this includes ids that only some JVMs know ("SystemV/…").
   static Result<TimeZone> Find(std::string_view id);
-  /// The zone of the process, or UTC if it cannot be determined.
+  /// Returns the zone of the process, or UTC if it cannot be determined.
   static TimeZone Local();
 
   /// Returns the milliseconds to add to UTC at that instant.
@@ -28,7 +28,7 @@ class TimeZone {
   /// none.
   [[nodiscard]] int64_t NextChange(int64_t ms) const;
   /// Returns the instant of a local time, given in milliseconds as if it were UTC. A time in a gap
-  /// moves forward by the length of the gap. Of a time that exists twice the later instant
+  /// moves forward by the length of the gap. If a local time exists twice, the later instant
   /// (standard time) is returned, as in Java.
   [[nodiscard]] int64_t FromLocal(int64_t local_ms) const;
   [[nodiscard]] int64_t ToLocal(int64_t ms) const { return ms + OffsetAt(ms); }

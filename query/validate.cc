@@ -39,7 +39,7 @@ class Questions {
   }
 
  private:
-  /// Returns equal numbers for lists of filters that OpenTSDB treats as equal.
+  /// Returns a number for a list of filters. Lists that OpenTSDB treats as equal get equal numbers.
   Result<size_t> NumberOf(const SharedVector<FilterSpec>& filters) {
     const auto known = by_vector_.find(filters.identity());
     if (known != by_vector_.end()) return known->second;
@@ -112,7 +112,7 @@ Status RemoveRepeats(const std::vector<SubQuery>& asked, RequestContext& context
   return {};
 }
 
-/// The memory of a sub-query and its copies, without what they share.
+/// Returns the memory of a sub-query and its copies, without what they share.
 size_t BytesOf(const SubQuery& query) {
   // Copies are in the request, the validated query, the running request, and the query text.
   constexpr size_t kCopies = 4;

@@ -24,12 +24,13 @@ struct ValidSubQuery {
   SubQuery text;
   const Aggregator* aggregator = nullptr;
   std::optional<DownsampleSpec> downsample;
-  /// In the order of text.filters. Sub-queries that share their filter texts share the compiled
-  /// filters.
+  /// The compiled filters, in the order of text.filters. Sub-queries with equal filter texts share
+  /// them.
   SharedVector<std::shared_ptr<const TagFilter>> filters;
-  std::optional<ValueFilter> values;  // which points count, by their values; nullopt = all
-  std::vector<Bytes> tsuids;          // decoded; empty = the sub-query selects by metric
-  bool histograms = false;            // reads histograms instead of points
+  // The condition that the value of a point must meet; nullopt = none.
+  std::optional<ValueFilter> values;
+  std::vector<Bytes> tsuids;  // decoded; empty = the sub-query selects by metric
+  bool histograms = false;    // reads histograms instead of points
 };
 
 struct ValidQuery {
@@ -37,14 +38,15 @@ struct ValidQuery {
   int64_t start_ms = 0;
   int64_t end_ms = 0;
   std::vector<ValidSubQuery> queries;
-  /// For each sub-query as the client wrote it, repeats included: the index in `queries` of the one
-  /// that OpenTSDB treats as equal.
+  /// For each sub-query as the client wrote it, repeats included: the index in `queries` of the
+  /// sub-query that OpenTSDB treats as equal to it.
   std::vector<size_t> places;
 };
 
-/// How far a validation came. The error response needs it to show the request.
+/// Records which steps of a validation were completed. The error response needs this to print the
+/// request.
 struct ValidationTrace {
-  std::vector<int64_t> intervals_ms;  // of the sub-queries whose downsampling was parsed
+  std::vector<int64_t> intervals_ms;  // intervals of the sub-queries whose downsampling was parsed
   size_t valid_queries = 0;
 };
 

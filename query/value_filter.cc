@@ -40,7 +40,8 @@ bool Compare(Comparison comparison, T value, T number) {
   return With<T>(comparison, [&](auto holds) { return holds(value, number); });
 }
 
-// For points of one kind: has no branch per point. Returns the number of admitted points.
+// Keeps the admitted points of a row whose points are of one kind. It has no branch per point.
+// Returns the number of admitted points.
 template <typename Comparison, typename T>
 size_t KeepAlike(Comparison comparison, T number, const RowHour& row, KeptPoints* kept) {
   return With<T>(comparison, [&](auto holds) {

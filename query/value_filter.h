@@ -12,7 +12,7 @@
 
 namespace hg::query {
 
-/// Working memory for ValueFilter::Apply: the points of one row that are left.
+/// Working memory of ValueFilter::Apply: the remaining points of one row.
 struct KeptPoints {
   std::vector<uint32_t> offset_ms;
   std::vector<uint64_t> value;
@@ -33,7 +33,8 @@ class ValueFilter {
   /// AdmitsAll returns whether all its points are admitted.
   [[nodiscard]] bool AdmitsSome(const RowStatistics& row) const;
   [[nodiscard]] bool AdmitsAll(const RowStatistics& row) const;
-  /// Removes the points of a loaded row that are not admitted. The row then borrows `*kept`.
+  /// Removes the points of a loaded row that are not admitted. The row then refers to the remaining
+  /// points in `*kept`.
   void Apply(RowHour* row, KeptPoints* kept) const;
 
  private:
@@ -54,7 +55,7 @@ class ValueFilter {
 
   Comparison comparison_ = Comparison::kGreater;
   double number_ = 0;
-  std::optional<int64_t> integer_;  // the same number, if it is an integer
+  std::optional<int64_t> integer_;  // the number as an integer, if it is one
 };
 
 }  // namespace hg::query

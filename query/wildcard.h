@@ -23,7 +23,7 @@ class Wildcard {
     constexpr size_t kComparedPerStep = 32;
     return parts_.size() + value.size() * parts_bytes_ / kComparedPerStep;
   }
-  /// The texts between the stars, without stars at either end.
+  /// Returns the texts between the stars. Stars at either end of the pattern add no empty text.
   [[nodiscard]] const std::vector<std::string>& parts() const { return parts_; }
 
  private:

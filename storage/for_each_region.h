@@ -1,5 +1,5 @@
 #pragma once
-// Runs work on each region of a table and merges the results (region-store.md X2).
+// Runs a function on each region of a table and merges the results (region-store.md X2).
 
 #include <algorithm>
 #include <atomic>
@@ -15,11 +15,11 @@ namespace hg {
 /// Number of regions processed concurrently.
 inline constexpr size_t kRegionThreadsMax = 4;
 
-/// Calls `fn(region)` → Result<T> for each region of the table, concurrently on its own threads.
-/// Then it calls `merge(&all, part)` for each result in key order, on the thread of the caller. The
-/// regions are those at the time of the call. They cover each key once, even if regions are split
-/// or merged meanwhile. If regions fail, it returns the failure of the first of them in key order
-/// and starts no more regions. Blocks.
+/// Calls `fn(region)` for each region of the table, on several threads concurrently. `fn` returns a
+/// Result<T>. Then calls `merge(&all, part)` for each result in key order, on the calling thread.
+/// The regions are those at the time of the call. They cover each key once, even if regions are
+/// split or merged meanwhile. If `fn` fails, no further calls of it are started. If it has failed
+/// for several regions, returns the failure of the first of them in key order. Blocks.
 template <typename T, typename Fn, typename Merge>
 Result<T> ForEachRegion(Store& store, const std::string& table, T all, const Fn& fn,
                         const Merge& merge) {
@@ -36,7 +36,7 @@ Result<T> ForEachRegion(Store& store, const std::string& table, T all, const Fn&
     }
   };
   std::vector<std::thread> others;
-  // If no threads can be started, the existing ones do the work.
+  // If not all threads can be started, the others do their work, too.
   (void)Survive([&] {
     while (others.size() + 1 < std::min(kRegionThreadsMax, regions.size()))
       others.emplace_back(work);
@@ -58,7 +58,8 @@ struct TableCount {
   bool operator==(const TableCount&) const = default;
 };
 
-/// Returns the counts that a scan of the whole table would give. Reads the whole table. Blocks.
+/// Returns the number of rows and cells that a scan of the whole table would return. Reads the
+/// whole table. Blocks.
 inline Result<TableCount> CountTable(Store& store, const std::string& table) {
   const auto count = [&](const RegionInfo& region) -> Result<TableCount> {
     ScanSpec spec;

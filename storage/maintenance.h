@@ -19,22 +19,23 @@ struct CopyProgress {
   uint64_t files_total = 0;
   uint64_t bytes = 0;  // size of the complete files
   uint64_t bytes_total = 0;
-  uint64_t kept = 0;    // files that were already there
+  uint64_t kept = 0;    // files that the folder already had
   uint64_t linked = 0;  // files that were hard-linked
   uint64_t copied = 0;  // files that were copied
 };
 
-/// Called for every file, and at intervals within a large one. Returning false stops the backup.
+/// Called for every file, and at intervals within a large one. The backup stops if the function
+/// returns false.
 using CopyWatch = std::function<bool(const CopyProgress&)>;
 
-/// A place in a file that cannot be read, or whose content is not what was written.
+/// A place in a file that cannot be read, or that has other content than was written.
 struct Damage {
   std::string file;  // path
   uint64_t offset = 0;
   std::string what;  // for example "checksum of a block differs"
-  std::string lost;  // data that cannot be read because of it; "" = nothing known
+  std::string lost;  // data that cannot be read because of the damage; "" = unknown
 
-  /// "data/000000012.points at 4096: checksum of a block differs; lost: …".
+  /// Returns a text such as "data/000000012.points at 4096: checksum of a block differs; lost: …".
   [[nodiscard]] std::string ToString() const;
 };
 
@@ -56,17 +57,18 @@ class Maintenance {
   virtual ~Maintenance() = default;
 
   /// Writes a copy of all acknowledged data into `folder`, which is created if missing, or updates
-  /// an older copy of this store. The copy is complete only after the last step. Until then the
-  /// folder holds the older copy or none. Returns InvalidArgument if the folder holds something
-  /// else, and Unavailable if the watch stopped it.
+  /// an older copy of this store. The last step makes the copy valid. Until then the folder holds
+  /// the older copy or none. Returns InvalidArgument if the folder holds other files, and
+  /// Unavailable if the watch stopped the backup.
   virtual Result<CopyProgress> Backup(const std::string& folder, const CopyWatch& watch) = 0;
-  /// The progress of the running or the last backup.
+  /// Returns the progress of the running backup, or of the last one.
   [[nodiscard]] virtual CopyProgress BackupProgress() const = 0;
-  /// Reads and verifies all current files. A failure means that the check itself failed.
+  /// Reads and verifies all current files. An error means that the check could not be completed.
+  /// Damage is in the report.
   virtual Result<CheckReport> Check() = 0;
   /// Flushes memory to files and reads every file like Check. It rewrites damaged files without the
   /// damaged data and moves the originals to the folder "lost" in the folder of the store. If it
-  /// fails, the files not yet processed stay unchanged.
+  /// fails, the files that were not processed yet stay unchanged.
   virtual Result<RepairReport> Repair() = 0;
 };
 

@@ -12,7 +12,7 @@
 
 namespace hg {
 
-/// Immutable value.
+/// A condition on rows, or several conditions combined with `and` or `or`. Immutable value.
 struct RowFilter {
   enum class Kind : uint8_t {
     kAll,          // every row passes
@@ -29,8 +29,9 @@ struct RowFilter {
     kBytes,
     kPrefix,     // compares as many leading bytes as the operand has
     kSubstring,  // kEqual: contained, ignoring case; kNotEqual: not contained
-    kBitAnd,     // kEqual: same length as the operand, and the bitwise result is not all zero;
-                 // kNotEqual: else
+    // kEqual: operand and key have the same length, and their bitwise AND, OR or XOR is not all
+    // zero; kNotEqual: the opposite.
+    kBitAnd,
     kBitOr,
     kBitXor,
   };
@@ -45,7 +46,7 @@ struct RowFilter {
   bool pass_if_missing = true;  // kColumnValue: whether a row without the column passes
   double chance = 1;            // kRandom: ≤ 0 passes no row, ≥ 1 passes every row
   uint64_t seed = 0;
-  KeyLayout layout;  // kSeries
+  KeyLayout layout;  // kSeries: the layout of the row keys
   SeriesMatcher series;
   std::vector<RowFilter> children;
 };

@@ -1,7 +1,7 @@
 #pragma once
 // Selects series for a scan by a fixed set of conditions that every engine can evaluate
-// (region-store.md §11.3). The embedded engine converts them to bitmaps, and HBase gets filter
-// bytes. The results are the same in all cases.
+// (region-store.md §11.3). The embedded engine converts them to bitmaps, and the HBase client
+// converts them to filters of HBase. The results are the same in all cases.
 
 #include <optional>
 #include <string>

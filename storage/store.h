@@ -29,7 +29,8 @@ namespace hg {
 
 class RequestContext;
 
-/// One stored value. In results, timestamps are as stored (points: their own time in ms).
+/// One stored value. In results, the timestamp is the stored one; for points it is the time of the
+/// point in ms.
 struct Cell {
   Bytes family;
   Bytes qualifier;
@@ -51,11 +52,11 @@ struct Row {
 /// One change inside a row mutation.
 struct CellChange {
   enum class Kind {
-    kPut,                  // sets family:qualifier := value
-    kDeleteColumn,         // all versions of family:qualifier up to timestamp_ms; value unused
-    kDeleteFamily,         // all cells of a family up to timestamp_ms; qualifier and value unused
-    kDeleteVersion,        // the version of exactly timestamp_ms; without a time the newest version
-    kDeleteFamilyVersion,  // the versions of exactly timestamp_ms in all columns; needs a time
+    kPut,            // sets family:qualifier := value
+    kDeleteColumn,   // all versions of family:qualifier up to timestamp_ms; value unused
+    kDeleteFamily,   // all cells of a family up to timestamp_ms; qualifier and value unused
+    kDeleteVersion,  // the version with exactly timestamp_ms; without a time, the newest version
+    kDeleteFamilyVersion,  // the versions with exactly timestamp_ms in all columns; needs a time
   };
   Kind kind = Kind::kPut;
   Bytes family;
@@ -75,8 +76,8 @@ struct RowMutation {
   std::vector<CellChange> changes;
 };
 
-/// The expected value of a column in a compare-and-set: a value of ≥ 1 bytes, or none for an absent
-/// or empty column.
+/// The expected value of a column in a compare-and-set. A value has at least one byte. nullopt
+/// means that the column must be absent or empty.
 using Expected = std::optional<Bytes>;
 
 /// Selects cells of a row. A cell must satisfy all conditions.
@@ -86,17 +87,18 @@ struct CellSelection {
   std::vector<Bytes> prefixes;    // only columns that begin with one of these; empty = all
   Bytes column_min;               // columns in [min, max) by their bytes
   Bytes column_max;               // "" = no end
-  /// Cell times in [min_ms, max_ms); the maximum value of max_ms means no bound. A range that
-  /// excludes the newest versions selects among the versions that the family still keeps.
+  /// Cell times in [min_ms, max_ms); the maximum value of max_ms means no bound. If the range
+  /// excludes the newest versions of a column, older versions are returned only if the family still
+  /// keeps them.
   int64_t min_ms = std::numeric_limits<int64_t>::min();
   int64_t max_ms = std::numeric_limits<int64_t>::max();
   int32_t max_versions = 1;      // newest versions of each column in the time range
   bool keys_only = false;        // return cells without values
   bool first_cell_only = false;  // return only the first selected cell of each row
   /// The request for which the read is done; nullptr means no limits. The read reports its work to
-  /// it and charges it for the memory of rows before they are copied. The charge ends when the rows
-  /// are returned, or for a scan at the next fetch. A caller that keeps rows must charge them
-  /// itself. If the context fails, the read fails. It must outlive the scan.
+  /// the context, and charges the memory of rows to it before they are copied. The charge ends when
+  /// the rows are returned, or for a scan at the next fetch, so a caller that keeps rows must
+  /// charge them itself. Errors of the context end the read. The context must outlive the scan.
   RequestContext* context = nullptr;
 };
 
@@ -104,8 +106,8 @@ struct ScanSpec : CellSelection {
   std::string table;
   Bytes start;  // first key; "" = first key of the table
   Bytes stop;   // first key that is not returned; "" = no end
-  /// Rows descend: `start` is the greatest key ("" = last key of the table), and `stop` is the
-  /// first key not returned.
+  /// If true, rows are returned in descending order: `start` is the greatest key ("" = last key of
+  /// the table), and `stop` is the first key that is not returned.
   bool reversed = false;
   size_t batch_rows = 128;           // rows per fetch; ≥ 1
   size_t batch_bytes = SIZE_MAX;     // a fetch ends with the row that reaches this many bytes
@@ -122,7 +124,8 @@ class ScanCursor {
   virtual ~ScanCursor() = default;
   /// Fills `rows` with the next rows, at most batch_rows; empty = end.
   virtual Status Next(std::vector<Row>* rows) = 0;
-  /// The number of rows examined so far, returned or not (region-store.md Q24).
+  /// Returns the number of rows examined so far, whether they were returned or not (region-store.md
+  /// Q24).
   [[nodiscard]] virtual uint64_t rows_examined() const { return 0; }
 };
 
@@ -133,11 +136,12 @@ struct ColumnIncrement {
   int64_t by = 0;
 };
 
-/// The optional features of a store. Callers check these and not the name of the backend.
+/// The optional features of a store. Callers check these instead of the name of the backend.
 struct StoreCapabilities {
   bool cell_ttl = false;
-  bool seek_filters = false;  // templates skip rows instead of reading them
-  bool region_admin = false;  // Flush, Compact, and sizes of regions
+  // The store skips rows that a kTemplate filter excludes, instead of reading them.
+  bool seek_filters = false;
+  bool region_admin = false;  // the store supports Flush and Compact, and Regions has sizes
   bool reverse_scan = false;
 };
 
@@ -157,8 +161,8 @@ struct RegionInfo {
   uint64_t file_bytes = 0;
   uint64_t file_count = 0;
   uint64_t memory_bytes = 0;
-  /// Files, or pairs of files, shared with other regions since a split. The next merge rewrites
-  /// them.
+  /// Files (or pairs of files) of this region that other regions use as well since a split. The
+  /// next merge of the region rewrites them.
   uint64_t references = 0;
 };
 
@@ -166,7 +170,7 @@ class Store {
  public:
   virtual ~Store() = default;
 
-  /// Idempotent: creating the table again with the same descriptor succeeds. Returns Conflict if it
+  /// Creates a table. Creating it again with the same descriptor succeeds. Returns Conflict if it
   /// exists with another descriptor, and InvalidArgument or Unsupported for an invalid descriptor.
   virtual Status CreateTable(const TableDescriptor& table) = 0;
   /// Changes the families of the table to those of the descriptor. Changed attributes apply to
@@ -177,11 +181,11 @@ class Store {
   virtual Result<TableDescriptor> DescribeTable(const std::string& table) = 0;
   virtual Result<std::vector<TableDescriptor>> ListTables() = 0;
 
-  /// Returns a status for each row, in order (region-store.md W18). Each row is atomic and
-  /// independent: a rejected or failed row does not prevent the others. Two rows with the same key
-  /// are applied in order. There is no order between different keys. ok means durable at the level
-  /// of the store. A failed row has no effect, except that after Unavailable and IoError it may
-  /// have been written (region-store.md A9).
+  /// Applies the mutations and returns a status for each, in order (region-store.md W18). Each row
+  /// is atomic and independent: a rejected or failed row does not prevent the others. Two rows with
+  /// the same key are applied in order. There is no order between different keys. ok means durable
+  /// at the level of the store. A failed row has no effect, except that after Unavailable and
+  /// IoError it may have been written (region-store.md A9).
   virtual std::vector<Status> MutateRows(const std::string& table,
                                          const std::vector<RowMutation>& rows) = 0;
   /// Like MutateRows, but returns only the status of the first failed row, or ok. Later rows are
@@ -189,11 +193,11 @@ class Store {
   Status Mutate(const std::string& table, const std::vector<RowMutation>& rows);
   /// Deletes the row in all families.
   virtual Status DeleteRow(const std::string& table, ByteView key) = 0;
-  /// Returns the cells of the row. A missing row has no cells. family "" = all families; empty
-  /// qualifiers = all columns.
+  /// Returns the cells of the row. A missing row has no cells. An empty `family` means all
+  /// families, and empty `qualifiers` mean all columns.
   virtual Result<Row> Get(const std::string& table, ByteView key, ByteView family = {},
                           const std::vector<Bytes>& qualifiers = {}) = 0;
-  /// Returns the selected cells of the row.
+  /// Returns the selected cells of the row. A missing row has no cells.
   virtual Result<Row> GetCells(const std::string& table, ByteView key,
                                const CellSelection& wanted) = 0;
   /// Returns for each key, in order, the row as GetCells does, or its failure. A key may occur
@@ -209,8 +213,8 @@ class Store {
   virtual Result<std::vector<int64_t>> IncrementColumns(
       const std::string& table, ByteView key, const std::vector<ColumnIncrement>& columns) = 0;
   /// Appends bytes to one cell (absent = empty) atomically. Returns InvalidArgument if the bytes
-  /// exceed the size limit of a value. A store may also check the total length. A store that joins
-  /// appended bytes only when they are read need not check it.
+  /// exceed the size limit of a value. A store may also check the total length, but some stores
+  /// cannot, because they join appended bytes only when the cell is read.
   virtual Status Append(const std::string& table, ByteView key, ByteView family, ByteView qualifier,
                         ByteView value) = 0;
   /// Applies the mutation if family:qualifier of that row has the expected value. Returns false if
@@ -226,7 +230,7 @@ class Store {
 
   [[nodiscard]] virtual StoreCapabilities Capabilities() const { return {}; }
   virtual Result<std::vector<RegionInfo>> Regions(const std::string& table) = 0;
-  /// Writes all memory to files before it returns. HBase: Unsupported.
+  /// Writes all unflushed data to files before it returns. HBase: Unsupported.
   virtual Status Flush() = 0;
   /// Merges the files of each region into one. HBase: Unsupported.
   virtual Status Compact() = 0;
@@ -245,12 +249,12 @@ class Store {
     return Status::Unsupported("the regions of " + table + " are not this store's");
   }
   /// Merges the region that begins with the key with the region before it. Returns InvalidArgument
-  /// if no region begins there or the two must stay separate.
+  /// if no region begins with the key, or if the two regions must stay separate.
   virtual Status MergeRegions(const std::string& table, const Bytes& boundary) {
     (void)boundary;
     return Status::Unsupported("the regions of " + table + " are not this store's");
   }
-  /// When it returns ok, everything acknowledged before survives a power failure.
+  /// Makes all acknowledged writes durable: when it returns ok, they survive a power failure.
   virtual Status Sync() = 0;
 };
 
@@ -261,8 +265,8 @@ inline Status Store::Mutate(const std::string& table, const std::vector<RowMutat
   return {};
 }
 
-/// For stores that learn the size of a row only when they read it: counts the work and charges the
-/// memory of the row.
+/// Reports the work and charges the memory of a row that was already read. For stores that learn
+/// the size of a row only when they read it.
 inline Status CountRow(const Row& row, MemoryTally* memory) {
   constexpr uint64_t kStepsPerRow = 64, kStepsPerCell = 32, kBytesPerStep = 64;
   uint64_t bytes = row.key.size();
@@ -282,7 +286,7 @@ inline std::vector<Result<Row>> Store::GetRows(const std::string& table,
   return rows;
 }
 
-// Short forms for callers that change one cell.
+// The following functions create changes of one cell.
 inline CellChange PutCell(Bytes family, Bytes qualifier, Bytes value) {
   return {
       CellChange::Kind::kPut, std::move(family), std::move(qualifier), std::move(value), {}, {}};

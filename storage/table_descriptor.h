@@ -13,15 +13,17 @@ namespace hg {
 /// The TTL value in seconds that HBase uses for "forever".
 inline constexpr int64_t kTtlForever = 2147483647;
 
-/// BLOOMFILTER: which reads may skip a file (region-store.md D20).
+/// The attribute BLOOMFILTER: kRow means that files have a filter, with which reads skip files
+/// without the row (region-store.md D20).
 enum class BloomFilter : uint8_t { kNone, kRow };
 
 /// A family of a table. New families have these defaults.
 struct FamilyDescriptor {
-  Bytes name;                   // 1…127 printable bytes without ':'
-  int32_t versions = 1;         // VERSIONS: number of newest versions kept per column
-  int32_t min_versions = 0;     // MIN_VERSIONS: number of versions kept even after their TTL
-  int64_t ttl_s = kTtlForever;  // TTL: counted from the cell time; for points from their own time
+  Bytes name;                // 1…127 printable bytes without ':'
+  int32_t versions = 1;      // VERSIONS: number of newest versions kept per column
+  int32_t min_versions = 0;  // MIN_VERSIONS: number of versions kept even after their TTL
+  // TTL in seconds: how long a cell is kept after its time; a point after the time of the point
+  int64_t ttl_s = kTtlForever;
   bool keep_deleted_cells = false;     // reads of times before a delete still see the deleted cells
   bool new_version_behavior = false;   // a delete hides only cells that were written before it
   std::string compression = "SNAPPY";  // NONE, SNAPPY, ZSTD
@@ -39,10 +41,11 @@ struct FamilyDescriptor {
 struct TableDescriptor {
   std::string name;  // "table" or "namespace:table"
   std::vector<FamilyDescriptor> families;
-  /// True for the data table: the family "t" holds points natively if the engine can.
+  /// True for the data table. Its family "t" holds points, which an engine may store in its own
+  /// form instead of cells.
   bool points = false;
-  /// First keys of the regions of a new table, in addition to those of its salt buckets. In any
-  /// order, unique, not empty. Ignored if the table exists.
+  /// First keys of the regions of a new table, in addition to those of its salt buckets. They may
+  /// be in any order, but must be unique and not empty. They are ignored if the table exists.
   std::vector<Bytes> splits = {};
 
   bool operator==(const TableDescriptor&) const = default;

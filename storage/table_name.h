@@ -5,7 +5,7 @@
 
 namespace hg {
 
-/// Removes the prefix "default:", which has no meaning.
+/// Removes the prefix "default:", because tables without a namespace are in that namespace.
 inline std::string_view WithoutDefaultNamespace(std::string_view table) {
   constexpr std::string_view kDefault = "default:";
   if (table.starts_with(kDefault)) table.remove_prefix(kDefault.size());

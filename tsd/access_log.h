@@ -21,8 +21,8 @@ class AccessLog {
  private:
   const Clock& clock_;
   std::mutex mutex_;
-  int64_t next_ns_ = 0;  // guarded by mutex_: no event before this time
-  int64_t untold_ = 0;   // guarded by mutex_: events left out
+  int64_t next_ns_ = 0;  // guarded by mutex_; nothing is logged before this time
+  int64_t untold_ = 0;   // guarded by mutex_; number of events that were not logged
 };
 
 }  // namespace hg::tsd

@@ -1,7 +1,7 @@
 #pragma once
 // Implements tsd.storage.enable_appends for an engine that stores points natively. New points go to
-// the append cell of their row, as in OpenTSDB (opentsdb-schema.md §10). Everything else is left to
-// the engine. The results are the same, but it is slower than native points.
+// the append cell of their row, as in OpenTSDB (opentsdb-schema.md §10). All other operations go to
+// the engine unchanged. The results are the same, but it is slower than native points.
 
 #include <memory>
 #include <string>

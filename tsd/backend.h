@@ -35,14 +35,14 @@ class Backend {
 
   virtual Store& cells() = 0;
   virtual Points& points() = 0;
-  /// Whether points are stored natively. Row compaction then writes points, not cells
+  /// Returns whether points are stored natively. Row compaction then writes points, not cells
   /// (compaction/row_fold.h).
   [[nodiscard]] virtual bool native_points() const { return false; }
-  /// Whether the store is on another machine. Points::Append then blocks, so network loops must not
-  /// call it.
+  /// Returns whether the store is on another machine. Points::Append then blocks, so network loops
+  /// must not call it.
   [[nodiscard]] virtual bool remote() const { return false; }
-  /// Whether this is the store of a daemon on this machine. If so, the process does no background
-  /// work for the store, because the daemon does it.
+  /// Returns whether this is the store of a daemon on this machine. If it is, the process does no
+  /// background work for the store, because the daemon does it.
   [[nodiscard]] virtual bool beside_daemon() const { return false; }
   /// Sets a listener that is called for each row that gets points, if the engine stores points as
   /// cells. Such rows may be compacted once their hour is over. Other engines ignore it. Call it at
@@ -50,32 +50,32 @@ class Backend {
   virtual void ListenForWrittenRows(std::function<void(ByteView key, uint32_t base)> listener) {
     (void)listener;
   }
-  /// The counter for the bytes of names that the process holds outside of the store. The store
-  /// rejects new names while memory is short (EmbeddedOptions::name_bytes). nullptr: the store does
-  /// not limit names.
+  /// Returns the counter for the bytes of names that the process holds outside of the store; the
+  /// process keeps it up to date. The store rejects new names while memory is short
+  /// (EmbeddedOptions::name_bytes). nullptr: the store does not limit names.
   [[nodiscard]] virtual std::shared_ptr<std::atomic<uint64_t>> name_bytes() { return nullptr; }
-  /// Whether names with this memory size may get ids, as in Embedded::MayAddSeries. Called before
-  /// ids are assigned. Thread-safe.
+  /// Returns ok if names with this memory size may get ids now. Errors are those of
+  /// Embedded::MayAddSeries. Called before ids are assigned. Thread-safe.
   virtual Status MayAddSeries(uint64_t name_bytes) { return (void)name_bytes, Status(); }
-  /// The engine's interface for changes of old rows. nullptr: the engine has none, because others
-  /// may change rows too.
+  /// Returns the engine's interface for changes of old rows. nullptr: the engine has none, because
+  /// other processes may change rows, too.
   virtual WatchedPoints* watched() { return nullptr; }
   /// Statistics of the engine. Both functions are thread-safe.
   virtual void CollectStats(const StatVisitor& visit) { (void)visit; }
   virtual void CollectLatencies(const LatencyVisitor& visit) { (void)visit; }
-  /// The last failure of background work, such as a flush, or ok. Thread-safe.
+  /// Returns the last failure of background work, such as a flush, or ok. Thread-safe.
   virtual Status Health() { return {}; }
-  /// Backup, check and repair; nullptr if the store has no files.
+  /// Returns the functions for backup, check and repair; nullptr if the store has no files.
   virtual Maintenance* maintenance() { return nullptr; }
   /// Closes the store cleanly: all acknowledged data is kept. Call it once, when nothing uses the
   /// store any more.
   virtual Status Close() = 0;
-  /// Whether acknowledged writes are kept elsewhere until the store accepts them. Rows reported to
-  /// the listener may then be incomplete. Thread-safe.
+  /// Returns whether acknowledged writes wait in a spool until the store accepts them. Rows
+  /// reported to the listener may then be incomplete. Thread-safe.
   [[nodiscard]] virtual bool WritesWait() { return false; }
 };
 
-/// What the process opens the store for.
+/// The purpose for which a process opens the store.
 enum class StoreUse : uint8_t {
   kServe,  // by the daemon: like kWork, and writes may wait in the spool
   kWork,   // flushes, merges and splits automatically
@@ -84,7 +84,7 @@ enum class StoreUse : uint8_t {
 
 /// Opens the store that the settings name, with all tables of tsd/tables.h. `words` describe this
 /// process to other processes that find the data directory in use. Busy: another process uses the
-/// data directory. The message names that process and its words.
+/// data directory. The message has the id of that process and its words.
 using BackendOpener = std::function<Result<std::unique_ptr<Backend>>(
     const Config&, const std::string& words, StoreUse use)>;
 

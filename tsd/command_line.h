@@ -21,21 +21,21 @@ struct OptionSpec {
   std::string_view name;      // with its dashes: "--config"
   std::string_view argument;  // name of its value in the usage text; empty = a flag without value
   std::string_view help;
-  std::string_view alias = {};  // "-v" for "--verbose"
+  std::string_view alias = {};  // another name, such as "-v" for "--verbose"
 };
 
 /// The parsed options and words. Immutable value.
 class CommandLine {
  public:
-  /// Returns InvalidArgument, with the name of the option, for an unknown option or a missing
-  /// value.
+  /// Parses the arguments of a command. InvalidArgument: an option is unknown or lacks its value;
+  /// the message has the name of the option.
   static Result<CommandLine> Parse(std::span<const OptionSpec> known,
                                    std::span<const std::string> arguments);
 
   [[nodiscard]] bool Has(std::string_view option) const { return options_.contains(option); }
-  /// Returns the last value of the option, or none if it is not given.
+  /// Returns the last value of the option, or nullopt if it was not given.
   [[nodiscard]] std::optional<std::string> Value(std::string_view option) const;
-  /// Every option with a value, in the order given, by name and not by alias.
+  /// Returns every option with a value, in the order given, by name and not by alias.
   [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& given() const {
     return given_;
   }

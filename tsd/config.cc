@@ -11,7 +11,7 @@
 namespace hg::tsd {
 namespace {
 
-/// Whether the key is for HBase's client library, which gets OpenTSDB's whole file.
+/// Returns whether the key is for HBase's client library, which in OpenTSDB reads the same file.
 bool IsHBaseClientKey(std::string_view key) {
   return key.starts_with("hbase.") || key.starts_with("zookeeper.");
 }
@@ -32,7 +32,7 @@ Result<std::string> ReadFile(const std::string& path) {
   return std::move(text).str();
 }
 
-/// Whether the name of a setting suggests that its value is a credential. Files written for
+/// Returns whether the name of a setting suggests that its value is a credential. Files written for
 /// OpenTSDB may contain settings of plug-ins that are unknown here.
 bool IsCredential(std::string_view key) {
   const std::string lower = LowerCase(key);

@@ -18,16 +18,17 @@ namespace hg::tsd {
 /// Not thread-safe while it is built. Afterwards any number of threads may read it.
 class Config {
  public:
-  /// Creates settings in which every known key has its default.
+  /// Creates settings in which every known key has its default value.
   Config();
 
-  /// Loads the defaults and a file over them. With an empty path it uses the first readable file of
-  /// the default places, or none. IoError: the given file cannot be read.
+  /// Loads the defaults, and then a file whose values replace them. If the path is empty, uses the
+  /// first file of DefaultPlaces that can be read; if there is none, only the defaults. IoError:
+  /// the given file cannot be read.
   static Result<Config> Load(const std::string& path);
-  /// The paths that Load tries without a path, in order.
+  /// Returns the paths that Load tries if its argument is empty, in order.
   static const std::vector<std::string>& DefaultPlaces();
 
-  /// The file that was read; empty if none.
+  /// Returns the path of the file that was read; "" if none was read.
   [[nodiscard]] const std::string& file() const { return file_; }
   /// Sets a value and remembers that the key was set.
   void Set(std::string_view key, std::string_view value);
@@ -39,9 +40,9 @@ class Config {
   };
   [[nodiscard]] std::vector<Ineffective> IneffectiveSettings() const;
 
-  /// Whether the value is present and not empty.
+  /// Returns whether the value is present and not empty.
   [[nodiscard]] bool Has(std::string_view key) const { return !String(key).empty(); }
-  /// Returns the value as written; empty if absent.
+  /// Returns the value as the user wrote it; "" if it is absent.
   [[nodiscard]] const std::string& String(std::string_view key) const;
   /// Returns true for "1", "true" and "yes" in any case after trimming, else false.
   [[nodiscard]] bool Bool(std::string_view key) const;
@@ -64,7 +65,7 @@ class Config {
 
   std::map<std::string, std::string, std::less<>> values_;
   std::string file_;
-  std::set<std::string, std::less<>> set_;  // keys
+  std::set<std::string, std::less<>> set_;  // keys that were set
 };
 
 }  // namespace hg::tsd

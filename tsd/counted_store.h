@@ -1,6 +1,6 @@
 #pragma once
-// A cell store that counts the calls to another store, for the statistics hbase.rpcs. OpenTSDB
-// takes them from its client library (opentsdb-schema.md §20).
+// A cell store that counts the calls to another store, for the statistics hbase.rpcs. OpenTSDB gets
+// these numbers from its HBase client library (opentsdb-schema.md §20).
 
 #include <atomic>
 #include <memory>

@@ -95,7 +95,7 @@ Result<DaemonOptions> ReadDaemonOptions(const Config& config) {
   return options;
 }
 
-/// Interval of checking the store's health and the size of the heap.
+/// Interval in ms between two checks of the store's health and of the size of the heap.
 constexpr int64_t kWatchIntervalMs = 1'000;
 /// Number of threads that write to a store on another machine. Their points are sent together.
 constexpr int kRemoteWriteThreads = 64;
@@ -110,7 +110,8 @@ bool SetLogLevelByName(const std::string& name) {
   return known != kLevels.end();
 }
 
-/// Whether a change in the table of ids may change names or ids. Changes of metadata do not.
+/// Returns whether a change in the table of ids may change names or ids. Changes of metadata do
+/// not.
 bool ChangesNames(const RowMutation& row) {
   const auto of_name = [](const CellChange& change) {
     using Kind = CellChange::Kind;
@@ -121,7 +122,7 @@ bool ChangesNames(const RowMutation& row) {
   return row.changes.empty() || std::any_of(row.changes.begin(), row.changes.end(), of_name);
 }
 
-/// The layers, built from the bottom up. Each uses those before it.
+/// All layers of the daemon, built from the bottom up. Each member uses only members before it.
 class Daemon {
  public:
   Daemon(Session& session, const Clock& clock, DaemonOptions options)
@@ -314,7 +315,8 @@ class Daemon {
                {{"address", Address()}});
   }
 
-  /// New series are sorted into trees if the settings say so.
+  /// Returns the options of the series tracker. If the settings enable trees, new series are placed
+  /// in trees.
   uid::SeriesTrackerOptions TrackerOptions() {
     uid::SeriesTrackerOptions options = ReadSeriesTrackerOptions(session_.config());
     if (session_.config().Bool("tsd.core.tree.enable_processing"))
@@ -438,7 +440,7 @@ class Daemon {
   const std::map<std::string, std::string> settings_;
   compaction::RowFold fold_;
   std::unique_ptr<compaction::RowQueue>
-      row_queue_;                              // null: rows are compacted when queries meet them
+      row_queue_;  // null: rows are compacted when a query has found that they need it
   std::unique_ptr<Retention> retention_;       // null: points are not deleted by age
   std::unique_ptr<RollupMaker> rollup_maker_;  // null: no automatic rollups
   MetricLimits metric_limits_;
@@ -462,12 +464,13 @@ class Daemon {
   http::Services services_;
   http::Server server_;
   http::GraphiteServer graphite_;
-  std::unique_ptr<local::LocalServer> tools_;  // null: tools must wait until this process ends
+  // Null: tools cannot use the data directory until this process ends.
+  std::unique_ptr<local::LocalServer> tools_;
 };
 
-/// Opens the store. A store on another machine may start later than this process, so it is waited
-/// for. Without it the daemon could do nothing: it knows no ids, so it could not even spool points.
-/// Returns false if the daemon was told to stop.
+/// Opens the store. If a store on another machine is not reachable yet, waits for it. Without the
+/// store the daemon knows no ids, so it could not even spool points. Returns false if the daemon
+/// was told to stop.
 Result<bool> OpenPatiently(Invocation& call, const Signals& signals, int64_t patience_ms) {
   constexpr int64_t kPauseMs = 1000;
   const auto give_up = std::chrono::steady_clock::now() + std::chrono::milliseconds(patience_ms);

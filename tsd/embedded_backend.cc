@@ -121,8 +121,8 @@ Status SetTtl(const Config& config, Store& store) {
   return table == before ? Status() : store.AlterTable(table);
 }
 
-/// All families of a row are read and merged together, so many families slow down each other
-/// (region-store.md D6).
+/// Warns of tables with many families. All families of a row are read and merged together, so they
+/// slow each other down (region-store.md D6).
 void WarnOfFamilies(const TableDescriptor& table) {
   constexpr size_t kFamiliesAdvised = 3;
   if (table.families.size() <= kFamiliesAdvised) return;

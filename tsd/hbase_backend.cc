@@ -55,7 +55,8 @@ Result<std::vector<hbase::Gateway>> ReadGateways(const Config& config) {
   return gateways;
 }
 
-// Sets the attributes that OpenTSDB gives new tables. The codecs of the cluster are not known.
+// Returns the descriptor of a new table with the attributes that OpenTSDB gives it. Compression is
+// left out, because the codecs of the cluster are not known.
 TableDescriptor NewTable(TableDescriptor table) {
   for (FamilyDescriptor& family : table.families) {
     family.compression = "NONE";
@@ -135,7 +136,8 @@ class HbaseBackend : public Backend {
     for (const hbase::HbaseStats::Calls& calls : store_->Stats().calls)
       visit("hbase.gateway.latency", "method=" + calls.method, calls.took);
   }
-  /// Returns why points wait in the spool, if they do, or which points HBase rejected.
+  /// Returns why points wait in the spool, or which points HBase rejected; ok if neither is the
+  /// case.
   Status Health() override {
     const auto spool = store_->Stats().spool;
     if (!spool) return {};

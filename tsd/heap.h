@@ -8,15 +8,16 @@ namespace hg::tsd {
 /// Returns the bytes of this process that are in memory (Linux: RSS). 0 if /proc cannot be read.
 uint64_t ResidentBytes();
 
-/// Used by one thread. Only one per process is of use.
+/// Only one thread may use the object. A process should have only one object, because it changes
+/// settings of malloc.
 class Heap {
  public:
   /// Limits what malloc keeps, for the whole process. `memory_limit_bytes`: tsd.memory.limit.
   explicit Heap(uint64_t memory_limit_bytes);
 
   /// Call this about once a second. If the process has grown by an eighth of the limit since the
-  /// last time, free memory inside malloc's arenas is returned to the system. This takes
-  /// milliseconds per gigabyte, in which other threads may wait for malloc.
+  /// last time, free memory inside malloc's arenas is returned to the system. This takes some
+  /// milliseconds per gigabyte, during which other threads may wait for malloc.
   void Trim();
 
  private:

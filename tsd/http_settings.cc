@@ -47,7 +47,9 @@ std::vector<std::string> SplitAtSemicolons(std::string_view text) {
   return out;
 }
 
-/// Reads names in the form of a Host header without port. Other text could never match.
+/// Reads the host names that requests may use. Each must have the form of a Host header without
+/// port. Anything else is rejected as a mistake, because the Host of a request could never be equal
+/// to it.
 Status ReadHosts(const Config& config, http::Options* options) {
   constexpr std::string_view kKey = "tsd.http.request.hosts";
   options->hosts = config.List(kKey);
@@ -159,7 +161,7 @@ http::Mode ReadMode(const Config& config) {
 
 Result<http::Options> ReadHttpOptions(const Config& config) {
   http::Options options;
-  // An environment variable and not a setting, because only test suites use it.
+  // This is an environment variable and not a setting, because only test suites use it.
   if (const char* text = std::getenv("HOURGLASS_TURN_CPU_MS_MAX"); text != nullptr)
     options.turn_cpu_ms_max = std::max(0, std::atoi(text));
   if (config.Has("tsd.network.bind")) options.bind = config.String("tsd.network.bind");
@@ -179,13 +181,14 @@ Result<http::Options> ReadHttpOptions(const Config& config) {
   RETURN_IF_ERROR(
       ReadInt(config, "tsd.http.request.max_chunk", 1, kLongMax, &options.body_bytes_max));
   ASSIGN_OR_RETURN(const uint64_t memory_bytes, ReadMemoryLimit(config));
-  // Half of it is the limit of one request. That holds the largest decompressed body and two copies
-  // of it.
+  // Half of this limit is the limit of one request. It must be enough for the largest decompressed
+  // body and two copies of it.
   options.request_memory_bytes_max =
       std::max(memory_bytes / 8, 6 * std::min(options.body_bytes_max, memory_bytes));
   options.telnet_return_errors = config.Bool("tsd.rpc.telnet.return_errors");
   options.mode = ReadMode(config);
-  // OpenTSDB compares these three literally, so no other text counts (opentsdb-schema.md §19.2).
+  // OpenTSDB compares the values of these three settings literally, so no other text than "true"
+  // counts (opentsdb-schema.md §19.2).
   options.api_enabled = config.String("tsd.core.enable_api") == "true";
   options.ui_enabled = config.String("tsd.core.enable_ui") == "true";
   options.diediedie_enabled = config.String("tsd.no_diediedie") == "false";
@@ -208,7 +211,7 @@ Result<http::Options> ReadHttpOptions(const Config& config) {
 
 Result<std::string> ReadUsersFile(const Config& config) {
   if (!config.Bool("tsd.core.authentication.enable")) return std::string();
-  // If authentication is enabled, the daemon must not start without it.
+  // If the settings enable authentication, the daemon must not start without users.
   if (!config.Has("tsd.core.authentication.users"))
     return Status::InvalidArgument(
         "setting tsd.core.authentication.enable = \"" +

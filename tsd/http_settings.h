@@ -16,8 +16,8 @@ http::Mode ReadMode(const Config& config);
 Result<http::Options> ReadHttpOptions(const Config& config);
 /// Returns the path of the users file; "" = authentication is off.
 Result<std::string> ReadUsersFile(const Config& config);
-/// Returns InvalidArgument if authentication is on and a Graphite port is open, because that
-/// protocol has no authentication. tsd.graphite.anonymous allows it.
+/// Returns InvalidArgument if authentication is on and a Graphite port is open, because Graphite's
+/// protocol has no authentication. The setting tsd.graphite.anonymous allows this combination.
 Status CheckAnonymousPorts(const Config& config);
 struct WriteLimits {
   http::ClientLimitOptions client;

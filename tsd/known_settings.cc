@@ -18,7 +18,8 @@ constexpr KnownSetting Ignored(std::string_view key, std::string_view default_va
   return {key, default_value, {}, why};
 }
 
-// In the order of opentsdb-schema.md §19.2. Some defaults differ from OpenTSDB's intentionally.
+// The settings are in the order of opentsdb-schema.md §19.2. Some defaults differ from OpenTSDB's
+// intentionally.
 constexpr KnownSetting kSettings[] = {
     {"tsd.mode", "rw",
      "Mode of the daemon. With `rw`, clients may read and write. With `ro`, clients cannot write "

@@ -19,7 +19,7 @@ struct KnownSetting {
 /// Returns all settings, in the order of the manual.
 std::span<const KnownSetting> KnownSettings();
 
-/// Returns nullptr if there is no such setting.
+/// Returns the setting with this key, or nullptr if there is none.
 const KnownSetting* FindSetting(std::string_view key);
 
 /// Returns a Markdown table with a row for each setting: key, default, meaning. Ends with a

@@ -17,7 +17,7 @@ namespace hg::tsd {
 enum class LogLevel { kDebug, kInfo, kWarning, kError };
 enum class LogFormat { kText, kJson };
 
-/// The log options from the settings.
+/// Settings of the log that the program reads at its start.
 struct LogOptions {
   LogFormat format = LogFormat::kText;
   LogLevel level = LogLevel::kInfo;
@@ -31,7 +31,7 @@ struct LogField {
   LogField(std::string_view name, const char* text) : key(name), value(std::string(text)) {}
   LogField(std::string_view name, std::integral auto number)
       : key(name), value(static_cast<int64_t>(number)) {}
-  /// The failure, with the key "error".
+  /// A field with the key "error" and the text of the failure.
   explicit LogField(const Status& failure) : LogField("error", failure.ToString()) {}
 
   std::string_view key;
@@ -46,7 +46,7 @@ void SetLogFormat(LogFormat format);
 void SetLogLevel(LogLevel level);
 
 /// Returns the last lines, newest first, in the form of OpenTSDB's /logs: seconds, level, thread,
-/// logger and text, separated by tabs. At most kLogLinesKept. Thread-safe.
+/// logger and text, separated by tabs. Returns at most kLogLinesKept lines. Thread-safe.
 inline constexpr size_t kLogLinesKept = 1024;
 std::vector<std::string> RecentLogLines();
 

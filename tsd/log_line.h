@@ -1,5 +1,5 @@
 #pragma once
-// The text form of a log event: one line, whatever the texts contain.
+// Formats a log event as one line, whatever its texts contain.
 
 #include <cstdint>
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace hg::tsd {
 
-/// Borrows all texts.
+/// An event of the log. Does not own its texts.
 struct LogEvent {
   LogLevel level = LogLevel::kInfo;
-  int64_t time_ms = 0;  // since the epoch
+  int64_t time_ms = 0;  // milliseconds since the epoch
   uint64_t thread = 0;
   std::string_view component, message;
   const LogFields& fields;

@@ -9,7 +9,7 @@
 namespace hg::tsd {
 namespace {
 
-/// Reads a file with one number. Returns none if it is missing or contains "max".
+/// Reads a file with one number. Returns nullopt if it is missing or contains "max".
 std::optional<uint64_t> ReadNumber(const char* path) {
   std::ifstream in(path);
   uint64_t value = 0;

@@ -6,7 +6,7 @@
 
 namespace hg::tsd {
 
-/// Returns bytes. Reads /proc and /sys. Returns 1 GiB if neither has the number.
+/// Returns the memory in bytes. Reads /proc and /sys. If neither has the number, returns 1 GiB.
 uint64_t MachineMemoryBytes();
 
 }  // namespace hg::tsd

@@ -1,4 +1,4 @@
-// The tsdb program, with the engine that the settings select.
+// The main program tsdb. It opens the storage engine that the settings select.
 
 #include <iostream>
 

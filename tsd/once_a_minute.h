@@ -14,7 +14,7 @@ class OnceAMinute {
  public:
   explicit OnceAMinute(const Clock& clock) : clock_(clock) {}
 
-  /// Returns true at the first call, and at most once in each minute after it.
+  /// Returns true if it has not returned true within the last minute.
   bool Due() {
     constexpr int64_t kPauseNs = 60'000'000'000;
     const int64_t now_ns = clock_.MonotonicNs();

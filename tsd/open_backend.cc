@@ -20,7 +20,7 @@ Result<std::unique_ptr<Backend>> OpenBackendOrBeside(const Config& config, const
   auto opened = OpenBackend(config, words, use);
   if (opened.status().code() != StatusCode::kBusy || use == StoreUse::kServe) return opened;
   auto beside = OpenLocalBackend(config);
-  // No daemon serves there, so another tool uses the directory.
+  // No daemon serves the directory, so another tool uses it.
   if (beside.status().code() == StatusCode::kNotFound) return opened;
   return beside;
 }

@@ -5,8 +5,8 @@
 
 namespace hg::tsd {
 
-/// The BackendOpener that follows tsd.storage.backend. InvalidArgument: the setting names no
-/// engine.
+/// A BackendOpener that opens the engine named by tsd.storage.backend. InvalidArgument: the setting
+/// names no engine.
 Result<std::unique_ptr<Backend>> OpenBackend(const Config& config, const std::string& words,
                                              StoreUse use);
 

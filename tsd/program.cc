@@ -52,7 +52,8 @@ const Command* FindCommand(std::string_view name) {
   return nullptr;
 }
 
-/// Returns the description of this process for others that find the data directory in use.
+/// Returns the description of this process as other processes see it when they find the data
+/// directory in use.
 std::string ProcessWords(const Command& command, const Config& config) {
   std::string words = "tsdb " + std::string(command.name);
   if (command.name == kTsdCommand.name) {

@@ -15,10 +15,10 @@ namespace hg::tsd {
 
 struct Command;
 
-/// All sub-commands, in the order of the usage text.
+/// Returns all sub-commands, in the order of the usage text.
 std::span<const Command* const> Commands();
 
-/// Options of all commands: --config, --table and so on.
+/// Returns the options of all commands: --config, --table and so on.
 std::span<const OptionSpec> CommonOptions();
 
 /// Runs "tsdb <arguments>" and returns its exit code (opentsdb-tools.md §1). Blocks until the

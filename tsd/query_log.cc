@@ -7,7 +7,7 @@ namespace {
 
 constexpr size_t kTextBytesMax = 4096;
 
-/// Whether the failure means that a limit was exceeded, and not that the query was invalid.
+/// Returns whether the failure means that a limit was exceeded, and not that the query was invalid.
 bool IsRefusal(StatusCode code) {
   return code == StatusCode::kLimitExceeded || code == StatusCode::kDeadlineExceeded ||
          code == StatusCode::kBusy;

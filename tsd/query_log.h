@@ -15,8 +15,8 @@ struct QueryLogEntry {
   LogFields fields;
 };
 
-/// Returns the event for a finished query, or none if it needs no event. A query of at least
-/// `slow_ms` is slow; 0 = no query is slow.
+/// Returns the event for a finished query, or nullopt if nothing needs to be logged. A query of at
+/// least `slow_ms` is slow; 0 = no query is slow.
 std::optional<QueryLogEntry> LogEntryOf(const query::CompletedQuery& query, int64_t slow_ms);
 
 }  // namespace hg::tsd

@@ -8,8 +8,9 @@
 
 namespace hg::tsd {
 
-/// InvalidArgument says what is wrong in the JSON: unknown functions, ids that are not unique or
-/// not 0…127, intervals that are repeated or do not fit their rows, or not exactly one default.
+/// Parses the JSON of the setting. The message of InvalidArgument says what is wrong: unknown
+/// functions, ids that are not unique or not 0…127, intervals that are repeated or do not fit their
+/// rows, or not exactly one default.
 Result<codec::RollupTables> ParseRollupConfig(std::string_view json);
 
 }  // namespace hg::tsd

@@ -10,9 +10,9 @@
 
 namespace hg::tsd {
 
-/// Returns none if rollups are not configured.
+/// Returns nullopt if rollups are not configured.
 Result<std::optional<RollupIngestOptions>> ReadRollupOptions(const Config& config);
-/// Returns none if automatic rollups are off.
+/// Returns nullopt if automatic rollups are off.
 Result<std::optional<AutomaticRollups>> ReadAutomaticRollups(const Config& config);
 
 }  // namespace hg::tsd

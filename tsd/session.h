@@ -19,7 +19,8 @@
 
 namespace hg::tsd {
 
-/// One thread opens and closes it. The objects that it returns are thread-safe in between.
+/// One thread opens and closes the session. Between that, the objects that it returns may be used
+/// by any thread.
 class Session {
  public:
   /// `words` describe this process to other processes that find the data directory in use. Both
@@ -42,17 +43,17 @@ class Session {
   // The following functions may be called only between Open and Close.
   Backend& backend() { return *backend_; }
   Store& cells() { return *cells_; }
-  /// The calls to the cell store so far.
+  /// Returns the number of calls to the cell store so far.
   [[nodiscard]] StoreCalls store_calls() const { return cells_->calls(); }
   Points& points() { return backend_->points(); }
   uid::Names& names() { return *names_; }
-  /// The state of automatic rollups; nullptr if this process does not make them.
+  /// Returns the state of automatic rollups; nullptr if this process does not compute them.
   RollupState* rollups() { return rollups_.get(); }
-  /// The rollups that an earlier process computed from these points and that this process, a
-  /// daemon, does not continue. nullptr if there are none.
+  /// Returns the rollups that an earlier process computed and that this process does not continue;
+  /// it is not null in daemons only. nullptr if there are none.
   EndedRollups* ended_rollups() { return ended_rollups_.get(); }
   [[nodiscard]] const AutomaticRollups& automatic_rollups() const { return *automatic_; }
-  /// The filter of names that may get ids. nullptr: no filter is set.
+  /// Returns the filter that decides which names may get ids. nullptr: no filter is set.
   [[nodiscard]] const uid::NameFilter* name_filter() const { return name_filter_.get(); }
   [[nodiscard]] const KeyLayout& layout() const { return layout_; }
   [[nodiscard]] const std::string& data_table() const;
@@ -62,7 +63,7 @@ class Session {
   /// Opens the state of rollups. Points that tools write also change rollups, so every process that
   /// opens the store directly records changes. A process that works through a daemon does not.
   Status OpenRollups(StoreUse use);
-  /// Makes names count against the memory limit.
+  /// Makes the memory of cached names count towards the memory limit of the store.
   Status LimitNames(StoreUse use, uid::NamesOptions* names);
 
   const Config& config_;

@@ -10,7 +10,7 @@
 
 namespace hg::tsd {
 
-/// Default bounds, as in Java.
+/// Default bounds of integers, as in Java.
 inline constexpr int64_t kIntMax = 2147483647;
 inline constexpr int64_t kLongMax = std::numeric_limits<int64_t>::max();
 

@@ -24,7 +24,7 @@ namespace hg::tsd {
 
 /// How the daemon stops (docs/operations.md).
 struct StopOptions {
-  int64_t drain_ms = 0;  // clients are still served, while /readyz reports "not ready"
+  int64_t drain_ms = 0;  // how long clients are still served while /readyz reports "not ready"
   bool flush = true;     // flush memory to files, so that the next start replays nothing
 };
 
@@ -32,10 +32,10 @@ Result<StopOptions> ReadStopOptions(const Config& config);
 Result<LogOptions> ReadLogOptions(const Config& config);
 Result<KeyLayout> ReadKeyLayout(const Config& config);
 Result<uid::NamesOptions> ReadNamesOptions(const Config& config);
-/// Returns null if every name may get an id.
+/// Returns the filter of names that may get ids. null: every name may get an id.
 Result<std::unique_ptr<uid::NameFilter>> ReadNameFilter(const Config& config);
-/// Returns how many rows of the id table are read at start; none: the daemon starts with an empty
-/// cache.
+/// Returns how many rows of the id table are read at start; nullopt: the daemon starts with an
+/// empty cache.
 Result<std::optional<size_t>> ReadPreloadedRows(const Config& config);
 ReconcileOptions ReadReconcileOptions(const Config& config);
 /// Returns tsd.memory.limit in bytes. The default is half of the machine's memory.
@@ -48,10 +48,10 @@ Result<uid::AnnotationsOptions> ReadAnnotationsOptions(const Config& config);
 Result<uid::MetadataOptions> ReadMetadataOptions(const Config& config);
 uid::SeriesTrackerOptions ReadSeriesTrackerOptions(const Config& config);
 Result<compaction::RowFoldOptions> ReadRowFoldOptions(const Config& config);
-/// Returns none if written rows are not compacted automatically.
+/// Returns nullopt if written rows are not compacted automatically.
 Result<std::optional<compaction::RowQueueOptions>> ReadRowQueueOptions(const Config& config);
-/// Returns none if no data is deleted by age, or if this daemon writes nothing (tsd.mode). `query`
-/// comes from ReadQueryOptions.
+/// Returns nullopt if no data is deleted by age, or if this daemon writes nothing (tsd.mode).
+/// `query` comes from ReadQueryOptions.
 Result<std::optional<RetentionOptions>> ReadRetentionOptions(const Config& config,
                                                              const query::Options& query);
 /// Returns how long a starting daemon waits for a store on another machine; 0 for local stores.

@@ -9,14 +9,15 @@
 
 namespace hg::tsd {
 
-/// SIGTERM and SIGINT (stop) and SIGHUP (reload). Create it on the main thread before any other
-/// thread exists. Then only that thread waits for them.
+/// SIGTERM and SIGINT (stop) and SIGHUP (reload). Create the object on the main thread before any
+/// other thread exists, so that the signals are blocked in all threads. Only the main thread then
+/// waits for them.
 class Signals {
  public:
   /// Blocks these signals in this thread and in all threads that it starts later.
   Signals();
 
-  /// Returns the next signal, or 0 if none arrived in time.
+  /// Waits at most `patience_ms` for a signal and returns it. Returns 0 if none arrived in time.
   [[nodiscard]] int Wait(int64_t patience_ms) const;
   /// Waits until a stop signal arrives or the time is over.
   void WaitForStop(const Clock& clock, int64_t patience_ms) const;

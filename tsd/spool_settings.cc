@@ -50,7 +50,7 @@ Result<std::optional<hbase::SpoolOptions>> ReadSpoolOptions(const Config& config
   const bool none = bytes == 0 || reads_only;
   const auto waits = WaitsElsewhere(config, files, none ? "" : spool.folder);
   if (reads_only) {
-    // Another daemon may replay them.
+    // This is only a warning, because another daemon may replay these points.
     const std::string where = waits.ok() ? *waits : waits.status().ToString();
     if (!where.empty()) {
       LogWarning("spool",
@@ -62,7 +62,8 @@ Result<std::optional<hbase::SpoolOptions>> ReadSpoolOptions(const Config& config
   }
   RETURN_IF_ERROR(waits.status());
   if (!waits->empty()) {
-    // If a later daemon replayed them, they would overwrite the points of this daemon.
+    // Starting would be wrong: if a later daemon replayed the points in that folder, they would
+    // overwrite the points of this daemon.
     const std::string now = bytes == 0 ? "tsd.storage.hbase.spool.size = 0"
                                        : "tsd.storage.hbase.spool.path = \"" + spool.folder + "\"";
     return Status::InvalidArgument("points wait for HBase in " + *waits + ": " + now +

@@ -1,7 +1,7 @@
 #pragma once
-// The settings of the spool (storage/hbase/spool.h), and a check for spools of earlier settings.
-// Points in a spool folder that no daemon replays are missing. If a daemon replays them later, they
-// overwrite newer points.
+// The settings of the spool (storage/hbase/spool.h), and a check for spools of earlier settings. If
+// no daemon replays the points in a spool folder, they are missing in HBase. If a daemon replays
+// them much later, they may overwrite newer points.
 
 #include <optional>
 
@@ -11,15 +11,15 @@
 
 namespace hg::tsd {
 
-/// Returns the options of the spool, below tsd.storage.path by default. Returns none if it is off
-/// or tsd.mode = ro. InvalidArgument: a setting is wrong, or points wait in a folder that the last
-/// daemon on tsd.storage.path used and these settings do not. The message names the folder. With
-/// tsd.mode = ro this is only a warning in the log.
+/// Returns the options of the spool, below tsd.storage.path by default. Returns nullopt if the
+/// spool is off or tsd.mode = ro. InvalidArgument: a setting is wrong, or points wait in a folder
+/// that the last daemon on tsd.storage.path used and these settings do not. The message names the
+/// folder. With tsd.mode = ro this is only a warning in the log.
 Result<std::optional<hbase::SpoolOptions>> ReadSpoolOptions(const Config& config,
                                                             FileSystem& files = PosixFileSystem());
 
-/// Records in tsd.storage.path where the spool is, unless it is there. The next daemon may have
-/// other settings. A failure is a warning in the log.
+/// Records the folder of the spool in tsd.storage.path, unless the spool is there. A later daemon
+/// with other settings can then find it. A failure is a warning in the log.
 void NoteSpoolFolder(const Config& config, const std::string& folder, FileSystem& files);
 
 }  // namespace hg::tsd

@@ -9,8 +9,9 @@
 
 namespace hg::tsd {
 
-/// Returns the tables for data, ids, metadata and trees. With rollups it adds their tables, and
-/// with automatic rollups the table of their state. InvalidArgument: tsd.rollups.config is invalid.
+/// Returns the tables for data, ids, metadata and trees. If rollups are configured, also returns
+/// their tables, and for automatic rollups the table of their state. InvalidArgument:
+/// tsd.rollups.config is invalid.
 Result<std::vector<TableDescriptor>> DescribeTables(const Config& config);
 
 /// Creates the missing tables.

@@ -15,13 +15,13 @@ const Bytes kFamily = "t";
 // The number of attempts of one write. Each failed attempt means that another writer succeeded.
 constexpr int kWriteAttempts = 10;
 
-// Reading or writing one cell takes microseconds.
+// Cost of reading or writing one cell, in steps. It takes microseconds.
 constexpr uint64_t kStepsPerCell = 1 << 12;
-// Parsing the JSON of one annotation takes about a microsecond.
+// Cost of parsing the JSON of one annotation, in steps. It takes about a microsecond.
 constexpr uint64_t kStepsPerAnnotation = 1 << 10;
-// The size at which a fetch of annotations ends.
+// Number of bytes after which a fetch of annotations ends.
 constexpr size_t kFetchBytes = 1 << 20;
-// Up to this many series are located by row filters. For more series all rows of their metric are
+// Maximum number of series that row filters locate. If there are more, all rows of their metric are
 // read.
 constexpr size_t kTemplatesMax = 32;
 
@@ -31,8 +31,8 @@ uint32_t BaseOf(int64_t seconds) {
   return static_cast<uint32_t>(clamped - clamped % kRowSpan);
 }
 
-// OpenTSDB writes rows for TSUIDs with incomplete tag pairs. This server does not, so none can be
-// found.
+// Returns whether the series can have rows. OpenTSDB writes rows for TSUIDs with incomplete tag
+// pairs, but Hourglass does not, so none can be found.
 bool HasRows(const KeyLayout& layout, const Bytes& series) {
   return series.empty() || codec::CheckTsuid(layout, series).ok();
 }
@@ -41,14 +41,15 @@ bool IsAnnotation(const Cell& cell) {
   return codec::ClassifyQualifier(cell.qualifier) == codec::CellClass::kAnnotation;
 }
 
-// Restricts the columns. Some of the remaining cells are not annotations, either.
+// Restricts the columns to those that may be annotations. Some of the remaining cells are not
+// annotations.
 void ChooseAnnotations(CellSelection* wanted) {
   wanted->column_min = Bytes(1, codec::kAnnotationPrefix);
   wanted->column_max = Bytes(1, codec::kAnnotationPrefix + 1);
 }
 
-/// The memory of a row's annotations after decoding, including the growth of the list that receives
-/// them.
+/// Returns the memory of a row's annotations after decoding, including the growth of the list that
+/// receives them.
 int64_t BytesOfAnnotations(const Row& row) {
   size_t bytes = 0;
   for (const Cell& cell : row.cells) bytes += 2 * sizeof(codec::Annotation) + 2 * cell.value.size();
@@ -149,7 +150,8 @@ Result<std::vector<codec::Annotation>> Annotations::Globals(int64_t start_s, int
   spec.table = options_.table;
   spec.family = kFamily;
   spec.start = KeyOf({}, BaseOf(start_s));
-  // Just after the last hour: rows of one base are followed by those of the next base.
+  // The scan stops just after the last hour, because rows of one base are followed by those of the
+  // next base.
   spec.stop = KeyOf({}, BaseOf(std::min(end_s, int64_t{UINT32_MAX}))) + '\0';
   ChooseAnnotations(&spec);
   spec.batch_bytes = kFetchBytes;
@@ -196,7 +198,8 @@ Result<uint64_t> Annotations::DeleteRange(const std::vector<std::string>& tsuids
   return deleted;
 }
 
-// All `owners` must have the same metric and salt.
+// Deletes the annotations of some series in a time range. All `owners` must have the same metric
+// and salt.
 Result<uint64_t> Annotations::DeleteOwned(const Owners& owners, int64_t start_ms, int64_t end_ms,
                                           RequestContext& context) {
   const auto base_at =
@@ -225,7 +228,7 @@ Result<uint64_t> Annotations::DeleteOwned(const Owners& owners, int64_t start_ms
   uint64_t deleted = 0;
   for (std::vector<Row> rows;;) {
     RETURN_IF_ERROR(cursor->Next(&rows));
-    // A fetch may return nothing for a long time.
+    // The context is checked here, because the scan may return no rows for a long time.
     RETURN_IF_ERROR(context.Check());
     if (rows.empty()) return deleted;
     std::vector<RowMutation> mutations;

@@ -1,7 +1,7 @@
 #pragma once
-// Stored annotations: reading and writing single ones, reading global ones of a range, deleting
-// ranges (opentsdb-schema.md §11, opentsdb-http-api.md §16). Annotations are cells of the data
-// table, in the rows of their series or in their own rows.
+// Reads and writes stored annotations, reads the global annotations of a time range, and deletes
+// those of a range (opentsdb-schema.md §11, opentsdb-http-api.md §16). Annotations are cells of the
+// data table, in the rows of their series or in their own rows.
 
 #include <cstdint>
 #include <map>
@@ -28,9 +28,9 @@ struct AnnotationsOptions {
 
 /// Thread-safe. Calls block on the store. TSUIDs are hexadecimal as the client wrote them; an odd
 /// number of digits is padded on the left, and "" means global. InvalidArgument: an impossible
-/// TSUID or time. A TSUID with an incomplete tag pair is refused only by writes. Store errors are
-/// passed on. Each call counts its work in `context` and fails with its errors. Results stay
-/// charged to the context.
+/// TSUID or time. A TSUID with an incomplete tag pair is refused only by writes. Each call also
+/// returns errors of the store. It reports its work to `context` and fails with its errors. Results
+/// stay charged to the context.
 class Annotations {
  public:
   /// `store` must outlive the object.
@@ -43,8 +43,8 @@ class Annotations {
 
   /// Merges the request into the stored annotation (codec::MergeAnnotation) and returns the new
   /// one. Returns nullopt and writes nothing if the request has nothing besides the annotation's
-  /// identity. Concurrent writers of one annotation all succeed, one after the other. Conflict: too
-  /// many lost races.
+  /// identity. If several threads write one annotation, all succeed, one after the other. Conflict:
+  /// other writers changed the annotation during each of many attempts.
   Result<std::optional<codec::Annotation>> Write(const codec::Annotation& request, bool replace,
                                                  RequestContext& context);
 
@@ -52,25 +52,25 @@ class Annotations {
   Status Delete(const std::string& tsuid, int64_t start_time, RequestContext& context);
 
   /// Returns global annotations in storage order. It reads the hours that [start, end] touches and
-  /// returns those with startTime ≥ start and *endTime* ≤ end. So open annotations that begin later
-  /// in the last hour are included (opentsdb-http-api.md §16.3). `start_s` and `end_s` are in
-  /// seconds and are compared with the stored numbers as they are. If the end is in milliseconds,
-  /// stored ends in milliseconds are admitted, too. InvalidArgument: end < start.
+  /// returns those with startTime ≥ start and *endTime* ≤ end. So annotations without an end are
+  /// included even if they begin after `end`, in its hour (opentsdb-http-api.md §16.3). `start_s`
+  /// and `end_s` are in seconds and are compared with the stored numbers, which may be in
+  /// milliseconds. InvalidArgument: end < start.
   Result<std::vector<codec::Annotation>> Globals(int64_t start_s, int64_t end_s,
                                                  RequestContext& context);
 
   /// Deletes the annotations of the series whose storage position is inside [start, end]
-  /// (milliseconds), and returns their number. "" means the global annotations. A series that is
-  /// given twice counts twice, because OpenTSDB looks for all annotations before it deletes any.
-  /// The rows of a metric are read once for all of its series. If one TSUID is invalid, nothing is
-  /// deleted. Annotations whose start in seconds is divisible by 1000 have another position
-  /// (opentsdb-schema.md §11.1) and are not found.
+  /// (milliseconds), and returns their number. "" means the global annotations. If a series is
+  /// given twice, its annotations are counted twice, because OpenTSDB finds all annotations before
+  /// it deletes any. The rows of a metric are read once for all of its series. If one TSUID is
+  /// invalid, nothing is deleted. Annotations whose start in seconds is divisible by 1000 have
+  /// another position (opentsdb-schema.md §11.1) and are not found.
   Result<uint64_t> DeleteRange(const std::vector<std::string>& tsuids, int64_t start_ms,
                                int64_t end_ms, RequestContext& context);
 
  private:
   struct Place;
-  using Owners = std::map<Bytes, uint64_t>;  // TSUIDs ("" = global), and how often each was given
+  using Owners = std::map<Bytes, uint64_t>;  // how often each TSUID ("" = global) was given
   Result<uint64_t> DeleteOwned(const Owners& owners, int64_t start_ms, int64_t end_ms,
                                RequestContext& context);
   [[nodiscard]] Result<Place> Locate(const std::string& tsuid, int64_t start_time) const;
@@ -81,8 +81,8 @@ class Annotations {
   const AnnotationsOptions options_;
 };
 
-/// Converts a hexadecimal TSUID to bytes; "" gives "". InvalidArgument: not hexadecimal.
-/// Unsupported: shorter than a metric UID, which OpenTSDB answers with 500.
+/// Converts a hexadecimal TSUID to bytes; "" gives "". InvalidArgument: the text is not
+/// hexadecimal. Unsupported: it is shorter than a metric UID, for which OpenTSDB sends 500.
 Result<Bytes> TsuidBytes(const KeyLayout& layout, const std::string& hex);
 
 }  // namespace hg::uid

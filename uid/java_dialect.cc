@@ -215,7 +215,7 @@ class Translator {
     return Escaped{Meaning::kSet, *set, negated};
   }
 
-  /// A reference has only as many digits as fit the number of groups so far.
+  /// Parses a reference to a group. It has only as many digits as fit the number of groups so far.
   Result<Escaped> Reference(int number) {
     while (IsDigit(Peek()) && number * 10 + (Peek() - '0') <= groups_)
       number = number * 10 + (Take() - '0');
@@ -304,8 +304,8 @@ class Translator {
   /// to the ']' of the whole class, which is not consumed.
   Result<std::string> Class(bool bracketed) {
     if (++depth_ > kDepthMax) return Wrong("classes nested too deeply");
-    std::string set;    // parts that cannot be in brackets
-    std::string items;  // parts that can
+    std::string set;    // parts of the class that cannot be in brackets
+    std::string items;  // parts of the class that can be in brackets
     const bool negated = bracketed && Peek() == '^';
     if (negated) Take();
     while (true) {

@@ -22,19 +22,20 @@ namespace {
 // match reaches the limit, a counted match follows, in which PCRE2 calls OnItem before each item of
 // the pattern.
 
-// The most that a quick match can cost, in steps of a RequestContext.
+// Maximum cost of a quick match, in steps of a RequestContext.
 constexpr uint64_t kQuickSteps = 8 << 20;
 // The number of pattern bytes that match nothing (\b\b\b…) and that PCRE2 passes in the time of one
 // step.
 constexpr size_t kPatternBytesPerStep = 8;
 constexpr uint32_t kQuickHeapKib = 256;
-// For counted matches: the most steps of one call, the steps per item of the pattern, and the steps
-// between two reports to the context.
+// Limits of counted matches: the maximum number of steps of one call, the steps per item of the
+// pattern, and the steps between two reports to the context.
 constexpr uint64_t kCountedSteps = 8 << 20;
 constexpr uint64_t kStepsPerItem = 16;
 constexpr uint64_t kStepsPerReport = 1 << 14;
 constexpr uint32_t kCountedHeapKib = 32 << 10;
-// Compiling to machine code pays off after many matches. Large patterns take too long to compile.
+// Number of matches after which a pattern is compiled to machine code, which pays off only after
+// many matches. Large patterns take too long to compile.
 constexpr uint32_t kMatchesBeforeJit = 256;
 constexpr size_t kJitCodeBytesMax = 8 << 10;
 // The cost of compiling a byte of a pattern, in steps.
@@ -87,7 +88,7 @@ size_t ReferenceBytes(const pcre2_callout_block& block, std::string_view pattern
   return begin == PCRE2_UNSET || end < begin ? 0 : end - begin;
 }
 
-/// PCRE2 calls it before each item that it tries. Counts the item and the text that the previous
+/// Called by PCRE2 before each item that it tries. Counts the item and the text that the previous
 /// item has passed.
 int OnItem(pcre2_callout_block* block, void* data) {
   Account& account = *static_cast<Account*>(data);
@@ -104,7 +105,7 @@ int OnItem(pcre2_callout_block* block, void* data) {
   return account.failure.ok() ? 0 : PCRE2_ERROR_CALLOUT;
 }
 
-/// Allocates memory for a counted match, and charges it before.
+/// Charges memory for a counted match, and allocates it.
 void* TakeMemory(size_t bytes, void* data) {
   Account& account = *static_cast<Account*>(data);
   account.failure = account.memory.Add(static_cast<int64_t>(bytes));
@@ -128,7 +129,7 @@ struct JavaPattern::Impl {
   Code code = NoCode();
   bool anchored = false;  // a match can start at one position of a text only
 
-  // Created when they are first needed.
+  // The following members are created when they are first needed.
   mutable std::atomic<uint32_t> matches{0};
   mutable std::once_flag jit_once, counted_once;
   mutable Code jit = NoCode(), counted = NoCode();

@@ -21,29 +21,29 @@ class JavaPattern {
   static constexpr size_t kBytesMax = 64 << 10;
 
   /// Compiles a pattern in UTF-8. The pattern is charged to `context` until the request ends.
-  /// InvalidArgument: says what is wrong and where, or that the pattern is too long. Also fails
-  /// with errors of `context`.
+  /// InvalidArgument: the pattern is invalid or too long; the message says what is wrong and where.
+  /// Also fails with errors of `context`.
   static Result<std::shared_ptr<const JavaPattern>> Compile(
       std::string_view pattern, RequestContext& context = RequestContext::Unlimited());
   ~JavaPattern();
   JavaPattern(const JavaPattern&) = delete;
   JavaPattern& operator=(const JavaPattern&) = delete;
 
-  // Texts are UTF-8.
+  // All texts of the following functions are UTF-8.
 
   /// Returns whether the pattern is found anywhere in `text`. Reports its work to `context`, also
-  /// during the match, and ends with errors of `context`. LimitExceeded: the match takes more work
-  /// than one match may (some ten milliseconds); the message names the pattern.
+  /// during the match, and ends with errors of `context`. LimitExceeded: the match needs more work
+  /// than the limit for one match (some ten milliseconds); the message names the pattern.
   Result<bool> Search(std::string_view text, RequestContext& context) const;
 
-  // The functions below have no context. A match that exceeds the limit counts as no match.
+  // The following functions have no context. A match that exceeds the limit counts as no match.
 
   /// Returns whether the pattern is found anywhere in `text`.
   [[nodiscard]] bool Search(std::string_view text) const;
   /// Returns a group (0 = the first in parentheses) of the first match in `text`. Returns nullopt
   /// if there is no match or no such group.
   [[nodiscard]] std::optional<std::string> Group(std::string_view text, int group) const;
-  /// The number of groups in parentheses.
+  /// Returns the number of groups in parentheses.
   [[nodiscard]] int group_count() const;
   /// Returns the pieces of `text` between matches without empty pieces at the end, or the whole
   /// text if there is no match. All matches of one call share the limit of one match. If it is

@@ -8,8 +8,8 @@
 namespace hg::uid {
 
 /// Returns the property as the inside of a PCRE2 bracket expression. Returns nullopt if Java has no
-/// such name, or if the name is a block without a range here. Script names are passed on; PCRE2
-/// refuses unknown ones.
+/// such name, or if the name is a block without a range here. Names of scripts are not checked
+/// here; PCRE2 refuses unknown ones.
 std::optional<std::string> JavaPropertySet(std::string_view name);
 
 }  // namespace hg::uid

@@ -24,7 +24,7 @@ class ObjectWriter {
   ObjectWriter& Null(std::string_view key);
   ObjectWriter& Number(std::string_view key, int64_t number);
   ObjectWriter& Flag(std::string_view key, bool flag);
-  /// Writes a number in the given notation, which must be valid JSON.
+  /// Writes a number as the given text, which must be valid JSON.
   ObjectWriter& NumberText(std::string_view key, std::string_view text);
   /// Starts a nested object, which ends with End.
   ObjectWriter& Begin(std::string_view key);

@@ -16,9 +16,9 @@ const Bytes kTsCounter = "ts_ctr";
 // The number of attempts of one write. Each failed attempt means that another writer succeeded.
 constexpr int kWriteAttempts = 10;
 
-// Reading or writing a cell takes microseconds, and so does looking up a name.
+// Cost of reading or writing a cell, or of looking up a name, in steps. It takes microseconds.
 constexpr uint64_t kStepsPerCell = 1 << 12;
-// The size at which a fetch of series ends.
+// Number of bytes after which a fetch of series ends.
 constexpr size_t kFetchBytes = 1 << 20;
 
 /// Returns the qualifier of an id's object. For metrics it is "metric_meta", although the qualifier
@@ -125,7 +125,7 @@ bool TsMeta::HasChanges() const {
 Metadata::Metadata(Store& store, Names& names, MetadataOptions options)
     : store_(store), names_(names), options_(std::move(options)) {}
 
-// Returns the object with default values.
+// Returns the object of an id with its name and default values.
 Result<UidMeta> Metadata::FindName(UidKind kind, const Bytes& id, RequestContext& context) {
   RETURN_IF_ERROR(context.Step(kStepsPerCell));
   UidMeta meta;

@@ -48,10 +48,13 @@ struct TsMeta {
   MetaText units{""}, data_type{""};
   int32_t retention = 0;                          // days; 0 = unlimited
   double max = std::nan(""), min = std::nan("");  // NaN = not set
-  bool max_said = false, min_said = false;  // in a request: the value is given, even if it is NaN
+  // In a request: whether the value is given, even if it is NaN.
+  bool max_said = false, min_said = false;
 
-  // Set when the object is read:
-  int64_t total_points = 0;   // the counter; it may only say that the series exists
+  // The following two members are set when the object is read.
+
+  // The counter of the series; if points are not counted, it only shows that the series exists.
+  int64_t total_points = 0;
   int64_t last_received = 0;  // time of the last write of the counter, in seconds
   UidMeta metric;
   std::vector<UidMeta> tags;  // key, value, key, value and so on
@@ -65,26 +68,27 @@ struct MetadataOptions {
   KeyLayout layout;
 };
 
-/// The size limit of a stored object of metadata or of a tree, in bytes of JSON. When trees sort a
-/// new series, they read such objects, so these must be cheap to read. Larger objects that another
-/// program stored are still read.
+/// The size limit of a stored object of metadata or of a tree, in bytes of JSON. The limit exists
+/// because such objects are read whenever a new series is placed in the trees. Larger objects that
+/// another program stored are still read.
 inline constexpr size_t kObjectBytesMax = 64 << 10;
-/// LimitExceeded: the JSON of the object is larger.
+/// Returns LimitExceeded if the JSON of the object is larger than kObjectBytesMax.
 Status CheckObjectSize(const std::string& json);
 
-/// What a reader of a series needs to know about the metric and the tags.
+/// Which metadata of the metric and the tags a reader of a series needs.
 enum class IdDetail : uint8_t {
   kNames,    // ids and names only
   kObjects,  // the stored objects, too
 };
 
-/// The memory that an object takes.
+/// Returns the memory of an object in bytes.
 int64_t BytesOf(const UidMeta& meta);
 int64_t BytesOf(const TsMeta& meta);
 
-/// Thread-safe. Calls block on the store. Concurrent writers of one object all succeed, one after
-/// the other. Conflict: too many lost races. LimitExceeded: the new object is larger than
-/// kObjectBytesMax. Each call counts its work in `context` and fails with its errors.
+/// Thread-safe. Calls block on the store. If several threads write one object, all succeed, one
+/// after the other. Conflict: other writers changed the object during each of many attempts.
+/// LimitExceeded: the new object is larger than kObjectBytesMax. Each call reports its work to
+/// `context` and fails with its errors.
 class Metadata {
  public:
   /// Both references must outlive the object.
@@ -97,10 +101,11 @@ class Metadata {
   /// Returns nullopt if the request gives no field. Errors are those of FindUid.
   Result<std::optional<UidMeta>> WriteUid(const UidMeta& request, bool replace,
                                           RequestContext& context);
-  /// Succeeds if there was nothing to delete.
+  /// Deletes the object of an id. Succeeds if there is none.
   Status DeleteUid(UidKind kind, const Bytes& id, RequestContext& context);
 
-  /// NotFound: nothing is stored. Corruption: an id of the series has no name.
+  /// Returns the object of a series. NotFound: nothing is stored. Corruption: an id of the series
+  /// has no name.
   Result<TsMeta> FindSeries(const Bytes& tsuid, RequestContext& context,
                             IdDetail detail = IdDetail::kObjects);
   /// Visits the objects of all series of the metric that have all pairs (tagk ‖ tagv), ordered by
@@ -113,7 +118,8 @@ class Metadata {
   /// Other errors are those of FindSeries.
   Result<std::optional<TsMeta>> WriteSeries(const TsMeta& request, bool replace,
                                             RequestContext& context);
-  /// Stores the request as it is, and a counter of zero if there is no counter.
+  /// Stores the request as the object of a series. If the series has no counter, stores a counter
+  /// of zero.
   Result<TsMeta> CreateSeries(const TsMeta& request, RequestContext& context);
   /// Deletes the object, but not the counter. Succeeds if there was nothing to delete.
   Status DeleteSeries(const Bytes& tsuid, RequestContext& context);

@@ -1,7 +1,6 @@
 #pragma once
-// The stored form of metadata objects: JSON with a fixed field order (opentsdb-schema.md §14).
-// Other writers must produce exactly this form. Otherwise OpenTSDB's later updates of the object
-// fail.
+// The stored form of metadata objects: JSON with a fixed field order (opentsdb-schema.md §14). All
+// writers must produce exactly this form, because OpenTSDB's updates compare the stored bytes.
 
 #include <string>
 
@@ -12,8 +11,8 @@
 namespace hg::uid {
 
 std::string EncodeUidMeta(const UidMeta& meta);
-/// Sets the stored fields and leaves the other fields unchanged. Corruption: not a JSON object, or
-/// a field has the wrong type.
+/// Sets the stored fields and leaves the other fields unchanged. Corruption: the bytes are not a
+/// JSON object, or a field has the wrong type.
 Status DecodeUidMeta(ByteView json, UidMeta* meta);
 
 std::string EncodeTsMeta(const TsMeta& meta);

@@ -1,5 +1,5 @@
 #pragma once
-// A cache of the names and ids of one kind.
+// A cache of the names and ids of one kind (metrics, tag keys or tag values).
 
 #include <atomic>
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -25,27 +25,28 @@ struct NameCacheOptions {
   /// evict the names that were not used for the longest time. 0 = no limit.
   uint64_t bytes_max = 0;
   /// If not null, the cache adds the bytes that it holds to this counter, and new names are exempt
-  /// from bytes_max. The code that assigns new names asks for their memory before
-  /// (NamesOptions::may_grow). If null, bytes_max applies to new names as well.
+  /// from bytes_max. In that case, the code that assigns ids to new names requests the memory
+  /// beforehand (NamesOptions::may_grow). If null, bytes_max applies to new names as well.
   std::shared_ptr<std::atomic<uint64_t>> charged = nullptr;
 };
 
-/// The heap memory of a text of this length, including the overhead of malloc.
+/// Returns the heap memory of a text of this length, including the overhead of malloc.
 constexpr uint64_t HeapBytesOf(size_t length) {
   constexpr size_t kInPlace = 15, kMalloc = 16;
   return length <= kInPlace ? 0 : length + kMalloc;
 }
 
-/// A map with a maximum number of entries (0 = no limit). Entries age in two generations, and the
-/// older generation is dropped as a whole. `heap_bytes` returns the heap memory of a value.
-/// Concurrent calls of Find are safe; all other calls need exclusive access.
+/// A map with a maximum number of entries (0 = no limit). It consists of a younger and an older
+/// generation of entries. When the younger one is full, the older one is dropped, and the younger
+/// one takes its place. `heap_bytes` returns the heap memory of a value. Concurrent calls of Find
+/// are safe; all other calls need exclusive access.
 template <typename Value, uint64_t (*heap_bytes)(const Value&)>
 class AgingMap {
  public:
   explicit AgingMap(size_t max) : half_(max == 0 ? 0 : max / 2 + max % 2) {}
 
   /// Returns nullptr if the key is unknown. Sets *elder if the entry is in the older generation;
-  /// call Keep then, or the entry will be dropped.
+  /// the caller must then call Keep, or the entry will be dropped with that generation.
   [[nodiscard]] const Value* Find(std::string_view key, bool* elder) const {
     *elder = false;
     if (const auto it = young_.find(key); it != young_.end()) return &it->second;
@@ -64,7 +65,7 @@ class AgingMap {
   void Set(std::string_view key, Value value) {
     Erase(key);
     const uint64_t bytes = BytesOf(key, value);
-    // The first entry beyond the limit starts a new generation.
+    // If the younger generation is full, the new entry starts a new generation.
     if (half_ != 0 && young_.size() == half_) Age();
     young_.insert_or_assign(std::string(key), std::move(value));
     young_bytes_ += bytes;
@@ -84,7 +85,7 @@ class AgingMap {
     young_bytes_ = old_bytes_ = 0;
   }
   [[nodiscard]] size_t size() const { return young_.size() + old_.size(); }
-  /// The approximate memory of all entries.
+  /// Return the approximate memory in bytes of all entries, and of the younger generation.
   [[nodiscard]] uint64_t bytes() const { return young_bytes_ + old_bytes_; }
   [[nodiscard]] uint64_t young_bytes() const { return young_bytes_; }
 
@@ -109,12 +110,12 @@ class AgingMap {
   uint64_t young_bytes_ = 0, old_bytes_ = 0;
 };
 
-/// Thread-safe. A hit takes one shared lock.
+/// Thread-safe. Looking up a cached name takes one shared lock.
 class NameCache {
  public:
   struct Entry {
     Bytes id;
-    bool shares_id = false;  // another name with the same stored bytes came first
+    bool shares_id = false;  // another name with the same stored bytes was cached first
   };
   struct Counts {
     uint64_t hits = 0, misses = 0, size = 0;
@@ -132,8 +133,8 @@ class NameCache {
   /// stays the name of the id.
   Entry Add(ByteView name, ByteView id);
   /// Adds a name that was read from the store. `changes` is the value of changes() before the read.
-  /// If a name was renamed or removed, or the cache was cleared since then, the data may be
-  /// outdated and is not cached.
+  /// If changes() differs now, names were renamed or removed or the cache was cleared, so the data
+  /// may be outdated. It is then not cached.
   Entry AddRead(ByteView name, ByteView id, uint64_t changes);
   [[nodiscard]] uint64_t changes() const { return changes_.load(std::memory_order_acquire); }
   void Rename(ByteView old_name, ByteView new_name, ByteView id);
@@ -141,7 +142,7 @@ class NameCache {
   void Clear();
   [[nodiscard]] Counts Count() const;
 
-  /// The approximate memory of a name of this length, for both directions.
+  /// Returns the approximate memory in bytes of a name of this length, for both directions.
   static uint64_t BytesOf(size_t name_length);
 
  private:
@@ -152,7 +153,7 @@ class NameCache {
 
   template <typename Map, typename Value>
   bool Find(Map& map, ByteView key, Value* out);
-  // These functions require mutex_, locked exclusively.
+  // Callers of the following functions must hold mutex_ exclusively.
   Entry AddLocked(ByteView name, ByteView id, bool remember);
   void KeepWithinBytesMax();
   void CountBytes();
@@ -160,11 +161,12 @@ class NameCache {
   const NameCacheOptions options_;
   std::atomic<uint64_t> hits_{0};
   std::atomic<uint64_t> misses_{0};
-  std::atomic<uint64_t> changes_{0};  // written only with mutex_ held
+  std::atomic<uint64_t> changes_{0};  // counts changes of names; written only while mutex_ is held
   mutable std::shared_mutex mutex_;
-  Ids ids_;               // guarded by mutex_
-  NamesOfIds names_;      // guarded by mutex_
-  uint64_t counted_ = 0;  // what this cache added to options_.charged; guarded by mutex_
+  Ids ids_;           // guarded by mutex_
+  NamesOfIds names_;  // guarded by mutex_
+  // Guarded by mutex_; the bytes that this cache has added to options_.charged.
+  uint64_t counted_ = 0;
 };
 
 }  // namespace hg::uid

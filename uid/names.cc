@@ -17,7 +17,8 @@
 namespace hg::uid {
 namespace {
 
-// OpenTSDB's limits are 3 and 10, but it decrements them before the first try.
+// Numbers of attempts. OpenTSDB's constants are 3 and 10, but it decrements them before the first
+// try.
 constexpr int kSequentialTries = 2;
 constexpr int kRandomTries = 9;
 
@@ -45,7 +46,7 @@ uint64_t SystemRandomBits() {
   return bits;
 }
 
-// Formats like Java's Arrays.toString for signed bytes.
+// Returns the bytes as Java's Arrays.toString prints signed bytes.
 std::string SignedBytes(ByteView id) {
   std::string out = "[";
   for (size_t i = 0; i < id.size(); ++i) {
@@ -101,7 +102,8 @@ class Kind {
 
   Result<Bytes> Find(ByteView name, RequestContext* context = nullptr);
   Result<std::optional<Bytes>> FindOrAllow(ByteView name);
-  // `allowed` is true if FindOrAllow has allowed the name.
+  // Returns the id of the name, and assigns one if there is none. `allowed` is true if FindOrAllow
+  // has allowed the name.
   Result<Bytes> FindOrAssign(ByteView name, bool allowed, bool* assigned);
   Result<std::string> NameOf(ByteView id, RequestContext* context);
   Status ForEach(ByteView prefix, size_t batch_rows, MemoryTally* tally,
@@ -119,10 +121,11 @@ class Kind {
   [[nodiscard]] Names::CacheStats Stats() const;
 
  private:
-  // Reads a name from the store. NotFound if it has no id, or is empty.
+  // Reads a name from the store. NotFound: the name has no id, or is empty.
   Result<NameCache::Entry> Load(ByteView name, RequestContext* context = nullptr);
   Result<Bytes> LoadOrAssign(ByteView name, bool* assigned);
-  // Returns the error if a new name may not get an id. Does not ask for memory.
+  // Returns the error if a new name may not get an id. Does not check whether there is memory for
+  // it.
   Status CheckNew(ByteView name);
   Result<Bytes> Assign(ByteView name, bool* assigned);
   // Makes one attempt. Returns nullopt if the id was taken and the caller should try again.
@@ -133,7 +136,7 @@ class Kind {
   [[nodiscard]] Status CheckLength(ByteView name) const;
   Status RenameReserved(ByteView old_name, ByteView new_name);
 
-  // Returns the value of the column of this kind, or nullopt.
+  // Returns the value of this kind's column in a row, or nullopt.
   Result<std::optional<Bytes>> ReadColumn(ByteView row, const Bytes& family,
                                           RequestContext* context = nullptr);
   Result<bool> PutIfAbsent(ByteView row, const Bytes& family, ByteView value);
@@ -146,7 +149,7 @@ class Kind {
                             std::string(new_name) + "\") on " + Describe() +
                             ": new name already assigned ID=" + SignedBytes(id));
   }
-  // Returns this object's name in OpenTSDB's messages.
+  // Returns the name of this kind in OpenTSDB's messages.
   [[nodiscard]] std::string Describe() const {
     return "UniqueId(" + options_.table + ", " + qualifier_ + ", " + std::to_string(width_) + ")";
   }
@@ -324,7 +327,7 @@ Result<std::optional<Bytes>> Kind::TryAssign(ByteView name, bool* assigned) {
   }
   ASSIGN_OR_RETURN(const bool forward_put, PutIfAbsent(stored, kForwardFamily, id));
   if (!forward_put) {
-    // Another writer was faster. The id of this attempt stays unused.
+    // Another writer has used the id first, so the id of this attempt stays unused.
     if (random_) random_collisions_.fetch_add(1, std::memory_order_relaxed);
     const Result<NameCache::Entry> winner = Load(name);
     if (!winner.ok()) {
@@ -451,7 +454,7 @@ Status Kind::RenameReserved(ByteView old_name, ByteView new_name) {
       store_.Mutate(options_.table, {{id, {PutCell(kReverseFamily, qualifier_, new_bytes)}}}));
   ASSIGN_OR_RETURN(const bool forward_put, PutIfAbsent(new_bytes, kForwardFamily, id));
   if (!forward_put) {
-    // The name was assigned meanwhile. It stays with its id, and this id gets its old name back.
+    // The name got an id meanwhile and keeps it. So the renamed id gets its old name back.
     const RowMutation back = {id, {PutCell(kReverseFamily, qualifier_, ToLatin1(old_name))}};
     RETURN_IF_ERROR(
         store_.CompareAndMutate(kReverseFamily, qualifier_, new_bytes, options_.table, back)
@@ -594,7 +597,7 @@ Result<Bytes> Names::AssignAllowed(UidKind kind, ByteView name) {
 }
 Status Names::AskForMemory(uint64_t bytes) const { return impl_->AskForMemory(bytes); }
 uint64_t Names::MemoryOf(size_t name_bytes) {
-  // The rows of both mappings in the memtable, and the cache entries.
+  // Memory of the rows of both mappings in the memtable, and of the cache entries.
   constexpr uint64_t kRowBytes = 192;
   return 2 * (kRowBytes + name_bytes) + NameCache::BytesOf(name_bytes);
 }

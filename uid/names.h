@@ -5,10 +5,11 @@
 //
 // Names are UTF-8 in this interface. They are stored as ISO-8859-1, with '?' for all other
 // characters, so two names may have the same stored bytes and share an id. As in OpenTSDB, the
-// process remembers the name that it met first and returns it. Find also finds the second name.
-// FindOrAssign refuses it, because nothing would keep the points of both apart. Suggest fails on a
-// row of which only another name is known. Telnet and import read ISO-8859-1 and convert it with
-// FromLatin1 (storage/model/name_text.h).
+// process remembers the first of these names that it has used, and returns it for the id. Find also
+// finds the id of the other name. FindOrAssign refuses the other name, because the points of both
+// would be in the same series. Suggest fails on a row if the process knows only another name with
+// the same bytes. Telnet and import read ISO-8859-1 and convert it with FromLatin1
+// (storage/model/name_text.h).
 
 #include <functional>
 #include <memory>
@@ -35,7 +36,7 @@ struct NamesOptions {
   std::function<uint64_t()> random_bits;
   NameCacheOptions cache;
   /// Decides whether a name may get an id (tsd.uidfilter.*). Called by several threads at once.
-  /// Empty = every name may.
+  /// Empty = every name may get an id.
   std::function<bool(UidKind kind, std::string_view name)> may_assign;
   /// Called before names get ids, with the memory in bytes that they will take
   /// (Embedded::MayAddSeries). If it fails, the caller gets the error and no id is used. Called by
@@ -45,40 +46,42 @@ struct NamesOptions {
   /// id is returned to a caller (tsd.core.meta.enable_realtime_uid). Called by several threads at
   /// once. May be empty.
   std::function<void(UidKind kind, const Bytes& id)> assigned;
-  /// Called when a new name is refused because all ids of its kind are used. Called by several
-  /// threads at once. May be empty.
+  /// Called when a new name is refused because all ids of its kind are already assigned. Called by
+  /// several threads at once. May be empty.
   std::function<void(UidKind kind, const Status& refusal)> ids_used_up;
 };
 
 /// The longest name in characters. A name is a row key, and HBase does not allow longer keys.
 inline constexpr size_t kNameLengthMax = 32767;
 
-/// Thread-safe. A cache miss blocks on the store; a hit takes one shared lock.
+/// Thread-safe. A call for a name that is not cached blocks on the store. For a cached name it
+/// takes one shared lock.
 class Names {
  public:
   /// `store` must outlive the object.
   Names(Store& store, NamesOptions options);
   ~Names();
 
-  /// Returns the UID of a name. NotFound: no such name ("No such name for 'metrics': 'x'").
-  /// Corruption: the stored UID has another width. A read of the store is done for `context`, and
-  /// fails with its errors; nullptr means no limits.
+  /// Returns the UID of a name. NotFound: the name does not exist ("No such name for 'metrics':
+  /// 'x'"). Corruption: the stored UID has another width. A read of the store is done for
+  /// `context`, and fails with its errors; nullptr means no limits.
   Result<Bytes> Find(UidKind kind, ByteView name, RequestContext* context = nullptr);
   /// Returns the UID of a name, and assigns the next id if there is none. Sets `*assigned` (may be
   /// nullptr) to true if it assigned an id. Concurrent callers of one name share one assignment.
-  /// InvalidArgument: all ids are used, may_assign refused the name, or the name is empty or too
-  /// long. Conflict: the stored bytes of the name belong to another name, or every id that was
-  /// tried was taken (the counter is behind the ids). Also fails with errors of may_grow.
+  /// InvalidArgument: all ids are assigned, may_assign refused the name, or the name is empty or
+  /// too long. Conflict: the stored bytes of the name belong to another name, or every id that was
+  /// tried is already in use (the counter of ids is too small). Also fails with errors of may_grow.
   Result<Bytes> FindOrAssign(UidKind kind, ByteView name, bool* assigned = nullptr);
 
-  // The same in two steps, for a group of names of which either all or none get ids.
+  // The following functions do the same as FindOrAssign in two steps. They are for a group of names
+  // of which either all or none get ids.
 
-  /// Returns the id, or nullopt if the name is new and FindOrAssign would assign an id. Fails like
-  /// FindOrAssign, but does not call may_grow.
+  /// Returns the id of a name, or nullopt if the name is new and FindOrAssign would assign an id.
+  /// Fails like FindOrAssign, but does not call may_grow.
   Result<std::optional<Bytes>> FindOrAllow(UidKind kind, ByteView name);
-  /// Asks may_grow for the memory of new names and returns its error.
+  /// Calls may_grow for the memory of new names and returns its error.
   [[nodiscard]] Status AskForMemory(uint64_t bytes) const;
-  /// The memory of a new name of that many bytes, for AskForMemory.
+  /// Returns the memory of a new name of that many bytes, as the argument of AskForMemory.
   static uint64_t MemoryOf(size_t name_bytes);
   /// Assigns an id to a name that FindOrAllow has allowed. Call AskForMemory before.
   Result<Bytes> AssignAllowed(UidKind kind, ByteView name);
@@ -87,38 +90,39 @@ class Names {
   Result<std::string> NameOf(UidKind kind, ByteView id, RequestContext* context = nullptr);
 
   /// Returns up to `max` names with the prefix, in byte order. An empty prefix means names whose
-  /// first byte is '!' … '}'. Corruption: for a row this process knows another name with the same
-  /// bytes (see above). Reports work and memory to `tally`, which may be nullptr, and fails with
-  /// its errors.
+  /// first byte is '!' … '}'. Corruption: for the stored bytes of a row, this process knows only
+  /// another name. Reports work and memory to `tally`, which may be nullptr, and fails with its
+  /// errors.
   Result<std::vector<std::string>> Suggest(UidKind kind, ByteView prefix, size_t max,
                                            MemoryTally* tally = nullptr);
 
-  /// Returns false to end the iteration.
+  /// Called for a name. Returns false to end the iteration.
   using NameVisitor = std::function<Result<bool>(std::string name)>;
-  /// Visits the names that Suggest would return, one by one, as a single scan reads them. Returns
-  /// the first error of `visit`.
+  /// Visits the names that Suggest would return, one by one, while a single scan reads them.
+  /// Returns the first error of `visit`.
   Status ForEach(UidKind kind, ByteView prefix, const NameVisitor& visit);
 
-  /// Returns false to end the iteration.
+  /// Called for a name and its id. Returns false to end the iteration.
   using IdVisitor = std::function<bool(UidKind kind, const std::string& name, ByteView id)>;
   /// Visits the names of all kinds that Suggest returns for an empty prefix, with the ids that Find
-  /// returns. Neither this cache nor the store's cache keeps them.
+  /// returns. They are added neither to the cache of names nor to the block cache of the store.
   Status ForEachId(const IdVisitor& visit);
 
-  /// Renames. NotFound: `old_name` does not exist. Conflict: `new_name` is taken, perhaps by a
-  /// concurrent assignment, which keeps it; or another rename of either name is in progress. Not
-  /// atomic. Other processes keep their cached names.
+  /// Gives the id of `old_name` the name `new_name`. NotFound: `old_name` does not exist. Conflict:
+  /// `new_name` has an id, perhaps since a concurrent assignment; or another rename of either name
+  /// is in progress. The change is not atomic. Other processes keep their cached names.
   Status Rename(UidKind kind, ByteView old_name, ByteView new_name);
-  /// Deletes the forward, reverse and metadata cells. Points stay. NotFound: unknown name.
+  /// Deletes a name: its forward, reverse and metadata cells. Points stay. NotFound: the name does
+  /// not exist.
   Status Delete(UidKind kind, ByteView name);
 
-  /// Reads at most `rows_max` rows into the cache: the names of all kinds that Suggest returns for
-  /// an empty prefix.
+  /// Reads names of all kinds into the cache, in at most `rows_max` rows. They are the names that
+  /// Suggest returns for an empty prefix.
   Status Preload(size_t rows_max);
   /// Returns the highest id that was assigned (the counter row), or 0 if there is none.
   Result<int64_t> HighestId(UidKind kind);
   void DropCaches();
-  /// Whether may_assign is set, so that some names may be refused an id.
+  /// Returns whether may_assign is set, so that some names may be refused an id.
   [[nodiscard]] bool filters() const;
 
   struct CacheStats {

@@ -1,6 +1,6 @@
 #pragma once
-// Updates the meta table for each stored point, if this is switched on. It writes a marker or a
-// counter per series, and a TSMeta object when a series is first seen (opentsdb-schema.md §14.3;
+// Updates the meta table for each stored point, if the settings enable this. It writes a marker or
+// a counter per series, and a TSMeta object when a series is first seen (opentsdb-schema.md §14.3;
 // OpenTSDB classes TSDB and TSMeta).
 
 #include <functional>
@@ -20,9 +20,9 @@ struct SeriesTrackerOptions {
   bool tracking = false;     // tsd.core.meta.enable_tsuid_tracking
   bool realtime_ts = false;  // tsd.core.meta.enable_realtime_ts
   bool incrementing =
-      false;  // tsd.core.meta.enable_tsuid_incrementing; counts only with realtime_ts
-  /// Called for each series whose object was stored, with the context of the request that brought
-  /// it. Called by several threads at once. Empty = no callback.
+      false;  // tsd.core.meta.enable_tsuid_incrementing; has an effect only with realtime_ts
+  /// Called for each series whose TSMeta object was stored, with the context of the request that
+  /// wrote the point. Called by several threads at once. Empty = no callback.
   std::function<Status(const Bytes& tsuid, RequestContext& context)> stored = {};
 };
 
@@ -33,8 +33,8 @@ class SeriesTracker {
   SeriesTracker(Store& store, const Clock& clock, SeriesTrackerOptions options);
 
   [[nodiscard]] bool enabled() const { return options_.tracking; }
-  /// Notes that a point of this series was stored. The end of the request stops only the callback
-  /// `stored`.
+  /// Records that a point of this series was stored. If the request has ended, its errors stop only
+  /// the callback `stored`, not the record.
   Status Note(const Bytes& tsuid, RequestContext& context);
 
  private:

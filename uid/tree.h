@@ -21,9 +21,9 @@ enum class TreeRuleType : uint8_t {
   kTagvCustom,
 };
 
-/// Returns "METRIC" and so on; "null" for kNone.
+/// Returns the name of the type, such as "METRIC"; "null" for kNone.
 std::string_view TreeRuleTypeName(TreeRuleType type);
-/// Ignores case. Returns kNone if there is no such type.
+/// Parses the name of a type in any case. Returns kNone if there is no such type.
 TreeRuleType ParseTreeRuleType(std::string_view word);
 
 /// One rule. Level and order are its position. In a request, a field with its default value means
@@ -38,13 +38,14 @@ struct TreeRule {
   std::string display_format;
 
   bool operator==(const TreeRule&) const = default;
-  /// Returns "[1:0:2:TAGK]": tree, level, order, type.
+  /// Returns a text such as "[1:0:2:TAGK]": tree, level, order, type.
   [[nodiscard]] std::string Label() const;
-  /// InvalidArgument: the type or a field that it needs is missing, or a pattern is invalid.
+  /// Checks whether the rule is complete. InvalidArgument: the type or a field that it needs is
+  /// missing, or a pattern is invalid.
   [[nodiscard]] Status Check() const;
 };
 
-/// Level → order → rule.
+/// The rules of a tree by level, and within a level by order.
 using TreeRules = std::map<int32_t, std::map<int32_t, TreeRule>>;
 
 inline constexpr int32_t kTreeIdMax = 65535;
@@ -59,7 +60,7 @@ struct Tree {
   TreeRules rules;  // stored in cells of their own
 };
 
-/// A series at the end of its path.
+/// A leaf of a tree: a series at the end of its path.
 struct TreeLeaf {
   std::string display_name;
   Bytes tsuid;
@@ -70,14 +71,14 @@ struct TreeBranch {
   std::vector<std::string> path;
   std::vector<TreeLeaf> leaves;
   std::vector<TreeBranch> branches;  // one level below
-  bool branches_known = false;       // `branches` is shown as a list even if it is empty
+  bool branches_known = false;       // whether `branches` is written as a list even if it is empty
 };
 
 /// Returns the row key of a branch: the tree id and a hash of each name below the root.
 Bytes TreeBranchKey(int32_t tree, const std::vector<std::string>& path);
 
-// Stored forms: JSON with a fixed field order. Decoding fails with Corruption if the object is
-// invalid.
+// The following functions convert to and from the stored form: JSON with a fixed field order.
+// Decoding fails with Corruption if the object is invalid.
 std::string EncodeTree(const Tree& tree);
 Status DecodeTree(ByteView json, Tree* tree);
 std::string EncodeTreeRule(const TreeRule& rule);

@@ -29,14 +29,16 @@ bool ReplaceAll(std::string_view token, std::string_view by, std::string* text) 
   return text->size() <= kTreeTextBytesMax;
 }
 
-/// A future branch, as OpenTSDB's TreeBuilder has it during its work.
+/// A branch that does not exist yet, in the form in which OpenTSDB's TreeBuilder has it during its
+/// work.
 struct Step {
   std::string name;  // "" = no rule of the level matched
   Step* child = nullptr;
   std::optional<std::string> leaf;
 };
 
-// The messages and the order of the work follow TreeBuilder.processRuleset.
+// Finds the path of one series. The messages and the order of the work follow
+// TreeBuilder.processRuleset.
 class PathFinder {
  public:
   PathFinder(const Tree& tree, const TsMeta& meta, bool with_messages, RequestContext& context)
@@ -69,10 +71,10 @@ class PathFinder {
   }
 
  private:
-  /// One level of rules, or one piece of a split value.
+  /// One step of the work: one level of rules, or one piece of a split value.
   struct Turn {
     Step* parent;    // the step of the previous turn
-    Step* previous;  // the current step before this turn
+    Step* previous;  // the current step of the previous turn
   };
 
   template <typename... Parts>
@@ -236,7 +238,7 @@ class PathFinder {
     return "custom tag [" + rule.custom_field + "] for rule: " + rule.Label();
   }
 
-  /// Returns nullptr if the series has no such value.
+  /// Returns the value that the rule refers to, or nullptr if the series has no such value.
   const std::string* ValueFor(const TreeRule& rule) {
     const bool by_key = rule.type == TreeRuleType::kTagk || rule.type == TreeRuleType::kTagkCustom;
     switch (rule.type) {
@@ -308,7 +310,7 @@ class PathFinder {
   const std::string tsuid_;
   TreePath path_;
   size_t message_bytes_ = 0, charged_bytes_ = 0;
-  uint64_t custom_fields_ = 0;  // compared but not reported yet
+  uint64_t custom_fields_ = 0;  // number of custom fields that were compared and not reported yet
   std::vector<Turn> turns_;
   std::deque<Step> steps_;
   Step root_{"ROOT", nullptr, {}};

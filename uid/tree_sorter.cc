@@ -43,7 +43,8 @@ bool RulesRefuse(StatusCode code) {
          code == StatusCode::kUnsupported;
 }
 
-// Only rules about custom fields read more of an id than its name.
+// Returns whether the tree has rules about custom fields. Only these rules read more of an id than
+// its name.
 bool ReadsIdObjects(const Tree& tree) {
   for (const auto& [level, rules] : tree.rules) {
     for (const auto& [order, rule] : rules) {

@@ -22,24 +22,24 @@ class TreeSorter {
   /// All references must outlive the object.
   TreeSorter(Store& store, Metadata& metadata, const Clock& clock, std::string tree_table);
 
-  /// Call this function after the object of a series was stored. The list of trees is read at most
-  /// once in five minutes, so a new tree gets series only after that. A tree is skipped without an
-  /// error if its rules fail for the series or take more than its share of the work that one series
-  /// may cause. If the request ends, its error is returned and the remaining trees do not get the
-  /// series (`tsdb uid treesync` adds it later).
+  /// Adds a series to all trees. Call this function after the TSMeta object of the series was
+  /// stored. The list of trees is read at most once in five minutes, so a new tree gets series only
+  /// after that. A tree is skipped without an error if its rules fail for the series, or if they
+  /// take too much work. If the request ends, its error is returned, and the series is not added to
+  /// the remaining trees; `tsdb uid treesync` adds it later.
   Status Sort(const Bytes& tsuid, RequestContext& context);
 
  private:
   struct EnabledTrees {
     std::vector<Tree> trees;
-    IdDetail detail = IdDetail::kNames;  // what the rules of these trees read
+    IdDetail detail = IdDetail::kNames;  // the metadata that the rules of these trees need
   };
   Result<std::shared_ptr<const EnabledTrees>> Enabled();
 
   Metadata& metadata_;
   const Clock& clock_;
   TreeStore store_;
-  std::mutex mutex_;  // guards the members below
+  std::mutex mutex_;  // guards the following members
   std::shared_ptr<const EnabledTrees> trees_;
   int64_t read_ms_ = 0;
 };

@@ -19,11 +19,11 @@ const Bytes kNotMatched = "tree_not_matched:";
 constexpr size_t kIdWidth = 2;
 constexpr int kTries = 10;  // attempts to apply a change while other writers interfere
 constexpr size_t kHashWidth = 4;
-// Reading or writing a cell takes microseconds.
+// Cost of reading or writing a cell, in steps. It takes microseconds.
 constexpr uint64_t kStepsPerCell = 1 << 12;
-// Parsing the JSON of a cell takes about a microsecond.
+// Cost of parsing the JSON of a cell, in steps. It takes about a microsecond.
 constexpr uint64_t kStepsPerObject = 1 << 10;
-// The size at which a fetch of branches ends.
+// Number of bytes after which a fetch of branches ends.
 constexpr size_t kFetchBytes = 1 << 20;
 
 Bytes TreeKey(int32_t id) {

@@ -17,15 +17,15 @@
 
 namespace hg::uid {
 
-/// Maps the TSUID of a series that was not placed to the series that already has its place, or to
-/// the reason why no rule matched.
+/// Maps the TSUID of each series that was not placed to the reason: the TSUID of the series that
+/// already has the same leaf, or why no rule matched.
 using TreeFailures = std::map<Bytes, std::string>;
 
 enum class TreeFailure { kCollision, kNotMatched };
 
-/// Thread-safe. Creating an object costs nothing. Calls block on the store. Each call counts its
-/// work in `context` and fails with its errors. Results stay charged to the context. LimitExceeded:
-/// a new definition or rule is larger than kObjectBytesMax.
+/// Thread-safe. The object holds no state, so it can be created for each use. Calls block on the
+/// store. Each call reports its work to `context` and fails with its errors. Results stay charged
+/// to the context. LimitExceeded: a new definition or rule is larger than kObjectBytesMax.
 class TreeStore {
  public:
   /// `store` must outlive the object.
@@ -37,34 +37,38 @@ class TreeStore {
   Result<std::vector<Tree>> List(RequestContext& context);
   /// Stores the definition under the next id. InvalidArgument: all ids are used.
   Result<Tree> Create(Tree tree, RequestContext& context);
-  // Changes use compare-and-set against what was read, and are retried after a change by another
-  // writer. Conflict: too many lost races.
+  // The following functions change objects by compare-and-set. If another writer has changed the
+  // object, they read it again and retry. Conflict: other writers changed it during each of many
+  // attempts.
 
-  /// Stores the definition, without rules, as `edit` changes it. `edit` is called once per attempt.
-  /// NotFound as in Find.
+  /// Reads the definition of a tree, changes it with `edit`, and stores it without rules. `edit`
+  /// may be called several times, each time with the newly read definition. NotFound: the tree does
+  /// not exist.
   Result<Tree> Update(int32_t id, const std::function<void(Tree*)>& edit, RequestContext& context);
-  /// Deletes branches, leaves and failures; with `definition` also the tree and its rules.
+  /// Deletes the branches, leaves and failures of a tree. With `definition`, also deletes the tree
+  /// and its rules.
   Status Purge(int32_t id, bool definition, RequestContext& context);
 
-  /// Stores the rule that `edit` returns for the stored rule at the position of `place`. `edit`
-  /// gets nullptr if there is no rule. It returns nullopt to change nothing. Its error is returned.
+  /// Changes the rule at the level and order of `place`. `edit` gets the stored rule, or nullptr if
+  /// there is none, and returns the rule to store, or nullopt to change nothing. It may be called
+  /// several times. If it fails, its error is returned.
   Result<std::optional<TreeRule>> UpdateRule(
       const TreeRule& place,
       const std::function<Result<std::optional<TreeRule>>(const TreeRule* stored)>& edit,
       RequestContext& context);
   Status DeleteRules(const std::vector<TreeRule>& rules, RequestContext& context);
 
-  /// Returns the branch of a row with its leaves, and the branches one level below it without
-  /// leaves. Returns nullopt if there is no such branch.
+  /// Returns the branch whose row has this key, with its leaves and with the branches one level
+  /// below it, which have no leaves in the result. Returns nullopt if there is no such branch.
   Result<std::optional<TreeBranch>> FindBranch(const Bytes& key, RequestContext& context);
   /// Returns the stored failures of a tree: all, or those of `tsuids`.
   Result<TreeFailures> Failures(int32_t id, TreeFailure kind, const std::vector<Bytes>& tsuids,
                                 RequestContext& context);
 
-  /// Places a series: stores missing branches and the leaf. If another series has the place, it
-  /// keeps it. The collision is recorded if `store_collisions` is set and the tree is configured to
-  /// store failures. If the rules fail, errors are those of FindTreePath, and only the root is
-  /// stored.
+  /// Places a series: stores missing branches and the leaf. If the leaf already belongs to another
+  /// series, it stays unchanged. This collision is recorded if `store_collisions` is set and the
+  /// tree is configured to store failures. If the rules fail, errors are those of FindTreePath, and
+  /// only the root is stored.
   Status Sort(const Tree& tree, const TsMeta& meta, bool store_collisions, RequestContext& context);
 
  private:

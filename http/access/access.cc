@@ -6,7 +6,7 @@
 namespace hg::http {
 namespace {
 
-/// Maximum verified passwords in the cache; beyond, the cache is emptied.
+/// Maximum number of verified passwords in the cache. When it is reached, the cache is emptied.
 constexpr size_t kProvedMax = 4096;
 
 bool Holds(const std::vector<std::string>& list, const std::string& item) {
@@ -41,8 +41,8 @@ Status Access::Load(std::string_view text) {
   }
   std::lock_guard lock(mutex_);
   users_ = std::move(users);
-  // Keeps verified passwords that are still valid. Otherwise all users would wait among clients
-  // that try wrong passwords.
+  // Keeps verified passwords that are still valid. If all were removed, every user would have to
+  // wait for a slow check, behind clients that try wrong passwords.
   for (auto proved = proved_.begin(); proved != proved_.end();) {
     proved->second = Renew(*users_, *proved->second);
     proved = proved->second == nullptr ? proved_.erase(proved) : std::next(proved);
@@ -56,7 +56,7 @@ std::shared_ptr<const Access::Users> Access::users() const {
   return users_;
 }
 
-/// Unambiguous, because names contain no colon.
+/// The key is unambiguous, because names contain no colon.
 Digest Access::KeyOf(const Credentials& said) const {
   return HmacSha256(key_, said.name + ":" + said.secret);
 }

@@ -28,7 +28,8 @@ struct Identity {
 };
 using IdentityPtr = std::shared_ptr<const Identity>;
 
-/// A request or telnet line that was refused for lack of access. Borrows its texts.
+/// A request or telnet line that was refused for lack of access. The texts belong to the caller of
+/// the listener.
 struct AccessRefusal {
   std::string_view remote, method, path;  // method and path are "" for a telnet line
   std::string_view user;                  // "": the client is not authenticated
@@ -58,15 +59,16 @@ class Access {
   void TellRefused(const AccessRefusal& refusal) const {
     if (refused_) refused_(refusal);
   }
-  /// Changes with each Load. An Identity from an earlier generation must be looked up again.
+  /// Returns a number that changes with each Load. An Identity that was looked up before the change
+  /// must be looked up again.
   [[nodiscard]] uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
 
-  /// Looks up credentials without slow work. Null: unknown, or a password that only Judge can
-  /// check.
+  /// Looks up credentials without computing a password hash. Returns null if they are unknown, or
+  /// if they hold a password that only Judge can check.
   [[nodiscard]] IdentityPtr Known(const Credentials& said);
   /// Checks credentials with the slow password hash. Returns null if they are wrong. The check
-  /// takes equally long for users that do not exist. Returns at once if Known finds the credentials
-  /// by now.
+  /// takes equally long for users that do not exist. If Known finds the credentials by then,
+  /// returns without computing a hash.
   [[nodiscard]] IdentityPtr Judge(const Credentials& said);
   /// Returns the user for a verified client certificate. `names` are the names in the certificate.
   /// The first of them that is the name of a user counts.

@@ -33,7 +33,7 @@ class ClientLimits {
   /// not recovered.
   std::shared_ptr<Writer> OfAddress(const std::string& address);
 
-  /// The number of remembered clients.
+  /// Returns the number of clients that the object remembers.
   [[nodiscard]] size_t clients();
   /// Number of points and of new series that were refused so far.
   [[nodiscard]] uint64_t refused_points() const { return counts_->points.load(); }
@@ -47,7 +47,7 @@ class ClientLimits {
 
   [[nodiscard]] std::shared_ptr<Client> Make(const std::string& name) const;
   /// Removes addresses whose limits have recovered, at most once per sweep interval. The caller
-  /// locks.
+  /// holds mutex_.
   void Sweep();
 
   const ClientLimitOptions options_;
@@ -57,7 +57,8 @@ class ClientLimits {
   std::mutex mutex_;
   // The following members are guarded by mutex_.
   std::unordered_map<std::string, std::shared_ptr<Client>> users_, addresses_;
-  std::shared_ptr<Client> others_;  // shared by all addresses beyond the maximum
+  // Shared by all addresses beyond the maximum number of remembered ones.
+  std::shared_ptr<Client> others_;
   int64_t swept_ns_ = 0;
 };
 

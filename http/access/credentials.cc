@@ -20,7 +20,7 @@ std::string TakeScheme(std::string_view* text) {
   return scheme;
 }
 
-/// False: not base64 of RFC 4648 §4 in groups of four characters.
+/// Decodes base64 of RFC 4648 §4 in groups of four characters. Returns false for any other text.
 bool DecodeBase64(std::string_view text, std::string* bytes) {
   if (text.empty() || text.size() % 4 != 0) return false;
   bytes->resize(text.size() / 4 * 3);

@@ -10,20 +10,21 @@ namespace hg::http {
 struct Credentials {
   enum class Kind { kNone, kPassword, kToken, kUnreadable };
   Kind kind = Kind::kNone;
-  std::string name;    // kPassword
+  std::string name;    // user name; only used with kPassword
   std::string secret;  // the password, or the token
 };
 
 /// Reads "Basic dXNlcjpwYXNz", "Bearer hg_…", and "Token hg_…" or "Token user:pass" of InfluxDB
-/// clients. The first word is not case-sensitive. An empty field is kNone, an unknown scheme
-/// kUnreadable.
+/// clients. The first word is not case-sensitive. The result is kNone for an empty field and
+/// kUnreadable for an unknown scheme.
 Credentials ReadAuthorization(std::string_view field);
 
 /// Reads "auth basic USER PASSWORD" or "auth bearer TOKEN", without the line end. OpenTSDB
-/// documents the first form for plug-ins; the password is the rest of the line.
+/// documents the first form for plug-ins. Its password is the rest of the line and may contain
+/// blanks.
 Credentials ReadAuthLine(std::string_view line);
 
-/// True if the line is an `auth` command.
+/// Returns true if the line is an `auth` command.
 bool IsAuthLine(std::string_view line);
 
 }  // namespace hg::http

@@ -14,15 +14,15 @@ bool IsNamedOrigin(std::string_view origin, const Options& options) {
                      [&](const std::string& domain) { return EqualIgnoringCase(domain, origin); });
 }
 
-/// The origin of "http://a.example/x?y" is "http://a.example".
+/// Returns the origin of a URL: of "http://a.example/x?y" it is "http://a.example".
 std::string_view OriginOf(std::string_view url) {
   const size_t scheme = url.find("://");
   if (scheme == std::string_view::npos) return url;
   return url.substr(0, url.find_first_of("/?#", scheme + 3));
 }
 
-/// The host name of a text with or without a port: "web", "1.2.3.4" or "[::1]"; "" if it is
-/// invalid.
+/// Returns the host name in a text with or without a port: "web", "1.2.3.4" or "[::1]". Returns ""
+/// if the text is invalid.
 std::string_view NameOf(std::string_view host) {
   size_t end = host.find(':');
   if (host.starts_with('[')) {

@@ -10,32 +10,34 @@
 
 namespace hg::http {
 
-/// True if Origin, Sec-Fetch-Site or Referer is present: a browser sent the request for a page.
+/// Returns true if Origin, Sec-Fetch-Site or Referer is present: a browser sent the request for a
+/// page.
 bool TellsOfPage(const Request& request);
 
-/// True if the origin is this server: the Host of the request, by HTTP or HTTPS.
+/// Returns true if the origin is this server: the Host of the request, by HTTP or HTTPS.
 bool IsOwnOrigin(const Request& request, std::string_view origin);
 
-/// True if tsd.http.request.cors_domains contains the origin or "*".
+/// Returns true if tsd.http.request.cors_domains contains the origin or "*".
 bool IsListedOrigin(std::string_view origin, const Options& options);
 
-/// What a "*" in tsd.http.request.cors_domains allows.
+/// What the entry "*" in tsd.http.request.cors_domains allows.
 enum class Star : uint8_t {
   kNobody,  // nothing: origins must be listed by name
   kOrigins  // every page that sends an Origin
 };
 
-/// The header field that names another site ("Origin: http://evil.example"). "" if no field does,
-/// or if tsd.http.request.cors_domains lists the site.
+/// Returns the header field that names another site, such as "Origin: http://evil.example". Returns
+/// "" if no field names another site, or if tsd.http.request.cors_domains lists that site.
 std::string ForeignSite(const Request& request, const Options& options, Star star);
 
-/// True for "localhost", a loopback address, or "".
+/// Returns true for "localhost", a loopback address, or "".
 bool IsThisMachine(std::string_view host);
 
-/// True if a daemon that only its own machine can reach may serve requests with this Host. A page
-/// of another site can make its own name resolve to 127.0.0.1, so that browsers treat the daemon as
-/// part of that site. This cannot be done with an IP address, with "localhost", or with a name in
-/// tsd.http.request.hosts. "" is allowed, because browsers always send a Host.
+/// Returns true if a daemon that only its own machine can reach may serve requests with this Host.
+/// A page of another site can make its own name resolve to 127.0.0.1, so that browsers treat the
+/// daemon as part of that site. This cannot be done with an IP address, with "localhost", or with a
+/// name in tsd.http.request.hosts. A request without Host ("") is allowed, because it cannot come
+/// from a browser: browsers always send one.
 bool IsKnownHost(std::string_view host, const Options& options);
 
 }  // namespace hg::http

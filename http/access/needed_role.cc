@@ -5,7 +5,7 @@
 namespace hg::http {
 namespace {
 
-/// The method that a handler will use (OverriddenMethod in http/api/arguments.h).
+/// Returns the method that a handler will use (OverriddenMethod in http/api/arguments.h).
 std::string EffectiveVerb(const Request& request) {
   const std::string* other = request.parameters.Find("method_override");
   if (request.method == Method::kGet && other != nullptr) return UpperCase(*other);

@@ -17,11 +17,12 @@ inline Role ForReaders(const Request&) { return Role::kRead; }
 inline Role ForWriters(const Request&) { return Role::kWrite; }
 inline Role ForAdmins(const Request&) { return Role::kAdmin; }
 
-/// kRead for GET and HEAD, kWrite for other methods. On GET, method_override replaces the method.
+/// Returns kRead for GET and HEAD, kWrite for other methods. A GET request counts as the method
+/// that its parameter method_override names.
 Role ForReadersByVerb(const Request& request);
 
 /// kRead for GET, HEAD and POST; kAdmin for other methods, because DELETE deletes the points that
-/// it reads. The handler checks a body's "delete" itself.
+/// it reads. The handler itself checks for the member "delete" in a body.
 Role ForQueries(const Request& request);
 
 /// kWrite for assigning ids, with any method; kAdmin for renaming, which affects all data;

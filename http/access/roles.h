@@ -1,6 +1,6 @@
 #pragma once
-// The permissions of clients. An endpoint or a telnet command needs one Role; a user has a set of
-// Roles (docs/security.md).
+// The permissions of clients. Each endpoint and each telnet command requires one Role. A user has a
+// set of Roles (docs/security.md).
 
 #include <cstdint>
 #include <string>
@@ -18,7 +18,7 @@ enum class Role : uint8_t {
   kAdmin = 8,
 };
 
-/// "read", "write" or "admin"; "user" and "anyone" for kUser and kAnyone.
+/// Returns "read", "write" or "admin"; for kUser and kAnyone "user" and "anyone".
 std::string_view RoleName(Role role);
 
 /// A set of roles. Immutable value.
@@ -33,7 +33,7 @@ class Roles {
   [[nodiscard]] constexpr Roles With(Role role) const {
     return Roles(bits_ | Bit(Role::kUser) | Bit(role));
   }
-  /// An administrator has every role.
+  /// Returns whether the set contains the role. A set with kAdmin contains every role.
   [[nodiscard]] constexpr bool Has(Role role) const {
     return role == Role::kAnyone || (bits_ & (Bit(role) | Bit(Role::kAdmin))) != 0;
   }
@@ -46,10 +46,11 @@ class Roles {
   uint8_t bits_ = 0;
 };
 
-/// Parses "read,write" in any order. InvalidArgument names an unknown word, or says that there is
-/// none.
+/// Parses "read,write" in any order. Returns InvalidArgument if a word is unknown, which the
+/// message names, or if the text has no words.
 Result<Roles> ParseRoles(std::string_view text);
-/// The text of a set of roles, in a fixed order. For an administrator, read and write are left out.
+/// Returns the text of a set of roles, in a fixed order. For an administrator, it leaves out read
+/// and write.
 std::string RolesText(Roles roles);
 
 }  // namespace hg::http

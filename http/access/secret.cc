@@ -18,7 +18,8 @@ namespace {
 
 static_assert(kPasswordBytesMax < CRYPT_MAX_PASSPHRASE_SIZE);
 
-/// libcrypt's hash of a password with a setting; "" if libcrypt refuses it.
+/// Returns libcrypt's hash of a password with a setting (algorithm, cost and salt), or "" if
+/// libcrypt refuses it.
 std::string Crypt(std::string_view password, const std::string& setting) {
   if (password.empty() || password.size() > kPasswordBytesMax) return {};
   std::string text(password);  // a copy that ends with NUL
@@ -78,7 +79,8 @@ Digest HmacSha256(const Digest& key, std::string_view text) {
 
 Digest RandomDigest() {
   Digest digest;
-  // Fails only if the system has no randomness; a digest of zeros would be guessable.
+  // This fails only if the system has no randomness. Without the check, the digest would be all
+  // zeros, which attackers could guess.
   INVARIANT(RAND_bytes(digest.data(), static_cast<int>(digest.size())) == 1);
   return digest;
 }

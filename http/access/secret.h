@@ -13,25 +13,25 @@ namespace hg::http {
 
 using Digest = std::array<unsigned char, 32>;
 
-/// Longer passwords are refused, because libcrypt does not accept them.
+/// Maximum length of a password in bytes. libcrypt does not accept longer ones.
 inline constexpr size_t kPasswordBytesMax = 511;
 
-/// Returns a crypt(5) hash of the password, with its setting and a new salt. InvalidArgument: the
-/// password is empty or too long.
+/// Returns a crypt(5) hash of the password with a new salt. The hash contains the algorithm, its
+/// cost and the salt. InvalidArgument: the password is empty or too long.
 Result<std::string> HashPassword(std::string_view password);
 
-/// True if the password has this hash, of any kind that crypt(5) supports. Slow on purpose;
+/// Returns true if the password has this hash, of any kind that crypt(5) supports. Slow on purpose;
 /// compares in constant time. False for a hash that cannot be read.
 bool PasswordMatches(std::string_view password, const std::string& hash);
 
-/// True if PasswordMatches supports the hash.
+/// Returns true if PasswordMatches supports the hash.
 bool IsPasswordHash(const std::string& hash);
 
 /// A new random token: "hg_" and 64 hexadecimal digits.
 std::string MakeToken();
 
 Digest Sha256(std::string_view text);
-/// Keyed hash: a digest reveals nothing without the key.
+/// Computes HMAC-SHA-256. Without the key, the digest reveals nothing about the text.
 Digest HmacSha256(const Digest& key, std::string_view text);
 Digest RandomDigest();
 

@@ -19,16 +19,18 @@ namespace hg::http {
 struct User {
   std::string name;  // letters, digits, and . _ - @, at most kUserNameBytesMax
   Roles roles;
-  std::vector<std::string> passwords;  // hashes
+  std::vector<std::string> passwords;  // hashes of passwords, as HashPassword returns them
   std::vector<std::string> tokens;     // SHA-256 digests in hexadecimal
 };
 
 inline constexpr size_t kUserNameBytesMax = 128;
 
-/// InvalidArgument says what is wrong with the name.
+/// Returns InvalidArgument if the name is empty, too long, or has a character that names must not
+/// have. The message says which.
 Status CheckUserName(std::string_view name);
 
-/// InvalidArgument names the line and the mistake.
+/// Parses the text of a user file. Returns InvalidArgument with the number of the first invalid
+/// line and its mistake.
 Result<std::vector<User>> ParseUserFile(std::string_view text);
 
 /// The text of a user file, with users in the given order. Comments are not kept.

@@ -87,7 +87,8 @@ void WriteSizes(const RegionInfo& sizes, JsonWriter* json) {
   json->Member("references", static_cast<int64_t>(sizes.references));
 }
 
-// `total`: each table is one element, with the sums of its regions.
+// Returns the regions as JSON. If `total` is set, each table is one element, with the sums of its
+// regions.
 Result<std::string> ListRegions(Store& store, const Parameters& parameters, bool total) {
   ASSIGN_OR_RETURN(auto tables, store.ListTables());
   if (const std::string* one = parameters.Find("table")) {
@@ -126,7 +127,7 @@ Result<std::string> ListRegions(Store& store, const Parameters& parameters, bool
   return text;
 }
 
-// Reads the whole table.
+// Counts rows and cells. It reads the whole table.
 Result<std::string> Count(Store& store, const Parameters& parameters) {
   ASSIGN_OR_RETURN(const std::string table, Required(parameters, "table"));
   ASSIGN_OR_RETURN(const TableCount count, CountTable(store, table));
@@ -221,7 +222,8 @@ Result<std::string> Drop(Store& store, const Parameters& parameters) {
   return std::string(kDone);
 }
 
-// The regions stay. A table of HBase has attributes that the descriptor does not hold.
+// Deletes all rows and keeps the regions. The table is not created anew from its descriptor,
+// because a table of HBase has attributes that the descriptor does not hold.
 Result<std::string> Truncate(Store& store, const Parameters& parameters) {
   ASSIGN_OR_RETURN(const TableDescriptor table, FindTable(store, parameters));
   if (!store.Capabilities().region_admin) {
@@ -256,8 +258,9 @@ Result<std::string> Merge(Store& store, const Parameters& parameters) {
   return std::string(kDone);
 }
 
-/// True if the client is on this machine. A proxy on this machine forwards requests of others: it
-/// adds a header, or passes on the host name that they used.
+/// Returns true if the client is on this machine. A proxy on this machine also forwards requests of
+/// other machines. Such a request has a header that the proxy added, or the host name that the
+/// client used.
 bool FromThisMachine(const Request& request) {
   const std::string_view remote = request.remote;
   const bool loopback =

@@ -23,14 +23,15 @@ struct Services;
 /// responses.
 void HandleAdmin(const Request& request, Services& services, ResponseWriter& out);
 
-/// True if the call changes how data is stored, so that it must be a POST.
+/// Returns true if the call changes how data is stored, so that it must be a POST.
 bool AdminChanges(std::string_view call);
 
-/// Runs one call on any store. Returns a JSON document with one line per element. Keys are texts as
-/// in storage/region/pre_split.h. Parameters:
+/// Runs one call on any store. Returns a JSON document with one line per element. Row keys are
+/// written as in storage/region/pre_split.h. Parameters:
 /// - table: optional for regions, sizes and compact (default: all tables), else required
-/// - split: region (any key in it; default: the first region, or that of `at`), at
-/// - merge: at
+/// - split: region (any key in it; default: the region of `at`, or the first one), at (the key
+///   where the second half begins)
+/// - merge: at (the key where two neighbouring regions meet)
 /// - create: families (http/wire/table_text.h), splits (comma-separated), uniform, hex
 /// - alter: families
 ///

@@ -17,17 +17,18 @@
 namespace hg::http {
 namespace {
 
-// Writing an annotation takes about a microsecond.
+// Cost of writing an annotation in the response, in steps. It takes about a microsecond.
 constexpr uint64_t kStepsPerAnnotation = 1 << 10;
 
-/// The annotation that the query string describes. InvalidArgument: an invalid time (500 in
-/// OpenTSDB).
+/// Returns the annotation that the query string describes. InvalidArgument: a time is invalid (500
+/// in OpenTSDB).
 Result<codec::Annotation> FromParameters(const Request& request, const Services& services) {
   const auto seconds = [&](std::string_view name) -> Result<int64_t> {
     const std::optional<std::string> text = NonEmptyParameter(request, name);
     if (!text) return 0;
     ASSIGN_OR_RETURN(const int64_t ms, ParseRequestTime(*text, services));
-    // Whole seconds, even for times given in milliseconds (opentsdb-http-api.md §16.2).
+    // The result is in whole seconds, even for times given in milliseconds (opentsdb-http-api.md
+    // §16.2).
     return ms / 1000;
   };
   codec::Annotation annotation;
@@ -39,7 +40,7 @@ Result<codec::Annotation> FromParameters(const Request& request, const Services&
   return annotation;
 }
 
-/// Reads the body, or the query string if there is no body. nullopt: an error was sent.
+/// Reads the body, or the query string if there is no body. Returns nullopt if it sent an error.
 std::optional<codec::Annotation> ReadRequest(const Request& request, const Services& services,
                                              ResponseWriter& out) {
   if (request.body.empty()) {
@@ -56,7 +57,8 @@ std::optional<codec::Annotation> ReadRequest(const Request& request, const Servi
   if (!body) return {};
   Result<codec::Annotation> annotation = ReadAnnotation(*body);
   if (annotation.ok()) return std::move(*annotation);
-  // Not 400: OpenTSDB returns the parser's error (opentsdb-http-api.md §16.2).
+  // The status is 500 and not 400, because OpenTSDB returns its parser's error
+  // (opentsdb-http-api.md §16.2).
   SendError(out, request, 500, annotation.status().message());
   return {};
 }
@@ -109,7 +111,8 @@ void Delete(const Request& request, Services& services, ResponseWriter& out) {
 
 void HandleOne(Method method, const Request& request, Services& services, ResponseWriter& out) {
   if (AnswerVerb({Get, Write, Delete}, method, request, services, out)) return;
-  // OpenTSDB reads the annotation before it checks the method.
+  // The request is read before the method is checked, because OpenTSDB does so and a bad request
+  // gets another error.
   if (ReadRequest(request, services, out)) SendMethodNotAllowed(out, request);
 }
 
@@ -122,7 +125,7 @@ void ListGlobals(const Request& request, Services& services, ResponseWriter& out
   const Result<int64_t> end_ms =
       ParseRequestTime(NonEmptyParameter(request, "end_time").value_or("0ms"), services);
   if (!end_ms.ok()) return SendError(out, request, 500, end_ms.status().message());
-  // The default end is the current time, which OpenTSDB uses in milliseconds here.
+  // If the request has no end, the end is the current time, which OpenTSDB takes in milliseconds.
   const int64_t end = *end_ms / 1000 == 0 ? services.clock.NowMs() : *end_ms / 1000;
 
   const auto found = services.annotations.Globals(*start_ms / 1000, end, *request.running);

@@ -11,7 +11,8 @@ struct Services;
 /// GET, POST, PUT, DELETE, method_override: one annotation. /bulk: many.
 void HandleAnnotation(const Request& request, Services& services, ResponseWriter& out);
 
-/// GET: the global annotations of a time range. All else as HandleAnnotation.
+/// GET: the global annotations of a time range. Other methods and paths are handled by
+/// HandleAnnotation.
 void HandleAnnotations(const Request& request, Services& services, ResponseWriter& out);
 
 }  // namespace hg::http

@@ -68,7 +68,7 @@ void WriteMany(const Request& request, Services& services, ResponseWriter& out, 
   SendJson(out, request, stored);
 }
 
-/// The non-empty words between commas.
+/// Returns the non-empty words between commas.
 std::vector<std::string> SplitAtCommas(std::string_view text) {
   std::vector<std::string> words;
   while (!text.empty()) {
@@ -79,7 +79,7 @@ std::vector<std::string> SplitAtCommas(std::string_view text) {
   return words;
 }
 
-/// Parses an optional time. False: an error was sent.
+/// Parses an optional time. If it is invalid, sends an error and returns false.
 bool ReadTime(const std::optional<std::string>& text, const Request& request,
               const Services& services, ResponseWriter& out, std::optional<int64_t>* ms) {
   if (!text) return true;

@@ -18,18 +18,19 @@ namespace hg::http {
 
 struct Services;
 
-/// The method after applying method_override, which works for GET only. nullopt: 405 was sent.
+/// Returns the method of the request. A GET request may name another method in the parameter
+/// method_override. If that method is unknown, sends 405 and returns nullopt.
 std::optional<Method> OverriddenMethod(const Request& request, ResponseWriter& out);
 
-/// The body as JSON. nullopt: an error was sent: 400 if the body is missing or does not parse, 500
-/// if it is null.
+/// Parses the body as JSON. On failure sends an error and returns nullopt: 400 if the body is
+/// missing or does not parse, 500 if it is the JSON value null.
 std::optional<JsonValue> RequireJsonBody(const Request& request, ResponseWriter& out);
 
 /// Sends 400 "Unable to parse the given JSON" for a document with the wrong structure.
 void SendBadJson(ResponseWriter& out, const Request& request, std::string_view details);
 
-/// The time zone with that id; an empty id is the configured time zone. InvalidArgument: unknown
-/// id.
+/// Returns the time zone with that id. An empty id means the configured time zone. InvalidArgument:
+/// unknown id.
 Result<query::TimeZone> RequestZone(const std::string& id, const Services& services);
 
 /// Parses a time of a query string or body (query/time_text.h) in the configured time zone. Returns
@@ -39,7 +40,7 @@ Result<int64_t> ParseRequestTime(std::string_view text, const Services& services
 /// Decodes hexadecimal digits. An odd number of digits is padded with 0 on the left.
 Result<Bytes> ParseHex(const std::string& text);
 
-/// The parameter; nullopt if it is absent or empty.
+/// Returns the parameter, or nullopt if it is absent or empty.
 std::optional<std::string> NonEmptyParameter(const Request& request, std::string_view name);
 
 }  // namespace hg::http

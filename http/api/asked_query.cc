@@ -13,7 +13,7 @@
 namespace hg::http {
 namespace {
 
-/// Checks before each write whether the query was ended.
+/// Forwards each write unless the query was ended.
 class WatchedWriter : public ResponseWriter {
  public:
   WatchedWriter(ResponseWriter& out, query::RunningRequest& query) : out_(out), query_(query) {}
@@ -45,7 +45,7 @@ class WatchedWriter : public ResponseWriter {
   bool sent_ = true;
 };
 
-/// The usual form of a header name: "user-agent" becomes "User-Agent".
+/// Returns a header name in its usual form: "user-agent" becomes "User-Agent".
 std::string Capitalized(std::string name) {
   bool first = true;
   for (char& c : name) {
@@ -106,8 +106,8 @@ void SendQueryFailure(const Request& request, Services& services, const Status& 
 void FailQuery(const Request& request, Services& services, const Status& status,
                query::RunningRequest& running, ResponseWriter& out) {
   if (QueryFailureStatus(status) == 400) {
-    // As in OpenTSDB (QueryRpc, its ErrorCB): of failures while the query runs, only an unknown
-    // name counts as invalid.
+    // OpenTSDB counts only an unknown name as an invalid query, of all failures while a query runs
+    // (the ErrorCB of its QueryRpc). The counters do the same.
     Counters& counters = services.counters;
     auto& counter =
         status.code() == StatusCode::kNotFound ? counters.query_invalid : counters.query_exceptions;

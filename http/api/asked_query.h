@@ -13,15 +13,16 @@
 namespace hg::http {
 
 /// Registers the request as this query, so that /api/stats/query shows it. InvalidArgument: an
-/// equal query of the same address is running, and both `refuse_repeats` and the options forbid
-/// that.
+/// equal query of the same client address is running, `refuse_repeats` is true, and the options do
+/// not allow simultaneous duplicates.
 Status BeginQuery(const Request& request, const query::Request& query, bool refuse_repeats = false);
 
 /// The HTTP status of a failed query. 400: client errors, unknown names and invalid data. 500:
-/// where OpenTSDB uses it. 413: limits. 503: other requests hold the memory. 424: storage errors.
+/// errors for which OpenTSDB uses it. 413: the query exceeds a limit. 503: other requests use the
+/// memory. 424: storage errors.
 int QueryFailureStatus(const Status& status);
 
-/// Returns the threads that may write the JSON of a response.
+/// Returns the threads that help to write the JSON of a large response.
 Printers PrintersOf(Services& services);
 
 /// Records the time that storage took for each sub-query (hbase.latency, method=scan).

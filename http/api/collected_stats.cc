@@ -12,7 +12,7 @@
 namespace hg::http {
 namespace {
 
-/// Parses "k=v k=v …"; may be empty.
+/// Parses tags in the form "k=v k=v …". The text may be empty.
 void AddTags(std::string_view text, std::vector<StatTag>* tags) {
   while (!text.empty()) {
     const std::string_view pair = text.substr(0, text.find(' '));

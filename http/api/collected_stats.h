@@ -19,11 +19,12 @@ using StatTag = std::pair<std::string, std::string>;
 struct Stat {
   std::string name;  // without "tsd."
   int64_t value = 0;
-  std::vector<StatTag> tags;     // tags of this number
+  std::vector<StatTag> tags;     // tags of this number, which OpenTSDB puts before the host tag
   std::vector<StatTag> classes;  // tags that OpenTSDB puts after the host tag
 };
 
-/// Latencies. /api/stats shows percentiles of them as numbers ("NAME_95pct").
+/// The latencies of one kind of operation. /api/stats shows percentiles of them as numbers
+/// ("NAME_95pct").
 struct LatencyStat {
   std::string name;  // without "tsd."
   std::vector<StatTag> tags;

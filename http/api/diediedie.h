@@ -8,7 +8,7 @@ namespace hg::http {
 
 struct Services;
 
-/// Any method: confirms, and stops the daemon after this reply was sent.
+/// Any method: replies with a confirmation, and stops the daemon after the reply was sent.
 void HandleDiediedie(const Request& request, Services& services, ResponseWriter& out);
 
 }  // namespace hg::http

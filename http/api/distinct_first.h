@@ -1,7 +1,7 @@
 #pragma once
-// Chooses which series a lookup with a limit returns if series with new tags come first. Grafana
-// fills its lists of tag keys and values from the first thousand series of a lookup. In TSUID
-// order, these may all belong to one host.
+// Chooses which series a lookup with a limit returns, so that the result has as many different tags
+// as possible. Grafana fills its lists of tag keys and values from the first thousand series of a
+// lookup. In TSUID order, these may all belong to one host.
 
 #include <cstddef>
 #include <unordered_set>
@@ -24,10 +24,12 @@ class DistinctFirst {
   DistinctFirst(const KeyLayout& layout, const SeriesMatcher& matcher, size_t limit,
                 MemoryTally* memory);
 
-  /// Offers the next series, in TSUID order. False: later series cannot change the result.
+  /// Offers the next series, in TSUID order. Returns false if no later series can change the
+  /// result.
   Result<bool> Offer(ByteView tsuid);
 
-  /// At most `limit` series: first the new ones, then others, each part in TSUID order.
+  /// Returns at most `limit` series: first those with new tags, then others, each group in TSUID
+  /// order.
   std::vector<Bytes> Chosen() &&;
 
  private:

@@ -33,8 +33,8 @@ constexpr size_t kPieceBytes = 32 << 10;
 constexpr int64_t kHourMs = 3600000;
 constexpr int64_t kDaySeconds = 86400;
 
-// The target comes from the client. The page contains it escaped, and a header value cannot contain
-// line ends (wire/request_head.h).
+// Sends a page that redirects to the home page. Its target comes from the client, so the page
+// contains it escaped; the header value cannot contain line ends (wire/request_head.h).
 void SendRedirect(const Request& request, ResponseWriter& out) {
   const size_t question = request.target.find('?');
   const std::string place =
@@ -50,9 +50,9 @@ void SendRedirect(const Request& request, ResponseWriter& out) {
   SendBody(out, 200, "text/html; charset=UTF-8", page);
 }
 
-/// HTTP status of a query that failed while it ran. Limits have the same status as at /api/query.
-/// Other failures, such as an unknown name, an infinity or duplicates, are 500, unlike at
-/// /api/query.
+/// Returns the HTTP status of a query that failed while it ran. Limits have the same status as at
+/// /api/query. Other failures, such as an unknown name, an infinity or duplicates, are 500, unlike
+/// at /api/query.
 int RunFailureStatus(const Status& status) {
   switch (status.code()) {
     case StatusCode::kLimitExceeded:
@@ -82,7 +82,7 @@ bool IsRelative(const std::optional<std::string>& time) {
   return !time || *time == "now" || time->ends_with("-ago");
 }
 
-/// True if a time is a date, so that the time zone matters.
+/// Returns true if a time is a date, so that the time zone matters.
 bool HasDate(const query::Request& request) {
   const auto date = [](const std::optional<std::string>& time) {
     return time && time->find_first_of("/:") != std::string::npos;
@@ -90,7 +90,7 @@ bool HasDate(const query::Request& request) {
   return date(request.start) || date(request.end);
 }
 
-/// Seconds for which caches may keep the reply.
+/// Returns for how many seconds caches may keep the reply.
 int64_t MaxAge(const query::ValidQuery& query, int64_t now_ms) {
   if (query.end_ms > now_ms) return 0;
   if (query.end_ms < now_ms - kHourMs && !IsRelative(query.request.start) &&
@@ -166,8 +166,9 @@ void SendNumbers(const Request& request, const query::ValidQuery& query,
   SendJson(out, request, body);
 }
 
-/// Which sub-queries use the right axis; the `o` parameters are in the order of the sub-queries.
-/// Options that the settings do not list are refused, because OpenTSDB passes them to gnuplot.
+/// Returns which sub-queries use the right axis. The `o` parameters are in the order of the
+/// sub-queries. Options that the settings do not list are refused, because OpenTSDB passes them to
+/// gnuplot.
 Result<std::vector<bool>> SecondAxes(const Request& request, size_t queries,
                                      const std::vector<std::string>& allowed) {
   std::vector<bool> second;

@@ -16,7 +16,7 @@ bool RefuseVerb(const Request& request, ResponseWriter& out) {
   return true;
 }
 
-/// The values of all statistics without tags, by name.
+/// Returns the values of all statistics without tags, by name.
 std::map<std::string, int64_t> UntaggedStats(Services& services) {
   std::map<std::string, int64_t> stats;
   if (services.collect_stats) {
@@ -28,7 +28,8 @@ std::map<std::string, int64_t> UntaggedStats(Services& services) {
   return stats;
 }
 
-/// A line that says which memory leaves none for new series; "" if new series are accepted.
+/// Returns a line that says which memory leaves no space for new series, or "" if new series are
+/// accepted.
 std::string SeriesRefusal(Services& services) {
   if (services.options.mode == Mode::kReadOnly) return {};
   auto stats = UntaggedStats(services);
@@ -49,7 +50,7 @@ Status Readiness(Services& services) {
     return Status::Unavailable("stopping");
   // In read-only mode it does not matter whether the store can take points.
   if (services.options.mode == Mode::kReadOnly) return {};
-  // An empty batch is refused like any other, and changes nothing.
+  // Appending an empty batch changes nothing, but it fails if other batches would fail.
   return services.points.Append({}).status();
 }
 

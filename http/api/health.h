@@ -12,13 +12,14 @@ namespace hg::http {
 
 struct Services;
 
-/// The statistic that is 1 once the daemon was told to stop.
+/// The name of a statistic that becomes 1 when the daemon is told to stop.
 inline constexpr std::string_view kStoppingStat = "stopping";
-/// The statistic that is 1 while new series are refused and no flush can change that.
+/// The name of a statistic that is 1 while new series are refused for lack of memory that no flush
+/// can free.
 inline constexpr std::string_view kSeriesFullStat = "storage.series.full";
 
-/// OK if the daemon can serve requests now; otherwise the error is the reason. Does not wait for
-/// disk I/O.
+/// Returns OK if the daemon can serve requests now. Otherwise the error is the reason. Does not
+/// wait for disk I/O.
 Status Readiness(Services& services);
 
 /// GET, HEAD: 200 if the process can send any reply. If there is no reply, the daemon must be

@@ -20,7 +20,8 @@ constexpr std::string_view kVersion = "1.8.0";
 constexpr std::string_view kJson = "application/json";
 constexpr size_t kShownBytesMax = 200;
 
-/// The statement from the query string, or from a form in the body. "": there is none.
+/// Returns the statement from the query string, or from a form in the body. Returns "" if there is
+/// none.
 std::string Statement(const Request& request) {
   if (const std::string* q = request.parameters.Find("q"); q != nullptr) return *q;
   Parameters form;

@@ -1,7 +1,7 @@
 #pragma once
-// The part of InfluxDB's API that its writers need (docs/ingestion.md). It has the slow path for
-// line protocol, and answers the requests that Telegraf and the client libraries send before they
-// write. The connection first tries the fast path (http/wire/influx_lines.h).
+// The part of InfluxDB's HTTP API that writing clients need (docs/ingestion.md). It includes the
+// slow path for line protocol, and the replies to requests that Telegraf and the client libraries
+// send before they write. The connection first tries the fast path (http/wire/influx_lines.h).
 
 #include "http/request.h"
 #include "http/response_writer.h"

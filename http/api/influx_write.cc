@@ -1,4 +1,4 @@
-// The slow path of /write and /api/v2/write (influx.h).
+// The slow path of the endpoints /write and /api/v2/write (influx.h).
 
 #include <map>
 #include <vector>
@@ -20,15 +20,17 @@
 namespace hg::http {
 namespace {
 
-/// Points per batch; their names are kept in memory meanwhile.
+/// Maximum points per batch. Their names are in memory until the batch is stored.
 constexpr size_t kBatchPoints = 8192;
-/// Lines between two checks whether the request was ended. The longest take a few milliseconds.
+/// Number of lines after which the code checks whether the request was ended. The longest lines
+/// take a few milliseconds in all.
 constexpr size_t kLinesPerCheck = 64;
-/// Long bodies are parsed in slices of this size.
+/// Size in bytes of the slices in which long bodies are parsed.
 constexpr size_t kSliceBytes = 1 << 20;
-/// Bytes per batch, because each field of a line repeats the name of its measurement.
+/// Maximum bytes of names per batch. This limit is needed because each field of a line repeats the
+/// name of its measurement.
 constexpr size_t kBatchBytes = size_t{16} << 20;
-/// Invalid lines that an error message describes; more are only counted.
+/// Maximum number of invalid lines that an error message describes. Further ones are only counted.
 constexpr size_t kNamedLinesMax = 20;
 constexpr size_t kReasonBytesMax = 400;
 /// A field with this name gets the name of the measurement alone. InfluxDB's listeners for other
@@ -65,7 +67,7 @@ class InfluxWrite {
       return SendStatus(out_, request_, committed);
     }
     if (!exhausted_.ok()) return SendWriteRefusal(out_, request_, exhausted_);
-    // Counted only now, because a client repeats a request that got 503.
+    // The text fields are counted at the end, because a client repeats a request that got 503.
     counters_.text_fields.fetch_add(text_fields_, std::memory_order_relaxed);
     if (bad_lines_ == 0) return SendBody(out_, 204, "", {});
     std::string text = "partial write: " + std::to_string(bad_lines_) + " of " +
@@ -105,10 +107,11 @@ class InfluxWrite {
     }
   }
 
-  /// Stores the parsed slice if all its series are known. False: nothing was stored.
+  /// Stores the parsed slice if all its series are known. Otherwise stores nothing and returns
+  /// false.
   bool StoreKnown() {
     if (known_.fields.empty()) return false;
-    Append();  // earlier lines first
+    Append();  // stores earlier lines first
     if (!refusal_.ok()) return true;
     const auto appended = services_.sink.AppendLines(known_.lines, known_.fields, write_);
     if (!appended.ok()) {
@@ -146,8 +149,8 @@ class InfluxWrite {
     }
     text_fields_ += parts.text_fields;
     if (parts.fields.empty()) return {};
-    // Checked before the first field is added: an invalid line is refused as a whole, but the loop
-    // below may store its first fields.
+    // The names are checked before the first field is added, because an invalid line must be
+    // refused as a whole.
     for (const InfluxField& field : parts.fields)
       if (!IsUtf8(field.name))
         return Status::InvalidArgument("the field \"" + field.name + "\" is no UTF-8");
@@ -209,7 +212,7 @@ class InfluxWrite {
 
   InfluxPoints known_;  // points of a slice
 
-  // For the current batch.
+  // The points of the current batch.
   ForeignPoints points_;
   std::vector<size_t> numbers_;  // line numbers of the points
 

@@ -22,7 +22,7 @@ namespace hg::http {
 namespace {
 
 constexpr int32_t kLimitDefault = 25;
-// Printing a series takes some microseconds if its names are cached.
+// Cost of printing a series, in steps. It takes some microseconds if the names are cached.
 constexpr uint64_t kStepsPerSeries = 1 << 12;
 
 struct LookupQuery {
@@ -35,7 +35,7 @@ struct LookupQuery {
 
 // ---- Reading the request ----
 
-/// nullopt: an error was sent.
+/// Reads the query string. If it is invalid, sends an error and returns nullopt.
 std::optional<LookupQuery> FromParameters(const Request& request, ResponseWriter& out) {
   LookupQuery query;
   const std::optional<std::string> expression = NonEmptyParameter(request, "m");
@@ -118,8 +118,9 @@ Result<LookupQuery> FromBody(JsonValue parsed) {
   return query;
 }
 
-/// distinct_first: series with new tags come first (distinct_first.h). `memory`: takes the memory
-/// of the result; it must outlive that.
+/// Finds the series of a lookup. `distinct_first`: series with new tags come first
+/// (distinct_first.h). The memory of the result is charged to `memory`, which must outlive the
+/// result.
 Result<std::vector<Bytes>> Find(const SeriesWanted& wanted, int32_t limit, bool distinct_first,
                                 Points& points, MemoryTally* memory, RequestContext& context) {
   if (limit > 0 && distinct_first) {
@@ -178,7 +179,7 @@ Status WriteSeries(ByteView tsuid, const KeyLayout& layout, uid::Names& names, J
   return {};
 }
 
-/// Writes the members before the results: the request as it was parsed.
+/// Writes the members that precede the results: the request as it was parsed.
 void WriteHead(const LookupQuery& query, float took_ms, JsonWriter* json) {
   json->Member("type", "LOOKUP");
   if (query.query) json->Member("query", *query.query);
@@ -199,13 +200,15 @@ void WriteHead(const LookupQuery& query, float took_ms, JsonWriter* json) {
   json->Float(took_ms);
 }
 
-// Reads the body of any kind of search. nullopt: an error was sent.
+// Reads the body of a search request of any kind. If it is invalid, sends an error and returns
+// nullopt.
 std::optional<LookupQuery> FromBody(const Request& request, ResponseWriter& out) {
   std::optional<JsonValue> body = ParsedBody(request, out);
   if (!body) return {};
   Result<LookupQuery> query = FromBody(std::move(*body));
   if (query.ok()) return std::move(*query);
-  // Not 400: OpenTSDB returns the parser's error (opentsdb-http-api.md §18.1).
+  // The status is 500 and not 400, because OpenTSDB returns its parser's error
+  // (opentsdb-http-api.md §18.1).
   SendError(out, request, 500, query.status().message());
   return {};
 }
@@ -255,7 +258,7 @@ void HandleLookup(const Request& request, Services& services, ResponseWriter& ou
     for (const Bytes& tsuid : *series) {
       RETURN_IF_ERROR(running.Step(kStepsPerSeries));
       const Status status = WriteSeries(tsuid, services.points.layout(), services.names, json);
-      // Not 404: in OpenTSDB an id without a name is an internal error.
+      // This is not reported as 404: in OpenTSDB an id without a name is an internal error.
       if (status.code() == StatusCode::kNotFound)
         return Status::Corruption(std::string(status.message()));
       RETURN_IF_ERROR(status);

@@ -8,7 +8,8 @@ namespace hg::http {
 
 struct Services;
 
-/// Checks that the body of any kind of search can be parsed. False: an error was sent.
+/// Checks that the body of a search request is JSON. If it is not, sends an error and returns
+/// false.
 bool CheckSearchBody(const Request& request, ResponseWriter& out);
 
 /// Returns the series with the given tags, from Hourglass's own index. The meta table is not used.

@@ -11,7 +11,7 @@ constexpr double kMillis = 0.001;  // seconds
 
 constexpr std::string_view kQueries = "Queries by outcome.";
 
-// In the order of docs/statistics.md.
+// The mappings are in the order of docs/statistics.md.
 constexpr StatMetric kMetrics[] = {
     {"connectionmgr.connections", "type=open", "hourglass_connections_open", kGauge,
      "Open connections."},

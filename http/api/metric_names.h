@@ -9,14 +9,15 @@
 
 namespace hg::http {
 
-/// Maps a number or latency (api/collected_stats.h), or those with one tag, to a metric. Static
-/// data.
+/// Maps one statistic (a number or latency of api/collected_stats.h) to a metric of /metrics. With
+/// `only`, maps only the numbers with one tag. The texts are static data.
 struct StatMetric {
   std::string_view stat;  // its name, without "tsd."
   /// If not "": a tag in the form "key=value". The entry then applies only to numbers with this
   /// tag, and the tag does not become a label.
   std::string_view only;
-  /// "" = the number is not shown, because it is always 0 here or another metric covers it.
+  /// The Prometheus metric. "" = /metrics leaves the number out, because it is always 0 in
+  /// Hourglass or another metric covers it.
   std::string_view metric;
   MetricType type = MetricType::kUntyped;
   std::string_view help = {};

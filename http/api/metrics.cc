@@ -22,10 +22,10 @@ MetricLabel LabelOf(std::string_view text) {
   return {std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};
 }
 
-/// For numbers without a mapping in metric_names.h.
+/// The mapping of numbers that metric_names.h does not have.
 constexpr StatMetric kUnnamed{};
 
-/// The mapping of a number or a latency.
+/// Returns the mapping of a number or a latency.
 const StatMetric& MetricOf(std::string_view stat, const std::vector<StatTag>& tags) {
   const auto fits = [&](const StatMetric& known) {
     if (known.stat != stat) return false;
@@ -62,7 +62,7 @@ struct Family {
 /// Collects the samples of each metric, which may come in any order.
 class Families {
  public:
-  /// The family for samples of the metric; nullptr: the metric is not shown.
+  /// Returns the family for samples of the metric, or nullptr if the metric is not shown.
   Family* Of(const StatMetric& known, const std::string& stat) {
     if (known.stat.empty()) {
       Family& family = by_name_[MetricName("hourglass." + stat)];

@@ -15,7 +15,8 @@ struct ObjectVerbs {
   void (*remove)(const Request& request, Services& services, ResponseWriter& out);
 };
 
-/// False: another method; nothing was sent.
+/// Calls the function for the method and returns true. For a method without a function, sends
+/// nothing and returns false.
 inline bool AnswerVerb(const ObjectVerbs& verbs, Method method, const Request& request,
                        Services& services, ResponseWriter& out) {
   switch (method) {

@@ -20,7 +20,8 @@ namespace {
 constexpr std::string_view kProtobuf = "application/x-protobuf";
 constexpr std::string_view kJson = "application/json";
 
-/// Resource attributes that distinguish processes and machines.
+/// Returns the resource attributes that become labels: those that distinguish processes and
+/// machines.
 OtlpNaming Naming() {
   return {{"service.name", "service.namespace", "service.instance.id", "host.name"}};
 }
@@ -60,7 +61,7 @@ class OtlpRequest {
   }
 
  private:
-  /// False: a reply was sent.
+  /// Reads the request. On failure sends a reply and returns false.
   bool Read(LabelledPoints* points) {
     if (!json_) {
       if (AddDataPoints(request_.body, Naming(), points, request_.memory)) return true;

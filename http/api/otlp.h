@@ -9,7 +9,8 @@ namespace hg::http {
 
 struct Services;
 
-/// Maximum size of an unpacked body in bytes. Parsing two bytes may take a hundred bytes of memory.
+/// Maximum size of an unpacked body in bytes. The limit is low because a body of two bytes per
+/// element can need a hundred bytes of memory per element when parsed.
 inline constexpr size_t kOtlpBytesMax = 16 << 20;
 
 /// POST only. 200: all valid points are stored; the response has the number of refused data points

@@ -32,9 +32,10 @@ std::string_view TypeOf(std::string_view name) {
   return "text/plain; charset=UTF-8";
 }
 
-// The sum includes this source file: after a 304 the browser uses the headers that it stored, and
-// some of them are not replaced. The tag is weak, because the same content is sent packed or not
-// (RFC 9110 §8.8.1).
+// Returns the tag of index.html. The sum in it includes this source file, because the headers may
+// change with this file: after a 304 the browser uses the headers that it stored, and some of them
+// are not replaced. The tag is weak, because the same content is sent packed or not (RFC 9110
+// §8.8.1).
 std::string EntityTag() { return "W/\"" + std::string(page::FilesSum()) + "\""; }
 
 void Send(const page::File& file, const Request& request, std::string_view cache_control,

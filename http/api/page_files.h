@@ -9,10 +9,12 @@
 
 namespace hg::http {
 
-/// The file for a path behind "/s/". nullptr: not a file of the page, or of another build.
+/// Returns the file of the web page for a path behind "/s/". Returns nullptr if this build of the
+/// page has no file with that path.
 const page::File* FindPageFile(std::string_view path);
 
-/// Sends a file of the page. Its content cannot change under that path, so browsers may cache it.
+/// Sends a file of the page. Browsers may cache it without limit, because another content always
+/// gets another path.
 void SendPageFile(const page::File& file, const Request& request, ResponseWriter& out);
 
 /// Sends index.html. Browsers request it each time, and get 304 if they have this build's file.

@@ -28,7 +28,8 @@ std::string_view PathOf(const Request& request) {
   return std::string_view(request.target).substr(0, request.target.find('?'));
 }
 
-/// The type of a file by its ending, otherwise by its first byte ('\0' if the file is empty).
+/// Returns the type of a file by its ending, otherwise by its first byte ('\0' if the file is
+/// empty).
 std::string_view TypeOfFile(std::string_view path, char first_byte) {
   struct Ending {
     std::string_view ending, type;

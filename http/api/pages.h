@@ -11,8 +11,8 @@ struct Services;
 /// Any method: the web page (http/page).
 void HandleHome(const Request& request, Services& services, ResponseWriter& out);
 
-/// GET, POST: the last lines of the log, or with `level` sets the log level. 400 if the process
-/// keeps no log lines in memory.
+/// GET, POST: returns the last lines of the log. With the parameter `level`, sets the log level
+/// instead. 400 if the process keeps no log lines in memory.
 void HandleLogs(const Request& request, Services& services, ResponseWriter& out);
 
 /// Any method: /s/<file> and /favicon.ico. Files of the web page take precedence over files in

@@ -1,6 +1,6 @@
 #pragma once
-// Bodies of endpoints where OpenTSDB returns its parser's error message (opentsdb-http-api.md
-// §16.2, §18).
+// Reads request bodies for endpoints where OpenTSDB returns its parser's error message
+// (opentsdb-http-api.md §16.2, §18).
 
 #include <optional>
 
@@ -10,8 +10,9 @@
 
 namespace hg::http {
 
-/// The body as JSON. nullopt: an error was sent: 500 if it does not parse, 400 if it is nested too
-/// deep. The nesting limit is Hourglass's own and is 400 everywhere.
+/// Parses the body as JSON. On failure sends an error and returns nullopt: 500 if it does not
+/// parse, 400 if it is nested too deep. The nesting limit does not exist in OpenTSDB; all endpoints
+/// report it with 400.
 std::optional<JsonValue> ParsedBody(const Request& request, ResponseWriter& out);
 
 }  // namespace hg::http

@@ -20,14 +20,14 @@ std::string ReadAll(const std::string& path) {
   return std::move(text).str();
 }
 
-/// The number after a name; 0 if the name is missing.
+/// Returns the number after a name in the text, or 0 if the name is missing.
 uint64_t NumberBehind(const std::string& text, std::string_view name) {
   const size_t at = text.find(name);
   if (at == std::string::npos) return 0;
   return std::strtoull(text.c_str() + at + name.size(), nullptr, 10);
 }
 
-/// Bytes of a line such as "MemTotal:  16316412 kB".
+/// Returns the bytes in a line such as "MemTotal:  16316412 kB".
 uint64_t MemoryLine(const std::string& text, std::string_view name) {
   return NumberBehind(text, name) * 1024;
 }
@@ -51,14 +51,15 @@ bool ReadStat(const std::string& path, StatFile* out) {
   return true;
 }
 
-// proc(5): fields 14 and 15, 18, 22, 23. Times are in clock ticks; the start time counts from boot.
+// Indexes of fields after the name (proc(5): fields 14 and 15, 18, 22, 23). Times are in clock
+// ticks; the start time is measured from boot.
 constexpr size_t kUserTimeField = 10, kSystemTimeField = 11;
 constexpr size_t kPriorityField = 14;
 constexpr size_t kStartTimeField = 18;
 constexpr size_t kVirtualBytesField = 19;
 
-/// The number of names in a directory, without "." and "..". Names that disappear meanwhile may be
-/// counted.
+/// Returns the number of names in a directory, without "." and "..". Names that disappear during
+/// the call may be counted.
 int64_t CountNames(const char* folder) {
   DIR* names = opendir(folder);
   if (names == nullptr) return 0;

@@ -11,7 +11,8 @@ namespace hg::http {
 struct ThreadStats {
   int id = 0;
   std::string name;
-  char state = 'S';  // as in /proc/<pid>/stat: R is running, S and D are waiting
+  // State of the process as in /proc/<pid>/stat: R is running, S and D are waiting.
+  char state = 'S';
   int priority = 0;
 };
 

@@ -46,7 +46,7 @@ class NewestSink : public promql::SampleSink {
     newest.value = values.back();
     return memory_.Step(1);
   }
-  /// The numbers of series begin at 0 for each selector.
+  /// Begins the series of a selector, whose numbers begin at 0.
   void BeginSelector() { base_ = all_.size(); }
 
   /// Sorts by name, then by labels. Removes series without a sample, and repeated ones.
@@ -82,7 +82,8 @@ bool InName(char c, bool first) {
 /// Writes the lines of a response.
 class FederateText {
  public:
-  /// `quotes`: names that need it are written in quotes; otherwise they are escaped.
+  /// Writes to `out`. `quotes`: names that contain special characters are written in quotes;
+  /// otherwise these characters are escaped.
   FederateText(bool quotes, ResponseWriter* out) : quotes_(quotes), out_(*out) {}
 
   void Write(const Newest& newest) {
@@ -105,7 +106,8 @@ class FederateText {
       instance = instance || label == kInstance;
       WriteLabel(&separator, NameText(label), value);
     }
-    // Without this label, the server that scrapes would set it to the address of this one.
+    // A sample without the label `instance` would get the address of this server from the server
+    // that scrapes it.
     if (!instance) WriteLabel(&separator, std::string(kInstance), "");
     text_ += "} ";
     promql::AppendScrapedText(newest.value, &text_);
@@ -113,7 +115,7 @@ class FederateText {
     constexpr size_t kBytesAtOnce = 32 << 10;
     if (text_.size() >= kBytesAtOnce) Send();
   }
-  /// Passes on the rest. False: the client is gone.
+  /// Passes the buffered text to the response. Returns false if the client is gone.
   bool Send() {
     alive_ = alive_ && out_.Write(text_);
     text_.clear();
@@ -133,7 +135,7 @@ class FederateText {
       } else if (quotes_) {
         return promql::Quoted(name);
       } else if ((static_cast<unsigned char>(c) & kContinuesMask) != kContinues) {
-        text.push_back('_');  // one for a character of several bytes
+        text.push_back('_');  // one '_' even for a character of several bytes
       }
     }
     return text;

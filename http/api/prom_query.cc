@@ -28,13 +28,13 @@ bool HasFormType(const Request& request) {
   return type != nullptr && LowerCase(*type).starts_with("application/x-www-form-urlencoded");
 }
 
-/// A parsed request. ReadQuery returns nullopt if it sent an error.
+/// A parsed request.
 struct Asked {
   Parameters parameters;
   std::string text;
   promql::ExprPtr expr;
   int64_t lookback_ms = 0;
-  size_t limit = SIZE_MAX;  // the most series of the result
+  size_t limit = SIZE_MAX;  // maximum number of series in the result
 };
 
 std::optional<Asked> ReadQuery(const Request& request, Services& services, ResponseWriter& out) {
@@ -45,7 +45,7 @@ std::optional<Asked> ReadQuery(const Request& request, Services& services, Respo
   if (const std::string* text = asked.parameters.Find("query")) asked.text = *text;
   const std::optional<int64_t> lookback_ms =
       PromDuration(asked.parameters, "lookback_delta", promql::QueryTimes().lookback_ms, out);
-  // `timeout` is validated but ignored: the settings limit the time.
+  // The parameter `timeout` is validated but has no effect, because the settings limit the time.
   if (!lookback_ms || !PromDuration(asked.parameters, "timeout", 0, out)) return {};
   asked.lookback_ms = *lookback_ms > 0 ? *lookback_ms : promql::QueryTimes().lookback_ms;
   const std::optional<size_t> limit = PromLimit(asked.parameters, out);
@@ -56,7 +56,7 @@ std::optional<Asked> ReadQuery(const Request& request, Services& services, Respo
   return asked;
 }
 
-/// The number of samples that the response prints; absent samples are not printed.
+/// Returns the number of samples that the response prints. Absent samples are not printed.
 uint64_t SamplesOf(const promql::Value& value) {
   uint64_t samples = value.scalar.size();
   for (const promql::VectorSeries& series : value.vector) {
@@ -85,8 +85,8 @@ struct Work {
     return {};
   }
 
-  /// Removes the series beyond the limit. Those of a range query are in the order of their labels.
-  /// Returns whether there were any.
+  /// Removes the series beyond the limit. The series of a range query are in the order of their
+  /// labels. Returns whether any series was removed.
   Result<bool> Truncate(size_t limit, bool range) {
     RETURN_IF_ERROR(evaluator.memory().Step(SamplesOf(value)));
     std::erase_if(value.vector, [](const promql::VectorSeries& one) {

@@ -6,7 +6,7 @@
 
 namespace hg::http {
 
-/// True if a request to /api/query is a PromQL query.
+/// Returns true if a request to /api/query is a PromQL query.
 bool AsksPromql(const Request& request);
 
 void HandlePromQuery(const Request& request, Services& services, ResponseWriter& out);

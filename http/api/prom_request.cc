@@ -42,7 +42,7 @@ ErrorKind KindOf(PromError error) {
   return {"internal", 500};
 }
 
-/// Error of a query that was parsed successfully.
+/// Returns the error type for the failure of a query that was parsed successfully.
 PromError ErrorOf(StatusCode code) {
   switch (code) {
     case StatusCode::kInvalidArgument:
@@ -70,7 +70,7 @@ std::optional<int64_t> Read(const Parameters& parameters, std::string_view name,
   return {};
 }
 
-/// The form in which lists of OpenTSDB queries show a PromQL query.
+/// Returns a PromQL query in the form in which lists of OpenTSDB queries show it.
 query::Request ListedAs(const PromQuestion& question) {
   query::Request request;
   request.start = std::to_string(question.start_ms);

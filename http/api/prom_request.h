@@ -35,21 +35,22 @@ void SendPromError(ResponseWriter& out, PromError error, std::string_view messag
 /// ended meanwhile.
 void SendParameterError(ResponseWriter& out, std::string_view name, const Status& why);
 
-/// The parameters of the query string, followed by those of a form in the body. nullopt: an error
-/// was sent.
+/// Returns the parameters of the query string, followed by those of a form in the body. On failure
+/// sends an error and returns nullopt.
 std::optional<Parameters> PromParameters(const Request& request, ResponseWriter& out);
 
-/// Parses a time or duration. `otherwise` is the value if the parameter is absent; without it the
-/// parameter is required. nullopt: an error that names the parameter was sent.
+/// Parses a time or duration. If the parameter is absent, returns `otherwise`; if that is nullopt,
+/// too, the parameter is required. On failure sends an error that names the parameter and returns
+/// nullopt.
 std::optional<int64_t> PromTime(const Parameters& parameters, std::string_view name,
                                 std::optional<int64_t> otherwise, ResponseWriter& out);
 std::optional<int64_t> PromDuration(const Parameters& parameters, std::string_view name,
                                     std::optional<int64_t> otherwise, ResponseWriter& out);
 
 /// Reads the parameter "limit", the maximum number of items in a result. Returns SIZE_MAX if it is
-/// absent or 0. nullopt: an error was sent.
+/// absent or 0. Returns nullopt if it sent an error.
 std::optional<size_t> PromLimit(const Parameters& parameters, ResponseWriter& out);
-/// The warning of a result that the limit has shortened.
+/// The warning of a result from which items were left out because of the limit.
 inline constexpr std::string_view kTruncated = "results truncated due to limit";
 
 /// The match[] parameters of a request; a series must match one of them.
@@ -61,29 +62,29 @@ struct PromSelectors {
 std::optional<PromSelectors> ReadPromSelectors(const Request& request, const Parameters& parameters,
                                                ResponseWriter& out);
 
-/// The rules for label names, and for series without tags.
+/// Returns the rules that turn tags into PromQL labels, and labels into tags.
 query::LabelNaming LabelNamingOf(const Options& options);
 
-/// The description of a running query in lists.
+/// A PromQL request, as lists of running queries show it.
 struct PromQuestion {
   std::string text;
   int64_t start_ms = 0, end_ms = 0;
 };
 
-/// A response. Owns everything that it needs.
+/// A computed response that was not sent yet. Owns everything that it needs.
 struct PromFound {
   std::function<void(JsonWriter*)> print;    // writes the "data" member
   std::vector<std::string> warnings, infos;  // written if not empty
 };
-/// Computes a response. The query is watched (query/running_request.h) and outlives the returned
-/// PromFound.
+/// Computes a response. The function reports its work to its argument, which outlives
+/// the returned PromFound.
 using PromFind = std::function<Result<PromFound>(query::RunningRequest&)>;
 
 /// Runs one query and sends its response.
 void AnswerProm(const Request& request, Services& services, const PromQuestion& question,
                 const PromFind& find, ResponseWriter& out);
 
-/// Writes a response. Owns everything that it needs.
+/// A function that writes a response. Owns everything that it needs.
 using PromWrite = std::function<void(ResponseWriter&)>;
 /// As AnswerProm, for responses in another form than JSON.
 void AnswerPromText(const Request& request, Services& services, const PromQuestion& question,

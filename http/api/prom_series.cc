@@ -33,7 +33,7 @@ struct Asked {
   size_t limit = SIZE_MAX;
 };
 
-/// nullopt: an error was sent.
+/// Reads the request. If it is invalid, sends an error and returns nullopt.
 std::optional<Asked> ReadAsked(const Request& request, Services& services, ResponseWriter& out) {
   const std::optional<Parameters> parameters = PromParameters(request, out);
   if (!parameters) return {};
@@ -236,7 +236,8 @@ void AnswerTexts(
   const auto find_texts = [&](query::RunningRequest& running) -> Result<PromFound> {
     promql::StoredSeries series(services.points, services.names, services.queries.options(),
                                 running, {}, LabelNamingOf(services.options));
-    const auto found = std::make_shared<TextSet>(&running);  // lives until it is printed
+    // Kept alive until the response is printed.
+    const auto found = std::make_shared<TextSet>(&running);
     RETURN_IF_ERROR(find(&series, &running, found.get()));
     PromFound answer;
     if (found->texts().size() > asked.limit) answer.warnings.emplace_back(kTruncated);

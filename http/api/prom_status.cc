@@ -22,7 +22,7 @@ namespace {
 /// it.
 constexpr std::string_view kSpokenVersion = "3.5.0";
 
-/// Paths below /api/v1 and what is always returned there.
+/// A path below /api/v1 that always returns the same text.
 struct Nothing {
   std::string_view path, data;
 };
@@ -36,7 +36,7 @@ constexpr Nothing kNothing[] = {
     {"targets/metadata", "[]"},
 };
 
-/// RFC 3339 in UTC with milliseconds.
+/// Returns a time in RFC 3339 form, in UTC with milliseconds.
 std::string TimeText(int64_t ms) {
   const std::chrono::sys_time<std::chrono::milliseconds> time{std::chrono::milliseconds(ms)};
   const auto day = std::chrono::floor<std::chrono::days>(time);
@@ -121,7 +121,7 @@ void HandlePromRuntimeInfo(const Request&, Services& services, ResponseWriter& o
   json.Member("reloadConfigSuccess", true);
   json.Member("lastConfigTime", start);
   json.Member("corruptionCount", 0);
-  // The members of Go's runtime: threads and cores are the nearest to them.
+  // Hourglass reports its threads and cores in the members for Go's runtime.
   json.Member("goroutineCount", static_cast<int64_t>(process.threads.size()));
   json.Member("GOMAXPROCS", static_cast<int64_t>(std::thread::hardware_concurrency()));
   json.Member("GOMEMLIMIT", int64_t{0});

@@ -6,8 +6,9 @@
 
 namespace hg::http {
 
-/// Returns empty lists of what Hourglass does not have: targets and what is scraped from them,
-/// rules, alerts and Alertmanagers. Clients that list these of all data sources get no error.
+/// Returns empty lists of targets, metadata of targets, rules, alerts and Alertmanagers, because
+/// Hourglass has none of them. Some clients request these lists from every data source and would
+/// show an error otherwise.
 void HandlePromNothing(const Request& request, Services& services, ResponseWriter& out);
 
 void HandlePromBuildInfo(const Request& request, Services& services, ResponseWriter& out);

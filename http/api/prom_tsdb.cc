@@ -45,7 +45,7 @@ class Counts {
   [[nodiscard]] size_t size() const { return counts_.size(); }
 
   using Count = std::pair<Bytes, uint64_t>;
-  /// The largest counts, in descending order.
+  /// Returns the largest counts, in descending order.
   [[nodiscard]] std::vector<Count> Largest(size_t limit) const {
     std::vector<Count> top(std::min(limit, counts_.size()));
     std::partial_sort_copy(counts_.begin(), counts_.end(), top.begin(), top.end(),
@@ -77,7 +77,7 @@ struct Found {
   Rows by_metric, values_of_label, by_pair;
 };
 
-/// Adds the row of "__name__", which is a label of every series, to a list in descending order.
+/// Adds a row for the label "__name__", which every series has, to a list in descending order.
 void AddRow(std::string name, uint64_t count, size_t limit, Rows* rows) {
   if (count == 0) return;
   const auto at = std::find_if(rows->begin(), rows->end(),
@@ -154,8 +154,8 @@ void Write(const Found& found, JsonWriter* json) {
   json->BeginObject();
   json->Member("numSeries", static_cast<int64_t>(found.series));
   json->Member("numLabelPairs", static_cast<int64_t>(found.pairs));
-  // Not known without reading every part. The times are those that Prometheus shows if it has no
-  // samples.
+  // These numbers are unknown, because they would require reading every part. The times are the
+  // values that Prometheus shows if it has no samples.
   json->Member("chunkCount", 0);
   json->Member("minTime", INT64_MAX);
   json->Member("maxTime", INT64_MIN);

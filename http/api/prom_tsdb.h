@@ -6,8 +6,8 @@
 
 namespace hg::http {
 
-/// Visits every series of the store. A store that does not list its series by number (HBase) has
-/// empty lists.
+/// Visits every series of the store. With HBase, the lists are empty, because that store does not
+/// number its series.
 void HandlePromTsdb(const Request& request, Services& services, ResponseWriter& out);
 
 }  // namespace hg::http

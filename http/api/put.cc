@@ -22,7 +22,8 @@
 namespace hg::http {
 namespace {
 
-// A rollup or histogram is stored immediately, and may wait for the log.
+// Number of rollups or histograms after which the code checks whether the request was ended. Each
+// of them is stored immediately, and may wait for the log.
 constexpr size_t kPointsPerCheck = 16;
 
 class PutRequest {
@@ -64,8 +65,8 @@ class PutRequest {
     SendError(out_, request_, status, message, details);
   }
 
-  /// Charges memory for a copy of the body and for the points that StoreLearning finds. False: the
-  /// owner of the share sends the refusal.
+  /// Charges memory for a copy of the body and for the points that StoreLearning finds. If that
+  /// fails, returns false; the owner of the share then sends the refusal.
   bool TakeMemory() {
     return request_.memory == nullptr || request_.memory->Take(2 * request_.body.size());
   }
@@ -102,7 +103,7 @@ class PutRequest {
   }
 
   /// Stores a regular body whose series are new, or not seen since the start, without building a
-  /// document. False: nothing was stored, and each point must be handled on its own.
+  /// document. Returns false if it stored nothing, so that each point must be handled separately.
   bool StoreLearning() {
     std::vector<SpelledPoint> points;
     if (!Parser().Parse(Padded(), &points) || points.empty()) return false;
@@ -133,14 +134,15 @@ class PutRequest {
     return parser;
   }
 
-  /// A copy of the body with the padding that the parser needs.
+  /// Returns a copy of the body with the padding that the parser needs.
   std::string& Padded() {
     padded_.reserve(request_.body.size() + kPutPadding);
     padded_ = request_.body;
     return padded_;
   }
 
-  /// opentsdb-http-api.md §8.2, rows 1–7. A valid point is added to named_; a rollup is stored.
+  /// Checks a point (opentsdb-http-api.md §8.2, rows 1–7). A valid point is added to named_; a
+  /// rollup is stored.
   PutOutcome TakePoint(size_t i) {
     NamedPoint named;
     std::string fault = CheckPutPoint(result_.points[i], kind_, &counters_, &named.value);
@@ -177,7 +179,7 @@ class PutRequest {
     return Judge(stored);
   }
 
-  /// opentsdb-http-api.md §9.2.
+  /// Stores a histogram (opentsdb-http-api.md §9.2).
   PutOutcome TakeHistogram(const PutPoint& point) {
     PointValue no_number;
     std::string fault = CheckPutPoint(point, kind_, &counters_, &no_number);
@@ -212,8 +214,8 @@ class PutRequest {
     return refusal_.ok();
   }
 
-  /// Stores the valid points and waits for the log. False: a reply was sent, because the store
-  /// refuses for now.
+  /// Stores the valid points and waits for the log. If the store refuses writes for now, sends a
+  /// reply and returns false.
   bool Store() {
     for (size_t k = 0; k < named_.size(); ++k) named_[k].tags = tags_[k];
     std::vector<Status> verdicts;
@@ -225,7 +227,7 @@ class PutRequest {
     return Commit(position);
   }
 
-  /// Waits for the log. False: a reply was sent.
+  /// Waits for the log. On failure sends a reply and returns false.
   bool Commit(PointSink::Position position) {
     const Status committed =
         CommitAndWait(services_.sink, position,
@@ -260,7 +262,8 @@ class PutRequest {
       case StatusCode::kExhausted:
       case StatusCode::kUnavailable:
       case StatusCode::kLimitExceeded:
-        // Refuses the whole request: a client that is told about single points would drop them.
+        // Refuses the whole request. If the reply listed single points as failed, clients would
+        // drop them.
         counters_.put_writes_blocked.fetch_add(1, std::memory_order_relaxed);
         refusal_ = verdict;
         return {std::string(verdict.message()), true};

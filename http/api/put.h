@@ -12,8 +12,9 @@ struct Services;
 /// POST only. Blocks.
 void HandlePut(const Request& request, Services& services, ResponseWriter& out);
 
-/// /api/rollup (opentsdb-http-api.md §9.1): the same document as /api/put, with additional checks.
-/// If rollups are not configured, each point is refused after the checks. POST only.
+/// /api/rollup (opentsdb-http-api.md §9.1): reads the same document as /api/put and checks the
+/// rollup fields, too. If rollups are not configured, it refuses each point after these checks.
+/// POST only.
 void HandleRollup(const Request& request, Services& services, ResponseWriter& out);
 
 /// /api/histogram (opentsdb-http-api.md §9.2). POST only. If histograms are not enabled: 503 for

@@ -1,6 +1,6 @@
 #pragma once
 // Responses of /api/put, /api/rollup and /api/histogram (opentsdb-http-api.md §8.3): no body, an
-// error, or the results of the points.
+// error, or a result for each point.
 
 #include <cstdint>
 #include <deque>
@@ -30,9 +30,10 @@ inline constexpr const char* kPutTimedOut = "Write timedout";
 struct PutResult {
   PutKind kind = PutKind::kPoints;
   PutFlags flags;
-  std::deque<PutPoint> points;  // only needed if some points were not stored
+  // The points of the request; only needed if some points were not stored.
+  std::deque<PutPoint> points;
   std::vector<PutOutcome> outcomes;
-  bool timed_out = false;    // for points whose error is kPutTimedOut
+  bool timed_out = false;  // the error is kPutTimedOut: the point was not stored before the timeout
   bool unprintable = false;  // a rollup point has a tag without a key, which OpenTSDB cannot print
 };
 

@@ -14,7 +14,7 @@
 
 namespace hg::http {
 
-/// True if the field is absent or empty.
+/// Returns true if the field is absent or empty.
 inline bool Missing(const std::optional<std::string>& field) { return !field || field->empty(); }
 
 /// Returns the error message of an invalid point and counts it; "" if the point is valid. Sets
@@ -22,15 +22,15 @@ inline bool Missing(const std::optional<std::string>& field) { return !field || 
 std::string CheckPutPoint(const PutPoint& point, PutKind kind, Counters* counters,
                           PointValue* value);
 
-/// The tags of a point that has tags. They borrow its texts.
+/// Returns the tags of a point that has tags. They borrow texts of `point`.
 std::vector<TagText> TagsOf(const PutPoint& point);
 
-/// Inserts a tag in the order of OpenTSDB's map, unless `value` is empty or the key exists. An
-/// existing value may have any case and is replaced by `value` if it is equal apart from case.
-/// Other values stay; the sink decides whether they are allowed.
+/// Inserts a tag in the order of OpenTSDB's map. Does nothing if `value` is empty or the key
+/// exists. If an existing value equals `value` apart from case, it is replaced by `value`. Other
+/// values stay; the sink decides whether they are allowed.
 void AddTag(const std::string& key, std::string value, PutPoint* point);
 
-/// Encodes a histogram for storage. InvalidArgument says what is wrong.
+/// Encodes a histogram for storage. The message of InvalidArgument says which field is invalid.
 Result<Bytes> EncodeHistogram(const PutPoint& point, uint8_t codec_id);
 
 }  // namespace hg::http

@@ -29,7 +29,7 @@ namespace {
 /// times as much memory, which would not be charged while the query waits.
 constexpr size_t kKeptBytesMax = 4096;
 
-// nullopt: an error was sent.
+// Reads the body. If it is invalid, sends an error and returns nullopt.
 std::optional<query::Request> FromBody(const Request& request, Services& services,
                                        query::FilterSet* filters, ResponseWriter& out) {
   std::optional<JsonValue> body = RequireJsonBody(request, out);
@@ -137,7 +137,7 @@ void HandleQuery(const Request& request, Services& services, ResponseWriter& out
                      "Deleting data is not enabled (tsd.http.query.allow_delete=false)");
   }
   std::string kind = request.Segment(1);
-  // On a loop, only work that can be abandoned without effects.
+  // On an event loop, only queries are tried that can be abandoned without effects.
   const bool plain = kind.empty() && request.method != Method::kDelete &&
                      !request.parameters.Has("method_override") && services.points.ReadsAskToWait();
   const bool promql = AsksPromql(request);

@@ -1,6 +1,6 @@
 #pragma once
-// /api/query and, by the third path segment, /api/query/last, exp and gexp (opentsdb-http-api.md
-// §10 to §13).
+// Handlers of /api/query. The third segment of the path selects /api/query/last, /api/query/exp or
+// /api/query/gexp (opentsdb-http-api.md §10 to §13).
 
 #include "http/services.h"
 #include "query/answer.h"

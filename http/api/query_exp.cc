@@ -45,7 +45,7 @@ Result<std::vector<query::ExpResult>> Evaluate(const Asked& asked, Services& ser
                                &running);
 }
 
-// nullopt: an error was sent.
+// Reads the request. If it is invalid, sends an error and returns nullopt.
 std::optional<Asked> Read(const Request& request, Services& services, ResponseWriter& out) {
   if (request.body.empty()) {
     SendError(out, request, 500, "Incoming data was null or empty");

@@ -6,7 +6,7 @@
 
 namespace hg::http {
 
-/// `delete_rows`: the request is a DELETE and the settings allow deletes.
+/// Handles /api/query/gexp. `delete_rows`: the request is a DELETE and the settings allow deletes.
 void HandleQueryGexp(const Request& request, Services& services, bool delete_rows,
                      ResponseWriter& out);
 

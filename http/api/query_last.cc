@@ -19,7 +19,7 @@
 namespace hg::http {
 namespace {
 
-// nullopt: an error was sent.
+// Reads the request. If it is invalid, sends an error and returns nullopt.
 std::optional<query::LastPointQuery> ReadAsked(const Request& request, Services& services,
                                                ResponseWriter& out) {
   if (request.method != Method::kPost) {
@@ -36,7 +36,8 @@ std::optional<query::LastPointQuery> ReadAsked(const Request& request, Services&
   return {};
 }
 
-/// The form in which /api/stats/query lists the request, among queries with times and functions.
+/// Returns the request in the form in which /api/stats/query lists it, among queries with times and
+/// functions.
 query::Request Shown(const query::LastPointQuery& asked) {
   query::Request out;
   out.start = "last";
@@ -56,7 +57,7 @@ void HandleQueryLast(const Request& request, Services& services, ResponseWriter&
   std::optional<query::LastPointQuery> asked = ReadAsked(request, services, out);
   if (!asked) return;
   if (asked->queries.empty()) return SendError(out, request, 400, "Missing sub queries");
-  // For metric queries a negative value silently counts as 0.
+  // A negative value is an error only for queries by TSUID. For metric queries it counts as 0.
   const auto by_tsuid = [](const query::LastPointSubQuery& sub) { return !sub.tsuids.empty(); };
   if (asked->back_scan_hours < 0 &&
       std::any_of(asked->queries.begin(), asked->queries.end(), by_tsuid)) {

@@ -33,7 +33,8 @@ std::string_view FilterType(MatchKind kind) {
   return "not_regexp";
 }
 
-/// The form in which /api/stats/query lists the request, among queries with tags and functions.
+/// Returns the request in the form in which /api/stats/query lists it, among queries with tags and
+/// functions.
 query::Request Shown(const std::vector<RemoteQuery>& queries) {
   query::Request out;
   for (const RemoteQuery& asked : queries) {

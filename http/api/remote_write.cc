@@ -15,7 +15,7 @@
 namespace hg::http {
 namespace {
 
-/// `labels`: a reusable buffer.
+/// Adds the samples of a series to `points`. `labels` is a buffer that is reused for all series.
 void AddSeries(const WrittenSeries& series, std::vector<Label>* labels, LabelledSink* points) {
   if (series.samples.empty() && series.histograms == 0) return;
   std::string_view metric;

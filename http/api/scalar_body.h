@@ -1,5 +1,5 @@
 #pragma once
-// Bodies in which every member is a text or can be used as one.
+// Reads request bodies that are JSON objects whose members are texts or can be converted to texts.
 
 #include <string>
 
@@ -7,7 +7,8 @@
 
 namespace hg::http {
 
-/// True if the body is an object of texts, numbers, booleans and nulls. False: 400 was sent.
+/// Returns true if the body is an object of texts, numbers, booleans and nulls. Otherwise sends 400
+/// and returns false.
 inline bool RequireScalars(const JsonValue& body, const Request& request, ResponseWriter& out) {
   if (!body.is_object()) {
     SendBadJson(out, request, "An object is expected");

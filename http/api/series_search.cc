@@ -6,7 +6,7 @@
 namespace hg::http {
 namespace {
 
-// Looking up a name may need a request to another machine.
+// Cost of looking up a name, in steps. It may need a request to another machine.
 constexpr uint64_t kStepsPerName = 1 << 10;
 constexpr uint64_t kStepsPerSeries = 64;
 
@@ -25,7 +25,7 @@ bool HasValue(const SeriesWanted& wanted, const KeyLayout& layout, ByteView tsui
 Result<SeriesWanted> ResolveSeries(const std::optional<std::string>& metric,
                                    const std::vector<TagWish>& tags, uid::Names& names,
                                    RequestContext& context) {
-  // Conditions take about as much memory as the request that contains them.
+  // Memory of a condition. Conditions take about as much memory as the request that contains them.
   constexpr size_t kConditionBytes = 4 * sizeof(TagClause);
   RETURN_IF_ERROR(context.Charge(static_cast<int64_t>(tags.size() * kConditionBytes)));
   SeriesWanted wanted;
@@ -35,7 +35,7 @@ Result<SeriesWanted> ResolveSeries(const std::optional<std::string>& metric,
   std::map<Bytes, TagClause> clauses;
   bool says_nothing = false;
   for (const TagWish& wish : tags) {
-    // Reported before any unknown name.
+    // This error takes precedence over any unknown name.
     for (const auto& name : {wish.key, wish.value})
       if (!TagWish::Any(name) && name->empty()) return Status::InvalidArgument("Missing UID name");
   }

@@ -15,16 +15,16 @@
 
 namespace hg::http {
 
-/// A condition with names resolved to ids.
+/// The condition of a series search, with names resolved to ids.
 struct SeriesWanted {
   Bytes metric;  // "" = any
   SeriesMatcher matcher;
-  // One of these values must occur under any key. Sorted; empty = no such condition.
+  // A series must have each of these tag values, under any key. Sorted; empty = no such condition.
   std::vector<Bytes> values;
 };
 
-/// metric: nullopt or "*" = any. NotFound: an unknown name. InvalidArgument: an empty name, or a
-/// condition without key and value.
+/// Resolves the names of a metric and its tags to ids. `metric`: nullopt or "*" = any metric.
+/// NotFound: an unknown name. InvalidArgument: an empty name, or a condition without key and value.
 Result<SeriesWanted> ResolveSeries(const std::optional<std::string>& metric,
                                    const std::vector<TagWish>& tags, uid::Names& names,
                                    RequestContext& context);

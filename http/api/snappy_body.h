@@ -17,12 +17,12 @@ inline constexpr std::string_view kProtobufType = "application/x-protobuf";
 
 struct SnappyBody {
   std::string bytes;         // unpacked
-  std::string_view message;  // the message type, one of those that were supported
+  std::string_view message;  // the message type in the request, one of `messages`
 };
 
 /// Unpacks the body. `messages`: the supported message types, such as "prometheus.WriteRequest"; a
-/// request that does not name its type has the first one. nullopt: an error was sent: 415 for
-/// another type, message or coding, 400 for a damaged block, 413 for more than bytes_max.
+/// request that does not name its type is read as the first of them. nullopt: an error was sent:
+/// 415 for another type, message or coding, 400 for a damaged block, 413 for more than bytes_max.
 std::optional<SnappyBody> RequireSnappyBody(const Request& request,
                                             std::initializer_list<std::string_view> messages,
                                             uint64_t bytes_max, ResponseWriter& out);

@@ -35,7 +35,7 @@ std::string FullHostName() {
   return full;
 }
 
-/// The tags of every point.
+/// Returns the tags that every point has.
 std::vector<StatTag> CommonTags(const Options& options) {
   std::vector<StatTag> tags;
   if (options.stats_canonical) {
@@ -105,7 +105,7 @@ void WriteMemory(JsonWriter* json, std::string_view name, uint64_t used, int64_t
   json->EndObject();
 }
 
-/// The document of OpenTSDB's JVM statistics, with this process's numbers.
+/// Returns the document of OpenTSDB's JVM statistics, with the numbers of this process.
 std::string ProcessJson(Services& services) {
   const ProcessStats process = ReadProcessStats();
   double load[1] = {0};

@@ -1,5 +1,6 @@
 #pragma once
-// Handlers of /api/stats and the paths below it, /stats, telnet `stats` (opentsdb-http-api.md §15).
+// Handlers of /api/stats and the paths below it and of /stats, and the output of the telnet command
+// `stats` (opentsdb-http-api.md §15).
 
 #include <string>
 
@@ -13,11 +14,11 @@ struct Services;
 /// GET, POST: /api/stats[/jvm|query|region_clients|threads]; other words are ignored.
 void HandleStats(const Request& request, Services& services, ResponseWriter& out);
 
-/// GET, POST: /stats as lines of text; with ?json as an array of lines.
+/// GET, POST: returns the statistics as lines of text; with ?json as an array of lines.
 void HandleStatsPage(const Request& request, Services& services, ResponseWriter& out);
 
-/// The output of telnet `stats`: per number a line "tsd.<name> <seconds> <value> <tag>=<value> …",
-/// ended by LF.
+/// Returns the output of the telnet command `stats`: a line "tsd.<name> <seconds> <value>
+/// <tag>=<value> …" for each number. Lines end with LF.
 std::string StatsText(Services& services);
 
 }  // namespace hg::http

@@ -29,8 +29,8 @@ constexpr int32_t kValuesShown = 25;
 constexpr int32_t kValuesMax = 10000;
 // Memory of one more value in a table that is half full, including the table's growth.
 constexpr int64_t kValueBytes = 64;
-// Looking up a name may need a request to another machine, so the query is checked after so many
-// lookups.
+// Cost of looking up a name, in steps. A look-up may need a request to another machine, so the
+// query must be checked after few of them.
 constexpr uint64_t kStepsPerName = 1 << 10;
 
 // An id as a number, to save memory with a million values. Ids have at most 8 bytes.
@@ -68,7 +68,7 @@ Status Add(ByteView tsuid, const KeyLayout& layout, MemoryTally* memory, Counts*
   return {};
 }
 
-/// The values with most series first, equal ones by id; at most `limit`.
+/// Returns at most `limit` values, those with most series first, and equal ones by id.
 std::vector<std::pair<uint64_t, Id>> Largest(const ValueCounts& values, size_t limit) {
   std::vector<std::pair<uint64_t, Id>> sorted;
   sorted.reserve(values.size());
@@ -104,7 +104,8 @@ Result<Shown> Named(UidKind kind, ByteView id, uint64_t series, query::NameMemo*
   return Shown{ToHexUpper(id), true, series};
 }
 
-/// Sorted by the names of the keys, followed by deleted ones by id.
+/// Replaces ids by names. The keys are sorted by name; keys whose names were deleted follow, sorted
+/// by id.
 Result<std::vector<ShownTag>> Name(const Counts& counts, size_t limit, const KeyLayout& layout,
                                    query::NameMemo* names, query::RunningRequest* running) {
   std::vector<ShownTag> tags;
@@ -158,7 +159,8 @@ void Write(const std::string& metric, uint64_t series, const std::vector<ShownTa
   json->EndObject();
 }
 
-/// The form in which /api/stats/query lists the request, among queries with times and functions.
+/// Returns the request in the form in which /api/stats/query lists it, among queries with times and
+/// functions.
 query::Request AsQuery(const SeriesExpression& asked) {
   query::Request out;
   out.start = "tags";

@@ -167,7 +167,7 @@ void Delete(const TreeRequest& asked, const Request& request, Services& services
   SendEmpty(out, 204);
 }
 
-// Here and below, the arguments are read before the method is checked, for all methods.
+// The handlers in this file read the arguments before they check the method.
 void HandleDefinition(const Request& request, Services& services, ResponseWriter& out) {
   const std::optional<TreeRequest> asked = ReadRequest(request, services, out);
   if (!asked) return;

@@ -1,4 +1,4 @@
-// /api/tree/branch, /api/tree/collisions, /api/tree/notmatched and /api/tree/test.
+// Handlers of /api/tree/branch, /api/tree/collisions, /api/tree/notmatched and /api/tree/test.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -43,7 +43,7 @@ Status AddWords(const std::string& text, std::vector<std::string>* words, Reques
   return {};
 }
 
-/// Reads the body, or the query string if there is no body. nullopt: an error was sent.
+/// Reads the body, or the query string if there is no body. Returns nullopt if it sent an error.
 std::optional<SeriesOfTree> ReadSeries(const Request& request, ResponseWriter& out) {
   SeriesOfTree asked;
   if (request.body.empty()) {
@@ -60,7 +60,7 @@ std::optional<SeriesOfTree> ReadSeries(const Request& request, ResponseWriter& o
     SendStatus(out, request, added);
     return {};
   }
-  // 500, although it is a client error: opentsdb-http-api.md §18.2.
+  // The status is 500, although it is a client error (opentsdb-http-api.md §18.2).
   const auto bad = [&](std::string_view why) {
     SendError(out, request, 500, why);
     return std::optional<SeriesOfTree>();
@@ -102,8 +102,8 @@ class SharedRoot {
 
   [[nodiscard]] const uid::TreeBranch& branch() const { return root_; }
 
-  /// `names`: as in TreePath. `refused`: the tree does not accept the series, but a leaf at the
-  /// root stays.
+  /// Adds the series to the result. `names`: as in TreePath. `refused`: the tree does not accept
+  /// the series, but a leaf at the root stays.
   Status Show(const std::vector<std::string>& names, const Bytes& tsuid, bool refused) {
     root_.branches.clear();
     if (names.size() == 1) RETURN_IF_ERROR(AddLeaf(names[0], tsuid));
@@ -123,7 +123,7 @@ class SharedRoot {
   }
 
  private:
-  /// Of leaves with the same name, the first one stays.
+  /// Adds a leaf, unless there is one with the same name.
   Status AddLeaf(const std::string& name, const Bytes& tsuid) {
     constexpr size_t kNodeBytes = 96;
     if (names_.contains(name)) return {};
@@ -236,7 +236,7 @@ void HandleTreeTest(const Request& request, Services& services, ResponseWriter& 
     if (!meta.ok()) return SendStatus(out, request, meta.status());
     if (tree->rules.empty()) return SendError(out, request, 500, "The tree has no rules");
     Result<uid::TreePath> path = uid::FindTreePath(*tree, *meta, true, running);
-    // OpenTSDB throws an exception here.
+    // The status is 500, because OpenTSDB throws an exception in this case.
     if (!path.ok() && path.status().code() == StatusCode::kUnsupported)
       return SendError(out, request, 500, path.status().message());
     if (!path.ok()) return SendStatus(out, request, path.status());
@@ -247,7 +247,7 @@ void HandleTreeTest(const Request& request, Services& services, ResponseWriter& 
     tested.messages = std::move(path->messages);
     tested.meta = std::move(*meta);
   }
-  // Of equal TSUIDs, the last result replaces the first one at its position.
+  // If the request has a TSUID several times, its last result takes the place of the first one.
   std::vector<uint32_t> hashes;
   std::vector<std::string> keys;
   std::map<std::string_view, size_t> places;  // index of each text in `keys`

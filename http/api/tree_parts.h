@@ -15,19 +15,23 @@ uid::TreeStore TreesOf(Services& services);
 
 /// Sends 400 "Unsupported HTTP request method".
 void SendUnsupportedMethod(ResponseWriter& out, const Request& request);
-/// Sends 400 with the message as details, too.
+/// Sends 400 with the message, and repeats the message as details.
 void SendTreeArgumentError(ResponseWriter& out, const Request& request, std::string_view message);
 
-/// The parameter treeid, 0 … 65535; 0 if it is absent. nullopt: an error was sent.
+/// Returns the parameter treeid, 0 … 65535; 0 if it is absent. If it is invalid, sends an error and
+/// returns nullopt.
 std::optional<int32_t> TreeIdParameter(const Request& request, ResponseWriter& out);
-/// The tree with that id. nullopt: the id is 0 or the tree does not exist, and an error was sent.
+/// Returns the tree with that id. If the id is 0 or the tree does not exist, sends an error and
+/// returns nullopt.
 std::optional<uid::Tree> RequireTree(int32_t id, const Request& request, Services& services,
                                      ResponseWriter& out);
-/// A required integer parameter. nullopt: an error was sent.
+/// Returns a required integer parameter. If it is absent or invalid, sends an error and returns
+/// nullopt.
 std::optional<int32_t> RequiredNumber(const Request& request, std::string_view name,
                                       ResponseWriter& out);
 
-/// True for GET, POST and PUT, also by method_override. False: an error was sent.
+/// Returns true for GET, POST and PUT, also if method_override names them. For other methods sends
+/// an error and returns false.
 bool RequireReadingVerb(const Request& request, ResponseWriter& out);
 
 void HandleTreeRule(const Request& request, Services& services, ResponseWriter& out);

@@ -1,4 +1,4 @@
-// /api/tree/rule and /api/tree/rules.
+// Handlers of /api/tree/rule and /api/tree/rules.
 #include <string>
 #include <vector>
 
@@ -19,7 +19,7 @@ using uid::TreeRuleType;
 
 constexpr uint64_t kStepsPerRule = 1 << 14;
 
-/// InvalidArgument names the invalid field.
+/// Reads a rule. The message of InvalidArgument has the invalid field.
 Result<TreeRule> ReadRule(JsonValue document, RequestContext& context) {
   const JsonValue value = ObjectOfOne(std::move(document), JsonValue::Kind::kNumber, "treeId");
   if (!value.is_object()) return Status::InvalidArgument("A rule must be an object");
@@ -65,11 +65,12 @@ Result<TreeRule> ReadRule(JsonValue document, RequestContext& context) {
 
 void SendBadRule(ResponseWriter& out, const Request& request, const Status& status) {
   if (status.code() != StatusCode::kInvalidArgument) return SendStatus(out, request, status);
-  // 500, although it is a client error: opentsdb-http-api.md §18.2.
+  // The status is 500, although it is a client error (opentsdb-http-api.md §18.2).
   SendError(out, request, 500, status.message());
 }
 
-/// Reads tree, level and order from the query string. nullopt: an error was sent.
+/// Reads tree, level and order from the query string. If one is invalid, sends an error and returns
+/// nullopt.
 std::optional<TreeRule> PlaceFromParameters(const Request& request, ResponseWriter& out) {
   TreeRule rule;
   const std::pair<const char*, int32_t*> places[] = {
@@ -114,7 +115,7 @@ std::optional<TreeRule> FromParameters(const Request& request, ResponseWriter& o
   return rule;
 }
 
-/// Reads the body, or the query string if there is no body. nullopt: an error was sent.
+/// Reads the body, or the query string if there is no body. Returns nullopt if it sent an error.
 std::optional<TreeRule> ReadRequest(const Request& request, ResponseWriter& out) {
   if (request.body.empty()) return FromParameters(request, out);
   std::optional<JsonValue> body = ParsedBody(request, out);
@@ -148,8 +149,8 @@ TreeRule Merge(TreeRule said, const TreeRule& stored) {
   return said;
 }
 
-/// The rule that replaces `stored` (may be null). nullopt: the request has no fields, or nothing
-/// changes.
+/// Returns the rule that replaces `stored`, which may be null. Returns nullopt if the request has
+/// no fields, or if nothing changes.
 Result<std::optional<TreeRule>> Changed(const TreeRule& said, const TreeRule* stored,
                                         bool replace) {
   TreeRule silent;
@@ -190,13 +191,14 @@ void WriteOne(const TreeRule& said, const Request& request, Services& services, 
   SendRule(out, request, **rule);
 }
 
-/// Reads the rules of a body: at least one, all of the same tree. nullopt: an error was sent.
+/// Reads the rules of a body: at least one, and all of the same tree. On failure sends an error and
+/// returns nullopt.
 std::optional<std::vector<TreeRule>> ReadRules(const Request& request, ResponseWriter& out) {
   const auto refuse = [&](int status, std::string_view why) {
     SendError(out, request, status, why);
     return std::optional<std::vector<TreeRule>>();
   };
-  // 500, although it is a client error: opentsdb-http-api.md §18.2.
+  // The status of errors is 500, although they are client errors (opentsdb-http-api.md §18.2).
   const std::optional<JsonValue> body = ParsedBody(request, out);
   if (!body) return {};
   if (body->is_null()) return refuse(400, "Missing tree rules");
@@ -228,7 +230,7 @@ std::optional<std::vector<TreeRule>> ReadRules(const Request& request, ResponseW
   return rules;
 }
 
-/// Deletes all rules of a tree. False: an error was sent.
+/// Deletes all rules of a tree. On failure sends an error and returns false.
 bool DeleteAll(const uid::Tree& tree, const Request& request, Services& services,
                ResponseWriter& out) {
   std::vector<TreeRule> all;

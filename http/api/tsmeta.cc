@@ -18,7 +18,7 @@
 namespace hg::http {
 namespace {
 
-// Looking up a name may need a request to another machine.
+// Cost of looking up a name, in steps. It may need a request to another machine.
 constexpr uint64_t kStepsPerName = 1 << 10;
 
 /// A series expression with its names resolved to ids.
@@ -27,8 +27,9 @@ struct NamedSeries {
   std::vector<Bytes> pairs;  // tagk ‖ tagv
 };
 
-/// NotFound: an unknown metric. Unsupported: an unknown tag, which OpenTSDB reports differently.
-/// Corruption: no metric (500 in OpenTSDB). InvalidArgument: other errors.
+/// Resolves a series expression. NotFound: an unknown metric. Unsupported: an unknown tag, which
+/// OpenTSDB reports differently. Corruption: there is no metric (500 in OpenTSDB). InvalidArgument:
+/// other errors.
 Result<NamedSeries> Resolve(const std::string& text, uid::Names& names, RequestContext& context) {
   ASSIGN_OR_RETURN(const SeriesExpression expression, ParseSeriesExpression(text));
   for (const TagWish& tag : expression.tags) {
@@ -103,7 +104,7 @@ void GetMany(const Request& request, Services& services, ResponseWriter& out) {
   });
 }
 
-/// nullopt: an error was sent.
+/// Reads the query string. If it is invalid, sends an error and returns nullopt.
 std::optional<TsMetaRequest> FromParameters(const Request& request, ResponseWriter& out) {
   const auto bad = [&](const std::string& name) {
     SendError(out, request, 400, "Unable to parse '" + name + "' value");
@@ -134,7 +135,7 @@ std::optional<TsMetaRequest> FromParameters(const Request& request, ResponseWrit
   return asked;
 }
 
-/// Reads the body, or the query string if there is no body. nullopt: an error was sent.
+/// Reads the body, or the query string if there is no body. Returns nullopt if it sent an error.
 std::optional<TsMetaRequest> ReadRequest(const Request& request, ResponseWriter& out) {
   if (request.body.empty()) return FromParameters(request, out);
   std::optional<JsonValue> body = RequireJsonBody(request, out);
@@ -145,8 +146,8 @@ std::optional<TsMetaRequest> ReadRequest(const Request& request, ResponseWriter&
   return {};
 }
 
-/// POST and PUT of a series named by `m`. Its object is created if it does not exist and
-/// create=true is given.
+/// Handles POST and PUT of a series named by `m`. If the series has no object, creates one only if
+/// the request has create=true.
 void WriteByName(const Request& request, Services& services, ResponseWriter& out,
                  uid::TsMeta fields, bool replace) {
   const std::optional<std::string> text = NonEmptyParameter(request, "m");
@@ -182,7 +183,7 @@ void Write(const Request& request, Services& services, ResponseWriter& out, bool
   if (!asked) return;
   if (asked->tsuid.empty())
     return WriteByName(request, services, out, std::move(asked->fields), replace);
-  // Checked before the series is looked up.
+  // The fields are checked before the series is looked up.
   if (!asked->fields.HasChanges()) return SendEmpty(out, 304);
   Result<Bytes> tsuid = ParseHex(asked->tsuid);
   if (!tsuid.ok()) return SendArgumentError(out, request, tsuid.status());

@@ -44,7 +44,7 @@ std::vector<AssignList> AssignFromParameters(const Request& request) {
   std::vector<AssignList> lists;
   for (const auto& [word, kind] : kTypes) {
     const std::optional<std::string> text = NonEmptyParameter(request, word);
-    // As String.split: trailing commas are ignored; other empty parts count as names.
+    // As in Java's String.split, trailing commas are ignored, and other empty parts count as names.
     if (!text || text->find_first_not_of(',') == std::string::npos) continue;
     AssignList& list = lists.emplace_back();
     list.type = word;
@@ -59,7 +59,7 @@ std::vector<AssignList> AssignFromParameters(const Request& request) {
   return lists;
 }
 
-/// nullopt: an error was sent.
+/// Reads the body. If it is invalid, sends an error and returns nullopt.
 std::optional<std::vector<AssignList>> AssignFromBody(const Request& request, ResponseWriter& out) {
   const std::optional<JsonValue> body = RequireJsonBody(request, out);
   if (!body) return {};
@@ -94,7 +94,8 @@ struct AssignResult {
   Status failure;
 };
 
-/// Memory is charged to `tally`. If `tally` returns an error, the names before it stay assigned.
+/// Assigns ids to the names of a list. Memory is charged to `tally`. If `tally` returns an error,
+/// the names before it keep their ids.
 AssignResult Assign(const AssignList& list, const NameRules& rules, uid::Names& names,
                     MemoryTally* tally) {
   // An assignment needs three writes. A line of the response has the name and its result.
@@ -185,7 +186,7 @@ struct RenameArguments {
   std::string old_name, new_name;
 };
 
-/// nullopt: an error was sent.
+/// Reads the request. If it is invalid, sends an error and returns nullopt.
 std::optional<RenameArguments> ReadRename(const Request& request, ResponseWriter& out) {
   std::optional<JsonValue> body;
   if (request.method == Method::kPost) {
@@ -201,7 +202,7 @@ std::optional<RenameArguments> ReadRename(const Request& request, ResponseWriter
   };
   bool has_type = false;
   RenameArguments arguments;
-  // Of several types, the last one counts.
+  // If the request has several types, the last one counts.
   for (const auto& [word, kind] : kTypes) {
     std::optional<std::string> old_name = text(word);
     if (!old_name) continue;

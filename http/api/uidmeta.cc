@@ -31,7 +31,7 @@ void SendMeta(ResponseWriter& out, const Request& request, const uid::UidMeta& m
   SendJson(out, request, body);
 }
 
-/// nullopt: an error was sent.
+/// Reads the query string. If it is invalid, sends an error and returns nullopt.
 std::optional<UidMetaRequest> FromParameters(const Request& request, ResponseWriter& out) {
   UidMetaRequest asked;
   for (const char* name : {"uid", "type"}) {
@@ -49,11 +49,11 @@ std::optional<UidMetaRequest> FromParameters(const Request& request, ResponseWri
   asked.fields.display_name = NonEmptyParameter(request, "display_name").value_or("");
   asked.fields.description = NonEmptyParameter(request, "description").value_or("");
   asked.fields.notes = NonEmptyParameter(request, "notes").value_or("");
-  // Unlike in a body, `created` is ignored here.
+  // The parameter `created` has no effect; only the member of that name in a body has.
   return asked;
 }
 
-/// Reads the body, or the query string if there is no body. nullopt: an error was sent.
+/// Reads the body, or the query string if there is no body. Returns nullopt if it sent an error.
 std::optional<UidMetaRequest> ReadRequest(const Request& request, ResponseWriter& out) {
   if (request.body.empty()) return FromParameters(request, out);
   const std::optional<JsonValue> body = RequireJsonBody(request, out);
@@ -82,7 +82,7 @@ void Get(const Request& request, Services& services, ResponseWriter& out) {
 void Write(const Request& request, Services& services, ResponseWriter& out, bool replace) {
   std::optional<UidMetaRequest> asked = ReadRequest(request, out);
   if (!asked) return;
-  // Checked before the id is looked up.
+  // The fields are checked before the id is looked up.
   if (!asked->fields.HasChanges()) return SendEmpty(out, 304);
   const Result<Bytes> id = ParseHex(asked->id);
   if (!id.ok()) return SendFailure(out, request, id.status(), 400);

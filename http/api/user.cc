@@ -7,7 +7,7 @@
 namespace hg::http {
 namespace {
 
-/// The value of the setting tsd.mode.
+/// Returns the value of the setting tsd.mode.
 std::string_view ModeName(Mode mode) {
   switch (mode) {
     case Mode::kReadOnly:

@@ -15,14 +15,14 @@ using query::TimeUnit;
 
 constexpr int64_t kSecond = 1000, kMinute = 60 * kSecond, kHour = 60 * kMinute, kDay = 24 * kHour;
 
-/// printf of one double; style.cc has validated the format.
+/// Formats one double with printf. style.cc has validated the format.
 std::string Formatted(const std::string& format, double value) {
   std::array<char, 256> text{};
   const int length = std::snprintf(text.data(), text.size(), format.c_str(), value);
   return {text.data(), std::min(static_cast<size_t>(std::max(length, 0)), text.size() - 1)};
 }
 
-/// The power of 1000 for "s" and "c" of gnuplot's formats: 1500 is "1.5" and "k".
+/// Returns the power of 1000 for "s" and "c" of gnuplot's formats: 1500 is "1.5" and "k".
 int ScaleOf(double value) {
   if (value == 0 || !std::isfinite(value)) return 0;
   const int scale = static_cast<int>(std::floor(std::log10(std::abs(value)) / 3 + 1e-12));
@@ -35,7 +35,8 @@ std::string_view ScaleLetter(int scale) {
   return kLetters[static_cast<size_t>(scale + 6)];
 }
 
-/// The smallest of 1, 2 or 5 times a power of ten that is not below `least`.
+/// Returns the smallest number of the form 1, 2 or 5 times a power of ten that is not below
+/// `least`.
 double NiceStep(double least) {
   const double power = std::pow(10, std::floor(std::log10(least)));
   for (double factor : {1.0, 2.0, 5.0})
@@ -165,7 +166,7 @@ ValueScale::ValueScale(const ValueAxis& axis, double low, double high, int marks
     if (!axis.high) high_ = std::pow(10, std::ceil(std::log10(high_) - 1e-9));
   }
   if (!(low_ < high_)) {
-    // One end is given, and all points are beyond it.
+    // Only one end is given, and all points are beyond that end.
     if (axis.low) {
       high_ = logarithmic_ ? low_ * 10 : low_ + std::max(1.0, std::abs(low_) / 10);
     } else {

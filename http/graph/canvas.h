@@ -22,7 +22,7 @@ struct Anchor {
 /// Coordinates are pixels from the top left corner. One thread at a time.
 class Canvas {
  public:
-  /// Transparent at first.
+  /// Creates a transparent bitmap.
   Canvas(int width, int height);
   ~Canvas();
   Canvas(const Canvas&) = delete;

@@ -31,7 +31,8 @@ constexpr int64_t kPixelBytes = 8;
 constexpr size_t kTitleBytesMax = 512;
 constexpr uint64_t kPixelsPerStep = 16;
 
-/// Lowest and highest value of one axis within the plot's time; low > high if there are no values.
+/// Returns the lowest and highest value of one axis within the plot's time. If there are no values,
+/// low > high.
 std::pair<double, double> Extent(const Plot& plot, const std::vector<Line>& lines,
                                  bool second_axis) {
   double low = std::numeric_limits<double>::infinity(), high = -low;
@@ -68,7 +69,8 @@ class Drawing {
     DrawLabels();
     cairo_t* pen = canvas_.pen();
     cairo_save(pen);
-    // A little more than the frame, so that lines on its edge are fully visible.
+    // The clipping area is a little larger than the frame, so that lines on its edge are fully
+    // visible.
     cairo_rectangle(pen, area_.left - 2, area_.top - 2, area_.width() + 5, area_.height() + 5);
     cairo_clip(pen);
     for (size_t i = 0; i < lines_.size(); ++i) RETURN_IF_ERROR(DrawLine(lines_[i], LineColor(i)));

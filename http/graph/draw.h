@@ -9,7 +9,8 @@
 
 namespace hg::http::graph {
 
-/// More lines would be unreadable and would occupy a thread for long.
+/// Maximum number of lines in a plot. More lines would be unreadable, and drawing them would occupy
+/// a thread for a long time.
 inline constexpr size_t kLinesMax = 2000;
 
 /// Returns a PNG file of the style's size. The bitmap and the working memory are charged to

@@ -33,7 +33,7 @@ LegendBlock::LegendBlock(const Style& style, const std::vector<Line>& lines, con
     : style_(style), lines_(lines), canvas_(canvas) {
   if (!style_.legend.shown || lines_.empty()) return;
   double widest = 0;
-  // Only the first of very many lines can be shown.
+  // Only the first titles are measured, because the legend cannot show more.
   for (size_t i = 0; i < std::min<size_t>(lines_.size(), 1000); ++i)
     widest = std::max(widest, canvas_.TextWidth(lines_[i].title));
   text_width_ = std::min(widest, style_.width / (beside() ? 3.0 : 1.5));

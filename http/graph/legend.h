@@ -1,5 +1,5 @@
 #pragma once
-// The legend of a plot: its layout and drawing. Used by draw.cc.
+// Computes the layout of a plot's legend and draws it. Used by draw.cc.
 
 #include <cstddef>
 #include <vector>
@@ -20,10 +20,11 @@ Color LineColor(size_t index);
 
 class LegendBlock {
  public:
-  /// Measures the titles. `room`: the picture without its margins.
+  /// Measures the titles of the lines. `room`: the picture without its margins.
   LegendBlock(const Style& style, const std::vector<Line>& lines, const Box& room, Canvas& canvas);
 
-  /// Takes the space of an outside legend off `area`, the area of the lines. Call before Draw.
+  /// Reduces `area`, the area of the lines, by the space of a legend that is outside of it. Call
+  /// before Draw.
   void Reserve(Box* area);
   /// The width that the legend takes at the left of the picture.
   [[nodiscard]] double left_room() const;
@@ -32,7 +33,7 @@ class LegendBlock {
 
  private:
   [[nodiscard]] bool outside() const { return rows_ > 0 && style_.legend.outside; }
-  /// True if the legend is left or right of the lines, not above or below.
+  /// Returns true if the legend is left or right of the lines, false if it is above or below them.
   [[nodiscard]] bool beside() const {
     return !style_.legend.horizontal && style_.legend.across != Place::kCenter;
   }

@@ -14,7 +14,7 @@ Status Wrong(std::string_view name, std::string_view value, std::string_view why
                                  std::string(value) + "\" " + std::string(why));
 }
 
-/// nullptr: absent or empty.
+/// Returns the parameter, or nullptr if it is absent or empty.
 const std::string* Given(const Parameters& parameters, std::string_view name) {
   const std::string* value = parameters.Find(name);
   return value == nullptr || value->empty() ? nullptr : value;
@@ -44,7 +44,7 @@ Status ReadSize(const Parameters& parameters, Style* style) {
   return {};
 }
 
-/// One end of a range; "" and "*" leave it open.
+/// Reads one end of a range. "" and "*" mean that the end is chosen from the points.
 bool ReadEnd(std::string_view text, std::optional<double>* end) {
   while (text.starts_with(' ')) text.remove_prefix(1);
   while (text.ends_with(' ')) text.remove_suffix(1);
@@ -68,7 +68,8 @@ Status ReadRange(const Parameters& parameters, std::string_view name, ValueAxis*
   return {};
 }
 
-/// True for text with at most two printf conversions of a double; "%%" is a percent sign.
+/// Returns true for a text with at most two printf conversions of a double, where "%%" is a percent
+/// sign.
 bool IsFormat(std::string_view text) {
   int conversions = 0;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -158,7 +159,7 @@ Status ReadLegend(const Parameters& parameters, Legend* legend) {
     } else if (word == "top" || word == "bottom") {
       legend->along = word == "top" ? Place::kBegin : Place::kEnd;
     } else if (word == "center") {
-      // As in gnuplot, it applies to the direction that no other word sets.
+      // As in gnuplot, "center" applies to the direction that no other word sets.
       (across_given ? legend->along : legend->across) = Place::kCenter;
     } else {
       return Wrong("key", *text, "has a word that is no place of a key");
@@ -187,7 +188,8 @@ constexpr std::pair<std::string_view, LineForm> kForms[] = {
     {"steps", LineForm::kSteps},     {"impulses", LineForm::kBars},
     {"boxes", LineForm::kBars},
 };
-// gnuplot's names. gnuplot draws different curves for them; here all are the same curve.
+// gnuplot's names of smoothings. gnuplot draws different curves for them; Hourglass draws the same
+// curve for all.
 constexpr std::pair<std::string_view, Smoothing> kSmoothings[] = {
     {"unique", Smoothing::kNone},        {"frequency", Smoothing::kNone},
     {"fnormal", Smoothing::kNone},       {"cumulative", Smoothing::kCumulative},

@@ -8,7 +8,8 @@
 
 namespace hg::http::graph {
 
-/// Shorter sides have no room for the axes. Longer sides, or more pixels, would only cost memory.
+/// Minimum length of a side in pixels. A shorter side has no space for the axes. The other limits
+/// bound the memory of a picture.
 inline constexpr int kSideMin = 100;
 inline constexpr int kSideMax = 8192;
 inline constexpr int64_t kPixelsMax = 10'000'000;

@@ -42,7 +42,7 @@ std::string ReadHead(std::string_view metric, std::string_view time, LineTexts* 
   return {};
 }
 
-/// The bytes to store; nullopt: the line stores nothing and gets no reply.
+/// Returns the bytes to store. Returns nullopt if the line stores nothing and gets no reply.
 std::optional<Result<Bytes>> EncodeValue(std::optional<int32_t> id, std::string_view value,
                                          uint8_t codec_id) {
   codec::SimpleHistogram histogram;

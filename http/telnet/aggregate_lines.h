@@ -14,12 +14,13 @@ namespace hg::http {
 struct Services;
 
 struct AggregateReply {
-  std::string text;   // with its LF; empty if there is nothing to send
-  bool busy = false;  // the store refused for now: run the line again after a while
+  std::string text;  // with its LF; empty if there is nothing to send
+  // The store refuses writes for now; the caller should run the line again after a while.
+  bool busy = false;
 };
 
-/// Stores the histogram of a line, given as words ("histogram" first). Blocks, but not on a busy
-/// store.
+/// Stores the histogram of a line, given as words ("histogram" first). May block on disk I/O. If
+/// the store is busy, returns at once with `busy`.
 AggregateReply RunHistogramLine(const std::vector<std::string_view>& words, Services& services,
                                 WriteContext& context);
 

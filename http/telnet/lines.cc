@@ -18,12 +18,12 @@
 namespace hg::http {
 namespace {
 
-/// With so many bytes of replies, no more lines run until the client has them.
+/// Maximum bytes of replies. When it is reached, no more lines run until the replies are sent.
 constexpr size_t kTextBytesMax = 64 * 1024;
 /// Maximum put lines that are stored together.
 constexpr size_t kPutsTogether = 1024;
 
-/// The text of a point's refusal in the telnet protocol.
+/// Returns the text of a point's refusal in the telnet protocol.
 std::string Reason(const Status& status) {
   const std::string message(status.message());
   switch (status.code()) {
@@ -75,7 +75,8 @@ class LineRunner {
   }
 
  private:
-  /// Counters of finished lines. They are added once it is known that the lines need not run again.
+  /// Counts of finished lines. They are added to the counters when it is known that the lines need
+  /// not run again.
   struct Done {
     uint64_t rpc_telnet = 0, rpc_put = 0, points_added = 0;
   };
@@ -86,8 +87,8 @@ class LineRunner {
 
   [[nodiscard]] bool writes() const { return services_.options.mode != Mode::kReadOnly; }
 
-  /// Stores regular put lines whose series are new, or not seen since the start. False: nothing was
-  /// done, and each line must be run on its own.
+  /// Stores regular put lines whose series are new, or not seen since the start. Returns false if
+  /// it did nothing, so that each line must be run separately.
   bool StoreLearning(std::string_view lines) {
     std::vector<SpelledPoint> points;
     if (!ParsePutLines(lines, &points)) return false;
@@ -101,8 +102,8 @@ class LineRunner {
     return true;
   }
 
-  /// Runs one line. `end`: its end within all lines. False: the store is busy, and the line was not
-  /// run.
+  /// Runs one line. `end` is the end of the line within all lines. Returns false if the store is
+  /// busy; then the line was not run.
   bool RunLine(std::string_view line, size_t end) {
     SplitWords(line, &words_);
     if (const Role needed = RoleOfCommand(words_[0]); !roles_.Has(needed)) {
@@ -115,7 +116,7 @@ class LineRunner {
       lines_.push_back({puts_.Add(line, words_), end});
       return lines_.size() < puts_together_ || Flush();
     }
-    // Replies of other commands come after those of the put lines before them.
+    // The replies of the put lines before this line must precede the reply of this line.
     if (!Flush()) return false;
     if (writes() && (words_[0] == "rollup" || words_[0] == "histogram")) {
       if (!RunAggregate()) return false;
@@ -134,7 +135,7 @@ class LineRunner {
         " is needed");
   }
 
-  /// False: the store is busy.
+  /// Runs a `rollup` or `histogram` line. Returns false if the store is busy.
   bool RunAggregate() {
     const AggregateReply reply = words_[0] == "rollup"
                                      ? RunRollupLine(words_, services_, context_)
@@ -184,14 +185,14 @@ class LineRunner {
   }
   void Say(const std::string& line) { Tell(line + "\n"); }
 
-  /// Sends an error of the store. OpenTSDB reports these asynchronously, and an option suppresses
-  /// them.
+  /// Sends an error of the store. OpenTSDB sends such errors asynchronously, and an option
+  /// suppresses them.
   void SayStorageError(const Status& status) {
     if (services_.options.telnet_return_errors) Say("put: " + Reason(status));
   }
 
-  /// Stores the collected points and sends the results of their lines, in order. False: the store
-  /// is busy; the lines from the first refused one on must run again.
+  /// Stores the collected points and sends the results of their lines, in order. If the store is
+  /// busy, returns false, and the first refused line and all later ones must run again.
   bool Flush() {
     std::vector<Status> verdicts;
     if (!puts_.points().empty())

@@ -17,24 +17,25 @@ namespace hg::http {
 
 struct Services;
 
-/// True if the refusal is temporary: out of memory, a log that cannot be written, an unavailable
-/// store, a rate limit. The lines then wait and are run again, because the telnet protocol has no
-/// "retry later" reply.
+/// Returns true if the refusal is temporary: out of memory, a log that cannot be written, an
+/// unavailable store, or a rate limit. The connection then keeps the lines and runs them again
+/// later, because the telnet protocol has no "retry later" reply.
 bool WaitsFor(const Status& refusal);
 
-/// The state of the connection.
+/// The state of the connection that affects its next lines.
 struct LinesCall {
-  bool muted = false;          // the client does not read: lines are run, but replies are dropped
-  bool after_busy = false;     // the store refused the last call: start with few points at a time
+  bool muted = false;  // the client does not read: lines are run, but replies are dropped
+  // The store refused the previous call; this call therefore starts with few points at a time.
+  bool after_busy = false;
   Roles roles = Roles::All();  // roles of the client
   Writer* writer = nullptr;    // write limits of the client; nullptr = unlimited
 };
 
 struct LinesResult {
   std::string text;  // replies, in the order of the lines
-  /// Number of bytes of the lines that were run. It is less than given behind a `stats`, if the
-  /// text became long, or if the store refused more (`busy`). Pass the rest again once the text is
-  /// sent, or after a while.
+  /// Number of bytes of the lines that were run. Some lines remain after a `stats` command, if the
+  /// text became long, or if the store refused more points (`busy`). Pass the rest again once the
+  /// text is sent; if `busy`, after a while.
   size_t used = 0;
   bool busy = false;
   bool close = false;      // `exit` was found; later lines were not read
@@ -42,8 +43,9 @@ struct LinesResult {
 };
 
 /// Runs whole lines, each ended by LF. On return, the points of the lines that were run are
-/// durable. If the log takes nothing now (Busy, Unavailable), `used` is 0; the next call stores the
-/// points once more, which changes nothing. Blocks, but not on a busy store.
+/// durable. If the log refuses writes for now (Busy, Unavailable), `used` is 0. The caller then
+/// passes the same lines again; points that are already stored are overwritten with equal ones. May
+/// block on disk I/O. If the store is busy, returns at once with `busy`.
 LinesResult RunTelnetLines(std::string_view lines, Services& services, LinesCall call = {});
 
 }  // namespace hg::http

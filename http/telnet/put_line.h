@@ -12,11 +12,11 @@
 
 namespace hg::http {
 
-/// Points and the texts that they borrow.
+/// The points of put lines, and the texts that the points refer to.
 class PutLines {
  public:
-  /// Adds the point of one line, given as words ("put" first) and as a whole. Returns "" on
-  /// success, else the error message to send after "put: ".
+  /// Adds the point of one line, given as a whole and split into words (the first is "put").
+  /// Returns "" on success, else the error message to send after "put: ".
   std::string Add(std::string_view line, const std::vector<std::string_view>& words);
 
   [[nodiscard]] const std::vector<NamedPoint>& points() const { return points_; }

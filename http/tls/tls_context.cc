@@ -8,7 +8,7 @@
 namespace hg::http {
 namespace {
 
-/// The text of OpenSSL's first queued error. Clears the queue.
+/// Returns the text of OpenSSL's first queued error, and clears the queue.
 std::string LastError() {
   const unsigned long code = ERR_peek_last_error();
   ERR_clear_error();
@@ -21,7 +21,7 @@ Status Failed(const std::string& file, std::string_view what) {
   return Status::InvalidArgument(file + ": " + std::string(what) + ": " + LastError());
 }
 
-/// Without this, OpenSSL asks for a passphrase at the terminal.
+/// Returns no passphrase. Without this callback, OpenSSL would ask for one at the terminal.
 int NoPassphrase(char*, int, int, void*) { return 0; }
 
 Status LoadCertificate(const TlsOptions& options, SSL_CTX* context) {

@@ -1,6 +1,6 @@
 #pragma once
-// The TLS configuration: certificate, key, and the CA certificates for clients. Uses TLS 1.2 or
-// later, with the ciphers that the system's OpenSSL considers safe.
+// The TLS configuration: certificate, key, and the CA certificates for clients. The daemon uses TLS
+// 1.2 or later, with the ciphers that the system's OpenSSL considers safe.
 
 #include <memory>
 #include <mutex>

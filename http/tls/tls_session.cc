@@ -110,8 +110,8 @@ void TlsSession::Farewell() {
   ERR_clear_error();
 }
 
-/// True for unread bytes of the current record, and for an end that was already read; polling the
-/// socket shows neither. Further records are still in the socket.
+/// Returns true for unread bytes of the current record, and for an end that was already read;
+/// polling the socket shows neither. Further records are still in the socket.
 bool TlsSession::HoldsBytes() const {
   return SSL_pending(ssl_.get()) > 0 || failed_ ||
          (SSL_get_shutdown(ssl_.get()) & SSL_RECEIVED_SHUTDOWN) != 0;

@@ -1,6 +1,6 @@
 #pragma once
-// The TLS session of one connection, on a non-blocking socket. The first receives perform the
-// handshake.
+// The TLS session of one connection, on a non-blocking socket. The first calls of Receive perform
+// the handshake.
 
 #include <memory>
 #include <string>
@@ -16,25 +16,25 @@ namespace hg::http {
 /// One thread at a time.
 class TlsSession {
  public:
-  /// Takes ownership.
+  /// Takes ownership of `ssl`.
   explicit TlsSession(ssl_st* ssl);
   ~TlsSession();
   TlsSession(const TlsSession&) = delete;
   TlsSession& operator=(const TlsSession&) = delete;
 
-  // Contracts as in Stream, which calls these functions.
+  // These functions have the contracts of the functions with the same names in Stream, which calls
+  // them.
   Transfer Receive(char* room, size_t size, size_t* received);
   Transfer Send(std::string_view bytes, size_t* sent);
   Transfer Look();
-  /// Sends the TLS close message as far as the socket takes it now; only the first call has an
-  /// effect.
+  /// Sends the TLS close message if the socket can take it now. Only the first call has an effect.
   void Farewell();
 
-  /// True if received bytes, or the end of the stream, are held in this object. Polling the socket
-  /// does not show them.
+  /// Returns true if received bytes, or the end of the stream, are held in this object. Polling the
+  /// socket does not detect such bytes.
   [[nodiscard]] bool HoldsBytes() const;
-  /// True if Receive or Look waits until the socket is writable instead of readable; a handshake
-  /// may need that.
+  /// Returns true if Receive or Look waits until the socket is writable instead of readable; a
+  /// handshake may need that.
   [[nodiscard]] bool ReceivingWaitsToSend() const { return receiving_waits_to_send_; }
 
   [[nodiscard]] bool Established() const;
@@ -43,7 +43,7 @@ class TlsSession {
   [[nodiscard]] std::vector<std::string> PeerNames() const;
 
  private:
-  /// Translates an OpenSSL result that moved no bytes.
+  /// Translates the result of an OpenSSL call that moved no bytes.
   Transfer Verdict(int result);
 
   const std::unique_ptr<ssl_st, void (*)(ssl_st*)> ssl_;

@@ -9,7 +9,7 @@
 
 namespace hg::http {
 
-/// Writes an annotation as /api/annotation and query results show it.
+/// Writes an annotation in the form that /api/annotation and query results use.
 void WriteAnnotation(const codec::Annotation& annotation, JsonWriter* json);
 
 /// Reads an annotation of a request. Unknown fields are ignored; nulls count as absent.

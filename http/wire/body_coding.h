@@ -1,5 +1,5 @@
 #pragma once
-// gzip and deflate: unpacks whole request bodies, packs replies (opentsdb-http-api.md §2.2).
+// Gzip and deflate (opentsdb-http-api.md §2.2): unpacks whole request bodies, and packs replies.
 
 #include <memory>
 #include <string>
@@ -13,7 +13,7 @@ namespace hg::http {
 
 /// Unpacks `coded` into *out, with `padding` unused bytes allocated behind. `coding` is not kNone.
 /// InvalidArgument: damaged or truncated. LimitExceeded: more than bytes_max. The memory is first
-/// taken from `memory`, which keeps it charged; if it refuses, the result is its refusal.
+/// charged to `memory`, and stays charged; if that fails, returns its error.
 Status UnpackBody(ContentCoding coding, std::string_view coded, size_t bytes_max, size_t padding,
                   std::string* out, RequestMemory::Share* memory);
 

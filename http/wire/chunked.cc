@@ -8,7 +8,8 @@
 namespace hg::http {
 namespace {
 
-/// Bytes of extensions and trailers: printable characters, blanks and tabs.
+/// Returns whether the byte is allowed in extensions and trailers: printable characters, blanks and
+/// tabs.
 bool IsLineByte(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return (byte >= 0x20 && byte != 0x7F) || c == '\t';

@@ -11,13 +11,14 @@ class ChunkedDecoder {
  public:
   enum class State : uint8_t { kIncomplete, kDone, kMalformed };
 
-  /// `body`: all `size` bytes received behind the head. The first decoded() bytes are content
-  /// already, and everything up to raw() was consumed. Decodes more and moves its content down.
+  /// `body`: all `size` bytes received behind the head. Of these, the first decoded() bytes are
+  /// content that earlier calls decoded, and the coded bytes up to raw() were consumed. Decodes the
+  /// bytes behind raw() and moves their content to the front.
   State Feed(char* body, size_t size);
 
-  /// Bytes of content at the front.
+  /// Number of content bytes at the front of the body.
   [[nodiscard]] size_t decoded() const { return decoded_; }
-  /// Bytes of the coded body consumed so far. With kDone, the next request begins there.
+  /// Bytes of the coded body consumed so far. After kDone, the next request begins there.
   [[nodiscard]] size_t raw() const { return raw_; }
 
  private:
@@ -36,13 +37,13 @@ class ChunkedDecoder {
 
   Part part_ = Part::kSize;
   bool any_digit_ = false;
-  uint64_t left_ = 0;      // bytes missing of the current chunk
-  size_t line_bytes_ = 0;  // bytes of sizes, extensions and trailers since the last content
+  uint64_t left_ = 0;      // bytes of the current chunk that were not received yet
+  size_t line_bytes_ = 0;  // bytes of chunk sizes, extensions and trailers since the last content
   size_t decoded_ = 0;
   size_t raw_ = 0;
 };
 
-/// Maximum of consecutive bytes of chunk sizes, extensions and trailers.
+/// Maximum number of consecutive bytes that are chunk sizes, extensions and trailers.
 inline constexpr size_t kChunkLineBytesMax = 8192;
 
 }  // namespace hg::http

@@ -23,7 +23,7 @@ Status Wrong(std::string_view key, std::string_view expected) {
   return Status::InvalidArgument("\"" + std::string(key) + "\" must be " + std::string(expected));
 }
 
-// Absent or null members leave the value unchanged.
+// Reads a member. If it is absent or null, the value stays unchanged.
 Status ReadText(const JsonValue& object, std::string_view key, std::optional<std::string>* out) {
   const JsonValue* value = object.Find(key);
   if (value == nullptr || value->is_null()) return {};

@@ -8,7 +8,8 @@
 
 namespace hg::http {
 
-/// InvalidArgument: the document does not match the format; OpenTSDB answers that with 500.
+/// Converts the document. InvalidArgument: it does not match the format; the caller sends 500, as
+/// OpenTSDB does.
 Result<query::ExpRequest> ReadExpRequest(const JsonValue& body);
 
 }  // namespace hg::http

@@ -16,36 +16,36 @@ namespace hg::http {
 
 inline constexpr size_t kGraphitePathBytesMax = 8192;
 
-/// A point of a Graphite protocol. Borrows its path.
+/// A point of a Graphite protocol. Its path refers to the received bytes.
 struct GraphitePoint {
   std::string_view path;
   Timestamp time;
   PointValue value;
 };
 
-/// The parts of a path.
+/// Metric and tags of a path.
 struct GraphiteSeries {
   std::string metric;
   std::vector<std::pair<std::string, std::string>> tags;  // no duplicate keys
 };
 
-/// Parses "metric;key=value;key=value". InvalidArgument: an empty part, a duplicate key, or too
-/// long.
+/// Splits a path "metric;key=value;key=value". InvalidArgument: a part is empty, a key occurs
+/// twice, or the path is too long.
 Status ReadGraphitePath(std::string_view path, GraphiteSeries* series);
 
-/// The raw series key of a path (Dialect::kGraphite), by which known series are found. GraphitePath
-/// restores the path.
+/// Returns the raw series key of a path (Dialect::kGraphite), by which known series are found.
+/// GraphitePath converts it back.
 Spelling SpellGraphitePath(std::string_view path);
 inline std::string_view GraphitePath(const Spelling& spelling) {
   return {spelling.metric.data(), spelling.metric.size() + spelling.tags.size()};
 }
 
-/// Parses a value: whole numbers of 64 bits become integers, others doubles. InvalidArgument: not a
-/// number, or not finite.
+/// Parses a value. Whole numbers that fit 64 bits become integers, all other numbers become
+/// doubles. InvalidArgument: the text is not a number, or the number is not finite.
 Status ReadGraphiteValue(std::string_view text, GraphitePoint* point);
 
-/// Parses a time in seconds, with or without a fraction; -1 and N mean `now`. InvalidArgument: not
-/// a number, or outside the valid range.
+/// Parses a time in seconds, with or without a fraction; -1 and N mean `now`. InvalidArgument: the
+/// text is not a number, or the time is outside the valid range.
 Status ReadGraphiteTime(std::string_view text, Timestamp now, GraphitePoint* point);
 Status SetGraphiteTime(double seconds, Timestamp now, GraphitePoint* point);
 
@@ -55,7 +55,8 @@ Result<GraphitePoint> ParseGraphiteLine(std::string_view line, Timestamp now);
 
 /// Takes one line with its LF off the front of *rest, if it has single blanks, plain numbers and
 /// whole seconds. ParseGraphiteLine gives the same result for such lines, if the path is valid;
-/// here only the path's length is checked. False: no line, or not of this form.
+/// here only the path's length is checked. Returns false if *rest contains no whole line, or if its
+/// first line has another form.
 bool TakePlainGraphiteLine(std::string_view* rest, GraphitePoint* point);
 
 }  // namespace hg::http

@@ -9,8 +9,8 @@
 namespace hg::http {
 namespace {
 
-/// A quoted text if at least half of the bytes are printable, else a list (as asynchbase's
-/// Bytes.pretty).
+/// Returns a quoted text if at least half of the bytes are printable, otherwise a list of numbers
+/// (as asynchbase's Bytes.pretty).
 std::string Pretty(ByteView bytes) {
   std::string text = "\"", list = "[";
   size_t printable = 0;

@@ -1,6 +1,6 @@
 #pragma once
-// Histograms in requests (opentsdb-http-api.md §9.2, §19.3): buckets with bounds, or the codec's
-// bytes in base64. Errors carry OpenTSDB's messages. Pure functions.
+// Histograms in requests (opentsdb-http-api.md §9.2, §19.3): buckets with bounds, or the bytes of a
+// histogram codec in base64. Errors have OpenTSDB's messages. Pure functions.
 
 #include <string_view>
 
@@ -9,20 +9,21 @@
 
 namespace hg::http {
 
-/// The error if tsd.core.histograms.config is not set.
+/// The error message if tsd.core.histograms.config is not set.
 inline constexpr std::string_view kHistogramsOff =
     "Histogram storage has not been enabled. Check the 'tsd.core.histograms.config' "
     "configuration.";
 
-/// Adds a bucket with bounds "lower,upper". InvalidArgument: not two parts, or a part is not a
-/// number.
+/// Adds a bucket with bounds "lower,upper". InvalidArgument: `bounds` does not have two parts, or a
+/// part is not a number.
 Status AddBucket(std::string_view bounds, int64_t count, codec::SimpleHistogram* histogram);
 
-/// Parses "0,1.75=12:1.75,3.5=16:u=1:o=2". False: a part is invalid.
+/// Parses buckets, underflow and overflow: "0,1.75=12:1.75,3.5=16:u=1:o=2". Returns false if a part
+/// is invalid.
 bool ParseBucketWords(std::string_view text, codec::SimpleHistogram* histogram);
 
-/// Decodes the codec's bytes without its id from base64; other characters are skipped.
-/// InvalidArgument: fewer than six bytes, or truncated.
+/// Decodes a histogram: base64 of the codec's bytes without its id. Characters outside base64 are
+/// skipped. InvalidArgument: the histogram has fewer than six bytes, or is truncated.
 Result<codec::SimpleHistogram> DecodeHistogramText(std::string_view base64, uint8_t codec_id);
 
 }  // namespace hg::http

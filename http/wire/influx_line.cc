@@ -21,7 +21,8 @@ bool IsSpecial(char c) { return c == ',' || c == '=' || c == ' '; }
 /// A blank stops always.
 enum class Stops { kBlank, kComma, kCommaAndEquals };
 
-/// Length of `text` before the first unescaped character of `stops`, or its whole length.
+/// Returns the length of `text` before the first unescaped character of `stops`, or its whole
+/// length.
 size_t FindStop(std::string_view text, Stops stops) {
   const char comma = stops == Stops::kBlank ? ' ' : ',';
   const char equals = stops == Stops::kCommaAndEquals ? '=' : ' ';
@@ -58,7 +59,8 @@ void SkipBlanks(std::string_view* rest) {
   rest->remove_prefix(std::min(rest->find_first_not_of(' '), rest->size()));
 }
 
-/// Length of the quoted text at the front of `text`; npos: the closing quote is missing.
+/// Returns the length of the quoted text at the front of `text`, or npos if the closing quote is
+/// missing.
 size_t QuotedLength(std::string_view text) {
   for (size_t i = 1; i < text.size(); ++i) {
     if (text[i] == '\\') {
@@ -70,8 +72,8 @@ size_t QuotedLength(std::string_view text) {
   return std::string_view::npos;
 }
 
-/// The end of a line that is not a comment. A quoted text without a closing quote ends at the first
-/// line break, so that it does not affect other lines.
+/// Returns the end of a line that is not a comment. A quoted text without a closing quote ends at
+/// the first line break, so that it does not affect other lines.
 size_t LineEnd(std::string_view text) {
   const size_t first_end = std::min(text.find('\n'), text.size());
   size_t at = FindStop(text.substr(0, first_end), Stops::kBlank);

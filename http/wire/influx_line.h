@@ -32,8 +32,8 @@ inline constexpr size_t kInfluxFieldsMax = 4096;
 /// limit.
 inline constexpr size_t kInfluxTagsMax = 256;
 
-/// The unit of the timestamps of a request. "" and "ns" are nanoseconds; the others are n, u, us,
-/// µ, ms, s, m (minutes), h. nullopt: unknown precision.
+/// The unit of the timestamps of a request. The parameter `precision` names it: "", "n" or "ns"
+/// (nanoseconds), "u", "us" or "µ", "ms", "s", "m" (minutes), "h".
 enum class InfluxUnit : uint8_t {
   kNanosecond,
   kMicrosecond,
@@ -44,25 +44,28 @@ enum class InfluxUnit : uint8_t {
 };
 std::optional<InfluxUnit> ParseInfluxUnit(std::string_view precision);
 
-/// Converts a time to milliseconds, truncated, as TimestampOfMillis. nullopt: outside the valid
-/// range.
+/// Converts a time to milliseconds, truncated. Returns a millisecond timestamp as TimestampOfMillis
+/// does. nullopt: the time is outside the valid range.
 std::optional<Timestamp> InfluxTime(int64_t time, InfluxUnit unit);
 
-/// Accepts t T true True TRUE and f F false False FALSE. False: another text.
+/// Accepts the words t T true True TRUE and f F false False FALSE. Returns false for any other
+/// text.
 bool ParseInfluxBool(std::string_view text, bool* value);
 
 /// Splits a body into lines.
 class InfluxLineReader {
  public:
-  /// Borrows the body; its first line has the number `first_number`.
+  /// Reads from `body`, which must outlive the object. The first line has the number
+  /// `first_number`.
   explicit InfluxLineReader(std::string_view body, size_t first_number = 1)
       : rest_(body), next_number_(first_number) {}
 
-  /// The next line that is neither empty nor a comment, without its end. False: no more lines.
+  /// Finds the next line that is neither empty nor a comment. Sets *line to it, without its end.
+  /// Returns false if there are no more lines.
   bool Next(std::string_view* line);
   /// The number of the line that Next returned, from 1.
   [[nodiscard]] size_t number() const { return number_; }
-  /// The number of the line after it.
+  /// The number of the line after the one that Next returned.
   [[nodiscard]] size_t next_number() const { return next_number_; }
 
  private:
@@ -86,8 +89,9 @@ struct InfluxLine {
   std::optional<int64_t> time;
 };
 
-/// InvalidArgument says what is wrong, and where. It also covers names that are longer than a row
-/// key can be (codec::kRowKeyBytesMax). `line` has no blanks around it.
+/// Parses a line that has no blanks around it. The message of InvalidArgument says what is wrong
+/// and where. Names that are longer than a row key can be (codec::kRowKeyBytesMax) are invalid,
+/// too.
 Status ParseInfluxLine(std::string_view line, InfluxLine* parts);
 
 }  // namespace hg::http

@@ -11,7 +11,7 @@ namespace {
 
 bool IsDigit(char c) { return static_cast<unsigned>(c - '0') <= 9; }
 
-/// The unread rest of a body.
+/// The rest of a body that was not read yet.
 class Cursor {
  public:
   explicit Cursor(std::string_view text) : at_(text.data()), end_(at_ + text.size()) {}
@@ -96,7 +96,7 @@ class Cursor {
     count += decimals;
     if (count == 0) return false;
     if (AtTokenEnd() && count <= kExactDigits) {
-      // Both are exact as doubles, so their quotient is the nearest double.
+      // Digits and power are exact as doubles, so their quotient is the nearest double.
       const double d = static_cast<double>(digits) / kPowersOfTen[decimals];
       *value = PointValue::Double(negative ? -d : d);
       return true;
@@ -132,7 +132,7 @@ class Cursor {
     while (!AtTokenEnd()) ++at_;
     return {begin, static_cast<size_t>(at_ - begin)};
   }
-  /// Overflow wraps around; the caller limits the number of digits.
+  /// Adds decimal digits to *n. Overflow wraps around; the caller limits the number of digits.
   void TakeDigits(uint64_t* n) {
     for (; at_ != end_ && IsDigit(*at_); ++at_) *n = *n * 10 + static_cast<unsigned>(*at_ - '0');
   }

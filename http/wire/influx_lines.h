@@ -24,10 +24,10 @@ struct InfluxPoints {
   }
 };
 
-/// Replaces *points by the points of the body. `now`: the time of lines without one. False: the
-/// body is not regular (an escape, a syntax error, an unusual number, a time outside the valid
-/// range); *points is then meaningless. Duplicate fields of a line are not detected here. The slow
-/// path refuses such a line, so the sink never learns its raw series key.
+/// Replaces *points by the points of the body. `now`: the time of points whose lines have no time.
+/// Returns false if the body is not regular (an escape, a syntax error, an unusual number, a time
+/// outside the valid range); *points is then meaningless. Duplicate fields of a line are not
+/// detected here. The slow path refuses such a line, so the sink never learns its raw series key.
 bool ParseInfluxLines(std::string_view body, InfluxUnit unit, Timestamp now, InfluxPoints* points);
 
 }  // namespace hg::http

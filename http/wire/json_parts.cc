@@ -7,7 +7,8 @@
 namespace hg::http {
 namespace {
 
-// Fewer points take less time than waking a thread.
+// Minimum number of points for which several threads print. Fewer points take less time than waking
+// a thread.
 constexpr size_t kPointsInParts = 16384;
 constexpr size_t kPartPoints = 2048;
 constexpr size_t kElementPoints = 4;  // cost of an element in addition to its points

@@ -10,7 +10,7 @@
 
 namespace hg::http {
 
-/// The threads that may print.
+/// The threads that may print parts of a JSON document.
 struct Printers {
   size_t threads = 1;          // including the caller's own
   query::SideBySide run = {};  // empty: only the caller's thread prints
@@ -26,8 +26,8 @@ struct ElementPrinting {
   std::function<void(size_t begin, size_t end, JsonWriter* json)> print;
 };
 
-/// Prints all elements; returns early when the client is gone. Texts that wait for earlier ones
-/// take less than a megabyte per thread; long elements are streamed.
+/// Prints all elements. Returns early when the client is gone. Each thread keeps less than a
+/// megabyte of text that waits for earlier text to be written; long elements are streamed.
 void PrintElements(const ElementPrinting& elements, const Printers& printers, JsonWriter* json);
 
 }  // namespace hg::http

@@ -25,8 +25,8 @@ using Visit = std::function<Status(const JsonValue&)>;
 /// Builds the tree from the reader's events; returning false ends the parse.
 class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> {
  public:
-  /// `visit`: receives the elements of the outermost array one by one; nullptr: the tree keeps
-  /// them.
+  /// Creates a builder. `visit`: receives the elements of the outermost array one by one; nullptr:
+  /// the tree keeps them.
   Builder(const Visit* visit, RequestMemory::Share* share) : visit_(visit), share_(share) {}
 
   /// Starts again with a document whose `hidden` numbers are restored. Elements that were visited
@@ -132,7 +132,7 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
     GiveBack(std::min<uint64_t>(held_, before * sizeof(T)));
     return true;
   }
-  /// Short texts are stored in the value itself.
+  /// Charges the memory of a text. Short texts are stored in the value itself.
   bool TakeText(size_t size) {
     constexpr size_t kShortTextBytes = 15;
     return size <= kShortTextBytes || Take(size);
@@ -197,7 +197,8 @@ std::vector<const JsonMember*> JsonValue::LastMembers() const {
   std::vector<const JsonMember*> last;
   last.reserve(members.size());
   for (const JsonMember& member : members) last.push_back(&member);
-  // Sorts by name with the last of equal names first, removes the others, then restores the order.
+  // Sorts by name, with the last of equal names first. Then removes the other members with equal
+  // names, and restores the order.
   std::sort(last.begin(), last.end(), [](const JsonMember* a, const JsonMember* b) {
     const int order = a->name.compare(b->name);
     return order != 0 ? order < 0 : a > b;

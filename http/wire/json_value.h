@@ -30,24 +30,26 @@ struct JsonValue {
   [[nodiscard]] bool is_null() const { return kind == Kind::kNull; }
   [[nodiscard]] bool is_array() const { return kind == Kind::kArray; }
   [[nodiscard]] bool is_object() const { return kind == Kind::kObject; }
-  /// True for a string, and for a number or boolean, which may be used as a string.
+  /// Returns true if the value is a string, or a number or boolean, which may be used as a string.
   [[nodiscard]] bool is_scalar() const {
     return kind == Kind::kBool || kind == Kind::kNumber || kind == Kind::kString;
   }
 
-  /// The last member of that name; nullptr if there is none, or the value is not an object.
+  /// Returns the last member with that name. Returns nullptr if there is none, or if the value is
+  /// not an object.
   [[nodiscard]] const JsonValue* Find(std::string_view name) const;
-  /// The members in order, only the last of each name. Use it in loops instead of Find for each
-  /// member.
+  /// Returns the members in order. If a name occurs several times, only its last member is
+  /// returned. Faster than calling Find for each name.
   [[nodiscard]] std::vector<const JsonMember*> LastMembers() const;
-  /// The value as an integer: a number, or a string of decimal digits, in range. The fraction of a
-  /// number is cut off; a string must not have one. "" and "null" are 0.
+  /// Returns the value as an integer, or nullopt. Accepts a number, or a string of decimal digits,
+  /// in range. The fraction of a number is cut off; a string must not have one. "" and "null" are
+  /// 0.
   [[nodiscard]] std::optional<int64_t> AsInt() const;
-  /// The value as a boolean. Accepted are true and false, whole numbers (0 is false), and the texts
-  /// "true", "True", "false", "False", "null" and "". The texts "null" and "" are false; blanks
-  /// around texts are ignored.
+  /// Returns the value as a boolean, or nullopt. Accepts true and false, whole numbers (0 is
+  /// false), and the texts "true", "True", "false", "False", "null" and "". The texts "null" and ""
+  /// are false; blanks around texts are ignored.
   [[nodiscard]] std::optional<bool> AsBool() const;
-  /// The value as a double: a number, or a string of one.
+  /// Returns the value as a double, or nullopt. Accepts a number, or a string that contains one.
   [[nodiscard]] std::optional<double> AsDouble() const;
 };
 
@@ -58,17 +60,18 @@ struct JsonMember {
   JsonValue value;
 };
 
-/// Converts a bare value of that kind to an object with this value as its only member `name`. Of
-/// kNumber, only whole numbers are converted. Other values stay unchanged. OpenTSDB's JSON library
-/// does so for classes whose constructor has one argument.
+/// If `value` has the kind `kind`, returns an object whose only member `name` is this value. With
+/// kNumber, this applies to whole numbers only. Other values are returned unchanged. OpenTSDB's
+/// JSON library does the same for classes whose constructor has one argument.
 JsonValue ObjectOfOne(JsonValue value, JsonValue::Kind kind, std::string_view name);
 
-/// Maximum nesting: requests need less, and values are destroyed recursively.
+/// Maximum nesting of a document. Requests need less, and each level uses stack when a value is
+/// destroyed.
 inline constexpr int kJsonDepthMax = 128;
 
 /// Parses the first value of `text`. InvalidArgument names the mistake and its byte. LimitExceeded:
-/// nested too deep. The memory of the growing tree is taken from `memory`; if it refuses, the
-/// result is its refusal.
+/// the document is nested too deep. The memory of the tree is charged to `memory` while the tree
+/// grows; if that fails, returns its error.
 Result<JsonValue> ParseJson(std::string_view text, RequestMemory::Share* memory);
 
 /// Passes the elements of an array to `visit` one by one, to save memory: each is freed before the

@@ -11,7 +11,7 @@ namespace hg::http {
 
 class ResponseWriter;
 
-/// One thread at a time. Adds commas; the caller is responsible for correct nesting.
+/// One thread at a time. The writer adds commas; the caller is responsible for correct nesting.
 class JsonWriter {
  public:
   /// Appends to *out, which must outlive the writer.
@@ -38,10 +38,10 @@ class JsonWriter {
   void Float(float value);
   void Bool(bool value);
   void Null() { Raw("null"); }
-  /// Writes a value that is JSON already.
+  /// Writes a value that is already JSON text.
   void Raw(std::string_view json);
 
-  // Write a key and its value.
+  // These functions write a key and its value.
   void Member(std::string_view key, std::string_view value) { Key(key), String(value); }
   void Member(std::string_view key, const char* value) { Key(key), String(value); }
   void Member(std::string_view key, bool value) { Key(key), Bool(value); }
@@ -49,12 +49,12 @@ class JsonWriter {
   void Member(std::string_view key, int value) { Key(key), Int(value); }
   void Member(std::string_view key, double value) { Key(key), Double(value); }
 
-  /// Writes bytes without adding a comma, such as a jsonp callback.
+  /// Writes bytes that are not part of the JSON, such as a jsonp callback. Adds no comma.
   void Text(std::string_view bytes) { out_.append(bytes); }
 
-  /// Passes on the buffered bytes. False: the client is gone.
+  /// Passes the buffered bytes to the response. Returns false if the client is gone.
   bool Finish();
-  /// False once the client is known to be gone; long work should stop.
+  /// Returns false once the client is known to be gone. Long work should then stop.
   [[nodiscard]] bool alive() const { return alive_; }
 
  private:

@@ -14,7 +14,7 @@ size_t Digits(std::string_view text, size_t at) {
   return at;
 }
 
-/// True if `text` is exactly one JSON number.
+/// Returns true if `text` is exactly one JSON number.
 bool IsNumber(std::string_view text) {
   size_t at = text.starts_with('-') ? 1 : 0;
   const size_t whole = Digits(text, at);
@@ -39,7 +39,7 @@ bool IsLong(std::string_view number) {
   return number.size() > kShort || number.find_first_of("eE") != std::string_view::npos;
 }
 
-/// The position after the string that begins at `at`.
+/// Returns the position after the string that begins at `at`.
 size_t BehindString(std::string_view document, size_t at) {
   for (++at; at < document.size() && document[at] != '"'; ++at)
     if (document[at] == '\\') ++at;

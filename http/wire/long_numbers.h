@@ -1,7 +1,7 @@
 #pragma once
-// Numbers beyond the range of a double. RapidJSON refuses a document that contains one, even if
-// only the text is wanted. OpenTSDB's JSON library accepts it, so an infinite value must affect
-// only its own point.
+// Hides numbers beyond the range of a double from RapidJSON, which refuses a document that contains
+// one, even if only its text is needed. OpenTSDB's JSON library accepts such a number as infinite,
+// so that it makes only its own point invalid.
 
 #include <cstddef>
 #include <string>
@@ -14,18 +14,20 @@
 
 namespace hg::http {
 
-/// A document in which numbers that have an exponent or very many digits are replaced.
+/// A document in which each number that has an exponent or very many digits was replaced by a
+/// harmless one.
 struct HiddenNumbers {
-  /// The document with each such number replaced by 0 and blanks, so that all positions stay the
-  /// same.
+  /// The document with 0 and blanks in place of each such number, so that the positions of all
+  /// other bytes stay the same.
   std::string document;
-  /// The replaced numbers, in order. `first` is how many numbers of the document precede it; words
-  /// such as NaN do not count. `second` is its text, a view into the argument.
+  /// The replaced numbers, in order. `first` is the count of numbers before this one in the
+  /// document, without words such as NaN. `second` is the text of the number, a view into the
+  /// original document.
   std::vector<std::pair<size_t, std::string_view>> numbers;
 };
 
-/// One pass. Text that is not JSON is kept, so that the parser reports it. Fails with the refusal
-/// of `memory` if that refuses the memory.
+/// Scans the document once and replaces the numbers. Text that is not JSON is kept, so that the
+/// parser reports it. The memory is charged to `memory`; if that fails, returns its error.
 Result<HiddenNumbers> HideLongNumbers(std::string_view document, RequestMemory::Share* memory);
 
 }  // namespace hg::http

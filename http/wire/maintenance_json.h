@@ -8,8 +8,10 @@
 
 namespace hg::http {
 
+/// Returns, for example,
 /// {"files":2,"filesTotal":2,"bytes":700,"bytesTotal":700,"kept":0,"linked":2,"copied":0}
 std::string ProgressJson(const CopyProgress& progress);
+/// Returns, for example,
 /// {"files":3,"bytes":900,"damages":[{"file":"…","offset":40,"what":"…","lost":"…"}],"notes":["…"]}
 std::string ReportJson(const CheckReport& report);
 

@@ -21,7 +21,7 @@ struct UidMetaRequest {
   std::optional<UidKind> kind;
   uid::UidMeta fields;  // all fields except kind and id
 };
-/// InvalidArgument names the invalid field.
+/// Parses the document. The message of InvalidArgument names the invalid field.
 Result<UidMetaRequest> ReadUidMeta(const JsonValue& value);
 
 struct TsMetaRequest {

@@ -38,7 +38,7 @@ double Seconds(std::chrono::nanoseconds time) {
   return std::chrono::duration<double>(time).count();
 }
 
-/// Never uses an exponent, because people read the labels.
+/// Returns a bound as text. It never uses an exponent, because people read the labels.
 std::string BoundText(std::chrono::nanoseconds bound) {
   char text[32];
   const auto end =

@@ -18,7 +18,7 @@ using MetricLabels = std::vector<MetricLabel>;
 
 inline constexpr std::string_view kMetricsContentType = "text/plain; version=0.0.4; charset=utf-8";
 
-/// Makes a valid metric name of any text: other characters become '_'.
+/// Converts any text to a valid metric name: invalid characters become '_'.
 std::string MetricName(std::string_view text);
 
 /// Writes metric families one after the other. Write all samples of a family before the next one.

@@ -27,7 +27,7 @@ using protobuf_wire::TakeVarint;
 
 constexpr uint64_t kNsPerMs = 1000000;
 
-// Tags of the fields that are read here, in the order of the messages in the protocol.
+// Tags of the fields that this parser reads, in the order of the messages in the protocol.
 constexpr uint8_t kResourceMetrics = Tag(1, kSized);
 constexpr uint8_t kResource = Tag(1, kSized), kScopeMetrics = Tag(2, kSized);
 constexpr uint8_t kScope = Tag(1, kSized), kMetric = Tag(2, kSized);
@@ -41,7 +41,7 @@ constexpr uint8_t kKey = Tag(1, kSized), kValue = Tag(2, kSized);
 constexpr uint8_t kText = Tag(1, kSized), kBool = Tag(2, kVarint), kInt = Tag(3, kVarint);
 constexpr uint8_t kDouble = Tag(4, kFixed64);
 
-/// Nesting depth of a piece in the body.
+/// Returns the nesting depth of a piece in the body.
 int DepthOf(OtlpBody::Piece::Kind kind) { return kind == OtlpBody::Piece::Kind::kResource ? 2 : 3; }
 
 }  // namespace
@@ -312,7 +312,7 @@ bool OtlpBody::ReadAttribute(std::string_view bytes, Attributes* attributes) {
   return true;
 }
 
-// For duplicate names, the last one wins.
+// Sorts the labels by name. If a name occurs several times, the last one stays.
 void OtlpBody::SortLabels(Attributes* attributes) {
   const auto begin = labels_.begin() + static_cast<ptrdiff_t>(attributes->first);
   const auto in_order = [](const Label& a, const Label& b) { return a.name < b.name; };

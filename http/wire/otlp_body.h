@@ -1,8 +1,8 @@
 #pragma once
 // Parses the protobuf body of an OTLP request in place. Almost all bodies consist mainly of numbers
-// (points of gauges and sums) whose attributes are texts and numbers. These are read without
-// creating an object each. Other metrics are left to protobuf, one message at a time. If Read
-// returns false, callers let protobuf parse the whole body, with the same result.
+// (points of gauges and sums) whose attributes are texts and numbers. The parser reads them without
+// creating a protobuf object for each. Protobuf parses the other metrics, one message at a time. If
+// Read returns false, the caller lets protobuf parse the whole body, with the same result.
 
 #include <cstdint>
 #include <deque>
@@ -33,19 +33,20 @@ class OtlpBody {
         labels_room_(memory),
         texts_room_(memory) {}
 
-  /// Attributes of numbers as labels: sorted by name, without duplicates.
+  /// The attributes of a number, converted to labels: sorted by name, without duplicates.
   struct Attributes {
     std::string_view raw = {};  // encoded bytes in the body
     size_t first = 0, count = 0;
-    size_t bytes = 0;  // bytes of all names and values, including replaced duplicates
+    size_t bytes = 0;  // size of all names and values, including duplicates that were replaced
   };
   struct Number {
     uint32_t attributes = 0;
     int64_t time_ms = 0;
     PointValue value;
   };
-  /// A message of the body, in document order. A resource applies to the scopes that follow, a
-  /// scope to the metrics that follow. Resources and scopes without metrics are left out.
+  /// A message of the body, in document order. A resource applies to the scopes that follow it, and
+  /// a scope applies to the metrics that follow it. Resources and scopes without metrics are left
+  /// out.
   struct Piece {
     enum class Kind : uint8_t {
       kResource,
@@ -60,8 +61,8 @@ class OtlpBody {
     size_t first = 0, count = 0;
   };
 
-  /// False: the body is not regular or not a valid request, or its memory was refused.
-  /// True: protobuf would accept the whole body.
+  /// Finds the pieces of the body. Returns true only if protobuf would accept the whole body, too.
+  /// Returns false if the body is not regular, is not a valid request, or its memory was refused.
   bool Read(std::string_view body);
 
   [[nodiscard]] std::span<const Piece> pieces() const { return pieces_; }
@@ -75,8 +76,9 @@ class OtlpBody {
     return std::span(labels_).subspan(of.first, of.count);
   }
 
-  /// Parses a piece with protobuf, within the nesting limit that remains at its depth. False: the
-  /// bytes are invalid. Read has already charged the memory, for one such message at a time.
+  /// Parses a piece with protobuf, with the part of the nesting limit that enclosing messages leave
+  /// to it. Returns false if the bytes are invalid. Read has already charged the memory, for one
+  /// such message at a time.
   static bool ParsePiece(Piece::Kind kind, std::string_view bytes,
                          google::protobuf::MessageLite* message);
 
@@ -84,30 +86,30 @@ class OtlpBody {
   bool ReadResourceMetrics(std::string_view bytes);
   bool ReadScopeMetrics(std::string_view bytes);
   bool ReadMetric(std::string_view bytes);
-  /// Reads the points of a gauge or sum and appends them to numbers_. False: it contains something
-  /// else.
+  /// Reads the points of a gauge or sum and appends them to numbers_. Returns false if it contains
+  /// anything other than numbers.
   bool ReadNumbers(std::string_view bytes, bool sum);
   bool ReadNumber(std::string_view bytes);
-  /// Reads consecutive attributes of a number, up to the first other field.
+  /// Reads consecutive attributes of a number, and stops at the first field of another kind.
   bool TakeAttributes(std::string_view* rest, uint32_t* attributes);
   bool ReadAttribute(std::string_view bytes, Attributes* attributes);
   void SortLabels(Attributes* attributes);
-  /// Checks that protobuf accepts the piece; charges its memory.
+  /// Checks whether protobuf accepts the piece, and charges its memory.
   template <typename Message>
   bool CheckPiece(Piece::Kind kind, std::string_view bytes);
   bool AddPiece(Piece::Kind kind, std::string_view bytes);
-  /// Charges memory before an element is appended to a list.
+  /// Charges memory for one more element of a list. Call it before appending.
   template <typename T>
   static bool MakeRoom(std::vector<T>* list, RequestMemory::Room* room);
 
-  RequestMemory::Room message_room_;  // for the largest message that is left to protobuf
+  RequestMemory::Room message_room_;  // memory of the largest message that protobuf has to parse
   RequestMemory::Room pieces_room_, numbers_room_, attributes_room_, labels_room_, texts_room_;
   std::vector<Piece> pieces_;
   std::vector<Number> numbers_;
   std::vector<Attributes> attributes_;
   std::vector<Label> labels_;
   std::deque<std::string> texts_;  // label values that are not texts in the body
-  // The current resource and scope. Their pieces are added when the first metric follows.
+  // The current resource and scope. They are added to the pieces when a metric follows.
   std::string_view resource_, scope_;
   bool resource_told_ = false, scope_told_ = false;
 };

@@ -185,7 +185,7 @@ class Encoder {
     return true;
   }
 
-  /// Numbers given as texts, such as NaN, are left to protobuf.
+  /// Adds a number. Numbers that are given as texts, such as NaN, are left to protobuf.
   bool AddDouble(dom::element value) {
     double number = 0;
     int64_t whole = 0;
@@ -248,8 +248,8 @@ class Encoder {
   std::string& out_;
 };
 
-/// Estimates the memory of simdjson and the message from the numbers of values and bytes.
-/// simdjson's buffers are larger, but the rest of them is never touched.
+/// Returns an estimate of the memory of simdjson and the message, computed from the numbers of
+/// values and bytes. simdjson's buffers are larger, but the rest of them is never touched.
 uint64_t BytesOf(std::string_view json) {
   constexpr uint64_t kValueBytes = 32, kBytesPerByte = 4;
   uint64_t values = 0;

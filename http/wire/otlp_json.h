@@ -1,7 +1,7 @@
 #pragma once
 // Converts the JSON form of an OTLP request to protobuf, which otlp_body.h then parses in place. It
-// is much faster than protobuf's JSON parser. It accepts only what exporters write; other texts are
-// left to protobuf, which gives the same result.
+// is much faster than protobuf's JSON parser. It accepts only texts in the form that exporters
+// write. Callers pass other texts to protobuf's parser; both parsers give the same result.
 
 #include <string>
 #include <string_view>
@@ -10,9 +10,9 @@
 
 namespace hg::http {
 
-/// Writes an ExportMetricsServiceRequest to *protobuf, which must be empty. False, and *protobuf
-/// stays empty: the text is not regular or not a valid request, or `memory` refused the
-/// memory.
+/// Writes an ExportMetricsServiceRequest to *protobuf, which must be empty. Returns false if the
+/// text is not regular or not a valid request, or if `memory` refused the memory; *protobuf then
+/// stays empty.
 bool OtlpJsonToProtobuf(std::string_view json, std::string* protobuf, RequestMemory::Share* memory);
 
 }  // namespace hg::http

@@ -102,7 +102,7 @@ class Reader {
 
  private:
   static void Parse(const OtlpBody::Piece& piece, google::protobuf::MessageLite* message) {
-    // Read has parsed it successfully.
+    // This cannot fail, because Read has already parsed the piece.
     INVARIANT(OtlpBody::ParsePiece(piece.kind, piece.bytes, message));
   }
 
@@ -113,7 +113,7 @@ class Reader {
     merged_of_.reset();
   }
 
-  /// True if the labels of all numbers, including shared ones, are within the limits.
+  /// Returns true if the labels of all numbers, including shared ones, are within the limits.
   bool Fit(const OtlpBody& body, std::span<const OtlpBody::Number> numbers) {
     const Labels& shared = Shared();
     return !shared.too_large() &&
@@ -211,8 +211,8 @@ class Reader {
     attributes_ = &attributes;
   }
 
-  /// Builds the labels of the current point. Points without attributes share the labels instead of
-  /// copying them.
+  /// Builds the labels of the current point. Points without attributes use the shared labels
+  /// without a copy.
   void MakeLabels() {
     const Labels& shared = Shared();
     if (attributes_->empty()) {
@@ -228,7 +228,7 @@ class Reader {
     has_series_labels_ = true;
   }
 
-  /// False: labels and name exceed the limits, and the point was refused.
+  /// Returns false if labels and name exceed the limits; then it has refused the point.
   bool TakeLabels() {
     MakeLabels();
     if (!labels_->too_large() && metric_.size() + labels_->bytes() <= kOtlpSeriesBytesMax)
@@ -238,7 +238,7 @@ class Reader {
     return false;
   }
 
-  /// False: the point has no name and was refused.
+  /// Begins a point. Returns false if it has no name; then it has refused the point.
   template <typename Point>
   bool Begin(const Point& point) {
     stale_ = (point.flags() & kNoRecordedValue) != 0;
@@ -248,7 +248,8 @@ class Reader {
     return !metric_.empty();
   }
 
-  /// Deltas are stored as they are. False: the temporality is unknown, and the point was refused.
+  /// Returns whether the temporality is known; if not, it has refused the point. Deltas are stored
+  /// unchanged.
   bool IsKnown(otlp::AggregationTemporality temporality) {
     if (temporality == otlp::AGGREGATION_TEMPORALITY_DELTA ||
         temporality == otlp::AGGREGATION_TEMPORALITY_CUMULATIVE) {
@@ -354,14 +355,15 @@ class Reader {
   std::string metric_;            // the metric's name
   std::vector<Label> merged_;     // shared labels merged with the attributes merged_of_ of a body
   std::optional<uint32_t> merged_of_;
-  // For the current data point.
+  // The following members describe the current data point.
   const Attributes* attributes_ = nullptr;
   Labels own_;                        // shared labels merged with the point's attributes
   const Labels* labels_ = nullptr;    // own_, or shared_ if the point has no attributes
   std::vector<Label> series_labels_;  // borrows the texts of *labels_
   bool has_series_labels_ = false;
   int64_t time_ms_ = 0;
-  bool stale_ = false;  // without a recorded value: each of its series gets a stale marker
+  // The point has no recorded value, so each of its series gets a stale marker.
+  bool stale_ = false;
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 #pragma once
-// Query strings (opentsdb-http-api.md §4): pairs separated by '&' or ';'; '+' is a blank; %XX is a
-// byte of UTF-8.
+// Decodes query strings (opentsdb-http-api.md §4). Pairs are separated by '&' or ';', '+' is a
+// blank, and %XX is a byte of UTF-8.
 
 #include <string>
 #include <string_view>
@@ -10,16 +10,16 @@
 namespace hg::http {
 
 /// The largest form that a request body may hold, as in Go's net/http and so in Prometheus.
-/// Decoding that much takes about 0.1 s and cannot be ended.
+/// Decoding of a form of this size takes about 0.1 s and cannot be interrupted.
 inline constexpr size_t kFormBytesMax = 10 << 20;
 
-/// Decodes '+' and %XX. False: an escape without two hexadecimal digits; *out then holds the text
-/// before it.
+/// Decodes '+' and %XX. Returns false if an escape does not have two hexadecimal digits; *out then
+/// has the text before that escape.
 bool DecodePercent(std::string_view text, std::string* out);
 
 /// Adds the pairs of `query` (without '?') to *parameters. A pair without '=' has an empty value;
-/// empty names are skipped; bytes that are not UTF-8 become U+FFFD. False: a bad escape, or
-/// `memory` refused the memory.
+/// empty names are skipped; bytes that are not UTF-8 become U+FFFD. Returns false if an escape is
+/// invalid or `memory` refused the memory.
 bool ParseQueryString(std::string_view query, Parameters* parameters, RequestMemory::Share* memory);
 
 }  // namespace hg::http

@@ -23,8 +23,8 @@ namespace {
 /// of an object count again, so a million references are limited as well.
 constexpr size_t kPickleNodesMax = 262144;
 
-/// Pickles memoize objects under consecutive numbers. At most so many numbers may be skipped at
-/// once.
+/// Maximum number of consecutive memo numbers that a pickle may skip. Pickles memoize objects under
+/// consecutive numbers.
 constexpr uint64_t kNumbersLeftOutMax = 16;
 constexpr uint32_t kNowhere = UINT32_MAX;
 
@@ -60,7 +60,7 @@ class Unpickler {
   }
 
   [[nodiscard]] const Node& at(uint32_t place) const { return nodes_[place]; }
-  /// The items of a list or tuple; empty for other objects.
+  /// Returns the items of a list or tuple. For other objects the result is empty.
   [[nodiscard]] std::span<const uint32_t> ItemsOf(const Node& node) const {
     if (node.kind == Node::Kind::kList) return lists_[node.first];
     return std::span(items_).subspan(node.first, node.count);
@@ -312,7 +312,7 @@ class Unpickler {
     if (!TakeNumber(width, &number)) return false;
     return PushInt(is_signed ? static_cast<int32_t>(number) : static_cast<int64_t>(number));
   }
-  /// Takes a little-endian two's complement number; here at most 64 bits.
+  /// Takes a little-endian two's complement number of at most 64 bits.
   bool Long(size_t length_width) {
     uint64_t length = 0, number = 0;
     if (!TakeNumber(length_width, &length) || length > 8 || !TakeNumber(length, &number))
@@ -358,7 +358,7 @@ class Unpickler {
     }
     return PushText(texts_.emplace_back(std::move(text)));
   }
-  /// Decodes the characters after a backslash. False: not an escape.
+  /// Decodes the characters after a backslash. Returns false if they are not an escape.
   static bool TakeEscape(bool quoted, std::string_view* rest, std::string* text) {
     if (rest->empty()) return false;
     const char kind = (*rest)[0];
@@ -403,7 +403,9 @@ class Unpickler {
   std::vector<uint32_t> stack_;
   size_t pushes_ = 0;
   std::vector<uint32_t> memo_;  // indexed by number; kNowhere: skipped
-  // A map, because a client chooses these numbers and could make hashes collide.
+  // This is a map and not a hash table, because a client chooses these numbers and could make
+  // hashes
+  // collide.
   std::map<uint64_t, uint32_t> far_memo_;
   size_t remembered_ = 0;
 };

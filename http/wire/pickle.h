@@ -11,9 +11,9 @@
 namespace hg::http {
 
 /// Passes each element of a pickle to `take`, in order: a point, or the error of an invalid
-/// element. Points borrow their bytes for the call only; of a path only the length was checked.
-/// InvalidArgument names an unsupported part of the pickle and its position; then `take` was not
-/// called.
+/// element. The bytes of a point are valid during the call only. Only the length of its path was
+/// checked. InvalidArgument names an unsupported part of the pickle and its position; then `take`
+/// was not called.
 Status ReadPickledPoints(std::string_view pickle, Timestamp now,
                          const std::function<void(const Result<GraphitePoint>&)>& take);
 

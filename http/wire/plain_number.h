@@ -1,8 +1,8 @@
 #pragma once
 // Fast parsers for the numbers of almost all points: JSON numbers that are short enough to be
-// exact. Signs, blanks, suffixes, hexadecimal and overflow are left to storage/model/number_text.h.
-// It gives the same result for all texts that are accepted here (tests/http/wire/put_json_test.cc
-// compares them).
+// exact. For other texts (signs, blanks, suffixes, hexadecimal, overflow), callers use
+// storage/model/number_text.h. Both give the same result for all texts that are accepted here
+// (tests/http/wire/put_json_test.cc compares them).
 
 #include <charconv>
 #include <cmath>
@@ -28,13 +28,14 @@ inline bool ParsePlainTime(std::string_view text, Timestamp* time) {
   return n <= kTimestampMax;
 }
 
-/// Any whole number of so many digits is below 2^53 and exact as a double.
+/// Maximum number of digits of a whole number that is surely below 2^53, and therefore exact as a
+/// double.
 inline constexpr int kExactDigits = 15;
 inline constexpr double kPowersOfTen[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                           1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
 
 /// Accepts a JSON number with at most 18 digits as an integer, or a finite floating-point number
-/// that is not denormal. Not for EntryPath::kImport.
+/// that is not denormal. `path` must not be EntryPath::kImport.
 inline bool ParsePlainValue(std::string_view text, EntryPath path, PointValue* value) {
   const char* p = text.data();
   const char* const end = p + text.size();
@@ -63,7 +64,8 @@ inline bool ParsePlainValue(std::string_view text, EntryPath path, PointValue* v
       mantissa = mantissa * 10 + static_cast<unsigned>(*p++ - '0');
     if (p == fraction) return false;
     if (p == end && !long_integer && p - digits <= kExactDigits + 1) {
-      // Both are exact as doubles, so their quotient is the nearest double.
+      // The digits and the power of ten are exact as doubles, so their quotient is the nearest
+      // double.
       const double quotient = static_cast<double>(mantissa) / kPowersOfTen[p - fraction];
       *value = FloatingValue(negative ? -quotient : quotient, path);
       return true;

@@ -14,7 +14,7 @@ namespace {
 namespace promql = query::promql;
 using promql::ValueType;
 
-/// The name of a type in the description of a function.
+/// Returns the name of a type in the description of a function.
 std::string_view TypeWord(ValueType type) {
   switch (type) {
     case ValueType::kScalar:
@@ -41,7 +41,8 @@ void WriteChild(std::string_view key, const promql::Expr* expr, JsonWriter* json
   WriteExpression(*expr, json);
 }
 
-/// Expressions for durations are experimental in Prometheus and not supported here.
+/// Writes null for the expression of a duration. Such expressions are experimental in Prometheus
+/// and not supported here.
 void WriteNoExpression(std::string_view key, JsonWriter* json) {
   json->Key(key);
   json->Null();

@@ -69,7 +69,7 @@ void WriteVector(const Value& value, int64_t time_ms, JsonWriter* json) {
   json->EndObject();
 }
 
-/// The series sorted by labels.
+/// Returns the series sorted by their labels.
 template <typename Series>
 std::vector<const Series*> Sorted(const std::vector<Series>& all) {
   std::vector<const Series*> sorted;

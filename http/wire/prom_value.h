@@ -8,15 +8,15 @@
 
 namespace hg::http {
 
-/// Writes {"resultType":…,"result":…} of an instant query.
+/// Writes the result of an instant query: {"resultType":…,"result":…}.
 void WriteInstant(const query::promql::Value& value, int64_t time_ms, JsonWriter* json);
 
-/// As WriteInstant, for a range query: always a matrix, sorted by labels, without series that have
-/// no samples. `value` is a scalar or a vector.
+/// As WriteInstant, for a range query: writes a matrix, sorted by labels, and leaves out series
+/// without samples. `value` is a scalar or a vector.
 void WriteRange(const query::promql::Value& value, const query::promql::Steps& steps,
                 JsonWriter* json);
 
-/// Writes {"__name__":"up","job":"a"}.
+/// Writes labels as a JSON object, such as {"__name__":"up","job":"a"}.
 void WriteLabels(const query::promql::Labels& labels, JsonWriter* json);
 
 }  // namespace hg::http

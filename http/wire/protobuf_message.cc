@@ -21,8 +21,8 @@ void KeepQuiet() {
 /// ninety.
 constexpr uint64_t kBytesPerByte = 48;
 
-/// Maximum memory of the messages that a JSON text can contain. It counts an object per message, a
-/// list entry per element and member, and the texts.
+/// Returns the maximum memory of the messages that a JSON text can contain. It counts an object per
+/// message, a list entry per element and member, and the texts.
 uint64_t BytesOfJson(std::string_view text) {
   constexpr uint64_t kMessageBytes = 112, kElementBytes = 32;
   uint64_t messages = 0, elements = 0;

@@ -14,16 +14,16 @@ class MessageLite;
 
 namespace hg::http {
 
-/// Replaces the contents of *message. False: the bytes are invalid or the memory was refused;
-/// *message is then meaningless. `depth`: how many messages enclose this one, which counts for the
-/// nesting limit. `room`: takes the memory of the message and must live as long; nullptr: the
-/// memory is already charged.
+/// Replaces the contents of *message. Returns false if the bytes are invalid or the memory was
+/// refused; *message is then meaningless. `depth`: the number of enclosing messages, which counts
+/// towards the nesting limit. `room`: the memory of the message is charged to it, so it must live
+/// as long as *message. nullptr: the memory is already charged.
 bool ParseMessage(std::string_view bytes, google::protobuf::MessageLite* message, int depth = 0,
                   RequestMemory::Room* room = nullptr);
 
-/// As ParseMessage, for protobuf's JSON form; unknown members are skipped. InvalidArgument says
-/// what is wrong. The memory is first taken from `memory`; if it refuses, the result is its
-/// refusal.
+/// As ParseMessage, for protobuf's JSON form; unknown members are skipped. The message of
+/// InvalidArgument says what is wrong. The memory is first charged to `memory`; if that fails,
+/// returns its error.
 Status ParseJsonMessage(std::string_view text, google::protobuf::Message* message,
                         RequestMemory::Share* memory);
 

@@ -1,7 +1,7 @@
 #pragma once
-// Reads fields of a protobuf message from the front of its bytes. False: the bytes are truncated or
-// use a form that encoders do not write (groups, sizes of many bytes). Callers then let protobuf
-// decide.
+// Reads fields of a protobuf message from the front of its bytes. The functions return false if the
+// bytes are truncated, or use a form that encoders do not write (groups, sizes of more than four
+// bytes). The caller then lets protobuf parse the whole message.
 
 #include <bit>
 #include <cstdint>
@@ -15,10 +15,10 @@ namespace hg::http::protobuf_wire {
 
 enum WireType : uint8_t { kVarint = 0, kFixed64 = 1, kSized = 2, kFixed32 = 5 };
 
-/// The tag in front of a field; one byte for fields up to 15.
+/// Returns the tag that precedes a field: one byte, for field numbers up to 15.
 constexpr uint8_t Tag(int field, WireType type) { return static_cast<uint8_t>(field << 3 | type); }
 
-/// Only for fields up to 15; *rest must not be empty.
+/// Reads the tag of a field with a number up to 15. *rest must not be empty.
 inline bool TakeTag(std::string_view* rest, uint8_t* tag) {
   *tag = static_cast<uint8_t>(rest->front());
   rest->remove_prefix(1);
@@ -30,7 +30,7 @@ inline bool TakeVarint(std::string_view* rest, uint64_t* number) {
 }
 
 inline bool TakeSized(std::string_view* rest, std::string_view* bytes) {
-  constexpr size_t kSizeBytesMax = 4;  // protobuf allows five
+  constexpr size_t kSizeBytesMax = 4;  // maximum bytes of a size; protobuf allows five
   ByteView in = rest->substr(0, kSizeBytesMax);
   const size_t before = in.size();
   uint64_t size = 0;
@@ -50,7 +50,7 @@ inline bool TakeFixed64(std::string_view* rest, uint64_t* number) {
   return true;
 }
 
-/// Skips a field that is unknown or not needed. Groups are left to protobuf.
+/// Skips a field that is unknown or not needed. Returns false for a group.
 inline bool SkipField(uint8_t tag, std::string_view* rest) {
   uint64_t number = 0;
   std::string_view bytes;
@@ -70,7 +70,7 @@ inline bool SkipField(uint8_t tag, std::string_view* rest) {
   }
 }
 
-/// True if protobuf accepts the bytes as a string: UTF-8.
+/// Returns whether the bytes are valid UTF-8, as protobuf requires of a string.
 inline bool IsText(std::string_view text) {
   uint64_t all = 0;
   size_t i = 0;

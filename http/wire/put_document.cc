@@ -161,9 +161,11 @@ Status BindPoint(const JsonValue& element, PutKind kind, PutPoint* point) {
   return {};
 }
 
-/// Memory of a point, including what it causes until its request is answered.
+/// Returns the memory of a point, including the memory that is needed for it until its request is
+/// answered.
 uint64_t BytesOf(const PutPoint& point) {
-  // Its raw series key, its outcome with an error text, and the copies for the sink.
+  // Memory for the raw series key of the point, its result with an error text, and the copies for
+  // the sink.
   constexpr uint64_t kBesideBytes = 320, kBesideTagBytes = 40;
   uint64_t bytes = sizeof(PutPoint) + kBesideBytes;
   const auto add = [&bytes](const std::optional<std::string>& text) {
@@ -185,7 +187,7 @@ uint64_t BytesOf(const PutPoint& point) {
   return bytes;
 }
 
-/// True for a JSON number beyond the range of a double.
+/// Returns true for a JSON number beyond the range of a double.
 bool IsHuge(std::string_view number) {
   double d = 0;
   const auto [stop, error] = std::from_chars(number.data(), number.data() + number.size(), d);
@@ -193,8 +195,9 @@ bool IsHuge(std::string_view number) {
          number.find(".e") == std::string_view::npos && number.find(".E") == std::string_view::npos;
 }
 
-/// Returns the body with such numbers as strings. The JSON reader refuses them, but here a number
-/// is used as text. A value such as 1e400 is refused later, as a single point.
+/// Returns the body with numbers beyond the range of a double as strings. The JSON reader refuses
+/// such numbers, but put documents use numbers as texts. A value such as 1e400 is refused later, as
+/// a single point.
 std::string QuoteHugeNumbers(std::string_view body) {
   std::string quoted;
   for (size_t i = 0; i < body.size();) {

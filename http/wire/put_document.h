@@ -1,6 +1,6 @@
 #pragma once
-// The slow path for the body of /api/put: everything that OpenTSDB's JSON binding accepts and
-// refuses (opentsdb-http-api.md §8.1, §8.4).
+// The slow path for the body of /api/put. It accepts and refuses the same documents as OpenTSDB's
+// JSON binding (opentsdb-http-api.md §8.1, §8.4).
 
 #include <cstdint>
 #include <deque>
@@ -20,7 +20,7 @@ struct PutTag {
   std::optional<std::string> value;
 };
 
-/// A bucket of a histogram: "lower,upper" and its count.
+/// A bucket of a histogram: its bounds as "lower,upper", and its count.
 struct PutBucket {
   std::string bounds;
   int64_t count = 0;
@@ -51,9 +51,9 @@ struct PutPoint {
 /// Sorts tags in the order of OpenTSDB's map.
 void OrderPutTags(std::vector<PutTag>* tags);
 
-/// Parses a body that begins with { or [. InvalidArgument says what is invalid and where; the whole
-/// body is then refused. Memory for the points, and for what a handler keeps for each, is taken
-/// from `memory`; if that refuses, the result is its refusal.
+/// Parses a body that begins with { or [. If any part is invalid, returns InvalidArgument, whose
+/// message says what is invalid and where. The memory of the points, and the memory that a handler
+/// needs for each of them, is charged to `memory`; if that fails, returns its error.
 Result<std::deque<PutPoint>> ParsePutDocument(std::string_view body, RequestMemory::Share* memory,
                                               PutKind kind = PutKind::kPoints);
 

@@ -16,9 +16,10 @@ static_assert(kPutPadding >= simdjson::SIMDJSON_PADDING);
 
 namespace ondemand = simdjson::ondemand;
 
-/// The parser is recreated if its capacity exceeds this.
+/// Maximum capacity of the parser in bytes. If it is larger after a body, the parser is recreated.
 constexpr size_t kKeptCapacityMax = 8 << 20;
-/// Longer arrays are parsed in windows, so that the working memory stays small.
+/// Maximum bytes that are parsed at once. Longer arrays are parsed in windows of this size, so that
+/// the working memory stays small.
 constexpr size_t kWindowBytes = 1 << 20;
 
 std::string_view WithoutTrailingBlanks(std::string_view text) {
@@ -30,7 +31,8 @@ std::string_view WithoutTrailingBlanks(std::string_view text) {
   return text;
 }
 
-/// The bytes between the quotes of a string token without escapes; false for other tokens.
+/// Sets *content to the bytes between the quotes of a string token without escapes. Returns false
+/// for other tokens.
 bool PlainString(std::string_view token, std::string_view* content) {
   token = WithoutTrailingBlanks(token);
   if (token.size() < 2 || token.front() != '"' || token.back() != '"') return false;
@@ -44,7 +46,7 @@ struct RawPoint {
   enum Field : unsigned { kMetric = 1, kTime = 2, kValue = 4, kTags = 8, kAll = 15 };
 };
 
-/// Reads one element. False: it is not an object with exactly the four fields, each once.
+/// Reads one element. Returns false if it is not an object with exactly the four fields, each once.
 bool ReadPoint(ondemand::value element, RawPoint* point) {
   ondemand::object object;
   if (element.get_object().get(object) != simdjson::SUCCESS) return false;
@@ -90,7 +92,7 @@ bool ReadPoint(ondemand::value element, RawPoint* point) {
   return seen == RawPoint::kAll;
 }
 
-/// Calls visit(point, regular) for every element; false at a syntax error.
+/// Calls visit(point, regular) for every element. Returns false at a syntax error.
 template <typename Visit>
 bool Walk(ondemand::parser& parser, std::string_view body, const Visit& visit) {
   ondemand::document document;
@@ -132,8 +134,9 @@ size_t SkipBlanksBack(std::string_view text, size_t at) {
   return at;
 }
 
-/// The last comma between '}' and '{' that is after `begin` and before `limit`; 0 if there is none.
-/// It may be inside a string; then the window that ends there does not parse.
+/// Returns the last comma between '}' and '{' that is after `begin` and before `limit`, or 0 if
+/// there is none. It may be inside a string; in that case the window that ends there cannot be
+/// parsed.
 size_t FindCut(std::string_view text, size_t begin, size_t limit) {
   for (size_t brace = text.rfind('{', limit); brace != std::string_view::npos && brace > begin + 1;
        brace = text.rfind('{', brace - 1)) {

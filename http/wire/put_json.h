@@ -14,16 +14,16 @@ namespace hg::http {
 /// Bytes that must be allocated (not initialized) behind a body that is parsed.
 inline constexpr size_t kPutPadding = 64;
 
-/// Keeps some megabytes of memory at most. One thread at a time.
+/// Keeps at most some megabytes of scratch memory between calls. One thread at a time.
 class PutJsonParser {
  public:
   PutJsonParser();
   ~PutJsonParser();
 
   /// Replaces *points by the points of the body, which borrow its bytes. The body's memory must be
-  /// writable: separators of a long body are changed and restored. False: the body is not regular
-  /// (a syntax error, an unknown or duplicate field, an unusual number, …); *points is then
-  /// meaningless.
+  /// writable: the parser changes separators of a long body and restores them. Returns false if the
+  /// body is not regular (a syntax error, an unknown or duplicate field, an unusual number, …);
+  /// *points is then meaningless.
   bool Parse(std::string_view body, std::vector<SpelledPoint>* points);
 
   /// Finds the raw series key of each array element (or of the one object), as far as the body can

@@ -9,7 +9,8 @@
 
 namespace hg::http {
 
-/// Intervals and indices are printed as far as validation had computed them.
+/// Returns the text. Intervals and indices are printed only if validation had computed them before
+/// it failed.
 std::string QueryDump(const query::Request& request, const query::ValidationTrace& trace);
 
 }  // namespace hg::http

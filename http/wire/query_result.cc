@@ -74,7 +74,8 @@ void WriteAnnotations(std::string_view key, const std::vector<codec::Annotation>
     int64_t start = Timestamp{a.start_time}.millis();
     if (start >= query.start_ms && start <= query.end_ms) shown.push_back(&a);
   }
-  // Sorted by the start time as stored: seconds come before milliseconds (observed in OpenTSDB).
+  // The annotations are sorted by the start time as stored: seconds come before milliseconds
+  // (observed in OpenTSDB).
   std::stable_sort(shown.begin(), shown.end(),
                    [](const auto* a, const auto* b) { return a->start_time < b->start_time; });
   json->Key(key);
@@ -102,7 +103,8 @@ void WriteValue(const query::PointColumns& points, size_t i, const PointFormat& 
 /// the texts of times are cached.
 class PointTexts {
  public:
-  /// Adds the i-th point of a group. False: the number needs another form, and nothing was added.
+  /// Adds the i-th point of a group. If the number needs another form, adds nothing and returns
+  /// false.
   bool Add(size_t i, int64_t time, double value, JsonWriter* json) {
     if (text_.size() - size_ < kPointBytesMax) Finish(json);
     const Key& key = KeyOf(i, time);
@@ -174,7 +176,8 @@ void WritePoints(const query::PointColumns& points, const PointFormat& format, P
   format.form.arrays ? json->EndArray() : json->EndObject();
 }
 
-/// Printing costs of other parts, in points: so many bytes of text cost as much as one point.
+/// Costs of printing other parts, as a number of points. For texts: the number of bytes that cost
+/// as much as one point.
 constexpr size_t kTextBytesPerPoint = 24;
 constexpr size_t kAnnotationPoints = 8, kFilterPoints = 4;
 
@@ -192,7 +195,7 @@ size_t PointsOf(const query::SubQuery& query) {
   return points;
 }
 
-/// Shared by all results of a query.
+/// The data that the printing of all results of a query shares.
 struct Printing {
   const ValidQuery& query;
   const Answer& answer;
@@ -200,7 +203,7 @@ struct Printing {
   const Clock& clock;
 };
 
-/// Returns the elapsed time in nanoseconds.
+/// Writes one group. Returns the elapsed time in nanoseconds.
 int64_t WriteGroup(const Printing& printing, const Group& group, TagWriter* tags, PointTexts* texts,
                    JsonWriter* json) {
   const auto& [query, answer, form, clock] = printing;
@@ -384,7 +387,7 @@ void WriteSubQuery(const query::SubQuery& text, size_t index, const std::vector<
   json->Member("showHistogramBuckets", text.show_histogram_buckets);
   json->Key("tags");
   json->BeginObject();
-  // For duplicate keys the last filter counts.
+  // If a key occurs several times, the last filter counts.
   std::map<std::string_view, const FilterSpec*> grouping;
   for (const FilterSpec& f : text.filters) {
     if (f.group_by) grouping[f.tagk] = &f;

@@ -15,7 +15,7 @@ namespace hg::http {
 
 struct AnswerForm {
   bool arrays = false;    // points as arrays of pairs instead of object members
-  bool omit_nan = false;  // NaN is left out instead of written as "NaN" or null
+  bool omit_nan = false;  // NaN values are left out instead of being written as "NaN" or null
 };
 
 /// Writes the array of results and, with showSummary, the summary. Returns early when the client is
@@ -24,8 +24,8 @@ void WriteAnswer(const query::ValidQuery& query, const query::Answer& answer,
                  const AnswerForm& form, const Clock& clock, query::QueryStats* stats,
                  const Printers& printers, JsonWriter* json);
 
-/// Writes one sub-query as parsed: the "query" object. `filter_keys`: UIDs of its filtered tag
-/// keys.
+/// Writes the "query" object of a result: the sub-query as it was parsed. `filter_keys`: UIDs of
+/// the tag keys that have filters.
 void WriteSubQuery(const query::SubQuery& text, size_t index, const std::vector<Bytes>& filter_keys,
                    JsonWriter* json, std::string_view rollup_table = query::kRawTable);
 

@@ -14,13 +14,14 @@ namespace hg::http {
 void WriteGroupStats(const query::Group& group, const query::SubQueryStats& stats, size_t index,
                      int64_t print_ns, JsonWriter* json);
 
-/// Writes the "statsSummary" object, and the "stats" of a completed query. Each sub-query has one
-/// scanner, because there is one store.
+/// Writes the "statsSummary" object, and the "stats" of a completed query. The form has a list of
+/// scanners for each sub-query; Hourglass reports one scanner each.
 void WriteQueryStats(const query::QueryStats& stats, JsonWriter* json);
 
 /// Writes the whole response of /api/stats/query. Hourglass adds to OpenTSDB's fields "id", "phase"
 /// and "memory" (in bytes) of a query. It also adds "requests": the running requests that are not
-/// queries, except `own_id`, the calling request. The member is absent when there are none.
+/// queries, except `own_id`, the calling request. This member is absent if there are no such
+/// requests.
 void WriteRequestList(const std::vector<query::RunningRequestInfo>& running,
                       const std::vector<std::shared_ptr<const query::CompletedQuery>>& completed,
                       uint64_t own_id, JsonWriter* json);

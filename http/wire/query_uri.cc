@@ -282,7 +282,7 @@ Result<query::Request> ReadQuery(const Parameters& parameters, FilterSet* filter
     ASSIGN_OR_RETURN(SubQuery sub, ReadMetricQuery(text, filters));
     queries.push_back(std::move(sub));
   }
-  // As OpenTSDB, /api/query also accepts `exp` and returns the results of its metrics.
+  // Like OpenTSDB, /api/query also accepts `exp` and returns the results of the metrics in it.
   std::vector<std::string> metrics;
   for (const std::string& text : parameters.All("exp")) {
     RETURN_IF_ERROR(query::ParseGexp(text, &metrics).status());

@@ -14,18 +14,18 @@
 namespace hg::http {
 
 /// Parses the parameters of GET /api/query; `start` is present. InvalidArgument: 400. Unsupported:
-/// OpenTSDB answers with 500.
-/// `filters`: compiles the filters and keeps them for the validation of the request. nullptr: the
-/// filters' work and memory are not charged to the request.
+/// an error for which OpenTSDB sends 500. `filters`: compiles the filters and keeps them for the
+/// validation of the request. nullptr: the filters' work and memory are not charged to the request.
 Result<query::Request> ReadQuery(const Parameters& parameters, query::FilterSet* filters = nullptr);
 
-/// Parses the `exp` parameters of GET /api/query/gexp. Their metrics become sub-queries of
-/// ReadQuery, after those of `m`. Unsupported: OpenTSDB answers with 500.
+/// Parses the `exp` parameters of GET /api/query/gexp. ReadQuery turns the metrics in them into
+/// sub-queries, after those of `m`. Unsupported: an error for which OpenTSDB sends 500.
 Result<std::vector<query::GexpCall>> ReadExpressions(const Parameters& parameters);
 
-/// Parses one `m`: aggregator, options, metric and filters. `filters` as above.
+/// Parses one parameter `m`: aggregator, options, metric and filters. `filters`: compiles the
+/// filters; nullptr: their work and memory are not charged to the request.
 Result<query::SubQuery> ReadMetricQuery(std::string_view text, query::FilterSet* filters = nullptr);
-/// Parses one `tsuid`.
+/// Parses one parameter `tsuid`.
 Result<query::SubQuery> ReadTsuidQuery(std::string_view text);
 
 /// Parses the parameters of GET /api/query/last; sub-queries may be missing.

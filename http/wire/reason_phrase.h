@@ -5,7 +5,7 @@
 
 namespace hg::http {
 
-/// "Bad Request" for 400, and so on.
+/// Returns the reason phrase, such as "Bad Request" for 400.
 std::string_view ReasonPhrase(int status);
 
 }  // namespace hg::http

@@ -1,5 +1,6 @@
 #pragma once
-// The bodies of Prometheus' remote read: decodes queries, encodes the samples of their series.
+// The bodies of Prometheus' remote read. Decodes the queries of a request, and encodes the samples
+// of a response.
 
 #include <cstdint>
 #include <span>
@@ -15,8 +16,8 @@
 
 namespace hg::http {
 
-/// Maximum size of an unpacked request in bytes. Parsing two bytes may take a hundred bytes of
-/// memory.
+/// Maximum size of an unpacked request in bytes. The limit is low because parsing may take fifty
+/// times the memory of the body.
 inline constexpr size_t kReadRequestBytesMax = 1 << 20;
 /// Maximum queries of a request. Prometheus sends one per selector.
 inline constexpr int kReadQueriesMax = 1000;
@@ -26,27 +27,28 @@ inline constexpr int kReadMatchersMax = 1000;
 struct RemoteQuery {
   query::promql::Matchers matchers;
   int64_t start_ms = 0, end_ms = 0;  // both inclusive; may be any numbers
-  /// The function that will be applied to the samples; "" if the request does not say.
+  /// The function that the client will apply to the samples; "" if the request does not name one.
   std::string function;
 };
 
 /// Parses the queries of a ReadRequest. InvalidArgument: the bytes are invalid, a matcher has an
 /// unknown type or an invalid regular expression, or there are too many queries or matchers. It
 /// also means that the client does not accept the SAMPLES response type. The regular expressions
-/// are charged to the context until the request ends. The memory of the
-/// message is taken from `memory`. Other errors come from the context.
+/// are charged to the context until the request ends. The memory of the message is charged to
+/// `memory`. Other errors come from the context.
 Result<std::vector<RemoteQuery>> ReadReadRequest(
     std::string_view bytes, RequestMemory::Share* memory,
     RequestContext& context = RequestContext::Unlimited());
 
 /// A ReadResponse under construction. Between BeginResult and EndResult it receives the samples of
-/// one query. One thread.
+/// one query. One thread at a time.
 class ReadResponseBody : public query::promql::SampleSink {
  public:
-  /// Its memory is charged to the watch, which must outlive it.
+  /// Charges its memory to `watch`, which must outlive the object.
   explicit ReadResponseBody(RequestContext* watch) : memory_(watch) {}
 
-  /// `rolled`: the value to return for intervals of which only rollups exist.
+  /// Begins the result of a query. `rolled`: which value to return for intervals of which only
+  /// rollups exist.
   void BeginResult(query::promql::RolledValue rolled = query::promql::RolledValue::kMean) {
     series_.clear();
     rolled_value_ = rolled;
@@ -55,17 +57,18 @@ class ReadResponseBody : public query::promql::SampleSink {
   Status AddSeries(query::promql::Labels labels) override;
   Status AddSamples(size_t series, std::span<const int64_t> times_ms,
                     std::span<const double> values) override;
-  /// Ends the query's result. Series without samples are left out. Errors come from the watch.
+  /// Ends the query's result. Series without samples are left out. Fails with errors of the
+  /// RequestContext.
   Status EndResult();
 
-  /// Returns all results as a snappy block. Call once. LimitExceeded: too long for one block. Other
-  /// errors come from the watch.
+  /// Returns all results as a snappy block. Call once. LimitExceeded: the results are too long for
+  /// one block. Also fails with errors of the RequestContext.
   Result<std::string> Pack();
 
  private:
   struct Encoded {
     std::string bytes;  // encoded as a TimeSeries
-    bool any = false;   // it has samples
+    bool any = false;   // whether the series has samples
   };
 
   MemoryTally memory_;

@@ -31,11 +31,11 @@ constexpr uint8_t kLabels = Tag(1, kSized), kSamples = Tag(2, kSized), kHistogra
 constexpr uint8_t kName = Tag(1, kSized), kText = Tag(2, kSized);
 constexpr uint8_t kNumber = Tag(1, kFixed64), kTime = Tag(2, kVarint);
 
-// Of remote write 2.0.
+// Tags of the fields of remote write 2.0.
 constexpr uint8_t kRefs = Tag(1, kSized), kRef = Tag(1, kVarint);
 constexpr uint8_t kHistograms2 = Tag(3, kSized);
 
-/// Series of more bytes are charged to the request.
+/// Maximum bytes of a series that is not charged to the request.
 constexpr size_t kSmallSeries = 64 << 10;
 
 Status NoRequest(std::string_view message) {
@@ -76,8 +76,8 @@ Status TakeRoom(size_t size, uint64_t bytes_per_byte, RequestMemory::Room* room)
   return size > kSmallSeries ? room->Grow(bytes_per_byte * size) : Status();
 }
 
-// Parses in place, as protobuf does: the last of duplicate fields counts. False: protobuf must
-// parse the series.
+// Parses a series in place. As in protobuf, the last of duplicate fields counts. Returns false if
+// protobuf must parse the series.
 
 bool ReadLabel(std::string_view bytes, Label* label) {
   for (uint8_t tag = 0; !bytes.empty();) {
@@ -155,7 +155,7 @@ bool TakeRef(std::string_view* bytes, uint32_t* ref) {
   return true;
 }
 
-/// `refs`: receives the references of the labels.
+/// Reads a series of remote write 2.0. `refs` receives the references of the labels.
 bool ReadSeries2(std::string_view bytes, WrittenSeries* series, std::vector<uint32_t>* refs) {
   std::string_view part;
   for (uint8_t tag = 0; !bytes.empty();) {
@@ -236,7 +236,7 @@ Status ReadSymbols(std::string_view bytes, RequestMemory::Room* room, Symbols* s
         symbols->push_back(text);
         return {};
       }));
-  // Empty references mean the first symbol.
+  // A series without a reference refers to the first symbol.
   if (symbols->empty() || symbols->front().empty()) return {};
   return Status::InvalidArgument("The first symbol of the request is not empty");
 }

@@ -1,7 +1,7 @@
 #pragma once
 // Parses the unpacked body of Prometheus' remote write: the WriteRequest of 1.0 or the Request of
-// 2.0. It is read series by series, so that a body takes no more memory than its largest series,
-// and for 2.0 its table of symbols.
+// 2.0. The parser reads one series at a time, so that it needs only the memory of the largest
+// series. For 2.0 it also needs memory for the table of symbols.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,15 +16,16 @@
 
 namespace hg::http {
 
-// The names of the messages, as in the Content-Type.
+// The names of the protobuf messages, as the Content-Type contains them.
 inline constexpr std::string_view kWriteRequest1 = "prometheus.WriteRequest";
 inline constexpr std::string_view kWriteRequest2 = "io.prometheus.write.v2.Request";
 
 /// Maximum size in bytes of one encoded series with all its samples, and of the labels of one
-/// series. Parsing two bytes may take a hundred bytes of memory.
+/// series. The limit exists because parsing may take fifty times the memory of the series.
 inline constexpr size_t kWriteSeriesBytesMax = 4 << 20;
 
-/// A series with its samples, as sent. Borrows its texts.
+/// A series with its samples, as the client sent it. Its texts are valid during the call of the
+/// visitor.
 struct WrittenSeries {
   struct Sample {
     double value = 0;
@@ -33,22 +34,23 @@ struct WrittenSeries {
   std::vector<Label> labels;  // includes kNameLabel
   std::vector<Sample> samples;
   size_t histograms = 0;  // native histograms, which are not read
-  /// Not empty: why no sample of the series can be stored. `labels` is then empty.
+  /// The reason why no sample of the series can be stored; "" if they can. With a fault, `labels`
+  /// is empty.
   std::string fault;
 };
 
 using SeriesVisitor = std::function<void(const WrittenSeries&)>;
 
 /// Calls `visit` for each series in order. InvalidArgument: the bytes are invalid (`visit` was
-/// called for the series before the damage), a text is not UTF-8, or a series is too long. If
-/// `memory` refuses memory, the result is its refusal. nullptr = no limit.
+/// called for the series before the damage), a text is not UTF-8, or a series is too long. The
+/// memory is charged to `memory` (nullptr = no limit); if that fails, returns its error.
 Status ReadWriteRequest(std::string_view bytes, const SeriesVisitor& visit,
                         RequestMemory::Share* memory);
 
-/// The same for remote write 2.0. A series that refers to a symbol that does not exist, or whose
-/// labels are too long, is visited with a fault. Symbols may be long and may be referred to often.
-/// Therefore LimitExceeded is returned when the labels of all series have more than
-/// `labels_bytes_max` bytes.
+/// As ReadWriteRequest, for remote write 2.0. A series that refers to a symbol that does not exist,
+/// or whose labels are too long, is passed to `visit` with a fault. LimitExceeded: the labels of
+/// all series together have more than `labels_bytes_max` bytes. That is possible even in a small
+/// body, because many series may refer to the same long symbols.
 Status ReadWriteRequest2(std::string_view bytes, uint64_t labels_bytes_max,
                          const SeriesVisitor& visit, RequestMemory::Share* memory);
 

@@ -27,19 +27,21 @@ void ForEachElement(std::string_view list, const Visit& visit) {
   }
 }
 
-/// Bytes of methods and field names (RFC 9110, 5.6.2).
+/// Returns whether the byte is allowed in methods and field names (RFC 9110, 5.6.2).
 constexpr bool IsTokenByte(char c) {
   if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')) return true;
   return std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
 }
 
-/// Bytes of targets. This is lenient, because clients do not escape everything that they should.
+/// Returns whether the byte is allowed in targets. The check is lenient, because clients do not
+/// escape
+// everything that they should.
 constexpr bool IsTargetByte(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return byte > 0x20 && byte != 0x7F;
 }
 
-/// Bytes of field values.
+/// Returns whether the byte is allowed in field values.
 constexpr bool IsValueByte(char c) { return c == ' ' || c == '\t' || IsTargetByte(c); }
 
 template <bool (*kIs)(char)>
@@ -49,7 +51,7 @@ constexpr std::array<bool, 256> TableOf() {
   return table;
 }
 
-/// True if kIs holds for all bytes of the text.
+/// Returns true if kIs holds for all bytes of the text.
 template <bool (*kIs)(char)>
 bool All(std::string_view text) {
   static constexpr std::array<bool, 256> kTable = TableOf<kIs>();
@@ -57,7 +59,7 @@ bool All(std::string_view text) {
                      [](char c) { return kTable[static_cast<unsigned char>(c)]; });
 }
 
-using Fault = std::string_view;  // "" = none
+using Fault = std::string_view;  // what is wrong; "" = nothing
 
 /// Removes the first line and its CRLF from *rest, which contains a CRLF. Returns the line without
 /// CRLF.
@@ -97,7 +99,8 @@ Fault ReadField(std::string_view line, RequestHead* head) {
   return {};
 }
 
-/// Sets the coding that the client prefers; quality 0 means not accepted.
+/// Sets the content coding that the client prefers. Quality 0 means that the client does not accept
+/// a coding.
 void ReadAcceptEncoding(std::string_view value, RequestHead* head) {
   double gzip = -1, deflate = -1, star = -1;  // -1 = not named
   ForEachElement(value, [&](std::string_view element) {

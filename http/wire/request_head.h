@@ -16,7 +16,8 @@ inline constexpr size_t kHeaderBytesMax = 8192;
 
 enum class ContentCoding : uint8_t { kNone, kGzip, kDeflate };
 
-/// Reused from request to request. All views point into `text`.
+/// A parsed request head. A connection uses the same object for all its requests. All views point
+/// into `text`.
 struct RequestHead {
   using Field = std::pair<std::string_view, std::string_view>;
 
@@ -30,12 +31,14 @@ struct RequestHead {
   bool expects_continue = false;
   /// True if Origin, Sec-Fetch-Site or Referer is present: a browser sent the request for a page.
   bool tells_of_page = false;
-  /// The coding for the reply; gzip on a tie (opentsdb-http-api.md §2.2).
+  /// The content coding for the reply. If the client accepts gzip and deflate equally, gzip is used
+  /// (opentsdb-http-api.md §2.2).
   ContentCoding accepted = ContentCoding::kNone;
   ContentCoding coding = ContentCoding::kNone;
   uint64_t content_length = 0;
 
-  /// The first field of that name, in any case, as Request::Header; "" if there is none.
+  /// Returns the first field with that name in any case, as Request::Header does. Returns "" if
+  /// there is none.
   [[nodiscard]] std::string_view Find(std::string_view name) const;
 };
 

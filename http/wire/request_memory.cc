@@ -7,7 +7,7 @@
 namespace hg::http {
 namespace {
 
-/// A share takes at least so many bytes from the budget at once, so that small allocations rarely
+/// Number of bytes that a share takes from the budget at once, so that small allocations rarely
 /// access it.
 constexpr uint64_t kStepBytes = 256 * 1024;
 

@@ -11,8 +11,8 @@
 
 namespace hg::http {
 
-/// One condition as written. nullopt: that side of '=' was empty, which matches anything, as "*"
-/// does.
+/// One condition as written. nullopt: that side of '=' was empty. An empty side matches anything,
+/// as "*" does.
 struct TagWish {
   std::optional<std::string> key, value;
 
@@ -26,7 +26,8 @@ struct SeriesExpression {
   std::vector<TagWish> tags;
 };
 
-/// InvalidArgument: an unclosed brace, or a tag that is not two words around one '='.
+/// Parses the expression. InvalidArgument: a brace is not closed, or a tag is not two words around
+/// one '='.
 Result<SeriesExpression> ParseSeriesExpression(std::string_view text);
 
 }  // namespace hg::http

@@ -28,9 +28,9 @@ struct Label {
 };
 
 /// Appends labels in the form of Spelling::tags: each text with its length as a varint in front.
-/// With the metric as sent they are a raw series key of Dialect::kLabels. No other protocol may
-/// share that dialect, because the sink knows metric bytes and tag bytes separately. An escaped
-/// metric, or an empty list of labels, has another meaning in other dialects.
+/// Together with the metric as sent, these bytes are a raw series key of Dialect::kLabels. A
+/// protocol with other rules must not use that dialect: the same metric bytes or tag bytes would
+/// then mean different names.
 void AppendLabels(std::span<const Label> labels, Bytes* spelled);
 
 /// Decodes labels that AppendLabels wrote.
@@ -49,8 +49,9 @@ struct NamingRules {
   std::string default_key = "source", default_value = "unknown";
 };
 
-/// Escapes names and values. A label with an empty value counts as absent. InvalidArgument: the
-/// metric or a label has no name, or a label is duplicated.
+/// Converts metric and labels to OpenTSDB's names, with escapes for characters that OpenTSDB does
+/// not allow. A label with an empty value counts as absent. InvalidArgument: the metric or a label
+/// has no name, or a label is duplicated.
 Result<NamedSeries> NameSeries(std::string_view metric, std::span<const Label> labels,
                                const NamingRules& rules);
 
@@ -68,7 +69,7 @@ class LabelledSink {
   virtual void Refuse(std::string_view reason) = 0;
 };
 
-/// `metric{name="value", …}` for people; truncated if very long.
+/// Returns `metric{name="value", …}` for messages to users. Very long texts are truncated.
 std::string SeriesText(std::string_view metric, std::span<const Label> labels);
 
 }  // namespace hg::http

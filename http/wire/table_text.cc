@@ -83,7 +83,7 @@ class Reader {
     return word;
   }
 
-  // Only the quote itself is unescaped, so that a split key keeps its escapes.
+  // Reads a quoted text. Only the quote itself is unescaped, so that a split key keeps its escapes.
   Result<std::string> ReadQuoted() {
     const std::string_view all = rest_;
     const char quote = all[0];

@@ -22,23 +22,24 @@ namespace hg::http {
 /// longer.
 inline constexpr uint32_t kSplitsMax = 1000;
 
-/// A change of a table, or a new table as a change of an empty one.
+/// A change of a table. A new table is described as a change of an empty one.
 struct TableChange {
   struct Family {
     Bytes name;
-    std::vector<std::pair<std::string, std::string>> attributes = {};  // HBase's name and text
+    // Name and value in HBase's notation.
+    std::vector<std::pair<std::string, std::string>> attributes = {};
     bool remove = false;
   };
   std::vector<Family> families;  // each name once
   std::vector<Bytes> splits;
 };
 
-/// InvalidArgument: a syntax error, or a family that is named twice. Unsupported: an attribute of a
-/// table that the store lacks; the message has its name and value.
+/// Parses a change. InvalidArgument: a syntax error, or a family that is named twice. Unsupported:
+/// a table attribute that the store does not support; the message has its name and value.
 Result<TableChange> ParseTableText(std::string_view text);
 
-/// Applies the change to the families. Attributes that the change omits keep their values. A new
-/// family has the defaults for them. Returns the errors of SetAttribute
+/// Applies the change to the families. Attributes that the change omits keep their values. In a new
+/// family they have their defaults. Returns the errors of SetAttribute
 /// (storage/lsm/table_attributes.h), and NotFound for a removed family that does not exist. The
 /// descriptor may be partly changed then.
 Status ChangeFamilies(const TableChange& change, TableDescriptor* table);

@@ -3,7 +3,8 @@
 #include "http/wire/plain_number.h"
 #include "storage/base/short_bytes.h"
 
-// Called several times per line; too large for the compiler to inline by itself.
+// For functions that are called several times per line and are too large for the compiler to inline
+// by itself.
 #define HG_INLINE inline __attribute__((always_inline))
 
 namespace hg::http {
@@ -11,7 +12,8 @@ namespace {
 
 constexpr std::string_view kPut = "put ";
 
-/// Removes the word before the first blank, and the blank, from *line. False: there is no blank.
+/// Removes the word before the first blank, and the blank, from *line. Returns false if there is no
+/// blank.
 bool TakeWord(std::string_view* line, std::string_view* word) {
   const size_t blank = line->find(' ');
   if (blank == std::string_view::npos) return false;
@@ -29,7 +31,7 @@ HG_INLINE bool TakePlainWord(const char** at, const char* end, std::string_view*
   return true;
 }
 
-/// Skips `text` if it is next.
+/// If *at is at `text`, moves behind it and returns true.
 HG_INLINE bool SkipText(std::string_view text, const char** at, const char* end) {
   if (static_cast<size_t>(end - *at) < text.size() || !SameBytes(*at, text.data(), text.size()))
     return false;
@@ -85,7 +87,8 @@ bool ParsePutLines(std::string_view lines, std::vector<SpelledPoint>* points) {
     SpelledPoint& point = points->emplace_back();
     point.series.dialect = Dialect::kWords;
     if (!SkipText(kPut, &at, end) || !TakePlainWord(&at, end, &point.series.metric)) return false;
-    // Consecutive lines mostly have the same time and, for metrics of one host, the same tags.
+    // Consecutive lines often have the same time. Lines for metrics of one host often have the same
+    // tags.
     if (time_word.empty() || !SkipText(time_word, &at, end)) {
       std::string_view word;
       if (!TakePlainWord(&at, end, &word) || !ParsePlainTime(word, &time)) return false;

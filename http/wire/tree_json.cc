@@ -53,8 +53,8 @@ Status WriteLeaf(const uid::TreeLeaf& leaf, const KeyLayout& layout, uid::Names*
 constexpr uint64_t kStepsPerText = 64;
 
 uint64_t StepsOf(const uid::TreeLeaf& leaf, bool named) {
-  // Looking up a name may need a request to another machine. A TSUID contains a UID for each few
-  // bytes.
+  // Cost of a byte of a TSUID, in steps. Looking up a name may need a request to another machine,
+  // and a TSUID contains a UID in each few bytes.
   constexpr uint64_t kStepsPerByte = 256;
   return kStepsPerText + leaf.display_name.size() + (named ? leaf.tsuid.size() * kStepsPerByte : 0);
 }

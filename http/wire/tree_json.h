@@ -12,8 +12,9 @@ namespace hg::http {
 
 void WriteTree(const uid::Tree& tree, JsonWriter* json);
 void WriteTreeRule(const uid::TreeRule& rule, JsonWriter* json);
-/// With `names`, a leaf shows its series; without, only its TSUID. NotFound: an id without a name.
-/// Returns early when json->alive() is false, or with an error of the context.
+/// Writes a branch of a tree. With `names`, a leaf shows its metric and tags; if `names` is null,
+/// only its TSUID. NotFound: an id has no name. Returns early if json->alive() is false. Also fails
+/// with errors of the context.
 Status WriteTreeBranch(int32_t tree, const uid::TreeBranch& branch, const KeyLayout& layout,
                        uid::Names* names, JsonWriter* json, RequestContext& context);
 

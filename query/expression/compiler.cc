@@ -100,7 +100,7 @@ class Compiler {
   }
 
  private:
-  /// Counts one level of nesting while it lives.
+  /// Counts one level of nesting as long as the object lives.
   class Level {
    public:
     explicit Level(int* depth) : depth_(*depth) { ++depth_; }

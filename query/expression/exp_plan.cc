@@ -26,7 +26,7 @@ Status Invalid(std::string message) { return Status::InvalidArgument(std::move(m
 
 bool Empty(const std::optional<std::string>& text) { return !text || text->empty(); }
 
-// ASCII digits, and letters of any script.
+// Returns whether the text has only ASCII digits, and letters of any script.
 bool IsAlphanumeric(std::string_view text) {
   bool valid = true;
   while (valid && !text.empty()) {
@@ -45,7 +45,8 @@ Status CheckId(const std::optional<std::string>& id, std::string_view what) {
                  " must be letters and digits, and more than one digit");
 }
 
-// OpenTSDB also looks names up in lower case, so squareSum is not found.
+// Checks the name of an aggregator. OpenTSDB also looks names up in lower case, so squareSum is not
+// found.
 Status CheckAggregator(const std::string& name) {
   if (FindAggregator(name) != nullptr && FindAggregator(LowerUtf8(name)) != nullptr) return {};
   return Invalid("No such aggregation function: " + name);
@@ -67,7 +68,7 @@ Status CheckTime(const std::optional<ExpTime>& time) {
 
 using FiltersById = std::map<std::string_view, const ExpFilter*>;
 
-// Compiles the filters here; the validation of the plan's request uses them as well.
+// Compiles the filters. The validation of the plan's request uses the same compiled filters.
 Result<FiltersById> CheckFilters(const ExpRequest& request, FilterSet* compiled) {
   FiltersById by_id;
   if (!request.filters) return by_id;

@@ -24,7 +24,7 @@ struct PlannedMetric {
   double fill = 0;
 };
 
-/// A requested output. It means a metric if no expression has this id.
+/// A requested output: an expression, or a metric if no expression has this id.
 struct PlannedOutput {
   std::string id;
   std::optional<std::string> alias;

@@ -42,7 +42,7 @@ std::vector<size_t> VariableOrder(const std::vector<std::string>& names,
   return MapOrder(names, order, HashNCapacity(names.size()));
 }
 
-/// The result of a sub-query. Metrics with equal sub-queries share it.
+/// The result of a sub-query. Metrics with equal sub-queries share one object.
 struct Found {
   std::vector<const Group*> groups;
   SharedVector<SeriesIdentity> series;
@@ -82,7 +82,7 @@ class MetricCursor {
         next_(found.groups.size(), 0),
         taken_(found.groups.size(), true),
         values_(found.groups.size(), 0) {}
-  /// The memory of a cursor over so many groups.
+  /// Returns the memory of a cursor over that many groups.
   static int64_t BytesOf(size_t groups) {
     return static_cast<int64_t>(groups * (sizeof(size_t) + sizeof(double) + 1));
   }
@@ -122,8 +122,8 @@ class MetricCursor {
   std::vector<double> values_;
 };
 
-/// Walks the rows of an expression, one row per step whatever its time is (as OpenTSDB does for
-/// nested expressions).
+/// Walks the rows of an expression, one row for each instant of the result, even if the row has
+/// another time (as OpenTSDB does for nested expressions).
 class TableCursor {
  public:
   /// Uses the series that `joined` takes from this side. If several have equal keys, that is one of
@@ -248,7 +248,8 @@ class Runner {
     return {};
   }
 
-  // OpenTSDB stores results under lower-case names, but looks them up under the names as written.
+  // Refuses names of variables with upper-case letters, as OpenTSDB does: it stores results under
+  // lower-case names, but looks them up under the names as written.
   Status CheckVariables() {
     for (const PlannedExpression& expression : plan_.expressions) {
       // Each variable is looked up several times.
@@ -268,7 +269,8 @@ class Runner {
     std::vector<size_t> order;
     const size_t count = plan_.expressions.size();
     std::vector<size_t> lacking(count, 0);  // number of used expressions that are not placed yet
-    std::vector<std::vector<size_t>> users(count);  // for each expression: those that use it
+    // For each expression: the expressions that use it.
+    std::vector<std::vector<size_t>> users(count);
     for (size_t e = 0; e < count; ++e) {
       for (const std::string& name : plan_.expressions[e].program.variables) {
         const Variable v = variables_.at(name);
@@ -420,7 +422,8 @@ class Runner {
     }
   }
 
-  // The table is neither trimmed nor filled (quirk Q19). Outputs that repeat a metric share it.
+  // Returns the values of a metric as a table, neither trimmed nor filled (quirk Q19). Outputs that
+  // repeat a metric share the table.
   Result<std::shared_ptr<const ExpTable>> MetricTable(MetricSeries& metric) {
     if (metric.shown != nullptr) return metric.shown;
     const Found& found = *metric.found;

@@ -17,8 +17,8 @@
 
 namespace hg::query {
 
-/// Values of the series of a metric or an expression, as rows in ascending time order. Immutable
-/// after creation.
+/// The values of all series of a metric or an expression: one row for each time, in ascending
+/// order. Immutable after creation.
 struct ExpTable {
   SharedVector<SeriesIdentity> series;
   std::vector<int64_t> times_ms;
@@ -35,7 +35,7 @@ struct ExpResult {
 
 /// Returns one result per output. `answer` has the untrimmed results of the plan's request, which
 /// `query` validated. InvalidArgument: for example, expressions that refer to each other in a
-/// circle, an empty intersection, or a result that is not a number. LimitExceeded: more series or
+/// cycle, an empty intersection, or a result that is not a number. LimitExceeded: more series or
 /// values than query/expression/limits.h allows. Also fails with errors of `watch`, which may be
 /// nullptr. Results are charged to `watch`, where they stay charged.
 Result<std::vector<ExpResult>> RunExpressions(const ExpPlan& plan, const ValidQuery& query,

@@ -27,7 +27,7 @@ constexpr std::pair<std::string_view, GexpFunction> kFunctions[] = {
     {"divide", GexpFunction::kDivide},
 };
 
-/// The most colons in the text of a metric: aggregator, two options, metric.
+/// Maximum number of colons in the text of a metric: aggregator, two options, metric.
 constexpr int kColonsMax = 3;
 
 bool IsNameByte(char c) {

@@ -40,7 +40,7 @@ using GexpArgument = std::variant<GexpMetric, GexpCall, GexpScalar>;
 
 struct GexpCall {
   GexpFunction function = GexpFunction::kAbsolute;
-  std::string name;  // as written
+  std::string name;  // text of the metric as the client wrote it
   std::vector<GexpArgument> arguments;
 };
 

@@ -52,7 +52,7 @@ Result<Bytes> Replaced(std::string_view text, std::string_view what, std::string
   }
 }
 
-// The most additions for one moving average. Long windows over many points are refused.
+// Maximum number of additions for one moving average. Long windows over many points are refused.
 constexpr size_t kAdditionsMax = 2'000'000'000;
 
 /// Reports additions to the context. Four of them count as one step.
@@ -75,7 +75,7 @@ class Additions {
 /// multiples of one power of two, and their absolute sum is below 2^52 times that power.
 bool SumsAreExact(std::span<const double> numbers) {
   constexpr int kMantissaBits = 52, kExponentBias = 1075;
-  int least = INT32_MAX;  // exponent of the lowest set bit
+  int least = INT32_MAX;  // exponent of the lowest bit that is set in any number
   double total = 0;
   for (const double v : numbers) {
     if (!std::isfinite(v)) return false;
@@ -92,7 +92,7 @@ bool SumsAreExact(std::span<const double> numbers) {
 
 // OpenTSDB computes the sum of each window anew, from the newest number back. If another order
 // could round differently, the result would differ in the last digit. In this case the sum is
-// computed like that here.
+// computed in OpenTSDB's order.
 Status AverageByCount(size_t window, PointColumns* points, RequestContext* context) {
   MemoryTally memory(context);
   RETURN_IF_ERROR(memory.Step(points->size()));
@@ -126,9 +126,9 @@ Status AverageByCount(size_t window, PointColumns* points, RequestContext* conte
   return {};
 }
 
-// A point belongs to the window if its distance is less than the length of the window. The result
-// is 0 if there is no older point, because the window is not full. It is also 0 if the window has
-// only NaN (recorded).
+// Computes averages over time. A point belongs to the window if its distance is less than the
+// length of the window. The result is 0 if there is no older point, because the window is not full.
+// It is also 0 if the window has only NaN (recorded).
 Status AverageByTime(int64_t window_ms, PointColumns* points, RequestContext* context) {
   const std::vector<int64_t>& times = points->time_ms;
   MemoryTally memory(context);
@@ -327,9 +327,9 @@ Result<std::vector<GexpSeries>> HighestSeries(GexpFunction function, size_t coun
   }
   for (const PointColumns& points : trimmed) columns.push_back(&points);
 
-  // There is one slot per active series, numbered anew at each instant. After a series has ended,
-  // values go to slots of other series (quirk Q24). Instants with integers and with doubles have
-  // separate slots.
+  // Each active series has one slot. Slots are numbered anew at each instant, so after a series has
+  // ended, values go to slots of other series (quirk Q24). Instants with integers and with doubles
+  // have separate slots.
   std::vector<int64_t> ints(series.size(), std::numeric_limits<int64_t>::min());
   std::vector<double> doubles(series.size(), 4.9E-324);
   bool any_int = false, any_double = false;
@@ -405,8 +405,8 @@ Result<std::vector<GexpSeries>> CombineSeries(GexpFunction function,
     std::vector<const PointColumns*> columns(sets.size(), nullptr);
     std::vector<const SeriesIdentity*> parts(sets.size(), nullptr);
     std::optional<size_t> length;
-    // The error is reported only if the result is used: of series with equal tags only the last one
-    // is used further up.
+    // The error is reported only if the result is used. Of series with equal tags, the outer
+    // function uses only the last one.
     Status failure;
     size_t before_failure = SIZE_MAX;
     for (size_t k = 0; k < sets.size(); ++k) {

@@ -1,6 +1,6 @@
 #pragma once
-// The functions of function expressions (opentsdb-queries.md §12.2 to §12.5). The functions
-// neither need nor return columns trimmed to the range of the query, except moving averages.
+// The functions of function expressions (opentsdb-queries.md §12.2 to §12.5). Arguments and results
+// may have points outside the range of the query. Only moving averages remove such points.
 
 #include <cstdint>
 #include <string>
@@ -15,7 +15,7 @@
 
 namespace hg::query {
 
-/// A series on its way through functions: its output form and its identity.
+/// A series that is passed from function to function: its output form and its identity.
 struct GexpSeries {
   Group group;
   SeriesIdentity identity;
@@ -38,14 +38,15 @@ void MakeAbsolute(PointColumns* points);
 Status Scale(std::string_view factor, PointColumns* points);
 
 /// Sets the metric name, removes the tags, and makes the values absolute (quirk Q21).
-/// InvalidArgument: the last function combined the series from several; with another function in
-/// between there is no error (recorded). Also fails with errors of `watch`, which may be nullptr.
-/// The name is charged to `watch`, where it stays charged.
+/// InvalidArgument: the function that was applied immediately before combined several series.
+/// (Recorded from OpenTSDB: if another function was applied in between, there is no error.) Also
+/// fails with errors of `watch`, which may be nullptr. The name is charged to `watch`, where it
+/// stays charged.
 Status ApplyAlias(std::string_view alias, GexpSeries* series, RequestContext* watch);
 
 /// Restricts the points to the range, then computes the moving average. `window` is a number of
-/// points, or a time such as "'10min'". InvalidArgument: another text. LimitExceeded: too many
-/// additions. Also fails with errors of `watch`, which may be nullptr.
+/// points, or a time such as "'10min'". InvalidArgument: `window` is neither. LimitExceeded: the
+/// average needs too many additions. Also fails with errors of `watch`, which may be nullptr.
 Status ApplyMovingAverage(std::string_view window, const GexpRange& range, PointColumns* points,
                           RequestContext* watch);
 
@@ -57,9 +58,9 @@ Result<std::vector<GexpSeries>> HighestSeries(GexpFunction function, size_t coun
                                               RequestContext* watch);
 
 /// Computes a + b + c … (or another operator) over the join of 2 to 26 sets. Points are paired by
-/// position (quirk Q23). InvalidArgument: another number of sets, or paired series of different
-/// lengths. Also fails with errors of `watch`, which may be nullptr. The result is charged to
-/// `watch`, where it stays charged.
+/// position (quirk Q23). InvalidArgument: there are fewer or more sets, or two paired series have
+/// different numbers of points. Also fails with errors of `watch`, which may be nullptr. The result
+/// is charged to `watch`, where it stays charged.
 Result<std::vector<GexpSeries>> CombineSeries(GexpFunction function,
                                               const std::vector<std::vector<GexpSeries>>& sets,
                                               RequestContext* watch);

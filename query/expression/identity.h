@@ -44,7 +44,7 @@ class Identifier {
  private:
   const KeyLayout& layout_;
   RequestContext* const context_;
-  // The metrics of the last group. The next group usually has the same.
+  // The metrics of the previous group, which the next group can usually share.
   SharedVector<SeriesIdentity::Name> metrics_;
 };
 
@@ -54,9 +54,10 @@ class Uniter {
   /// Charges memory like Identifier.
   explicit Uniter(RequestContext* context) : context_(context) {}
 
-  /// `parts` has one entry per variable, in their order, and null where a variable lacks the
-  /// series. The tags are those of the first part, or none if it is null (quirk Q17). The other
-  /// lists are united.
+  /// Returns the identity of a joined series. `parts` has one entry for each variable, in their
+  /// order; it is null if the variable does not have the series. The result has the tags of the
+  /// first part, or none if that is null (quirk Q17). Its other lists contain the elements of all
+  /// parts.
   Result<SeriesIdentity> Unite(std::span<const SeriesIdentity* const> parts);
 
  private:
@@ -64,7 +65,8 @@ class Uniter {
   Result<Names> United(std::span<const SeriesIdentity* const> parts, Names SeriesIdentity::*names);
 
   RequestContext* const context_;
-  // The metrics of the last series. The next series has the same metrics if its parts are the same.
+  // Addresses of the metric lists from which the metrics of the previous series were made. If the
+  // next series has the same lists, it can share the metrics.
   std::vector<const void*> metrics_of_;
   Names metrics_;
 };
@@ -81,7 +83,7 @@ struct JoinSide {
   std::vector<Bytes> filter_keys;  // UIDs of the filtered tag keys, ascending
 };
 
-/// One joined series: the index of its member on each side, or kLacking.
+/// One joined series: for each side, the index of its member in JoinSide, or kLacking.
 using JoinedSeries = std::vector<size_t>;
 inline constexpr size_t kLacking = SIZE_MAX;
 

@@ -8,7 +8,7 @@
 namespace hg::query {
 namespace {
 
-// Longer symbols come first.
+// Longer symbols come before their prefixes, because the first symbol that fits is taken.
 constexpr std::string_view kSymbols[] = {
     "&&", "||", "==", "!=", "<=", ">=", "=~", "!~", "?:", "<", ">", "+", "-", "*", "/", "%", "&",
     "|",  "^",  "~",  "!",  "?",  ":",  "(",  ")",  "{",  "}", "[", "]", ";", ",", ".", "="};

@@ -15,7 +15,7 @@ enum class TokenKind : uint8_t { kEnd, kInteger, kDecimal, kText, kName, kKeywor
 struct Token {
   TokenKind kind = TokenKind::kEnd;
   /// kText: the text without quotes, escapes as written. kSymbol: word operators are replaced by
-  /// their signs ("and" by "&&"). Borrowed from the expression, or static.
+  /// their signs ("and" by "&&"). The view points into the expression or to static data.
   std::string_view text;
   size_t at = 0;  // byte offset in the expression
 

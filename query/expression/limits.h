@@ -21,7 +21,7 @@ inline constexpr size_t kResultValuesMax = 16 * 1024 * 1024;
 /// The maximum number of instructions that the expressions of one request may run: about a minute
 /// of one core.
 inline constexpr size_t kEvaluationStepsMax = size_t{4} << 30;
-/// Instructions between two checks whether the client still waits.
+/// Number of instructions after which the evaluator checks again whether the client still waits.
 inline constexpr size_t kStepsPerPoll = 1 << 14;
 /// The longest text in bytes that an expression may build.
 inline constexpr size_t kTextBytesMax = 64 * 1024;

@@ -63,8 +63,8 @@ class Evaluator {
   /// a boolean becomes 1 or 0. InvalidArgument: the result has another type, or operands do not
   /// fit.
   Status Run(const std::vector<double>& variables, double* out);
-  /// An upper bound for the instructions of the last Run, plus the cost of copying and reading
-  /// texts.
+  /// Returns an upper bound for the number of instructions of the last Run, plus the cost of
+  /// copying and reading texts.
   [[nodiscard]] uint64_t steps() const { return program_.code.size() + text_bytes_ / 8; }
 
  private:

@@ -14,8 +14,9 @@ namespace {
 
 using Width = Integer::Width;
 
-// Why an operand is not a number. If an operand has kWrongType, division and remainder give 0.0. If
-// an operand has kWrongText, only addition is possible: it joins the texts of both operands.
+// The reason why an operand is not a number. If an operand has kWrongType, division and remainder
+// give 0.0. If an operand has kWrongText, only addition is possible: it joins the texts of both
+// operands.
 enum class Coercion : uint8_t { kDone, kWrongType, kWrongText };
 
 bool IsFloating(const Value& v) {
@@ -67,7 +68,7 @@ Coercion TextToInteger(std::string_view text, __int128* out) {
   return Coercion::kDone;
 }
 
-// Integer arithmetic does not accept booleans.
+// Converts an operand for integer arithmetic, which does not accept booleans.
 Coercion AsInteger(const Value& v, __int128* out) {
   *out = 0;
   if (const auto* n = std::get_if<Integer>(&v)) *out = n->number;
@@ -75,7 +76,7 @@ Coercion AsInteger(const Value& v, __int128* out) {
   return std::holds_alternative<bool>(v) ? Coercion::kWrongType : Coercion::kDone;
 }
 
-// Bit operations and comparisons accept booleans.
+// Converts an operand for bit operations and comparisons, which accept booleans.
 Coercion AsLong(const Value& v, int64_t* out) {
   *out = 0;
   if (const auto* b = std::get_if<bool>(&v)) *out = *b ? 1 : 0;

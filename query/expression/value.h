@@ -11,7 +11,8 @@
 
 namespace hg::query {
 
-/// Java's Integer, Long or BigInteger. A result has the narrowest width that its operands allow.
+/// Java's Integer, Long or BigInteger. The result of an operation has the narrowest width that the
+/// types of its operands allow.
 struct Integer {
   enum class Width : uint8_t { kInt, kLong, kBig };
   __int128 number = 0;
@@ -45,12 +46,12 @@ enum class BinaryOperator : uint8_t {
   kBitXor,
 };
 
-/// InvalidArgument: the operands do not fit the operator, or the result exceeds 128 bits or
-/// kTextBytesMax. Division and remainder by zero give 0.0.
+/// Computes left op right. InvalidArgument: the operands do not fit the operator, or the result
+/// exceeds 128 bits or kTextBytesMax. Division and remainder by zero give 0.0.
 Status Apply(BinaryOperator op, const Value& left, const Value& right, Value* out);
 Status Negate(const Value& operand, Value* out);
 Status Complement(const Value& operand, Value* out);
-/// The value as a condition: null, zero, NaN and texts other than "true" are false.
+/// Returns the value as a condition. null, zero, NaN, and texts other than "true" are false.
 bool IsTrue(const Value& value);
 
 /// Like Apply, for two doubles. In comparisons NaN equals itself and is less than everything else.

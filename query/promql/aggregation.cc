@@ -1,4 +1,4 @@
-// Aggregations that reduce all samples of a group to one value: sum, avg and so on.
+// The PromQL aggregations that reduce all samples of a group to one value: sum, avg and so on.
 
 #include <cmath>
 #include <functional>
@@ -15,7 +15,8 @@
 namespace hg::query::promql {
 namespace {
 
-// Running results of one group at one step. Each has Add, any (whether a value was added), result.
+// Each of the following classes has the running result of one group at one step. Add adds a value,
+// `any` returns whether a value was added, and `result` returns the result.
 
 struct SumFold {
   ExactSum sum;

@@ -23,7 +23,8 @@ namespace hg::query::promql {
 /// The memory limit of one compiled pattern, including the states that RE2 caches while it matches.
 inline constexpr int64_t kPatternMemoryMax = 1024 * 1024;
 
-/// Patterns with more alternatives are compiled with RE2, which limits its memory.
+/// Maximum number of alternatives that are compared as literal texts. A pattern with more
+/// alternatives is compiled with RE2, which limits its memory.
 inline constexpr size_t kLiteralChoicesMax = 4096;
 
 /// Returns the texts that a pattern matches, sorted and without repeats, if the pattern only lists

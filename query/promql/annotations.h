@@ -10,15 +10,15 @@ namespace hg::query::promql {
 
 enum class Remark : unsigned char { kWarning, kInfo };
 
-/// The texts that Prometheus returns as "warnings" and "infos". Keeps few of them, so their memory
-/// is not charged. Not thread-safe.
+/// The texts that Prometheus returns as "warnings" and "infos". The object keeps few of them, so
+/// their memory is not charged to the query. Not thread-safe.
 class Annotations {
  public:
   /// The maximum number of remarks of a kind that are kept.
   static constexpr size_t kMost = 10;
 
-  /// Adds a remark about the part of the expression at the byte offset `at`. A remark that was
-  /// added before is not repeated.
+  /// Adds a remark about the part of the expression at the byte offset `at`. If the same remark was
+  /// added before, does nothing.
   void Add(Remark kind, size_t at, std::string text);
   /// Returns the remarks of a kind with their places, as "PromQL info: … (1:6)". `query` is the
   /// text of the expression.
@@ -32,10 +32,10 @@ class Annotations {
     bool operator==(const Entry&) const = default;
   };
   std::vector<Entry> entries_;
-  bool more_[2] = {false, false};  // by kind: some were not kept
+  bool more_[2] = {false, false};  // by kind: true if some remarks were not kept
 };
 
-/// Returns "1:6": the line, and the byte in the line.
+/// Returns the place of a byte as "1:6": the line, and the byte within the line.
 std::string PlaceText(std::string_view query, size_t at);
 
 }  // namespace hg::query::promql

@@ -1,5 +1,5 @@
-// Operators of two scalars, and of a vector and a scalar. vector_matching.h has those of two
-// vectors.
+// The PromQL operators of two scalars, and of a vector and a scalar. vector_matching.h has the
+// operators of two vectors.
 
 #include <utility>
 
@@ -15,8 +15,8 @@ double ScalarResult(BinaryOperator op, double left, double right) {
   return Compute(op, left, right);
 }
 
-/// `scalar_left` is true if the scalar is the left operand. A comparison keeps the samples of the
-/// vector.
+/// Applies an operator to each sample of the vector and the scalar. `scalar_left` is true if the
+/// scalar is the left operand. A comparison keeps the samples of the vector for which it is true.
 Result<Value> WithScalar(const Binary& binary, Value vector, const Column& scalar, bool scalar_left,
                          const Steps& steps, MemoryTally* tally) {
   for (VectorSeries& series : vector.vector) {

@@ -1,5 +1,6 @@
 #pragma once
-// A call during its evaluation, and the functions that are not arithmetic on one number.
+// A call during its evaluation, and the PromQL functions that do more than arithmetic on one
+// number.
 
 #include <string_view>
 
@@ -9,7 +10,7 @@ namespace hg::query::promql {
 
 struct CallSite {
   const Call& call;
-  size_t at;  // place in the expression
+  size_t at;  // byte offset of the call in the expression
   const Steps& steps;
   Evaluator& evaluator;
 
@@ -27,7 +28,7 @@ using CallFunction = Result<Value> (*)(const CallSite&);
 /// Evaluates a function of a range vector.
 Result<Value> EvaluateRangeCall(const CallSite& site);  // defined in call_range.cc
 
-// Each returns nullptr if the name is not one of its functions.
+// Each of these functions returns nullptr if it does not know the name.
 CallFunction FindLabelFunction(std::string_view name);   // defined in call_labels.cc
 CallFunction FindVectorFunction(std::string_view name);  // defined in call_vector.cc
 CallFunction FindAbsentFunction(std::string_view name);  // defined in call_absent.cc

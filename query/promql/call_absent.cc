@@ -1,5 +1,5 @@
-// absent and absent_over_time: return one series at steps without samples. Its labels come from the
-// matchers.
+// The PromQL functions absent and absent_over_time. They return one series, at the steps without
+// samples. Its labels come from the matchers.
 
 #include <algorithm>
 #include <map>
@@ -17,7 +17,7 @@ namespace {
 Labels LabelsLookedFor(const Expr& expr) {
   const auto* selector = expr.As<Selector>();
   if (selector == nullptr) return {};
-  // The value of the first equality matcher, or empty if another matcher of the label follows.
+  // The value of the label's first equality matcher, or "" if another matcher of the label follows.
   struct Said {
     bool any = false;
     std::string_view value;

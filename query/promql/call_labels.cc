@@ -1,4 +1,4 @@
-// label_replace and label_join.
+// The PromQL functions label_replace and label_join.
 
 #include <optional>
 #include <string>

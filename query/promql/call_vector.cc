@@ -1,4 +1,4 @@
-// Functions of whole vectors: clamping, rounding, sorting, histograms.
+// The PromQL functions of whole vectors: clamping, rounding, sorting, histograms.
 
 #include <algorithm>
 #include <bit>
@@ -105,7 +105,7 @@ struct Histogram {
 Result<std::vector<Histogram>> HistogramsOf(const CallSite& site, size_t argument,
                                             const Value& vector, MemoryHold* held) {
   MemoryTally* const tally = &site.evaluator.memory();
-  // Twice an entry here and in the working memory of a step.
+  // Memory of a bucket: twice an entry, here and in the working memory of a step.
   constexpr int64_t kBytesPerBucket = 64;
   std::vector<Histogram> histograms;
   SeriesNumbers numbers(tally);
@@ -196,7 +196,8 @@ Result<Value> FractionOfHistograms(const CallSite& site) {
   });
 }
 
-/// The functions of native histograms ignore other samples, and there are no native histograms.
+/// Returns an empty vector. The functions of native histograms ignore other samples, and there are
+/// no native histograms.
 Result<Value> OfNativeHistograms(const CallSite& site) {
   ASSIGN_OR_RETURN(Value vector, site.Evaluate(0));
   vector.vector.clear();

@@ -1,5 +1,5 @@
 #pragma once
-// Functions of a time in UTC, given in seconds since 1970.
+// PromQL functions that compute a date or time of day in UTC from a time in seconds since 1970.
 
 #include <string_view>
 

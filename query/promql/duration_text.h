@@ -14,8 +14,8 @@ namespace hg::query::promql {
 /// InvalidArgument names the text.
 Result<int64_t> ParseDurationMs(std::string_view text);
 
-/// Returns the text of a duration in the form of Prometheus, with the fewest units: years and weeks
-/// only if nothing remains. `ms` is not negative.
+/// Returns the text of a duration in the form of Prometheus, with the fewest units. Years and weeks
+/// are used only if the duration is a whole number of them. `ms` is not negative.
 std::string DurationText(int64_t ms);
 
 }  // namespace hg::query::promql

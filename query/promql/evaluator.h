@@ -22,10 +22,10 @@ class Evaluator {
   Evaluator(SampleReader& reader, RequestContext* watch, const QueryTimes& times)
       : reader_(reader), watch_(watch), memory_(watch), times_(times) {}
 
-  /// Evaluates an expression. Each selector reads its samples once for all steps. A matrix (a range
-  /// vector outside of a call) is that of the first step. InvalidArgument: the expression does not
-  /// fit the data, for example if two series match one. Also fails with errors of the reader and of
-  /// `watch`.
+  /// Evaluates an expression. Each selector reads its samples once for all steps. A range vector
+  /// outside of a call is evaluated at the first step only. InvalidArgument: the expression cannot
+  /// be computed for this data, for example because two series match one. Also fails with errors of
+  /// the reader and of `watch`.
   Result<Value> Evaluate(const Expr& expr, const Steps& steps);
 
   /// The windows of a range vector: all their samples, and the times at which windows end.
@@ -40,7 +40,7 @@ class Evaluator {
   [[nodiscard]] MemoryTally& memory() { return memory_; }
   [[nodiscard]] const QueryTimes& times() const { return times_; }
   [[nodiscard]] SampleReader& reader() { return reader_; }
-  /// Remarks about all evaluations so far.
+  /// Returns the remarks about all evaluations so far.
   [[nodiscard]] Annotations& annotations() { return annotations_; }
 
  private:
@@ -54,7 +54,8 @@ class Evaluator {
   Annotations annotations_;
 };
 
-// Evaluation of the larger node types; each is in its own file. `at` is the place of the call.
+// These functions evaluate the larger node types. Each is defined in its own file. `at` is the
+// place of the call.
 Result<Value> EvaluateCall(const Call& call, size_t at, const Steps& steps, Evaluator* evaluator);
 Result<Value> EvaluateAggregation(const Aggregation& aggregation, const Steps& steps,
                                   Evaluator* evaluator);

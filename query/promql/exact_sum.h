@@ -56,7 +56,7 @@ class ExactMean {
     sum_.Scale((count_ - 1) / count_);
     sum_.Add(value / count_);
   }
-  /// At least one value was added.
+  /// Returns the average. At least one value must have been added.
   [[nodiscard]] double mean() const {
     if (scaled_) return sum_.total();
     ExactSum mean = sum_;

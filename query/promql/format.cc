@@ -91,7 +91,7 @@ std::string SubquerySuffix(const Subquery& subquery) {
   return "[" + DurationText(subquery.range_ms) + ":" + step + "]" + ShiftText(subquery.shift);
 }
 
-/// Returns the part in front of the arguments.
+/// Returns the text of an aggregation before its arguments.
 std::string AggregationHead(const Aggregation& aggregation) {
   const Grouping& grouping = aggregation.grouping;
   std::string text(AggregatorText(aggregation.aggregator));
@@ -131,14 +131,16 @@ class Formatter {
  private:
   static constexpr uint64_t kStepsPerNode = 64;
 
-  /// Reports the work of a node, and the growth of the texts. False: the request was ended.
+  /// Reports the work of a node, and the growth of the texts. Returns false if the request was
+  /// ended.
   bool Goes() {
     constexpr int64_t kBytesAtOnce = 64 << 10, kBytesPerPiece = 64;
     const auto held = static_cast<int64_t>(flat_.capacity() + lines_.capacity() +
                                            pieces_.size() * kBytesPerPiece);
     if (status_.ok()) status_ = context_.Step(kStepsPerNode);
     if (status_.ok() && held > charged_) {
-      // A string doubles its capacity when it grows.
+      // The memory of the string is charged in advance, because it doubles its capacity when it
+      // grows.
       const int64_t more = held + kBytesAtOnce;
       status_ = context_.Charge(more);
       if (status_.ok()) charged_ += more;
@@ -226,7 +228,7 @@ class Formatter {
     lines_.append(parentheses, '(').append(flat_, begin, size).append(parentheses, ')');
   }
 
-  /// Divides a node into lines. False: it is not divided.
+  /// Divides a node into lines. Returns false if it is short, so that it is not divided.
   bool LongNode(const Expr& expr, size_t level) {
     const auto inner = [this](const Expr& part, size_t at) { Lines(part, part.parentheses, at); };
     if (const auto* subquery = expr.As<Subquery>()) {

@@ -10,9 +10,10 @@
 namespace hg::query::promql {
 
 /// Returns the expression without comments and with regular spaces. Operations, calls, aggregations
-/// and parentheses of more than 100 bytes are divided into lines. ParseExpression of the result
-/// gives an expression with the same meaning and text, unless the text is too long for it. Charges
-/// the text to `context` until the request ends. Fails with errors of `context`.
+/// and parentheses of more than 100 bytes are divided into lines. If ParseExpression accepts the
+/// length of the result, it returns an expression with the same meaning, and formatting that
+/// expression gives the same text. Charges the text to `context` until the request ends. Fails with
+/// errors of `context`.
 Result<std::string> FormatExpression(const Expr& expr,
                                      RequestContext& context = RequestContext::Unlimited());
 

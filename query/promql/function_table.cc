@@ -29,7 +29,7 @@ std::unordered_map<std::string_view, FunctionSpec> MakeTable() {
         "stdvar_over_time", "sum_over_time"}) {
     exact(name, {kM});
   }
-  // Without an argument these use the time of the evaluation.
+  // If called without an argument, the following functions use the time of the evaluation.
   for (const std::string_view name : {"day_of_month", "day_of_week", "day_of_year", "days_in_month",
                                       "hour", "minute", "month", "year"}) {
     add({name, {kV}, 0, 1, kV});

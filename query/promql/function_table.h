@@ -19,11 +19,11 @@ struct FunctionSpec {
   ValueType returns = ValueType::kVector;
 };
 
-/// Returns nullptr if there is no function of that name.
+/// Returns the function with that name, or nullptr if there is none.
 const FunctionSpec* FindFunction(std::string_view name);
 
 /// Returns whether Prometheus has a function or aggregation of that name only if a feature flag is
-/// set. Hourglass does not have it.
+/// set. Hourglass does not support such functions.
 bool IsExperimental(std::string_view name);
 
 }  // namespace hg::query::promql

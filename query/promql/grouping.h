@@ -13,7 +13,7 @@ struct SeriesGroups {
   MemoryHold memory;
 };
 
-/// Charges the groups to `tally` and fails with its errors.
+/// Divides the series. Charges the groups to `tally` and fails with its errors.
 Result<SeriesGroups> GroupSeries(const Value& vector, const Grouping& grouping, MemoryTally* tally);
 
 /// Returns the labels that an aggregation keeps.

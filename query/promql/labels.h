@@ -29,26 +29,25 @@ class Labels {
   /// `pairs` may be in any order. If a name occurs twice, the last value counts.
   explicit Labels(std::vector<Pair> pairs);
 
-  /// Returns "" if the label is absent.
+  /// Returns the value of a label, or "" if it is absent.
   [[nodiscard]] std::string_view Get(std::string_view name) const;
-  /// An empty value removes the label.
+  /// Sets the value of a label. An empty value removes the label.
   void Set(std::string_view name, std::string_view value);
   void Remove(std::string_view name);
-  /// Removes the metric name. As in Prometheus, its type and unit go with it: the labels "__type__"
-  /// and "__unit__".
+  /// Removes the metric name. As in Prometheus, also removes the labels "__type__" and "__unit__".
   void RemoveName();
   /// Keep removes all labels except the named ones; Drop removes the named ones. `names` is sorted.
   void Keep(std::span<const std::string> names);
   void Drop(std::span<const std::string> names);
 
   [[nodiscard]] const std::vector<Pair>& pairs() const { return pairs_; }
-  /// The approximate memory.
+  /// Returns the approximate number of bytes that the labels take.
   [[nodiscard]] size_t bytes() const;
-  /// The cost of a copy or a comparison, in steps of a RequestContext.
+  /// Returns the cost of a copy or a comparison, in steps of a RequestContext.
   [[nodiscard]] uint64_t steps() const { return 4 + 4 * pairs_.size(); }
-  /// A string that is equal for equal sets of labels only; used as a hash key.
+  /// Returns a string that is equal only for equal sets of labels. It is used as a hash key.
   [[nodiscard]] std::string Key() const;
-  /// Text for messages: {__name__="up", job="a"}.
+  /// Returns the labels as text for messages, such as {__name__="up", job="a"}.
   [[nodiscard]] std::string Text() const;
 
   auto operator<=>(const Labels&) const = default;

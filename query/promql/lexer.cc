@@ -125,7 +125,7 @@ class Lexer {
     }
     TokenKind kind = TokenKind::kNumber;
     if (end < text_.size() && InWord(text_[end])) {
-      kind = TokenKind::kDuration;  // may be invalid; the parser checks it
+      kind = TokenKind::kDuration;  // the duration may be invalid; the parser checks it
       while (end < text_.size() && InWord(text_[end])) ++end;
     }
     Add(kind, end);

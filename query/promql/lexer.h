@@ -28,7 +28,7 @@ struct Token {
   [[nodiscard]] bool Is(std::string_view symbol) const {
     return kind == TokenKind::kSymbol && text == symbol;
   }
-  /// Compares with a keyword; case is ignored.
+  /// Returns whether the token is this keyword; case is ignored.
   [[nodiscard]] bool IsWord(std::string_view lower) const;
 };
 
@@ -36,7 +36,7 @@ struct Token {
 inline constexpr size_t kTokensMax = 32 * 1024;
 
 /// Returns all tokens; the last one is kEnd. Comments run from '#' to the end of the line. Charges
-/// the tokens to `context` until the request ends, together with what a parser makes of them.
+/// the tokens, and the tree that a parser makes of them, to `context` until the request ends.
 /// InvalidArgument, with the place: an invalid character, an unterminated string, an invalid
 /// escape, or more than kTokensMax tokens. Also fails with errors of `context`.
 Result<std::vector<Token>> Tokenize(std::string_view text,

@@ -19,7 +19,8 @@ struct Matcher {
   std::string label;
   MatchKind kind = MatchKind::kEqual;
   std::string value;
-  // For kMatches and kMatchesNot: either the pattern, or the sorted list of all texts that match.
+  // For kMatches and kMatchesNot, either `pattern` or `choices` is set. `choices` is the sorted
+  // list of all texts that match.
   std::shared_ptr<const AnchoredPattern> pattern;
   std::vector<std::string> choices = {};
 
@@ -35,7 +36,7 @@ struct Matcher {
   /// Returns whether the label may have the value. "" stands for a series without the label.
   /// Reports the work to `context`. Fails like AnchoredPattern::Matches.
   Result<bool> Admits(std::string_view text, RequestContext& context) const;
-  /// Like the function above, without a request context. A text that is too long for the pattern is
+  /// Like Admits with a context, but reports no work. A text that is too long for the pattern is
   /// not admitted.
   [[nodiscard]] bool Admits(std::string_view text) const;
 
@@ -45,8 +46,8 @@ struct Matcher {
 
 using Matchers = std::vector<Matcher>;
 
-/// Returns whether some matcher excludes series without its label. Otherwise the matchers would
-/// select everything.
+/// Returns whether some matcher excludes series without its label. If none does, the matchers could
+/// select every series, which Prometheus does not allow.
 bool SaysSomething(const Matchers& matchers);
 
 }  // namespace hg::query::promql

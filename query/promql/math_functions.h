@@ -16,14 +16,14 @@ MathFunction FindMathFunction(std::string_view name);
 /// returns the larger one.
 double RoundTo(double value, double unit);
 
-// Least returns the minimum, Most the maximum. The result is NaN if an argument is NaN, unless the
-// other one is the infinity that decides the result.
+// Least returns the minimum, Most the maximum. If one argument is NaN, the result is NaN, unless
+// the other argument is the infinity that is below (for Most: above) all numbers.
 double Least(double a, double b);
 double Most(double a, double b);
 
-/// Computes an arithmetic operator.
+/// Returns the result of an arithmetic operator.
 double Compute(BinaryOperator op, double a, double b);
-/// Computes a comparison.
+/// Returns the result of a comparison.
 bool Holds(BinaryOperator op, double a, double b);
 
 }  // namespace hg::query::promql

@@ -22,7 +22,7 @@ bool AppendSpecial(double value, std::string* out) {
   return true;
 }
 
-/// Returns text such as "1.25e-07" with the fewest digits that read back to the same double.
+/// Returns text such as "1.25e-07" with the fewest digits that are parsed to the same double.
 std::string ScientificText(double value) {
   char text[32];
   const auto [end, error] =

@@ -17,16 +17,16 @@ std::optional<double> ParseFloat(std::string_view text);
 /// 8, "09" is 9).
 std::optional<double> ParseLiteral(std::string_view text);
 
-/// Returns the shortest digits that read back to the same double, always without an exponent;
-/// "NaN", "+Inf" or "-Inf".
+/// Returns the shortest decimal digits that are parsed to the same double, always without an
+/// exponent. Returns "NaN", "+Inf" or "-Inf" for other values.
 std::string FixedText(double value);
 
-/// Appends the same digits, with an exponent below 1e-06 and from 1e+21 on. Responses are printed
-/// in this form.
+/// Appends the shortest digits, as FixedText does, but with an exponent below 1e-06 and from 1e+21
+/// on. Responses are printed in this form.
 void AppendAnswerText(double value, std::string* out);
 
-/// Appends the same digits, with an exponent below 1e-04 and from 1e+06 on, as the text format for
-/// scrapes has them. -0 is "0".
+/// Appends the shortest digits, as FixedText does, but with an exponent below 1e-04 and from 1e+06
+/// on, as Prometheus' text format for scrapes has them. For -0 it appends "0".
 void AppendScrapedText(double value, std::string* out);
 
 }  // namespace hg::query::promql

@@ -96,7 +96,7 @@ class Parser {
     return nullptr;
   }
 
-  /// Parses operators of at least this precedence.
+  /// Parses operands and the operators between them, down to this precedence.
   Result<ExprPtr> TakeOperation(int precedence) {
     if (++depth_ > kNestingMax) {
       return tokens_.Fail(tokens_.Peek().at, "more than " + std::to_string(kNestingMax) +

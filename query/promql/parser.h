@@ -1,5 +1,5 @@
 #pragma once
-// Parses a text into a checked tree.
+// Parses the text of a PromQL expression into a tree whose types are checked.
 
 #include <cstddef>
 #include <string_view>
@@ -16,11 +16,11 @@ inline constexpr size_t kExpressionBytesMax = 64 * 1024;
 /// The maximum number of levels of parentheses, signs, operators and calls. Parsing and evaluation
 /// recurse once per level.
 inline constexpr int kNestingMax = 100;
-/// The maximum number of operators of one expression: a chain of operators makes a tree as deep as
-/// the chain is long.
+/// The maximum number of operators of one expression. A chain of operators becomes a tree that is
+/// as deep as the chain is long.
 inline constexpr int kOperatorsMax = 1000;
-/// The maximum number of matchers with regular expressions in one expression, or in all match[]
-/// parameters of a request together.
+/// The maximum number of label matchers with regular expressions in one expression, or in all
+/// match[] parameters of a request together.
 inline constexpr int kPatternsMax = 100;
 
 /// Parses an expression and checks its types. Charges the tree to `context` until the request ends.

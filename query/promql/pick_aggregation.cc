@@ -32,7 +32,7 @@ Members MembersOf(const SeriesGroups& groups) {
   return members;
 }
 
-/// The cost of sorting so many values, in steps.
+/// Returns the cost of sorting that many values, in steps.
 uint64_t SortingSteps(size_t count) { return 1 + count * std::bit_width(count); }
 
 /// Refuses counts that do not fit an int64, unless all of them are less than 1.

@@ -30,7 +30,8 @@ void Unite(std::vector<Bucket>* buckets) {
   buckets->resize(std::min(buckets->size(), last + 1));
 }
 
-/// Raises counts so that they never decrease. Levels differences that are rounding errors.
+/// Raises counts so that they never decrease. Makes counts equal that differ only by a rounding
+/// error.
 void Settle(std::vector<Bucket>* buckets, Decreases* decreases) {
   constexpr double kRounding = 1e-12;
   bool decreased = false;
@@ -64,7 +65,7 @@ double Quantile(double phi, std::vector<double>* values) {
   const auto lower = values->begin() + static_cast<ptrdiff_t>(std::floor(rank));
   std::nth_element(values->begin(), lower, values->end(), less);
   if (weight == 0) return *lower;
-  // The next value in order is the minimum of the values after it.
+  // The values after `lower` are not sorted, so the next value in order is their minimum.
   const auto upper =
       lower + 1 == values->end() ? lower : std::min_element(lower + 1, values->end(), less);
   return *lower * (1 - weight) + *upper * weight;
@@ -109,7 +110,7 @@ double HistogramFraction(double lower, double upper, std::vector<Bucket>* bucket
   const double count = all.back().count;
   if (count == 0 || std::isnan(lower) || std::isnan(upper)) return kNaN;
   if (lower >= upper) return 0;
-  // The number of observations up to a value.
+  // Returns the number of observations up to a value.
   const auto count_to = [&](double value) {
     double begin = all[0].bound > 0 ? 0 : -kInfinity, before = 0;
     for (const Bucket& bucket : all) {

@@ -14,7 +14,8 @@ namespace hg::query::promql {
 /// is empty. Changes the order of the values.
 double Quantile(double phi, std::vector<double>* values);
 
-/// Adds a warning for each φ that is not between 0 and 1. Fails with errors of `tally`.
+/// Adds a warning for each φ that is not between 0 and 1. `at` is the place in the expression.
+/// Fails with errors of `tally`.
 Status CheckQuantiles(const Column& phis, size_t at, Annotations* annotations, MemoryTally* tally);
 
 /// A cumulative bucket: `count` counts the observations that are at most `bound`.
@@ -23,9 +24,9 @@ struct Bucket {
   double count = 0;
 };
 
-/// The buckets whose counts were lower than those of the bucket before.
+/// Statistics about bucket counts that were lower than the count of the bucket before.
 struct Decreases {
-  size_t histograms = 0;  // that had any
+  size_t histograms = 0;  // number of histograms with such counts
   double first_bound = std::numeric_limits<double>::infinity();
   double last_bound = -std::numeric_limits<double>::infinity();
   double most = 0;
@@ -33,14 +34,14 @@ struct Decreases {
 
 /// Returns the value below which the share φ of the observations lies. Assumes that observations
 /// are spread evenly in each bucket. Returns NaN if no bucket has the bound +Inf, if there are
-/// fewer than two buckets, or if nothing was counted. Sorts the buckets and merges those with equal
-/// bounds. A count that is lower than the count before it is raised to that. If this is more than a
-/// rounding error, it is added to `decreases`.
+/// fewer than two buckets, or if the histogram has no observations. Sorts the buckets and merges
+/// those with equal bounds. A count that is lower than the count before it is replaced by that
+/// count. If the difference is more than a rounding error, it is recorded in `decreases`.
 double HistogramQuantile(double phi, std::vector<Bucket>* buckets, Decreases* decreases);
 
 /// Returns the share of the observations between two values. Assumes that observations are spread
-/// evenly in each bucket. Returns NaN if no bucket has the bound +Inf or if nothing was counted.
-/// Sorts the buckets and merges those with equal bounds.
+/// evenly in each bucket. Returns NaN if no bucket has the bound +Inf or if the histogram has no
+/// observations. Sorts the buckets and merges those with equal bounds.
 double HistogramFraction(double lower, double upper, std::vector<Bucket>* buckets);
 
 }  // namespace hg::query::promql

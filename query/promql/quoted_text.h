@@ -9,8 +9,8 @@
 namespace hg::query::promql {
 
 /// Parses a quoted string at the front of `rest`, which begins with the quote, and removes it from
-/// `rest`. NotFound: the string has no end. InvalidArgument: an unknown escape, and `rest` then
-/// begins with it; or the string is not UTF-8.
+/// `rest`. NotFound: the string has no end. InvalidArgument: the string has an unknown escape, and
+/// `rest` then begins with that escape; or the string is not UTF-8.
 Status TakeQuotedText(std::string_view* rest, std::string* value);
 
 }  // namespace hg::query::promql

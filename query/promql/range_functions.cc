@@ -52,7 +52,7 @@ Answer FirstOverTime(const Window& window) { return window.values.front(); }
 Answer LastOverTime(const Window& window) { return window.values.back(); }
 Answer PresentOverTime(const Window&) { return 1; }
 
-// Welford's method with compensated rounding errors.
+// Computes the variance by Welford's method with compensated rounding errors.
 Answer StdvarOverTime(const Window& window) {
   ExactSum mean, squares;
   double count = 0;
@@ -97,8 +97,8 @@ Answer PredictLinear(const Window& window) {
   return line.slope * window.first + line.intercept;
 }
 
-// Double exponential smoothing by Holt. `first` is the smoothing factor of the level, `second` that
-// of the trend.
+// Computes Holt's double exponential smoothing. `first` is the smoothing factor of the level,
+// `second` that of the trend.
 Answer DoubleExponentialSmoothing(const Window& window) {
   if (window.size() < 2) return {};
   const double level_factor = window.first, trend_factor = window.second;
@@ -163,7 +163,7 @@ Line FitLine(const Window& window, int64_t origin_ms) {
   const double first = window.values.front();
   if (std::all_of(window.values.begin(), window.values.end(),
                   [&](double value) { return value == first; })) {
-    // For equal values the formulas below would give a slope that is only a rounding error.
+    // If all values are equal, the formulas below would give a slope that is only a rounding error.
     if (std::isinf(first)) return {kNaN, kNaN};
     return {0, first};
   }

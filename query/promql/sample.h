@@ -1,5 +1,5 @@
 #pragma once
-// The double that means "no sample".
+// The special double that represents the absence of a sample.
 
 #include <bit>
 #include <cstdint>

@@ -12,7 +12,8 @@
 
 namespace hg::query::promql {
 
-/// Which value of a rollup interval is needed if only rollups are left of its points.
+/// Which value of a rollup interval a function needs if retention has deleted the raw points of the
+/// interval.
 enum class RolledValue : unsigned char { kMean, kSum, kCount, kLeast, kMost };
 
 /// A rollup interval that is delivered in place of its points (docs/promql.md).
@@ -33,16 +34,16 @@ class SampleSink {
   /// only.
   virtual Status AddSamples(size_t series, std::span<const int64_t> times_ms,
                             std::span<const double> values) = 0;
-  /// The value that AddRolled receives; constant.
+  /// Returns which value of a rollup interval AddRolled needs. Always the same for one sink.
   [[nodiscard]] virtual RolledValue rolled_value() const { return RolledValue::kMean; }
-  /// Adds a rollup interval that overlaps the requested time range. In the order of samples it
-  /// counts at its end. By default it becomes one sample at its end.
+  /// Adds a rollup interval that overlaps the requested time range. Its position among the samples
+  /// is the end of the interval. By default it becomes one sample at that time.
   virtual Status AddRolled(size_t series, const RolledSample& sample) {
     if (!sample.ends_within) return {};
     return AddSamples(series, {&sample.end_ms, 1}, {&sample.value, 1});
   }
-  /// Says that the series gets no more samples, so state of the series may be freed. Not every
-  /// reader calls it.
+  /// Reports that the series gets no more samples, so that its state may be freed. Not every reader
+  /// calls this function.
   virtual Status EndSeries(size_t series) {
     (void)series;
     return {};
@@ -62,8 +63,9 @@ class SampleSink {
 class SampleReader {
  public:
   virtual ~SampleReader() = default;
-  /// Delivers the samples within [from_ms, to_ms] of all series that the matchers admit. A series
-  /// without such a sample may be delivered or not. Fails with errors of storage and of the sink.
+  /// Delivers the samples within [from_ms, to_ms] of all series that the matchers admit. The sink
+  /// may also get series that have no sample in this range. Fails with errors of storage and of the
+  /// sink.
   virtual Status Read(const Matchers& matchers, int64_t from_ms, int64_t to_ms,
                       SampleSink* sink) = 0;
 };

@@ -64,9 +64,9 @@ Status RangeSink::AddSeries(Labels labels) {
 
 bool RangeSink::InSomeWindow(int64_t time_ms) const {
   if (time_ms <= ends_.start_ms - range_ms_) return false;
-  if (ends_.step_ms <= range_ms_) return true;  // the windows leave no gap
-  // Of the windows that end at or after the sample, the first one begins first, so only it must be
-  // checked.
+  if (ends_.step_ms <= range_ms_) return true;  // the windows leave no gap between them
+  // Only the first of the windows that end at or after the sample must be checked, because it
+  // begins first.
   size_t i = 0;
   if (time_ms > ends_.start_ms) {
     if (ends_.step_ms == 0) return false;

@@ -10,11 +10,11 @@
 
 namespace hg::query::promql {
 
-/// What an instant vector contains of a sample.
+/// Whether an instant vector contains the value or the time of a sample.
 enum class SampleShown : unsigned char { kValue, kTime };
 
-/// Finds the newest sample of each series at each instant. The sample counts if it is less old
-/// than the look-back and not a stale marker. Samples are not stored. Not thread-safe.
+/// Finds the newest sample of each series at each instant. A sample is used if its age is less than
+/// the look-back and if it is not a stale marker. Samples are not stored. Not thread-safe.
 class InstantSink : public VectorSink {
  public:
   /// `tally` and its request context must outlive the sink and its result.
@@ -27,13 +27,14 @@ class InstantSink : public VectorSink {
 
   Status AddSamples(size_t series, std::span<const int64_t> times_ms,
                     std::span<const double> values) override;
-  /// Counts as a sample at each instant of its interval. The look-back starts at its end.
+  /// Adds a rollup interval. It counts as a sample at each instant within the interval. The
+  /// look-back starts at the end of the interval.
   Status AddRolled(size_t series, const RolledSample& sample) override;
   Status EndSeries(size_t series) override;
 
  private:
   struct Cursor {
-    size_t next = 0;  // the first instant without a decision
+    size_t next = 0;  // index of the first instant whose sample is not chosen yet
     bool any = false;
     int64_t time_ms = 0;  // time of the newest sample, if `any` is set
     double value = 0;

@@ -102,7 +102,8 @@ Result<int64_t> TakeLength(TokenStream* tokens) {
   return ms;
 }
 
-/// Returns the modifiers that offset and @ change, or nullptr if the expression cannot have them.
+/// Returns the modifiers of the expression that offset and @ change, or nullptr if it cannot have
+/// these modifiers.
 TimeShift* ShiftOf(Expr* expr) {
   if (expr->parentheses > 0) return nullptr;
   if (auto* selector = std::get_if<Selector>(&expr->node)) return &selector->shift;

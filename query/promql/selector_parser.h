@@ -14,28 +14,28 @@ namespace hg::query::promql {
 Result<Selector> TakeSelector(TokenStream* tokens);
 
 struct LabelList {
-  std::vector<std::string> sorted;   // without repeats
+  std::vector<std::string> sorted;   // sorted, without repeats
   std::vector<std::string> written;  // as written
 };
 
-/// Parses "(a, b)". Label names may be quoted.
+/// Parses a list of label names such as "(a, b)". The names may be quoted.
 Result<LabelList> TakeLabelList(TokenStream* tokens);
 
 /// Returns whether TakeNumber can parse the token.
 bool IsNumber(const Token& token);
 
-/// Parses a number, or a duration: its seconds.
+/// Parses a number, or a duration such as "5m". Returns the seconds of a duration.
 Result<double> TakeNumber(TokenStream* tokens);
 
-/// The error for what Prometheus only has if a feature flag is set, for example "the function
-/// info".
+/// Returns the error for a feature that Prometheus has only behind a feature flag. `what` names it,
+/// for example "the function info".
 Status RefuseExperimental(const TokenStream& tokens, size_t at, std::string_view what);
 
 /// Parses all suffixes of an operand: "[5m]", "[1h:5m]", "offset 5m", "@ 1700000000". Updates or
 /// replaces *operand.
 Status TakeSuffixes(TokenStream* tokens, ExprPtr* operand);
 
-/// Returns whether the word cannot be a metric name at the place of an operand.
+/// Returns whether the word cannot be a metric name where an operand begins.
 bool IsReserved(const Token& word);
 
 }  // namespace hg::query::promql

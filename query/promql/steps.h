@@ -1,5 +1,5 @@
 #pragma once
-// The instants at which an expression is evaluated.
+// Defines the instants at which an expression is evaluated.
 
 #include <cstddef>
 #include <cstdint>
@@ -22,7 +22,8 @@ struct Steps {
 /// not contain.
 struct QueryTimes {
   int64_t start_ms = 0, end_ms = 0;
-  int64_t lookback_ms = 5 * 60 * 1000;   // samples of an instant vector are less old than this
+  // A sample is used for an instant only if it is younger than this.
+  int64_t lookback_ms = 5 * 60 * 1000;
   int64_t subquery_step_ms = 60 * 1000;  // the step of subqueries without their own step
 };
 

@@ -16,9 +16,10 @@ namespace hg::query::promql {
 namespace {
 
 constexpr size_t kRefused = SIZE_MAX;
-// The same values as in query/sub_query_run.cc. Reading so many rows takes longer than waking
-// another thread, and no thread should wait long for the last part. A query of so many rows does
-// not start on an event loop, where it would be abandoned half done.
+// Minimum number of rows whose scan is divided between threads, and other limits. The values are
+// those of query/sub_query_run.cc. Reading that many rows takes longer than waking another thread,
+// and no thread should wait long for the last part. A query of so many rows does not start on an
+// event loop, where it would be abandoned half done.
 constexpr uint64_t kRowsInParts = 256;
 constexpr size_t kPartsPerThread = 2;
 // The cost of looking up the names of matchers and of opening a scan, in steps of a RequestContext.
@@ -70,7 +71,7 @@ double ValueOf(const RowStatistics& rolled, RolledValue value) {
 /// Reads one scan: takes rows and delivers samples.
 class Reading {
  public:
-  /// If `selector` is not null, it decides about each series.
+  /// Creates a reader. If `selector` is not null, it decides which series are read.
   Reading(LabelSelector* selector, LabelNames* names, int64_t from_ms, int64_t to_ms,
           RequestContext* watch, SampleSink* sink)
       : selector_(selector),
@@ -80,7 +81,7 @@ class Reading {
         memory_(watch),
         sink_(*sink) {}
 
-  /// `alone` is false if several scans are read that follow each other in time.
+  /// Reads the scan. `alone` is false if several scans are read one after the other in time.
   Status Read(PointScan* scan, bool alone = true) {
     // The scan returns rows series by series, each series in one piece.
     in_turn_ = alone && scan->RepeatsSeries();
@@ -96,7 +97,8 @@ class Reading {
     }
   }
 
-  /// The number of series that the sink has, including those from before this object.
+  /// The number of series in the sink, including those that were added before this object was
+  /// created.
   size_t series = 0;
 
  private:
@@ -124,7 +126,7 @@ class Reading {
     return series++;
   }
 
-  // NextNumber and EndSeries are used if rows come series by series.
+  // NextNumber and EndSeries are used if the scan returns all rows of a series together.
   Result<size_t> NextNumber(ByteView tsuid) {
     if (tsuid == current_.tsuid) return current_.number;
     RETURN_IF_ERROR(EndSeries());
@@ -136,7 +138,7 @@ class Reading {
     return current_.number == kRefused ? Status() : sink_.EndSeries(current_.number);
   }
 
-  // NumberOf is used if they do not.
+  // NumberOf is used if the rows of different series alternate.
   Result<size_t> NumberOf(ByteView tsuid) {
     if (!seen_.empty() && seen_[last_].tsuid == tsuid) return seen_[last_].number;
     if (const auto found = places_.find(tsuid); found != places_.end()) {

@@ -25,23 +25,24 @@ struct ReadingThreads {
   SideBySide side_by_side;
 };
 
-/// Reads for one query. The query's thread calls it; helper threads may read parts. Caches names.
+/// Reads for one query. The query's thread calls its functions; helper threads may read parts of a
+/// scan. It caches names.
 class StoredSeries : public SampleReader {
  public:
-  /// The references must outlive the object. Work and memory are charged to `watch`. `naming` is
-  /// the way in which series are written at present. `cells` has the rollup tables and `rolled`
-  /// their state, for times whose raw points were deleted. If either is nullptr, rollups are not
-  /// read.
+  /// The references must outlive the object. Work and memory are charged to `watch`. `naming` has
+  /// the current settings for names of written series. `cells` has the rollup tables and `rolled`
+  /// has their state; both are used for times whose raw points were deleted. If either is nullptr,
+  /// rollups are not read.
   StoredSeries(Points& points, uid::Names& names, const Options& options, RequestContext& watch,
                ReadingThreads threads = {}, const LabelNaming& naming = {}, Store* cells = nullptr,
                RolledHoursSource* rolled = nullptr);
 
-  /// Also fails if a stored id has no name. Delivers rollups for times at which nothing else is
-  /// left.
+  /// Delivers raw points, and rollups for times at which the raw points were deleted. Also fails if
+  /// a stored id has no name.
   Status Read(const Matchers& matchers, int64_t from_ms, int64_t to_ms, SampleSink* sink) override;
 
-  /// Returns true if retention deleted raw points while they were read, so that only their rollups
-  /// are left. The caller must then repeat everything that it read since the last call.
+  /// Returns true if retention deleted raw points since the last call while this object read them.
+  /// The samples read since that call may then be incomplete, and the caller must read them again.
   [[nodiscard]] bool KeptMeanwhile();
 
   /// Calls `visit` with the TSUID of each series that the matchers admit, whatever the times of its
@@ -53,7 +54,8 @@ class StoredSeries : public SampleReader {
  private:
   Status ListMetric(ByteView metric, LabelSelector* selector,
                     const std::function<Status(ByteView tsuid)>& visit);
-  /// Which series of a metric's scan are wanted: none, all, or those that the selector admits.
+  /// Whether a scan of a metric needs none of its series, all of them, or those that the selector
+  /// admits.
   enum class Choice : unsigned char { kNone, kAll, kAsk };
   Result<Choice> Choose(LabelSelector* selector, PointScanSpec* spec, MemoryTally* memory);
   struct Part;
@@ -61,10 +63,11 @@ class StoredSeries : public SampleReader {
     Bytes metric;
     uint32_t begin_s = 0, kept_before_s = 0;
   };
-  /// Returns for which time only rollups may be left of the metric, and remembers it for
-  /// KeptMeanwhile.
+  /// Returns the hours of the metric whose raw points may be deleted, so that only rollups remain.
+  /// Remembers the result for KeptMeanwhile.
   RolledHours PlanKept(const PointScanSpec& spec);
-  /// Reads the rows of `spec`, raw and from rollups, in scans that follow each other in time.
+  /// Reads the rows of `spec` in several scans, one after the other in time. Each scan reads either
+  /// raw points or rollups.
   Status ReadKept(const RolledHours& rolled, PointScanSpec spec, RolledValue value,
                   const std::function<Status(PointScan*)>& read);
   /// Reads the rest of the scan on several threads. Returns false if the scan or the sink cannot be

@@ -20,7 +20,8 @@ using ExprPtr = std::unique_ptr<Expr>;
 
 enum class ValueType : uint8_t { kScalar, kString, kVector, kMatrix };
 
-/// The name in messages: "scalar", "string", "instant vector", "range vector".
+/// Returns the name of the type for messages: "scalar", "string", "instant vector" or "range
+/// vector".
 std::string_view ValueTypeName(ValueType type);
 
 /// The offset and @ modifiers of a selector or subquery.
@@ -43,7 +44,7 @@ struct StringLiteral {
 
 struct Selector {
   Matchers matchers;     // including one for the metric name
-  bool named = false;    // matchers[0] is a name that was written in front of the braces
+  bool named = false;    // matchers[0] is the metric name that was written in front of the braces
   int64_t range_ms = 0;  // 0 = an instant vector
   TimeShift shift;
 };
@@ -109,7 +110,7 @@ enum class BinaryOperator : uint8_t {
 
 bool IsComparison(BinaryOperator op);
 bool IsSetOperator(BinaryOperator op);
-/// Returns whether results lose the metric name, as those of all arithmetic do.
+/// Returns whether the results of the operator have no metric name. That is so for all arithmetic.
 bool DropsName(BinaryOperator op);
 /// Returns the operator in PromQL's notation.
 std::string_view OperatorText(BinaryOperator op);
@@ -123,7 +124,8 @@ struct Matching {
   bool given = false;               // `on` or `ignoring` was given
   bool on = false;                  // true = `on`, false = `ignoring`
   std::vector<std::string> labels;  // sorted, without repeats
-  // The side of group_left or group_right, on which several series may match one.
+  // The side of group_left or group_right, on which several series may match one series of the
+  // other side.
   Side many = Side::kNone;
   std::vector<std::string> included;  // labels to copy from the other side; sorted, without repeats
   std::vector<std::string> written_labels, written_included;  // the same labels as written
@@ -143,7 +145,7 @@ struct Negation {
 
 struct Expr {
   size_t at = 0;            // byte offset in the text
-  uint8_t parentheses = 0;  // the number of pairs around the expression
+  uint8_t parentheses = 0;  // the number of pairs of parentheses around the expression
   std::variant<NumberLiteral, StringLiteral, Selector, Subquery, Call, Aggregation, Binary,
                Negation>
       node;

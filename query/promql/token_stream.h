@@ -14,13 +14,14 @@ namespace hg::query::promql {
 /// Not thread-safe.
 class TokenStream {
  public:
-  /// `text` and `context` must outlive the stream. What the parser makes of the tokens is charged
-  /// to `context`. The last token must be kEnd.
+  /// `text` and `context` must outlive the stream. The tree that the parser creates is charged to
+  /// `context`. The last token must be kEnd.
   TokenStream(std::string_view text, std::vector<Token> tokens, RequestContext& context)
       : text_(text), tokens_(std::move(tokens)), context_(context) {}
 
   [[nodiscard]] RequestContext& context() const { return context_; }
-  /// The number of tokens taken so far. The parser checks that each pass of a loop takes some.
+  /// Returns the number of tokens taken so far. With it, the parser checks that each pass of a loop
+  /// takes at least one token.
   [[nodiscard]] size_t place() const { return next_; }
 
   [[nodiscard]] const Token& Peek(size_t ahead = 0) const {
@@ -31,7 +32,8 @@ class TokenStream {
     if (next_ + 1 < tokens_.size()) ++next_;
     return token;
   }
-  /// Takes the next token if it is this symbol (Take) or this word in any case (TakeWord).
+  /// Removes the next token and returns true if it is this symbol (Take) or this word in any case
+  /// (TakeWord).
   bool Take(std::string_view symbol) {
     if (!Peek().Is(symbol)) return false;
     Next();
@@ -42,9 +44,10 @@ class TokenStream {
     Next();
     return true;
   }
-  /// Counts the next regular expression and returns their number so far.
+  /// Counts a regular expression. Returns the number of regular expressions so far.
   int CountPattern() { return ++patterns_; }
-  /// Takes a symbol or fails. `where` says where it was expected, for example "in aggregation".
+  /// Removes the next token, which must be this symbol; otherwise fails. `where` says where it was
+  /// expected, for example "in aggregation".
   Status Expect(std::string_view symbol, std::string_view where) {
     if (Take(symbol)) return {};
     return Unexpected(where, "\"" + std::string(symbol) + "\"");
@@ -66,7 +69,8 @@ class TokenStream {
   [[nodiscard]] Status Fail(size_t at, std::string_view message) const {
     return ParseFailure(text_, at, message);
   }
-  /// Adds the place to an error of Matcher::Make or ParseDurationMs.
+  /// Returns the error with the place `at` in front of its message. `status` comes from
+  /// Matcher::Make or ParseDurationMs.
   [[nodiscard]] Status Fail(size_t at, const Status& status) const {
     return Fail(at, status.message());
   }

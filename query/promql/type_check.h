@@ -8,7 +8,8 @@
 
 namespace hg::query::promql {
 
-/// InvalidArgument says what does not fit and where in `text`, from which the tree was parsed.
+/// Checks a tree that was parsed from `text`. The message of InvalidArgument says what does not fit
+/// and where in `text`.
 Status CheckTypes(std::string_view text, const Expr& expr);
 
 }  // namespace hg::query::promql

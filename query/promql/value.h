@@ -18,7 +18,7 @@
 
 namespace hg::query::promql {
 
-/// One number per step; Absent() where there is no sample.
+/// One number for each step. It is Absent() for steps without a sample.
 using Column = std::vector<double>;
 
 struct VectorSeries {
@@ -33,7 +33,7 @@ struct RangeSeries {
   std::vector<double> values;
 };
 
-/// Memory that stays charged while the object lives. Movable.
+/// Keeps memory charged to a MemoryTally as long as the object lives. Movable.
 class MemoryHold {
  public:
   MemoryHold() = default;
@@ -48,8 +48,8 @@ class MemoryHold {
     if (bytes_ > 0) tally_->Remove(bytes_);
   }
 
-  /// `tally` must outlive the object and must be the same in all calls. Fails with errors of
-  /// `tally`.
+  /// Charges more memory. `tally` must outlive the object and must be the same in all calls. Fails
+  /// with errors of `tally`.
   Status Add(MemoryTally* tally, int64_t bytes) {
     RETURN_IF_ERROR(tally->Add(bytes));
     tally_ = tally;
@@ -68,7 +68,7 @@ class MemoryHold {
   int64_t bytes_ = 0;
 };
 
-/// A result. Only the member for its type is filled. Movable.
+/// The result of an expression. Only the member for its type is filled. Movable.
 struct Value {
   ValueType type = ValueType::kScalar;
   Column scalar;                     // for kScalar
@@ -78,19 +78,19 @@ struct Value {
   MemoryHold memory;
 };
 
-/// Assigns numbers to sets of labels, from 0 in order of appearance. Charges its memory. Not
-/// thread-safe.
+/// Assigns numbers to sets of labels, from 0 in order of appearance. Charges its memory to a
+/// MemoryTally. Not thread-safe.
 class SeriesNumbers {
  public:
   /// `tally` must outlive the object.
   explicit SeriesNumbers(MemoryTally* tally) : tally_(tally) {}
 
-  /// `fresh` is true if the labels had no number before.
+  /// The number of a set of labels. `fresh` is true if the set had no number before.
   struct Place {
     size_t number = 0;
     bool fresh = false;
   };
-  /// Fails with errors of `tally`.
+  /// Returns the number of a set of labels. Fails with errors of `tally`.
   Result<Place> Of(const Labels& labels);
   [[nodiscard]] size_t size() const { return numbers_.size(); }
 
@@ -109,8 +109,8 @@ class VectorBuilder {
     value_.type = ValueType::kVector;
   }
 
-  /// Returns the index of the series with these labels. Creates the series with an absent column if
-  /// needed.
+  /// Returns the index of the series with these labels. If there is none, creates one without
+  /// samples.
   Result<size_t> SeriesOf(Labels labels);
   [[nodiscard]] Column& column(size_t series) { return value_.vector[series].values; }
   /// Adds a whole series. InvalidArgument: a series with equal labels has a sample at the same
@@ -129,7 +129,7 @@ class VectorBuilder {
 /// Charges a series with a column of `count` numbers to `hold`.
 Status HoldSeries(const Labels& labels, size_t count, MemoryTally* tally, MemoryHold* hold);
 
-/// Calls `at` for each step from 0 and reports the work in between, because some functions take a
+/// Calls `at` for each step from 0. Reports the work while it runs, because some functions take a
 /// microsecond per number.
 template <typename At>
 Status ForEachStep(size_t count, MemoryTally* tally, At at) {
@@ -156,7 +156,8 @@ Result<Value> MakeScalar(size_t count, MemoryTally* tally, At at) {
 /// of them have samples at the same step.
 Status DropNames(const Steps& steps, MemoryTally* tally, Value* vector);
 
-/// InvalidArgument: two series with samples have equal labels. Also fails with errors of `tally`.
+/// Checks that no two series with samples have equal labels; otherwise returns InvalidArgument.
+/// Also fails with errors of `tally`.
 Status RefuseEqualSeries(const Value& vector, MemoryTally* tally);
 
 }  // namespace hg::query::promql

@@ -38,7 +38,8 @@ struct Matches {
   MemoryHold memory;
 };
 
-/// Charges the matches to `tally` and fails with its errors.
+/// Finds the series of both sides that match. Charges the matches to `tally` and fails with its
+/// errors.
 Result<Matches> MatchSeries(const Value& left, const Value& right, const Matching& matching,
                             MemoryTally* tally) {
   constexpr int64_t kBytesPerSeries = 2 * sizeof(size_t);  // vectors grow by doubling
@@ -174,8 +175,8 @@ class Combiner {
     return {};
   }
 
-  /// The steps at which a comparison has decided about a series of the result. Only needed if
-  /// several series could have the same result labels.
+  /// Returns the steps at which a comparison has decided about a series of the result. Only needed
+  /// if several series could have the same result labels.
   Result<std::vector<uint8_t>*> DecidedOf(const Match& match, size_t series) {
     if (!drops_ || matching_.many == Side::kNone || match.left.size() < 2) return nullptr;
     if (decided_.size() <= series) decided_.resize(series + 1);

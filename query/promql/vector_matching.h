@@ -1,17 +1,17 @@
 #pragma once
-// Operators of two vectors. Labels decide which series belong together. Each step combines the
-// samples that exist at it.
+// Operators of two vectors. Labels decide which series of the two vectors are combined. At each
+// step, only series with a sample at that step take part.
 
 #include "query/promql/value.h"
 
 namespace hg::query::promql {
 
-/// Arithmetic and comparisons. InvalidArgument: several series of a side match where only one may,
-/// or several results have equal labels.
+/// Computes arithmetic and comparisons. InvalidArgument: several series of a side match where only
+/// one may, or several results have equal labels.
 Result<Value> CombineVectors(const Binary& binary, const Value& left, const Value& right,
                              const Steps& steps, MemoryTally* tally);
 
-/// The operators and, or, unless.
+/// Computes the operators `and`, `or` and `unless`.
 Result<Value> CombineSets(const Binary& binary, Value left, Value right, const Steps& steps,
                           MemoryTally* tally);
 

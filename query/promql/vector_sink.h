@@ -1,5 +1,5 @@
 #pragma once
-// The common part of sinks that make an instant vector of samples.
+// The common base of sinks that build an instant vector from samples.
 
 #include <deque>
 #include <memory>

@@ -8,7 +8,8 @@
 namespace hg::query::promql {
 namespace {
 
-// All threads of a query share one request context, so each reports this many steps at once.
+// Number of steps that are reported to the request context at once, because all threads of a query
+// share one context.
 constexpr uint64_t kStepsAtOnce = 1024;
 constexpr uint64_t kStepsPerSorted = 8;
 

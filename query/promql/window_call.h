@@ -14,34 +14,35 @@ namespace hg::query::promql {
 
 /// The progress of the windows over the samples of one series.
 struct WindowPlace {
-  size_t step = 0;            // the first step that is not evaluated
-  size_t begin = 0, end = 0;  // the last window, as indices of samples
+  size_t step = 0;            // the first step that is not evaluated yet
+  size_t begin = 0, end = 0;  // the window of the previous step, as indices of samples
 };
 
 /// Immutable.
 class WindowCall {
  public:
-  /// `name` is a function of a range vector. The result at a step of `steps` comes from the window
-  /// of `range_ms` that ends at the same step of `ends`. `scalars` are the other arguments, in
-  /// their order.
+  /// `name` is a function of a range vector. For each step of `steps`, the function gets the
+  /// samples of the window of length `range_ms` that ends at the instant with the same index in
+  /// `ends`. `scalars` are the other arguments, in their order.
   WindowCall(std::string_view name, const Steps& steps, const Steps& ends, int64_t range_ms,
              std::vector<Value> scalars);
 
   /// Evaluates the steps before `step_end` into `*to`. The samples must include those of all these
   /// windows, without stale markers; `place` has indices of these samples. `counts` has the number
-  /// of points that each sample stands for; empty = one each. InvalidArgument: the function does
-  /// not accept a scalar. Also fails with errors of `tally`.
+  /// of points in each sample; if it is empty, each sample is one point. InvalidArgument: the
+  /// function does not accept a scalar. Also fails with errors of `tally`.
   Status Slide(std::span<const int64_t> times_ms, std::span<const double> values,
                std::span<const double> counts, size_t step_end, WindowPlace* place,
                MemoryTally* tally, Column* to) const;
 
   [[nodiscard]] const std::vector<Value>& scalars() const { return scalars_; }
-  /// The value of rollup intervals that the function needs.
+  /// Returns which value of a rollup interval the function needs.
   [[nodiscard]] RolledValue rolled_value() const { return rolled_value_; }
-  /// Whether the function needs to know how many points a sample stands for.
+  /// Returns whether the function needs the number of points in each sample.
   [[nodiscard]] bool weighs() const { return weighs_; }
   [[nodiscard]] size_t steps() const { return steps_.count; }
-  /// Samples at this time are not in the window, later ones are.
+  /// Returns the time at which the window of a step begins. The window contains samples after this
+  /// time, but not at it.
   [[nodiscard]] int64_t begin_ms(size_t step) const { return ends_.At(step) - range_ms_; }
   /// Returns the first step whose window ends after `time_ms`.
   [[nodiscard]] size_t StepAfter(int64_t time_ms) const;

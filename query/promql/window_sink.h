@@ -28,7 +28,7 @@ class WindowSink : public VectorSink {
   struct Pending {
     std::vector<int64_t> times_ms;
     std::vector<double> values;
-    std::vector<double> counts;  // points that each sample stands for; empty = one each
+    std::vector<double> counts;  // number of points in each sample; empty = one point each
     WindowPlace place;
     MemoryHold memory;
   };
@@ -39,9 +39,10 @@ class WindowSink : public VectorSink {
   }
   Pending& PendingOf(size_t series);
   Status Keep(std::span<const int64_t> times_ms, std::span<const double> values, Pending* pending);
-  /// Sets `count` for the kept samples after the first `before` ones.
+  /// Stores `count` as the number of points for all samples in `pending` after the first `before`
+  /// ones.
   Status KeepCounts(size_t before, double count, Pending* pending);
-  /// `count` is the number of points that each sample stands for.
+  /// Adds samples of a series. `count` is the number of points in each sample.
   Status Add(size_t series, std::span<const int64_t> times_ms, std::span<const double> values,
              double count);
   Status Slide(size_t series, size_t step_end, Pending* pending);

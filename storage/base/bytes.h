@@ -27,7 +27,7 @@ T FromBig(const char* p) {
 }
 }  // namespace internal
 
-/// Reads a big-endian number. The caller has checked that enough bytes are there.
+/// Reads a big-endian number. The caller must have checked that enough bytes exist.
 inline uint16_t ReadBig16(const char* p) { return internal::FromBig<uint16_t>(p); }
 inline uint32_t ReadBig32(const char* p) { return internal::FromBig<uint32_t>(p); }
 inline uint64_t ReadBig64(const char* p) { return internal::FromBig<uint64_t>(p); }
@@ -49,8 +49,8 @@ inline void AppendBig(Bytes* out, uint64_t v, int width) {
 Bytes ToHex(ByteView bytes);
 /// Upper-case hexadecimal, as OpenTSDB prints UIDs and TSUIDs.
 Bytes ToHexUpper(ByteView bytes);
-/// Decodes an even number of hexadecimal digits of either case. Returns false for other input and
-/// leaves `out` unchanged.
+/// Decodes an even number of hexadecimal digits in upper or lower case. Returns false for other
+/// input and leaves `out` unchanged.
 bool FromHex(ByteView hex, Bytes* out);
 
 }  // namespace hg

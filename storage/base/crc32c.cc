@@ -14,8 +14,8 @@ constexpr uint32_t kPolynomialReflected = 0x82F63B78;
 
 using Tables = std::array<std::array<uint32_t, 256>, 8>;
 
-// tables[k][b] is the effect of byte b followed by k zero bytes. With it, eight bytes are processed
-// at once.
+// tables[k][b] is the effect of a byte b that k zero bytes follow. With these tables, eight bytes
+// are processed at once.
 constexpr Tables MakeTables() {
   Tables t{};
   for (uint32_t b = 0; b < 256; ++b) {

@@ -1,5 +1,6 @@
 #pragma once
-// CRC32C (Castagnoli polynomial, RFC 3720 §12.1): the checksum of log records, blocks and files.
+// CRC32C (Castagnoli polynomial, RFC 3720 §12.1): the checksum of log records, and of blocks and
+// other parts of files.
 
 #include <cstdint>
 

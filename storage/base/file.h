@@ -1,6 +1,6 @@
 #pragma once
 // The interface for files. The engine does all its disk access through it. Tests replace it by a
-// disk that loses data that was not synced, runs full, or fails at a given call (tests/fault).
+// disk that loses data that was not synced, becomes full, or fails at a given call (tests/fault).
 //
 // Guarantees:
 // - After a crash of the process, every WriteAt that returned ok is kept.
@@ -33,15 +33,16 @@ class File {
   /// Writes all bytes. The file grows as needed. After a failure, any part of the bytes may have
   /// been written.
   virtual Status WriteAt(uint64_t offset, ByteView bytes) = 0;
-  /// Reserves disk space up to `size` bytes and extends the file to at least that length. New bytes
-  /// read as zero.
+  /// Reserves disk space up to `size` bytes and extends the file to at least that length. The new
+  /// bytes are zero.
   virtual Status Allocate(uint64_t size) = 0;
   virtual Status Truncate(uint64_t size) = 0;
   /// Makes content and length durable (fdatasync).
   virtual Status Sync() = 0;
   virtual Result<uint64_t> Size() const = 0;
-  /// Tells the operating system that the cached content of the file will not be read soon. Data
-  /// that is not yet durable stays cached. This is a hint, and implementations may ignore it.
+  /// Advises the operating system to drop the cached content of the file, because it will not be
+  /// read soon. Data that is not yet durable stays cached. This is a hint, and implementations may
+  /// ignore it.
   virtual void ForgetCached() const {}
 };
 
@@ -58,24 +59,25 @@ enum class OpenMode {
   kCreateNew,  // read and write; must not exist (IoError otherwise)
 };
 
-/// An open folder. Thread-safe.
+/// An open folder, which can be synced. Thread-safe.
 class Folder {
  public:
   virtual ~Folder() = default;
-  /// Like FileSystem::SyncFolder, but opens no file, so it works without free file descriptors.
+  /// Like FileSystem::SyncFolder, but works even if the process has no free file descriptors,
+  /// because it opens no file.
   virtual Status Sync() = 0;
 };
 
-/// Thread-safe. The caller chooses the paths. Folders are separated by '/'.
+/// Thread-safe. The caller chooses the paths, in which '/' separates folders.
 class FileSystem {
  public:
   virtual ~FileSystem() = default;
   virtual Result<std::unique_ptr<File>> Open(const std::string& path, OpenMode mode) = 0;
-  /// Atomic. Replaces `to` if it exists.
+  /// Renames a file atomically. Replaces `to` if it exists.
   virtual Status Rename(const std::string& from, const std::string& to) = 0;
   virtual Status Remove(const std::string& path) = 0;
   /// Creates a hard link `to`, which must not exist. Returns Unsupported if the file system cannot
-  /// link, or not between these two folders.
+  /// create links, or not between these two folders.
   virtual Status Link(const std::string& from, const std::string& to) {
     return Status::Unsupported(from + ": no second name " + to);
   }
@@ -88,7 +90,7 @@ class FileSystem {
   /// Creates the folder and its parents, and makes their names durable. Succeeds if it already
   /// exists.
   virtual Status CreateFolder(const std::string& folder) = 0;
-  /// Makes the folder's names durable.
+  /// Makes the names in the folder durable.
   virtual Status SyncFolder(const std::string& folder) = 0;
   /// Opens a folder for callers that sync it repeatedly. The file system must outlive the result.
   virtual Result<std::unique_ptr<Folder>> OpenFolder(const std::string& folder);
@@ -110,8 +112,8 @@ Status ReplaceFile(FileSystem& files, const std::string& folder, const std::stri
                    ByteView content);
 /// Gives `to`, which must not exist, the content of `from`. It creates a hard link if the file
 /// system can. Otherwise it writes and syncs a temporary copy and renames it to `to`. Returns true
-/// for a hard link and false for a copy. The folder is not synced. `watch` gets the size of each
-/// copied piece. If `watch` returns false, the copy stops with Unavailable.
+/// for a hard link and false for a copy. The folder is not synced. During a copy, `watch` is called
+/// with the size of each copied piece. If it returns false, the copy stops with Unavailable.
 Result<bool> LinkOrCopy(FileSystem& files, const std::string& from, const std::string& to,
                         const std::function<bool(uint64_t bytes)>& watch = {});
 

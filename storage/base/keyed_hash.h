@@ -26,9 +26,9 @@ inline uint64_t Load32(const char* p) {
   return v;
 }
 
-/// The hash function of wyhash (public domain). Its known weakness, input words that equal a
-/// constant, can only be used by someone who knows the constants. Here each process draws its own
-/// constants.
+/// The hash function of wyhash (public domain). Its known weakness is input words that equal one of
+/// its constants. Clients cannot exploit it, because each process draws its own constants at
+/// random.
 inline uint64_t HashBytes(std::string_view bytes, uint64_t seed, const uint64_t (&secret)[3]) {
   const char* p = bytes.data();
   size_t n = bytes.size();
@@ -60,7 +60,8 @@ inline uint64_t HashBytes(std::string_view bytes, uint64_t seed, const uint64_t 
       seed = Mix(Load64(p) ^ secret[2], Load64(p + 8) ^ seed);
     }
     seed ^= other;
-    // The last 16 bytes may overlap bytes that were already read. The text is longer than 16 bytes.
+    // The last 16 bytes may overlap bytes that were already read. This is possible because the text
+    // is longer than 16 bytes.
     a = Load64(p + n - 16);
     b = Load64(p + n - 8);
   }
@@ -81,7 +82,7 @@ struct Hash {
   struct Secret {
     Secret() {
       std::random_device device;
-      // The scheme multiplies by these words, so they must not be 0. They are made odd.
+      // The hash function multiplies by these words, so they must not be 0. Odd numbers never are.
       for (uint64_t& word : words) word = (static_cast<uint64_t>(device()) << 32 | device()) | 1;
     }
     uint64_t words[3];

@@ -1,8 +1,8 @@
 #pragma once
-// Collects durations in two forms. Percentiles since the start serve http.latency_* and
-// hbase.latency_* (opentsdb-http-api.md §15.1). They are exact to 1 ms below 64 ms and to an eighth
-// of a power of two above. Counts below fixed bounds, with the sum, serve Prometheus, which adds
-// them over machines and takes differences over time.
+// Collects durations in two forms. Percentiles since the start are reported as http.latency_* and
+// hbase.latency_* (opentsdb-http-api.md §15.1). They are exact to 1 ms below 64 ms, and to an
+// eighth of a power of two above. Prometheus gets the number of durations at or below fixed bounds,
+// and the sum of all durations, because it can add these over machines and subtract them over time.
 
 #include <algorithm>
 #include <array>
@@ -16,7 +16,8 @@ namespace hg {
 
 /// Counts of durations at or below each bound, with the total count and the sum.
 struct LatencyHistogram {
-  /// The bounds reach from responses served from memory to queries that hit their time limit.
+  /// Bounds of the counts. They cover responses from memory as well as queries that reach their
+  /// time limit.
   static constexpr auto kBounds = [] {
     using std::chrono::microseconds;
     return std::array<std::chrono::nanoseconds, 18>{
@@ -34,8 +35,8 @@ struct LatencyHistogram {
   std::chrono::nanoseconds sum{0};
 };
 
-/// Thread-safe. The counters are updated independently, so readers may see them slightly out of
-/// step.
+/// Thread-safe. The counters are updated independently, so a reader may see some of them before and
+/// others after an update.
 class Latency {
  public:
   void Record(std::chrono::nanoseconds took) {
@@ -46,7 +47,7 @@ class Latency {
     sum_ns_.fetch_add(static_cast<uint64_t>(took.count()), std::memory_order_relaxed);
   }
 
-  /// The number of recorded durations.
+  /// Returns the number of recorded durations.
   [[nodiscard]] uint64_t Count() const {
     uint64_t total = 0;
     for (const auto& count : counts_) total += count.load(std::memory_order_relaxed);
@@ -63,8 +64,8 @@ class Latency {
     return read;
   }
 
-  /// The upper bound, in ms, of the slot that holds this percentile of the recorded durations. 0 if
-  /// nothing was recorded.
+  /// Returns the upper bound, in ms, of the slot that holds this percentile of the recorded
+  /// durations. Returns 0 if nothing was recorded.
   [[nodiscard]] int64_t Percentile(int percent) const {
     const uint64_t total = Count();
     uint64_t left = (total * static_cast<uint64_t>(percent) + 99) / 100;
@@ -96,7 +97,7 @@ class Latency {
     return static_cast<int64_t>(((kPerPower + eighth + 1) << (power - 3)) - 1);
   }
 
-  /// The index of the first bound ≥ `took`, or the number of bounds if all are smaller.
+  /// Returns the index of the first bound ≥ `took`, or the number of bounds if all are smaller.
   static size_t BucketOf(std::chrono::nanoseconds took) {
     const auto& bounds = LatencyHistogram::kBounds;
     return static_cast<size_t>(std::lower_bound(bounds.begin(), bounds.end(), took) -

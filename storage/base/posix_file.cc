@@ -42,8 +42,8 @@ class PosixFile : public File {
  public:
   explicit PosixFile(std::string path) : path_(std::move(path)) {}
 
-  /// Returns false on failure, with the reason in errno. It does not throw, so a created file is
-  /// always returned to the caller.
+  /// Opens the file. Returns false on failure, with the reason in errno. It does not throw, so a
+  /// created file is always returned to the caller.
   bool Open(int flags) noexcept {
     fd_.Set(::open(path_.c_str(), flags | O_CLOEXEC, 0644));
     return fd_.get() >= 0;
@@ -258,7 +258,7 @@ class Posix : public FileSystem {
     return names;
   }
 
-  // "<pid>" or "<pid> (<note>)".
+  // Returns the process in the lock file as "<pid>" or "<pid> (<note>)".
   static std::string Holder(int fd) {
     char text[256] = {};
     const ssize_t n = ::pread(fd, text, sizeof text - 1, 0);

@@ -1,8 +1,8 @@
 #pragma once
-// Limits the average rate of events. A batch is admitted whole while the debt is less than one
-// period's worth, so batches larger than the limit pass too. Later batches are refused until the
-// debt is paid. This is the generic cell rate algorithm (ATM Forum, traffic management) with cells
-// of unlimited size.
+// Limits the average rate of events. Each admitted event is a debt, which decreases as time passes.
+// While the debt is less than the limit of one period, a batch is admitted as a whole, even if it
+// is larger than the limit. Batches are then refused until the debt is below the limit again. This
+// is the generic cell rate algorithm (ATM Forum, traffic management) with cells of unlimited size.
 
 #include <algorithm>
 #include <atomic>
@@ -20,8 +20,8 @@ class RateLimit {
 
   [[nodiscard]] uint64_t per_period() const { return per_period_; }
 
-  /// Whether a batch may be admitted now. It may as long as less than one period's worth of events
-  /// is unpaid.
+  /// Returns whether a batch may be admitted now, that is, whether the debt is less than the limit
+  /// of one period.
   [[nodiscard]] bool Open(int64_t now_ns) const {
     return paid_until_ns_.load(std::memory_order_relaxed) <= now_ns + period_ns_;
   }
@@ -35,9 +35,9 @@ class RateLimit {
       if (paid_until_ns_.compare_exchange_weak(paid, until, std::memory_order_relaxed)) return true;
     }
   }
-  /// Returns one event to the budget, after TakeOne admitted it and it did not happen.
+  /// Takes back an event that TakeOne admitted but that did not happen.
   void GiveBackOne() { paid_until_ns_.fetch_sub(CostOf(1), std::memory_order_relaxed); }
-  /// Whether events that were admitted earlier still use up budget.
+  /// Returns whether events that were admitted earlier still reduce what may be admitted now.
   [[nodiscard]] bool Owes(int64_t now_ns) const {
     return paid_until_ns_.load(std::memory_order_relaxed) > now_ns;
   }

@@ -19,34 +19,35 @@ class RequestContext {
 
   /// Reports `steps` of work. One step costs about as much as reading or merging one point. Work
   /// that costs more counts as more steps. The call is cheap: it looks at the clock once in many
-  /// steps. It may block if the request turns out to be large. On a failure the caller stops and
-  /// returns it.
+  /// steps. It may block if the request turns out to be large. If the call fails, the caller must
+  /// stop and return the error.
   virtual Status Step(uint64_t steps) = 0;
 
-  /// Checks the limits now, for single pieces of work that take milliseconds. On a failure the
-  /// caller stops and returns it.
+  /// Checks the limits now, before or after a single piece of work that takes milliseconds. If the
+  /// call fails, the caller must stop and return the error.
   virtual Status Check() { return Step(0); }
 
   /// Reports that `bytes` of memory are about to be allocated. A negative number reports freed
-  /// memory and never fails. On a failure the caller does not allocate, stops and returns it.
+  /// memory and never fails. If the call fails, the caller must not allocate; it must stop and
+  /// return the error.
   virtual Status Charge(int64_t bytes) = 0;
 
-  /// Asks before work that waits, for example for a disk, or that takes long. Returns ok unless the
-  /// request is tried on an event loop. Then it returns Busy, refused() is true from then on, and
-  /// the caller stops and returns the error. The request runs again on a pool thread, so everything
-  /// that it has computed must be thrown away. Until then it may change nothing that others can
-  /// see, except caches and counters.
+  /// Call this function before work that waits, for example for a disk, or that takes long. Returns
+  /// ok unless the request is tried on an event loop. Then it returns Busy, refused() is true from
+  /// then on, and the caller stops and returns the error. The request runs again on a pool thread,
+  /// so everything that it has computed must be thrown away. Until then it may change nothing that
+  /// others can see, except caches and counters.
   Status MayWait() {
     if (!on_loop_) return {};
     refused_.store(true, std::memory_order_relaxed);
     return Status::Busy("This has to wait, and may not wait here");
   }
-  /// Whether the request is tried on an event loop, so that MayWait refuses.
+  /// Returns whether the request is tried on an event loop, so that MayWait refuses.
   [[nodiscard]] bool on_loop() const { return on_loop_; }
-  /// Whether MayWait has refused.
+  /// Returns whether MayWait has refused.
   [[nodiscard]] bool refused() const { return refused_.load(std::memory_order_relaxed); }
 
-  /// A context without limits, for tools and background threads.
+  /// Returns a context without limits, for tools and background threads.
   static RequestContext& Unlimited();
 
  protected:

@@ -1,5 +1,5 @@
 #pragma once
-// A vector whose copies share their elements.
+// A vector whose copies share their elements until one copy is changed.
 
 #include <cstddef>
 #include <initializer_list>
@@ -9,8 +9,9 @@
 
 namespace hg {
 
-/// Reads like a std::vector. A copy costs one reference count; the elements are copied when one of
-/// several copies is changed. Threads may use different copies at the same time.
+/// It has the reading functions of std::vector. Copying it only increments a reference count. The
+/// elements are copied when one of several copies is changed. Threads may use different copies at
+/// the same time.
 template <typename T>
 class SharedVector {
  public:
@@ -49,12 +50,12 @@ class SharedVector {
   void push_back(T element) { Edit().push_back(std::move(element)); }
   void clear() { elements_.reset(); }
 
-  /// Whether both are copies of one vector, or both are empty. Does not compare elements.
+  /// Returns whether both are copies of one vector, or both are empty. Does not compare elements.
   [[nodiscard]] bool SharesWith(const SharedVector& other) const {
     return elements_ == other.elements_ || (empty() && other.empty());
   }
-  /// A key that differs for vectors that do not share their elements. nullptr if this vector never
-  /// had elements.
+  /// Returns a key that is equal only for vectors that share their elements. Returns nullptr if
+  /// this vector never had elements.
   [[nodiscard]] const void* identity() const { return elements_.get(); }
 
   friend bool operator==(const SharedVector& a, const SharedVector& b) {

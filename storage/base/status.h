@@ -1,7 +1,8 @@
 #pragma once
-// How functions report failures: Status (no value) and Result<T> (a value or a Status). No function
-// of this project throws to its caller. A code exists only if some caller acts on it. Callers add
-// context to the message with Prepend.
+// How functions report failures: Status (no value) and Result<T> (a value or a Status). Functions
+// of this project do not report failures by exceptions. Each StatusCode tells callers how to react
+// to the failure, so add a code only if some caller would treat it differently from all others.
+// Callers add context to the message with Prepend.
 
 #include <memory>
 #include <string>
@@ -13,21 +14,21 @@ namespace hg {
 
 enum class StatusCode : unsigned char {
   kOk = 0,
-  kNotFound,         // the named thing does not exist
+  kNotFound,         // the object that the caller named does not exist
   kInvalidArgument,  // the caller's value is wrong; the message says which value and why
-  kConflict,     // exists with other content, or a compare-and-set failed where that is an error
-  kCorruption,   // stored bytes are damaged; the message names file and offset, or the row
-  kIoError,      // the operating system failed; the message holds the text of errno
-  kBusy,         // over a budget: try again later (HTTP 503)
-  kUnavailable,  // the store is stopping or its log failed: retry elsewhere or after a restart
-  kUnsupported,  // this backend cannot do it
+  kConflict,  // the object exists with other content, or the stored value was not the expected one
+  kCorruption,        // stored bytes are damaged; the message names file and offset, or the row
+  kIoError,           // the operating system failed; the message holds the text of errno
+  kBusy,              // a budget is used up: try again later (HTTP 503)
+  kUnavailable,       // the store is stopping or its log failed: retry elsewhere or after a restart
+  kUnsupported,       // this storage engine cannot do it
   kDeadlineExceeded,  // the time limit of the caller is over
-  kLimitExceeded,     // a limit on bytes or points of a query (HTTP 413)
+  kLimitExceeded,     // the request needs more bytes or points than a limit allows (HTTP 413)
   kExhausted,         // there is no memory for new series and names now; known series still work
                       // (HTTP 503)
 };
 
-/// The code's name as written in messages and logs, such as "corruption".
+/// Returns the name of the code in messages and logs, such as "corruption".
 std::string_view StatusCodeName(StatusCode code);
 
 /// Immutable, cheap to copy (one pointer), thread-safe as a value.
@@ -58,7 +59,8 @@ class [[nodiscard]] Status {
   [[nodiscard]] std::string_view message() const {
     return rep_ ? std::string_view(rep_->message) : "";
   }
-  /// For example "corruption: data/000012.pts at 4096: checksum differs", or "ok".
+  /// Returns code and message, such as "corruption: data/000012.pts at 4096: checksum differs", or
+  /// "ok".
   [[nodiscard]] std::string ToString() const;
 
  private:
@@ -69,7 +71,7 @@ class [[nodiscard]] Status {
   std::shared_ptr<const Rep> rep_;
 };
 
-/// Returns the same failure with "context: " before its message. Ok stays ok.
+/// Returns the same failure with "context: " before its message. If `status` is ok, returns ok.
 Status Prepend(const Status& status, std::string_view context);
 
 /// A T, or the Status that says why there is none. Dereferencing a failed result is a programming

@@ -5,7 +5,7 @@
 namespace hg::internal {
 namespace {
 
-// Created at start, while memory is available.
+// This status is created at the start of the process, while memory is available.
 const Status kNoMemory = Status::Unavailable("broken off: no memory");
 
 }  // namespace

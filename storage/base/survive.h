@@ -1,8 +1,8 @@
 #pragma once
-// Converts exceptions of background work, and of work that other threads wait for, into failures.
-// Unless there is a bug, the exception is an allocation failure. The failure is logged, counted and
-// retried like other failures of that work (region-store.md O1). It stops neither the process nor
-// the waiting threads.
+// Converts exceptions into error Statuses. It is used for background work and for work that other
+// threads wait for. Unless there is a bug, such an exception means that memory could not be
+// allocated. The caller logs, counts and retries it like other failures of that work
+// (region-store.md O1), so that it stops neither the process nor the waiting threads.
 
 #include <exception>
 #include <type_traits>

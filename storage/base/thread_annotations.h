@@ -16,7 +16,7 @@
 
 namespace hg {
 
-/// std::mutex, for members that are marked GUARDED_BY.
+/// std::mutex with the annotations that GUARDED_BY needs.
 class HG_THREAD_ANNOTATION(capability("mutex")) Mutex {
  public:
   void Lock() HG_THREAD_ANNOTATION(acquire_capability()) { mutex_.lock(); }

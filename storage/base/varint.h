@@ -12,7 +12,7 @@ namespace hg {
 inline constexpr int kVarint32Max = 5;   // bytes of the longest uint32_t
 inline constexpr int kVarint64Max = 10;  // bytes of the longest uint64_t
 
-/// The number of bytes that AppendVarint writes for v.
+/// Returns the number of bytes that AppendVarint writes for v.
 constexpr int VarintLength(uint64_t v) { return (std::bit_width(v | 1) + 6) / 7; }
 
 /// Writes v at p, where VarintLength(v) bytes must be free. Returns the end of the written bytes.
@@ -30,7 +30,7 @@ inline void AppendVarint(Bytes* out, uint64_t v) {
 /// Takes one number from the front of `in`. Returns false, and leaves `in` and `v` unchanged, if
 /// the number is cut short or does not fit.
 inline bool GetVarint64(ByteView* in, uint64_t* v) {
-  // Most numbers have one or two bytes.
+  // Fast path: most numbers have one or two bytes.
   if (in->size() >= 2) {
     const uint8_t first = ByteAt(*in, 0), second = ByteAt(*in, 1);
     if (first < 0x80 || second < 0x80) {

@@ -29,7 +29,7 @@ void WorkerPool::Join() {
     stopping_ = true;
   }
   wake_.notify_all();
-  // A running job may still start a thread to replace its own.
+  // The loop is needed because a running job may still start a thread to replace its own.
   for (;;) {
     std::list<std::thread> threads;
     {
@@ -50,7 +50,7 @@ void WorkerPool::EndThread() {
   const auto self = std::find_if(threads_.begin(), threads_.end(), [](const std::thread& thread) {
     return thread.get_id() == std::this_thread::get_id();
   });
-  // Join may have taken it already.
+  // If the thread is not in the list, Join has already taken it.
   if (self != threads_.end()) ended_.splice(ended_.end(), threads_, self);
 }
 
@@ -67,7 +67,7 @@ void WorkerPool::Turn::GiveWay() {
   {
     std::lock_guard lock(pool_.mutex_);
     if (gave_way_ || pool_.given_way_ == kGivenWayMax) return;
-    // If no thread can be started, the job continues as before.
+    // If no thread can be started, the job continues on its thread as before.
     if (!Survive([this] { pool_.StartThread(); }).ok()) return;
     gave_way_ = true;
     ++pool_.given_way_;

@@ -1,5 +1,5 @@
 #pragma once
-// Threads for work that may block: HTTP handlers, points whose names must be resolved, parts of
+// Threads for work that may block: HTTP handlers, the naming of points of new series, and parts of
 // queries.
 
 #include <condition_variable>
@@ -22,9 +22,9 @@ class WorkerPool {
     Turn& operator=(const Turn&) = delete;
 
     /// A job calls this if it takes long or waits for something. The pool then starts another
-    /// thread for the next jobs, and the thread of this job ends with it. Any thread may call it.
-    /// Later calls do nothing. The first call does nothing either if kGivenWayMax running jobs have
-    /// already called it.
+    /// thread for the next jobs, and the thread of this job ends when the job ends. Any thread may
+    /// call it. Later calls do nothing. The first call does nothing either if kGivenWayMax running
+    /// jobs have already called it.
     void GiveWay();
 
    private:
@@ -41,7 +41,8 @@ class WorkerPool {
   /// Calls Join.
   ~WorkerPool();
 
-  /// Returns false if the queue is full or the pool is stopping. The job was not accepted then.
+  /// Adds a job to the queue. Returns false without accepting it if the queue is full or the pool
+  /// is stopping.
   bool Post(Job job);
 
   /// Stops accepting jobs, finishes the accepted ones and ends the threads. Idempotent.
@@ -58,9 +59,9 @@ class WorkerPool {
   std::condition_variable wake_;
   std::deque<Job> queue_;           // guarded by mutex_
   bool stopping_ = false;           // guarded by mutex_
-  size_t given_way_ = 0;            // guarded by mutex_: running jobs that gave way
+  size_t given_way_ = 0;            // guarded by mutex_; number of running jobs that called GiveWay
   std::list<std::thread> threads_;  // guarded by mutex_
-  std::list<std::thread> ended_;    // guarded by mutex_: ending threads, to be joined
+  std::list<std::thread> ended_;    // guarded by mutex_; threads that are ending and must be joined
 };
 
 }  // namespace hg

@@ -12,7 +12,7 @@
 
 namespace hg::codec {
 
-/// The order of Java's strings. Stored custom fields ascend in this order.
+/// Orders texts as Java orders its strings. Stored custom fields are in this order.
 struct JavaOrder {
   bool operator()(const std::string& a, const std::string& b) const;
 };
@@ -37,29 +37,30 @@ struct AnnotationPlace {
 };
 
 /// Returns the position for a start time ≥ 1. A start time divisible by 1000 is divided by 1000
-/// before its offset is computed, even if it is in seconds. The offset is then wrong, but all
-/// readers compute it in the same way (opentsdb-schema.md §11.1). The base is computed before that
-/// division.
+/// before its offset is computed, even if it is in seconds. For a time in seconds the offset is
+/// then wrong, but all readers compute it in the same way (opentsdb-schema.md §11.1). The base is
+/// computed before that division.
 AnnotationPlace PlaceAnnotation(int64_t start_time);
 
-/// Milliseconds from the row base, from the qualifier (3 or 5 bytes) of an annotation or histogram.
+/// Returns the milliseconds from the row base that are encoded in the qualifier (3 or 5 bytes) of
+/// an annotation or histogram.
 uint32_t ObjectOffsetMs(ByteView qualifier);
 
-/// Returns the stored JSON: fixed order of fields, no spaces. Other writers must produce exactly
-/// this form (opentsdb-schema.md §11.2).
+/// Returns the JSON to store, with a fixed order of fields and without spaces. Everything that
+/// stores annotations must produce exactly this form (opentsdb-schema.md §11.2).
 std::string EncodeAnnotation(const Annotation& annotation);
 
 /// Reads stored JSON. Unknown fields are ignored, and null strings become empty. Returns Corruption
 /// if the text is not a JSON object or a field has another type.
 Result<Annotation> DecodeAnnotation(ByteView json);
 
-/// True if the request contains more than the identity of the annotation. Otherwise there is
-/// nothing to change (opentsdb-schema.md §11.2).
+/// Returns true if the request contains more than the identity of the annotation. If it does not,
+/// there is nothing to change (opentsdb-schema.md §11.2).
 bool HasAnnotationChanges(const Annotation& request);
 
 /// Returns the annotation to store. With `replace` false (create and modify), fields that the
 /// request leaves at their defaults keep their stored values. With `replace` true, all fields come
-/// from the request. In both cases the smaller positive start time wins.
+/// from the request. In both cases the result has the smaller positive start time of the two.
 Annotation MergeAnnotation(const Annotation& request, const Annotation& stored, bool replace);
 
 }  // namespace hg::codec

@@ -12,7 +12,7 @@ Status Damaged(ByteView value, size_t at, const char* why) {
                             " (value " + ToHexUpper(value) + ")");
 }
 
-// Of points with equal offsets, the last one is kept.
+// Sorts the points. If several have equal offsets, keeps the last one.
 void SortAndDropDuplicates(std::vector<StoredPoint>* points) {
   std::stable_sort(points->begin(), points->end(), [](const StoredPoint& a, const StoredPoint& b) {
     return a.offset_ms() < b.offset_ms();

@@ -1,6 +1,6 @@
 #pragma once
 // The append cell: one growing cell per row with qualifier 050000. Its value is a list of pairs
-// qualifier ‖ value in order of arrival (opentsdb-schema.md §10).
+// qualifier ‖ value in the order in which the points were written (opentsdb-schema.md §10).
 
 #include <vector>
 
@@ -12,18 +12,19 @@ namespace hg::codec {
 
 inline constexpr ByteView kAppendQualifier{"\x05\x00\x00", 3};
 
-/// Appends the pair of one point.
+/// Appends qualifier and value of one point to the value of an append cell.
 void AppendPair(Bytes* out, const StoredPoint& point);
 
 struct AppendCell {
   std::vector<StoredPoint>
       points;  // strictly ascending by offset; for equal offsets, the last point of the cell
-  /// True if the cell has duplicate or unordered points. A repair replaces its value with the pairs
+  /// Whether the cell has duplicate or unordered points. A repair replaces its value with the pairs
   /// of all points (AppendPair).
   bool needs_repair = false;
 };
 
-/// Returns Corruption if a pair is cut short or has invalid flags. An empty value is an empty cell.
+/// Parses the value of an append cell. Returns Corruption if a pair is incomplete or has invalid
+/// flags. An empty value is a cell without points.
 Result<AppendCell> ParseAppendCell(ByteView value);
 
 }  // namespace hg::codec

@@ -13,12 +13,13 @@ inline constexpr char kHistogramPrefix = 0x06;
 enum class CellClass : unsigned char {
   kPoint,       // 2 bytes, or 4 bytes beginning with F: one point
   kCompacted,   // even length ≥ 4: several points
-  kAppend,      // 3 bytes, 05: pairs of qualifier and value
-  kAnnotation,  // 3 or 5 bytes, 01
-  kHistogram,   // 3 or 5 bytes, 06
+  kAppend,      // 3 bytes, the first is 05: pairs of qualifier and value
+  kAnnotation,  // 3 or 5 bytes, the first is 01
+  kHistogram,   // 3 or 5 bytes, the first is 06
   kUnknown,     // any other odd length: readers ignore it
-  kMalformed,  // even length but no valid qualifier: empty, or F… of two bytes; readers reject the
-               // row
+  // Even length but no valid qualifier: empty, or two bytes that begin with F; readers reject the
+  // row.
+  kMalformed,
 };
 
 inline CellClass ClassifyQualifier(ByteView qualifier) {
@@ -37,7 +38,8 @@ inline CellClass ClassifyQualifier(ByteView qualifier) {
   return CellClass::kUnknown;
 }
 
-/// Odd length means an object, never plain points.
+/// Returns true if the length is odd: the cell is an object (annotation, histogram) and not one or
+/// several points.
 inline bool IsObjectQualifier(ByteView qualifier) { return qualifier.size() % 2 != 0; }
 
 }  // namespace hg::codec

@@ -20,7 +20,7 @@ namespace hg::codec {
 /// of the cell until qualifier or value is exhausted, and ignores M and any remaining bytes of the
 /// other. So a cell may yield no point. A single 2-byte cell is repaired first (opentsdb-schema.md
 /// §7.4), which sets `*repaired` to true; otherwise `*repaired` is unchanged. Returns Corruption
-/// for a qualifier or value cut in the middle, invalid flags, or a value that cannot be repaired.
+/// for an incomplete qualifier or value, invalid flags, or a value that cannot be repaired.
 /// `points` then holds the points read so far. The caller adds the row to the message.
 Status ReadPointCell(ByteView qualifier, ByteView value, std::vector<StoredPoint>* points,
                      bool* repaired);
@@ -29,8 +29,8 @@ Status ReadPointCell(ByteView qualifier, ByteView value, std::vector<StoredPoint
 struct StrictCell {
   std::vector<StoredPoint>
       points;             // ascending by offset; for equal offsets in the order of the cell
-  bool sorted = true;     // the points of the cell ascend strictly
-  bool repaired = false;  // opentsdb-schema.md §7.4
+  bool sorted = true;     // the points of the cell are in strictly ascending order
+  bool repaired = false;  // the value was repaired (opentsdb-schema.md §7.4)
   uint8_t trailer = 0;    // M, only for compacted cells
 };
 

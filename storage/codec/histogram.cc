@@ -45,7 +45,8 @@ bool TakeBucket(ByteView* in, HistogramBucket* bucket) {
          TakeKryoLong(in, &bucket->count);
 }
 
-// Java's Float.compare orders −0.0 before 0.0 and NaN last, so that the order is total.
+// Compares two buckets by their bounds. Like Java's Float.compare, it orders −0.0 before 0.0 and
+// NaN last, so that the order is total.
 std::strong_ordering CompareBounds(const HistogramBucket& a, const HistogramBucket& b) {
   if (const auto c = std::strong_order(a.lower, b.lower); c != 0) return c;
   return std::strong_order(a.upper, b.upper);

@@ -16,8 +16,8 @@ namespace hg::codec {
 /// milliseconds.
 Bytes HistogramQualifier(Timestamp time);
 
-/// Milliseconds from the base of the row. Returns Corruption if the qualifier is not 06 followed by
-/// two or four bytes.
+/// Returns the milliseconds from the base of the row that the qualifier encodes. Returns Corruption
+/// if the qualifier is not 06 followed by two or four bytes.
 Result<uint32_t> HistogramOffsetMs(ByteView qualifier);
 
 struct HistogramBucket {
@@ -45,8 +45,8 @@ inline constexpr size_t kHistogramBucketsMax = 32767;
 /// bounds it keeps the last. Returns InvalidArgument for more than kHistogramBucketsMax buckets.
 Result<Bytes> EncodeSimpleHistogram(SimpleHistogram histogram);
 
-/// Returns Corruption for fewer than kHistogramBytesMin bytes, a negative number of buckets, or a
-/// truncated value. Bytes after the payload are ignored.
+/// Decodes a stored value. Returns Corruption if it has fewer than kHistogramBytesMin bytes or a
+/// negative number of buckets, or if it is truncated. Bytes after the payload are ignored.
 Result<SimpleHistogram> DecodeSimpleHistogram(ByteView value);
 
 }  // namespace hg::codec

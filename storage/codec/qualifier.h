@@ -23,19 +23,19 @@ struct Qualifier {
   uint32_t bits = 0;  // the 2-byte form in the low 16 bits, or the 4-byte form
 
   [[nodiscard]] constexpr bool is_millis() const { return bits >= kMillisMark; }
-  /// Stored length in bytes: 2 or 4.
+  /// Returns the stored length of the qualifier in bytes: 2 or 4.
   [[nodiscard]] constexpr int width() const { return is_millis() ? 4 : 2; }
   [[nodiscard]] constexpr uint8_t flags() const { return bits & 0xF; }
   [[nodiscard]] constexpr bool valid_flags() const { return ValidPointFlags(flags()); }
   [[nodiscard]] constexpr bool is_float() const { return (bits & kFloatFlag) != 0; }
-  /// Length of the value in bytes by its flags: 1…8.
+  /// Returns the length of the value in bytes that the flags define: 1…8.
   [[nodiscard]] constexpr int value_width() const { return ValueWidth(flags()); }
-  /// Milliseconds from the row base.
+  /// Returns the milliseconds from the row base.
   [[nodiscard]] constexpr uint32_t offset_ms() const {
     return is_millis() ? (bits >> 6) & kMillisOffsetMask : (bits >> 4) * 1000;
   }
-  /// The same time and resolution with other flags. Keeps the reserved bits of the millisecond
-  /// form.
+  /// Returns a qualifier with the same time and resolution and with other flags. Keeps the reserved
+  /// bits of the millisecond form.
   [[nodiscard]] constexpr Qualifier with_flags(uint8_t flags) const {
     return {(bits & ~uint32_t{0xF}) | flags};
   }
@@ -46,7 +46,7 @@ struct Qualifier {
   static constexpr Qualifier Millis(uint32_t offset_ms, uint8_t flags) {
     return {kMillisMark | (offset_ms & kMillisOffsetMask) << 6 | flags};
   }
-  /// The qualifier of a point at `time`, which must be in range.
+  /// Returns the qualifier of a point at `time`, which must be in range.
   static Qualifier Of(Timestamp time, uint8_t flags) {
     const auto offset_s = static_cast<uint32_t>(time.seconds() % kRowSpan);
     if (!time.is_millis()) return Seconds(offset_s, flags);
@@ -63,11 +63,11 @@ struct Qualifier {
   constexpr bool operator==(const Qualifier&) const = default;
 };
 
-/// True if a qualifier with this first byte has the 4-byte form.
+/// Returns true if a qualifier with this first byte has the 4-byte form.
 constexpr bool StartsMillisQualifier(uint8_t first) { return first >= 0xF0; }
 
 /// Takes one qualifier from the front of `in`. Returns false, and leaves `in` and `out` unchanged,
-/// if it is cut short.
+/// if `in` does not begin with a complete qualifier.
 inline bool TakeQualifier(ByteView* in, Qualifier* out) {
   if (in->empty()) return false;
   const size_t width = StartsMillisQualifier(ByteAt(*in, 0)) ? 4 : 2;

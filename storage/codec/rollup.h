@@ -16,19 +16,21 @@ namespace hg::codec {
 /// The unit of the time span of one row.
 enum class RollupSpanUnit : unsigned char { kHours, kDays, kMonths, kYears };
 
-/// One configured interval. It is already checked: interval ≥ 1 s, at most 7774 intervals per row.
+/// One configured interval. The values are already checked: interval ≥ 1 s, at most 7774 intervals
+/// per row.
 struct RollupInterval {
   uint32_t interval_s = 0;
   RollupSpanUnit unit = RollupSpanUnit::kHours;
-  uint32_t span_count = 1;     // number of units; above 1 only with hours
+  uint32_t span_count = 1;     // number of units; only hours may have more than one
   uint32_t intervals_max = 0;  // intervals in one row
 };
 
-/// Number of intervals in the longest row: 3600 s, a day, 32 days or 366 days, times span_count.
+/// Returns the maximum number of intervals in one row: those of 3600 s, a day, 32 days or 366 days,
+/// times span_count.
 uint32_t RollupIntervalsPerRow(uint32_t interval_s, RollupSpanUnit unit, uint32_t span_count);
 
-/// Start (in seconds, UTC) of the row that holds `time_s`: the start of its hours, day, month or
-/// year.
+/// Returns the start (in seconds, UTC) of the row that holds `time_s`: the start of its hours, day,
+/// month or year.
 uint32_t RollupBase(int64_t time_s, const RollupInterval& interval);
 
 struct RollupQualifier {
@@ -40,17 +42,18 @@ struct RollupQualifier {
   bool operator==(const RollupQualifier&) const = default;
 };
 
-/// Maximum index in a qualifier. Readers would take a larger index for a millisecond qualifier.
-/// OpenTSDB writes such cells incorrectly; Hourglass rejects the value (opentsdb-schema.md §13.4,
-/// §22).
+/// Maximum index in a qualifier. Readers would misinterpret a larger index as a millisecond
+/// qualifier. OpenTSDB writes such cells incorrectly; Hourglass rejects the value
+/// (opentsdb-schema.md §13.4, §22).
 inline constexpr uint32_t kRollupIndexMax = 3839;
 
-/// InvalidArgument: the time lies outside of the row, or its index above kRollupIndexMax.
+/// Makes the qualifier for a time. InvalidArgument: the time lies outside of the row, or its index
+/// is above kRollupIndexMax.
 Result<RollupQualifier> MakeRollupQualifier(uint8_t aggregator_id, int64_t time_s, uint8_t flags,
                                             const RollupInterval& interval);
 
-/// Returns Corruption if the qualifier does not have three bytes, the id is above 127, or the flags
-/// are invalid.
+/// Decodes a qualifier. Returns Corruption if it does not have three bytes, the id is above 127, or
+/// the flags are invalid.
 Result<RollupQualifier> DecodeRollupQualifier(ByteView qualifier);
 
 /// The id and name under which cells store an aggregator.

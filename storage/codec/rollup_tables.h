@@ -19,14 +19,14 @@ struct RollupLevel {
   std::string pre_aggregate_table;
   RollupInterval interval;
   bool is_default = false;  // the interval of raw data
-  int64_t delay_s = 0;      // the newest rollups may be missing for this long; 0 = never
+  int64_t delay_s = 0;  // how long the newest rollups may be missing; 0 = they are never missing
 };
 
 struct RollupTables {
   std::map<std::string, uint8_t, std::less<>> aggregator_ids;  // by lower-case name
   std::vector<RollupLevel> levels;                             // exactly one is the default
 
-  /// Returns nullptr if there is no such interval.
+  /// Returns the interval with that name, or nullptr if there is none.
   [[nodiscard]] const RollupLevel* Find(std::string_view name) const {
     for (const RollupLevel& level : levels)
       if (level.name == name) return &level;

@@ -22,9 +22,9 @@ inline constexpr size_t kRowKeyBytesMax = 32767;
 /// for a row key. Otherwise returns InvalidArgument.
 Status CheckTsuid(const KeyLayout& layout, ByteView tsuid);
 
-/// The salt bucket of a series, before it is cut to the width of the salt. Follows OpenTSDB's
-/// RowKey.prefixKeyWithSalt, which hashes metric and pairs as signed bytes and negates a negative
-/// remainder.
+/// Returns the salt bucket of a series, before it is cut to the width of the salt. Follows
+/// OpenTSDB's RowKey.prefixKeyWithSalt, which hashes metric and pairs as signed bytes and negates a
+/// negative remainder.
 uint32_t SaltBucket(const KeyLayout& layout, ByteView tsuid);
 
 /// Appends the row key of one hour of a series to `out`. `tsuid` must pass CheckTsuid.
@@ -37,8 +37,8 @@ inline void SetRowKeyBase(const KeyLayout& layout, uint32_t base, Bytes* key) {
   for (size_t i = 0; i < sizeof(base); ++i) at[i] = static_cast<char>(base >> (24 - 8 * i));
 }
 
-/// The row of global annotations: zero salt, zero metric, base, no pairs (opentsdb-schema.md
-/// §11.1).
+/// Returns the key of the row with the global annotations of an hour: zero salt, zero metric, base,
+/// no pairs (opentsdb-schema.md §11.1).
 Bytes MakeGlobalRowKey(const KeyLayout& layout, uint32_t base);
 bool IsGlobalRowKey(const KeyLayout& layout, ByteView key);
 
@@ -55,7 +55,7 @@ class RowKey {
   [[nodiscard]] uint32_t base() const {
     return ReadBig32(key_.data() + salt_width() + metric_width());
   }
-  /// All pairs in stored order. Other writers may not have sorted them.
+  /// Returns all pairs in stored order. Writers other than Hourglass may not have sorted them.
   [[nodiscard]] ByteView pairs() const {
     return key_.substr(static_cast<size_t>(layout_->prefix_width()));
   }
@@ -71,7 +71,7 @@ class RowKey {
         i * static_cast<size_t>(layout_->pair_width()) + static_cast<size_t>(layout_->tagk_width),
         static_cast<size_t>(layout_->tagv_width));
   }
-  /// Metric and pairs.
+  /// Returns the TSUID: metric and pairs.
   [[nodiscard]] Bytes tsuid() const;
 
  private:

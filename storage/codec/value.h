@@ -1,6 +1,6 @@
 #pragma once
-// The value bytes of one point: big-endian two's complement or IEEE bits. The flags define the
-// length (opentsdb-schema.md §7.1).
+// The bytes in which the value of one point is stored: big-endian two's complement or IEEE bits.
+// The flags define the length (opentsdb-schema.md §7.1).
 
 #include "storage/base/bytes.h"
 #include "storage/model/point.h"
@@ -27,8 +27,8 @@ inline uint64_t ReadValueBits(const char* p, uint8_t flags) {
   return static_cast<uint64_t>(static_cast<int64_t>(raw << shift) >> shift);
 }
 
-/// True if both have the same value bytes. Duplicates are compared in this way, so flags do not
-/// matter if the widths are equal (opentsdb-schema.md §9.4).
+/// Returns true if both have the same value bytes. Duplicates are compared in this way, so
+/// different flags do not matter if the widths are equal (opentsdb-schema.md §9.4).
 inline bool SameValueBytes(const PointValue& a, const PointValue& b) {
   const int width = ValueWidth(a.flags);
   if (width != ValueWidth(b.flags)) return false;

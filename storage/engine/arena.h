@@ -11,8 +11,8 @@
 
 namespace hg::points {
 
-/// An allocator with one writer. bytes() may be called from any thread. Chunks double from 64 KiB
-/// to 2 MiB.
+/// An allocator with one writer. bytes() may be called from any thread. It allocates chunks; each
+/// is twice as large as the one before, from 64 KiB up to 2 MiB.
 class Arena {
  public:
   /// `alignment` is the alignment of all allocations in bytes: a power of two, at most 16.
@@ -27,7 +27,7 @@ class Arena {
     left_ -= bytes;
     return p;
   }
-  /// Total size of all chunks, in bytes.
+  /// Returns the total size of all chunks in bytes.
   [[nodiscard]] size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
 
  private:
@@ -50,8 +50,9 @@ class Arena {
   std::atomic<size_t> bytes_{0};
 };
 
-/// An array indexed by series number. Its slots never move, and unset slots read as null. It has
-/// one writer (but see BlockOf) and any number of readers.
+/// An array indexed by series number. Its slots never move, and unset slots read as null. One
+/// thread at a time may write, and any number of threads may read. BlockOf describes an exception
+/// for several writers.
 template <typename T>
 class SlotTable {
  public:

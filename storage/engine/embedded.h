@@ -22,12 +22,12 @@
 
 namespace hg {
 
-/// What an acknowledgement promises (region-store.md §11.4).
+/// What the store guarantees when it acknowledges a write (region-store.md §11.4).
 enum class Durability : unsigned char {
   kNone,      // points stay in memory until a flush; ids, names and new series are still logged
   kBuffered,  // written to the log within 1 s
-  kLogged,    // in the log file before the ack: survives a killed process
-  kSynced,    // fdatasync before the ack: survives a power cut
+  kLogged,    // written to the log file before the acknowledgement: survives a killed process
+  kSynced,    // synced with fdatasync before the acknowledgement: survives a power failure
 };
 
 struct EmbeddedOptions {
@@ -40,8 +40,10 @@ struct EmbeddedOptions {
   double cache_share = 0.15;  // share for cached blocks; both shares together: at most 0.8
   uint64_t log_max_bytes = uint64_t{512} << 20;  // size of the unflushed log that triggers a flush
   uint64_t log_file_bytes = uint64_t{64} << 20;  // size of one log file
-  int64_t flush_age_ms = 3'600'000;  // age of memory that triggers a flush, up to a tenth later
-  /// The longest time by which flushes are postponed while a region has merge.runs_blocking parts.
+  // Age of memory that triggers a flush; some flushes come up to a tenth later.
+  int64_t flush_age_ms = 3'600'000;
+  /// The longest time by which flushes are postponed because a region has merge.runs_blocking parts
+  /// or more.
   int64_t flush_put_off_max_ms = 90'000;
   /// Runs flushes, merges and splits on background threads. If false, they run only when requested,
   /// so that a tool can read a store without changing its files.
@@ -61,7 +63,8 @@ struct EmbeddedOptions {
   /// Tables that must exist after Open; created if missing. The default is OpenTSDB's four tables.
   std::vector<TableDescriptor> tables = DefaultTables();
 
-  /// tsdb (family t, points), tsdb-uid (id, name), tsdb-meta (name), tsdb-tree (t).
+  /// Returns the default tables with the given names: tsdb (family t, points), tsdb-uid (families
+  /// id and name), tsdb-meta (name) and tsdb-tree (t).
   static std::vector<TableDescriptor> DefaultTables(const std::string& data = "tsdb",
                                                     const std::string& uid = "tsdb-uid",
                                                     const std::string& meta = "tsdb-meta",
@@ -76,7 +79,8 @@ struct EmbeddedStats {
   uint64_t name_bytes = 0;         // names that the process keeps outside the store
   uint64_t file_memory_bytes = 0;  // block indexes and filters of all open files
   uint64_t refused_series = 0;  // new series and names that were refused because memory was short
-  /// Series, names and indexes of files leave no memory for new names, however much is flushed.
+  /// True if series, names and indexes of files take so much memory that new names are refused and
+  /// a flush would not change that.
   bool series_full = false;
   uint64_t file_count = 0;
   uint64_t file_bytes = 0;
@@ -104,35 +108,35 @@ struct EmbeddedStats {
   std::string background_error;    // error of the last failed flush or merge; "" = none
 };
 
-/// Thread-safe after Open. Exactly one table of the options must have points = true; points()
-/// serves it.
+/// Thread-safe after Open. Exactly one table of the options must have points = true. points() reads
+/// and writes that table.
 class Embedded {
  public:
   virtual ~Embedded() = default;  // closes the store
 
-  /// Busy: another process uses the directory; the message contains that process's lock_note.
-  /// InvalidArgument: the layout differs from the one the directory was created with; the message
-  /// names the width. Corruption: the message names file and offset. `files` and `clock` must
-  /// outlive the object.
+  /// Opens the store, or creates it in an empty directory. Busy: another process uses the
+  /// directory; the message contains that process's lock_note. InvalidArgument: the layout differs
+  /// from the one the directory was created with; the message names the width. Corruption: the
+  /// message names file and offset. `files` and `clock` must outlive the object.
   static Result<std::unique_ptr<Embedded>> Open(const EmbeddedOptions& options,
                                                 FileSystem& files = PosixFileSystem(),
                                                 const Clock& clock = SystemClock());
 
   virtual Store& cells() = 0;
   virtual Points& points() = 0;
-  /// The same points as points(), with change listeners.
+  /// Returns the same points as points(), with the functions that register change listeners.
   virtual WatchedPoints& watched() = 0;
   /// Checks whether a new series whose new names take `name_bytes` of memory may be registered now.
   /// Call it before any of these names gets an id, so that a refused point leaves no name behind.
   /// Exhausted: there is no memory for the series, while known series are accepted; the message
-  /// says whether a flush will free some. Busy and Unavailable: as for Points::Append. Never
+  /// says whether a flush will free memory. Busy and Unavailable: as for Points::Append. Never
   /// blocks.
   virtual Status MayAddSeries(uint64_t name_bytes) = 0;
   [[nodiscard]] virtual EmbeddedStats Stats() const = 0;
   virtual Maintenance& maintenance() = 0;
   /// Refuses new writes, stops the threads, writes and syncs the log, and releases the lock. It
-  /// flushes memory only with kNone, where the log does not hold it. Later calls return
-  /// Unavailable. Idempotent.
+  /// flushes memory only with the durability kNone, because only then the log does not have the
+  /// points. Later calls return Unavailable. Idempotent.
   virtual Status Close() = 0;
 };
 

@@ -7,7 +7,7 @@
 
 namespace hg::points {
 
-/// Thread-safe. The engine outlives it.
+/// Thread-safe. The engine must outlive it.
 class EmbeddedPoints : public Points, public WatchedPoints {
  public:
   explicit EmbeddedPoints(Engine& engine) : engine_(engine) {}

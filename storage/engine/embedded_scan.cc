@@ -35,7 +35,7 @@ int64_t OldestPointMs(const Engine& engine, int64_t now_ms) {
   return OldestSeenMs(table.families[static_cast<size_t>(table.points_family)], now_ms);
 }
 
-// The range without hours that have expired completely.
+// Returns the range without the hours that have expired completely.
 RowRange SeenOf(const RowRange& rows, int64_t oldest_ms) {
   if (oldest_ms <= 0) return rows;
   RowRange seen = rows;
@@ -110,7 +110,7 @@ bool EmbeddedScan::ExpectsStatistics() const {
   return true;
 }
 
-// The memory of the cells stays charged to this scan.
+// The parts read the cells of this scan, whose memory stays charged to this scan.
 std::vector<std::unique_ptr<PointScan>> EmbeddedScan::Cut(size_t parts) {
   std::vector<std::unique_ptr<PointScan>> cut;
   // One scan must return all irregular rows, because they may belong to series of several parts.
@@ -138,7 +138,7 @@ std::vector<std::unique_ptr<PointScan>> EmbeddedScan::Cut(size_t parts) {
   return cut;
 }
 
-// Moves to the next candidate row.
+// Finds the next row that may match.
 Result<bool> EmbeddedScan::NextPlace(bool* irregular, uint32_t* series, uint32_t* base) {
   while (next_base_ >= bases_.size() && next_series_ < series_.size()) {
     RETURN_IF_ERROR(StartSeries(series_[next_series_++]));
@@ -167,7 +167,7 @@ Status EmbeddedScan::LookAhead() {
   prefetched_ = 0;
   const size_t count = std::min(kSeriesAhead, series_.size() - ahead_series_);
   std::array<std::vector<MemoryRow>, kSeriesAhead> found;
-  uint64_t walked = 0;  // rows visited, including those outside the range
+  uint64_t walked = 0;  // number of visited rows, including those outside the range
   for (size_t source = 0; source < version_->generations.size(); ++source) {
     std::array<const RowHourMemory*, kSeriesAhead> at;
     for (size_t i = 0; i < count; ++i) {
@@ -240,7 +240,7 @@ Status EmbeddedScan::ReadFileRows(ByteView tsuid) {
   const Table& table = *engine_.points_table();
   const KeyLayout& layout = engine_.layout();
   const region::RegionMap& regions = version_->RegionsOf(table.id);
-  // With one region, the slices are the same for all series.
+  // If there is only one region, the slices are the same for all series.
   if (regions.count() > 1 || slices_.empty()) {
     region::SlicesOf(regions, RowKeyPrefix(layout, tsuid), spec_.rows, &slices_);
   }

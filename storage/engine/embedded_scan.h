@@ -1,7 +1,8 @@
 #pragma once
-// A scan of the embedded point store: series by series, each with its hours in ascending order.
-// embedded_scan.cc finds the rows and iterates over them. embedded_scan_columns.cc returns rows
-// that contain only points. embedded_scan_stored.cc returns all other rows.
+// A scan of the embedded point store: it returns the rows of one series after the other, in
+// ascending order of hours. embedded_scan.cc finds the rows and iterates over them.
+// embedded_scan_columns.cc returns rows that contain only points. embedded_scan_stored.cc returns
+// all other rows.
 
 #include <map>
 #include <memory>
@@ -18,7 +19,8 @@
 
 namespace hg::points {
 
-/// One thread at a time. The engine outlives it. `listener`, if set, is called for unsettled rows.
+/// One thread at a time. The engine must outlive the scan. `listener` is called for unsettled rows;
+/// it may be empty.
 class EmbeddedScan : public PointScan {
  public:
   static Result<std::unique_ptr<EmbeddedScan>> Open(const Engine& engine, const PointScanSpec& spec,
@@ -90,12 +92,12 @@ class EmbeddedScan : public PointScan {
   const PointScanSpec spec_;
   const ReconcileOptions options_;
   const UnsettledRowListener listener_;
-  const RenderOptions render_options_;  // taken when the scan was created
+  const RenderOptions render_options_;  // the options when the scan was created
   const int64_t oldest_ms_;             // points before this time have expired
   const std::shared_ptr<const Version> version_;
   std::vector<uint32_t> series_;  // numbers of the matching series, ordered by TSUID
   size_t next_series_ = 0;
-  std::vector<uint32_t> bases_;  // of the rows of the current series
+  std::vector<uint32_t> bases_;  // base times of the rows of the current series
   size_t next_base_ = 0;
 
   // The cells that are stored alongside the points, in memory and in cell files. They are read when
@@ -110,8 +112,8 @@ class EmbeddedScan : public PointScan {
   uint64_t steps_ = 0;      // steps not yet reported to the watch
   int64_t file_bytes_ = 0;  // share of memory_ that is charged for file_rows_
 
-  // Rows of the current series in files, ordered by base, newest first. The cursors of the files
-  // move forward from series to series.
+  // A row of the current series in a file. The rows are ordered by base, and for equal bases from
+  // newest to oldest. The cursors of the files move forward from series to series.
   struct FileRow {
     uint32_t base;
     size_t source;
@@ -119,25 +121,26 @@ class EmbeddedScan : public PointScan {
   };
   std::vector<FileRow> file_rows_;
   std::vector<std::shared_ptr<const Bytes>> file_blocks_;
-  // Rows before these indexes belong to hours that were already returned.
+  // Indexes of the first rows in files and in memory whose hours were not returned yet.
   size_t file_at_ = 0, memory_at_ = 0;
-  std::span<const MemoryRow> memory_rows_;  // of the current series, inside ahead_
-  // Rows in memory of this series and the next ones. They are looked up and prefetched together,
-  // because one lookup at a time would wait for a cache miss per row.
+  std::span<const MemoryRow> memory_rows_;  // rows of the current series; a range of ahead_
+  // Rows in memory of the current series and the next ones. They are looked up and prefetched
+  // together, because one lookup at a time would wait for a cache miss per row.
   std::vector<MemoryRow> ahead_;  // series by series, each ordered by base, newest first
   // For each series of the batch: index in ahead_ after its last row.
   std::vector<size_t> ahead_ends_;
   size_t ahead_series_ = 0;  // index in series_ of the first series of the batch
   size_t prefetched_ = 0;    // number of rows of ahead_ that are prefetched
   struct RunCursor {
-    std::optional<lsm::BlockFileScan> scan;  // none: the part holds no times of the requested range
-    bool beyond = false;  // the scan is at an entry after those of the series read last
+    // none: the part has no rows in the requested time range.
+    std::optional<lsm::BlockFileScan> scan;
+    bool beyond = false;  // the scan has moved past the entries of the series that was read last
   };
-  std::map<const Run*, RunCursor> cursors_;  // for each part read so far
+  std::map<const Run*, RunCursor> cursors_;  // cursors of the parts that were read so far
   std::vector<region::SeriesSlice> slices_;  // of the current series
   RowColumns columns_;
   RowStatistics statistics_;  // of the row returned last
-  ByteView unloaded_;         // encoded form of that row, inside file_rows_
+  ByteView unloaded_;         // encoded form of the row returned last; a view into file_rows_
   // True if each row of the current series is in exactly one file and not in memory.
   bool in_files_alone_ = false;
   // Statistics of consecutive rows of file_rows_, beginning with hours_begin_.
@@ -146,7 +149,7 @@ class EmbeddedScan : public PointScan {
 
   Bytes key_;
   Bytes tsuid_;
-  Bytes first_key_;  // scratch
+  Bytes first_key_;  // working memory of NextKey
   std::vector<uint32_t> offsets_;
   std::vector<uint64_t> values_;
   std::vector<uint8_t> is_double_;

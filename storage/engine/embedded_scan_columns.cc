@@ -1,4 +1,4 @@
-// Rows that contain only points, one at each instant. They are returned as columns or as
+// Reads rows that contain only points, one at each instant. They are returned as columns or as
 // statistics, without conversion to a Part.
 #include <algorithm>
 #include <array>

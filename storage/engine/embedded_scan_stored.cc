@@ -1,5 +1,5 @@
-// Rows with cells alongside their points, with duplicates, or with irregular keys. They are read
-// completely and reconciled as readers see them.
+// Reads rows with cells alongside their points, with duplicates, or with irregular keys. They are
+// read completely and reconciled as readers see them.
 #include <algorithm>
 #include <bit>
 #include <utility>
@@ -21,7 +21,7 @@ bool IsObject(ByteView qualifier) {
   return kind == codec::CellClass::kAnnotation || kind == codec::CellClass::kHistogram;
 }
 
-// Whether the table has any cells: most stores have only points.
+// Returns whether the table has any cells. Most stores have only points.
 bool HoldsCells(const Version& version, uint32_t table) {
   for (const auto& generation : version.generations) {
     const lsm::CellMemory* const cells = generation->Cells(table);
@@ -36,8 +36,8 @@ bool HoldsCells(const Version& version, uint32_t table) {
   return false;
 }
 
-// Whether nothing must be reconciled: one point at each instant, and no other cell that touches
-// points.
+// Returns whether the row needs no reconciling: it has one point at each instant, and no other cell
+// that affects points.
 bool IsPlain(const Part& part) {
   for (const RawCell& cell : part.raw) {
     if (TouchesPoints(cell.qualifier)) return false;
@@ -74,7 +74,7 @@ Status EmbeddedScan::LoadCellsOfBucket(ByteView start, ByteView stop) {
       for (;;) {
         ASSIGN_OR_RETURN(const bool more, rows->Next());
         if (!more) break;
-        // Only the existence of the row is noted here. Its cells in memory are read again together
+        // This pass records only that the row exists. Its cells in memory are read again together
         // with its points.
         lsm::CellRow none;
         RETURN_IF_ERROR(NoteKey(rows->key(), source, &none));
@@ -227,7 +227,7 @@ void EmbeddedScan::Give(const Part& part, RowHour* row) {
   row->all_double = !mixed && doubles > 0;
 }
 
-// Returns any kind of row. Returns false if the row has nothing to return.
+// Returns a row of any kind. Returns false if the row has nothing to return.
 Result<bool> EmbeddedScan::GiveStored(bool irregular, uint32_t series, uint32_t base,
                                       RowHour* row) {
   StoredRow stored;

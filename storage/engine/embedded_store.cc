@@ -79,7 +79,7 @@ bool FindCell(const Table& table, const StoredRow& row, ByteView family, ByteVie
   return true;
 }
 
-// The columns that must be read to check one column and then apply the changes.
+// Returns the columns that must be read to check one column and then apply the changes.
 lsm::ColumnChoice ColumnsFor(ByteView qualifier, const std::vector<CellChange>& changes) {
   std::vector<Bytes> columns = {Bytes(qualifier)};
   for (const CellChange& change : changes) {
@@ -88,12 +88,13 @@ lsm::ColumnChoice ColumnsFor(ByteView qualifier, const std::vector<CellChange>& 
   return lsm::ColumnChoice(std::move(columns));
 }
 
-// The columns that must be read for a selection.
+// Returns the columns that must be read for a selection.
 lsm::ColumnChoice ColumnsOf(const CellSelection& wanted) {
   return wanted.qualifiers.empty() ? lsm::ColumnChoice() : lsm::ColumnChoice(wanted.qualifiers);
 }
 
-// A put that hides the value it was computed from, even if that value's timestamp is in the future.
+// Returns a put that hides the value from which the new value was computed, even if the timestamp
+// of the old value is in the future.
 CellChange PutOver(ByteView family, ByteView qualifier, Bytes value, const Cell* old,
                    int64_t now_ms) {
   CellChange put = PutCell(Bytes(family), Bytes(qualifier), std::move(value));
@@ -101,7 +102,7 @@ CellChange PutOver(ByteView family, ByteView qualifier, Bytes value, const Cell*
   return put;
 }
 
-// Whether the column is the one to which append mode writes points.
+// Returns whether the column is the one to which append mode writes points.
 bool IsAppendCell(const KeyLayout& layout, const Table& table, ByteView key, ByteView family,
                   ByteView qualifier) {
   Bytes tsuid;
@@ -110,7 +111,7 @@ bool IsAppendCell(const KeyLayout& layout, const Table& table, ByteView key, Byt
          qualifier == codec::kAppendQualifier && IsRegularKey(layout, key, &tsuid, &base);
 }
 
-// Bytes of the cells in memory, for each region.
+// Returns the bytes of the cells in memory, for each region.
 std::vector<uint64_t> BytesOfCells(const lsm::CellMemory& cells, const region::RegionMap& map) {
   std::vector<uint64_t> bytes(map.count());
   for (size_t region = 0; region < map.count(); ++region) {
@@ -123,7 +124,7 @@ std::vector<uint64_t> BytesOfCells(const lsm::CellMemory& cells, const region::R
   return bytes;
 }
 
-// Number of rows in memory, for each region.
+// Returns the number of rows in memory, for each region.
 std::vector<uint64_t> RowsOfPoints(const Engine& engine, const Generation& generation,
                                    const region::RegionMap& map) {
   std::vector<uint64_t> rows(map.count());
@@ -214,7 +215,8 @@ std::vector<Status> EmbeddedStore::MutateRows(const std::string& name,
   return statuses;
 }
 
-// Callers often delete many rows, so memory for other writers is kept free.
+// Before the delete, frees memory if necessary, because callers often delete many rows and other
+// writers need memory, too.
 Status EmbeddedStore::DeleteRow(const std::string& name, ByteView key) {
   ASSIGN_OR_RETURN(const Table* table, engine_.FindTable(name));
   RETURN_IF_ERROR(engine_.LeaveRoom());
@@ -372,8 +374,8 @@ Result<bool> EmbeddedStore::CompareAndMutate(ByteView family, ByteView qualifier
                                 *changes = mutation.changes;
                                 return Result<bool>(as_expected && !changes->empty());
                               }));
-  // Without a write, the result may depend on another writer's change that is not durable yet. This
-  // call does not promise that change.
+  // Without a write, the result may depend on another writer's change that is not durable yet. That
+  // is allowed: this call does not guarantee that the other change is durable.
   if (outcome.written) RETURN_IF_ERROR(engine_.CommitAndWait(outcome.position));
   return as_expected;
 }

@@ -9,7 +9,7 @@
 
 namespace hg::points {
 
-/// Thread-safe. The engine outlives it.
+/// Thread-safe. The engine must outlive it.
 class EmbeddedStore : public Store {
  public:
   explicit EmbeddedStore(Engine& engine) : engine_(engine) {}

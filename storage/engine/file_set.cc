@@ -17,7 +17,7 @@ using Place = std::pair<uint32_t, uint32_t>;  // ids of table and region
 
 Place PlaceOf(const lsm::RunEntry& entry) { return {entry.table, entry.region}; }
 
-// In the order of the manifest.
+// Returns the parts in the order of the manifest.
 std::vector<lsm::RunEntry> PartsOf(const Version& version) {
   std::vector<lsm::RunEntry> parts;
   for (const auto& [place, runs] : version.runs) {
@@ -271,8 +271,8 @@ Status FileSet::Save(lsm::Manifest manifest) {
   return {};
 }
 
-// Whether the manifest on disk names any of the files. If it cannot be read, the answer is true. An
-// older manifest that reappears after a power cut names no files created later.
+// Returns whether the manifest on disk names any of the files. Returns true if the manifest cannot
+// be read. An older manifest that reappears after a power cut names no files created later.
 bool FileSet::NamedOnDisk(const std::vector<lsm::RunEntry>& entries) const {
   lsm::Manifest stored;
   const Status read = Survive([&]() -> Status {

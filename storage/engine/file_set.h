@@ -22,17 +22,17 @@
 
 namespace hg::points {
 
-/// The tables with their regions, and the ids that the next ones get. Plain value.
+/// The tables and their regions, and the ids that the next new table and region get. Plain value.
 struct TableList {
   std::vector<lsm::TableEntry> entries;
   uint32_t next_table = 1;
   uint32_t next_region = 1;
 };
 
-/// What a flush has made durable: the oldest frozen memtable. Plain value.
+/// Describes the memtable that a flush has made durable: the oldest frozen one. Plain value.
 struct Flushed {
   uint64_t sequence = 0;  // sequence number of the last record in the memtable
-  // Where the log of the next memtable begins.
+  // The log file, and the position in it, at which the records of the next memtable begin.
   uint64_t log_file = 0;
   LogPosition log_position = 0;
   int64_t stamp_floor_ms = 0;
@@ -55,8 +55,8 @@ struct Edit {
   bool forget_cached = false;
 };
 
-/// The manifest and the version with the same files. A reader of the manifest's files must hold the
-/// version meanwhile, so that the files are not removed.
+/// The manifest and the version with the same files. While a thread reads files that the manifest
+/// names, it must hold the version, so that the files are not removed.
 struct FileSetState {
   lsm::Manifest manifest;
   std::shared_ptr<const Version> version;
@@ -71,8 +71,8 @@ struct FileSetState {
 /// version_mutex_ is held only while a pointer is copied.
 class FileSet {
  public:
-  /// `files`, `cache` and `counters` must outlive the FileSet. Files that a reader still holds also
-  /// use the last two.
+  /// `files`, `cache` and `counters` must outlive the FileSet. Readers may hold files longer than
+  /// the FileSet lives; `cache` and `counters` must outlive these files, too.
   FileSet(FileSystem& files, std::string folder, std::shared_ptr<lsm::BlockCache> cache,
           std::shared_ptr<lsm::ReadCounters> counters)
       : files_(files),
@@ -94,21 +94,22 @@ class FileSet {
   [[nodiscard]] TableList Tables() const;
   /// Returns a number for the files of a new part. No number is returned twice.
   uint64_t NewNumber() { return next_number_++; }
-  /// Memory of the block indexes and filters of all open files, in bytes.
+  /// Returns the memory of the block indexes and filters of all open files, in bytes.
   [[nodiscard]] uint64_t MemoryBytes() const { return *memory_bytes_; }
 
   /// Makes the change durable, then visible. After a failure, the manifest in memory, the version
   /// and the open files are as before, and the new files of `edit.add` are removed. If saving the
   /// manifest fails, the disk may hold the old or the new manifest. Files that the manifest on disk
-  /// may name are then kept until the next start. An allocation failure has the same effect.
+  /// may name are then kept until the next start. If memory cannot be allocated, the same holds.
   Status Apply(const Edit& edit);
   /// Removes files that were written but never passed to Apply. The next start removes the files
   /// that could not be removed.
   void RemoveFiles(std::span<const lsm::RunEntry> entries) const;
 
   /// Makes `memory` the new active memtable. Calls `freeze` while commit_ is held. `freeze` takes
-  /// the locks that keep writers from the previous memtable. It calls `publish` while it holds
-  /// them, or returns without calling it. `publish` swaps a pointer and cannot fail.
+  /// the locks that keep writers from the previous memtable. While it holds these locks, it calls
+  /// `publish`, which makes the new memtable active. If `freeze` fails, it returns without calling
+  /// `publish`. `publish` only swaps a pointer and cannot fail.
   void AddMemory(std::shared_ptr<Generation> memory,
                  const std::function<void(const std::function<void()>& publish)>& freeze);
 
@@ -145,7 +146,7 @@ class FileSet {
   lsm::Manifest manifest_ GUARDED_BY(commit_);  // the manifest as last saved
 
   mutable Mutex version_mutex_;
-  // To change it, hold commit_ as well.
+  // Readers need version_mutex_ only. To change it, hold commit_ as well.
   std::shared_ptr<const Version> version_ GUARDED_BY(version_mutex_) = std::make_shared<Version>();
 };
 

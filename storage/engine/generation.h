@@ -18,8 +18,8 @@ namespace hg::points {
 /// appear in another table.
 inline constexpr uint32_t kTablesMax = 1 << 20;
 
-/// The engine changes it while it holds its write lock. Any thread may read, as the comments of the
-/// members say.
+/// The engine changes the memtable while it holds its write lock. Other threads may read it within
+/// the limits that the comments of the members state.
 class Generation {
  public:
   explicit Generation(int64_t made_ms) : made_ms(made_ms) {}
@@ -41,7 +41,7 @@ class Generation {
     counted_in_ = std::move(total);
   }
 
-  /// The rows of a table; null if there are none.
+  /// Returns the rows of a table, or null if there are none.
   [[nodiscard]] const lsm::CellMemory* Cells(uint32_t table) const {
     const Group* const group = tables_[table / kGroup].load(std::memory_order_acquire);
     return group == nullptr ? nullptr : (*group)[table % kGroup].load(std::memory_order_acquire);
@@ -57,23 +57,26 @@ class Generation {
 
   const int64_t made_ms;
 
-  // Set before it becomes the active memtable.
-  uint64_t after_sequence = 0;  // its records have greater sequence numbers
-  uint32_t series_begin = 0;    // first number of the series created in it
+  // The following two members are set before the memtable becomes active.
+  uint64_t after_sequence = 0;  // records of the memtable have greater sequence numbers
+  uint32_t series_begin = 0;    // number of the first series that was created in the memtable
 
   RowMemory rows;
 
-  // Set when it is frozen, before readers can see that it is.
+  // The following two members are set when the memtable is frozen, before readers can see that it
+  // is frozen.
   uint64_t last_sequence = 0;
   uint32_t series_end = 0;
   lsm::Log::Switch log_end{};  // where the log of the next memtable begins
 
  private:
-  // Only few ids are in use, and they are mostly close together.
+  // Table ids per group of tables_. Groups save memory, because few ids are in use and these are
+  // mostly close together.
   static constexpr uint32_t kGroup = 1 << 10;
   using Group = std::array<std::atomic<lsm::CellMemory*>, kGroup>;
 
-  // During log replay, several threads may call this at once.
+  // Returns *place. If it is null, creates the object first. During log replay, several threads may
+  // call this function at once.
   template <typename T, typename Make>
   static T& LoadOrMake(std::atomic<T*>* place, const Make& make) {
     T* held = place->load(std::memory_order_acquire);

@@ -11,15 +11,15 @@ namespace hg::points {
 class IdleReader {
  public:
   virtual ~IdleReader() = default;
-  /// Releases what the reader holds, unless it is in use or was used after `time_ms`. Called from
-  /// any thread.
+  /// Releases the version that the reader holds, unless the reader is in use or was used after
+  /// `time_ms`. Called from any thread.
   virtual void ReleaseIfIdleSince(int64_t time_ms) = 0;
 };
 
 /// Thread-safe.
 class IdleReaders {
  public:
-  /// The reader is registered as long as this object lives.
+  /// Registers a reader as long as this object lives.
   class Registration {
    public:
     Registration(IdleReaders& all, IdleReader* reader) : all_(all), reader_(reader) {

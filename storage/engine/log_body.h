@@ -33,21 +33,21 @@ bool DecodePoints(ByteView in, std::vector<PointEntry>* entries);
 void EncodeSeries(uint32_t number, ByteView tsuid, Bytes* out);
 bool DecodeSeries(ByteView in, uint32_t* number, ByteView* tsuid);
 
-/// One change with its final timestamps, ready to be applied.
+/// One change of a cell or row with its final timestamps, ready to be applied.
 struct StampedChange {
   CellChange::Kind kind = CellChange::Kind::kPut;
   uint8_t family = 0;
   Bytes qualifier;
   Bytes value;
-  bool operand = false;                     // of a put: append the value to the stored one
+  bool operand = false;                     // for a put: append the value to the stored one
   int64_t timestamp_ms = 0;                 // of the cell or the tombstone
-  int64_t expires_ms = lsm::kNeverExpires;  // of a put
+  int64_t expires_ms = lsm::kNeverExpires;  // when the put cell expires
 };
 
 struct RowRecord {
   uint32_t table = 0;
   Bytes key;
-  int64_t stamp_ms = 0;  // lower bound of all later server times
+  int64_t stamp_ms = 0;  // all later server times must be greater than or equal to this
   std::vector<StampedChange> changes;
 };
 

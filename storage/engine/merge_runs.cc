@@ -171,8 +171,8 @@ class PointsMerge {
     return {};
   }
 
-  // Merges the points of the group in file order. Regular rows of cells that sort before or with a
-  // row of points are written with it.
+  // Merges the points of the group in file order. Cells of regular rows are written with them, when
+  // their rows sort before or are equal to a row of points.
   Status MergePoints() {
     for (;;) {
       const Bytes* least = nullptr;

@@ -21,14 +21,17 @@ struct MergeInput {
 
 struct MergeTask {
   const Table* table = nullptr;
-  std::vector<MergeInput> inputs;  // newest first, or parts of regions that have no row in common
-  bool bottom = false;             // no older part has any of these rows
+  // Newest first; parts of different regions that have no row in common may be in any order.
+  std::vector<MergeInput> inputs;
+  // True if no older part has any of these rows, so that tombstones can be dropped.
+  bool bottom = false;
   int64_t now_ms = 0;
-  /// Called between rows; an error ends the merge. It may block.
+  /// Called between two rows. If it returns an error, the merge ends with this error. It may block.
   std::function<Status()> between;
 };
 
-/// Input regions of a points table must belong to one salt bucket.
+/// Writes the rows of all inputs to `writer`. In a points table, all input regions must belong to
+/// one salt bucket.
 Status MergeRuns(const KeyLayout& layout, const MergeTask& task, RunSet* writer);
 
 }  // namespace hg::points

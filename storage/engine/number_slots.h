@@ -1,5 +1,5 @@
 #pragma once
-// A hash table of numbers. The caller stores the objects that the numbers identify.
+// A hash table of numbers. Callers store the objects that the numbers identify, and compare them.
 
 #include <algorithm>
 #include <cstddef>
@@ -8,9 +8,10 @@
 
 namespace hg::points {
 
-/// Open addressing with linear probing, eight bytes per slot, 47 to 70 % full. It grows by only
-/// half, to save memory per series. Growing is cheap: slots stay in the order of their hashes, so
-/// both tables are passed through once. Callers lock: one writer or many readers.
+/// Open addressing with linear probing, eight bytes per slot, 47 to 70 % full. The table grows by
+/// half instead of doubling, to save memory. Growing is cheap: slots are in the order of their
+/// hashes, so one pass through both tables suffices. Callers must lock: one writer, or any number
+/// of readers.
 class NumberSlots {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;
@@ -24,13 +25,13 @@ class NumberSlots {
     }
     return kNone;
   }
-  /// Prepares for adding `more` numbers.
+  /// Allocates memory for `more` further numbers, so that Add cannot fail.
   void Reserve(size_t more) {
     size_t slots = std::max(kFirstSlots, slots_.size());
     while (used_ + more > slots / 10 * 7) slots += slots / 2;
     if (slots > slots_.size()) Rehash(slots);
   }
-  /// Requires Reserve. `number` is below kNone and has not been added.
+  /// Adds a number for which Reserve was called. `number` must be below kNone and not yet added.
   void Add(uint32_t hash, uint32_t number) {
     Insert({hash, number});
     ++used_;
@@ -43,7 +44,7 @@ class NumberSlots {
  private:
   static constexpr size_t kFirstSlots = 1024;
   struct Slot {
-    uint32_t hash = 0;  // avoids comparing objects whose hash differs
+    uint32_t hash = 0;  // compared first, so that objects with another hash need not be compared
     uint32_t number = kNone;
   };
   [[nodiscard]] size_t First(uint32_t hash) const { return uint64_t{hash} * slots_.size() >> 32; }

@@ -33,7 +33,7 @@ Result<bool> CopyReadable(const lsm::BlockFile& file, bool points, RunWriter* wr
   };
   ASSIGN_OR_RETURN(const bool whole,
                    VisitReadable(file, [&](ByteView key, ByteView value) -> Status {
-                     // An entry out of order, or one that is not a row, is a writer's error. The
+                     // An entry out of order, or one that is not a row, was written wrongly. The
                      // check reports it.
                      const bool piece = !points && key == last && !row.empty();
                      if (key <= last && !piece) return unreadable();
@@ -43,7 +43,7 @@ Result<bool> CopyReadable(const lsm::BlockFile& file, bool points, RunWriter* wr
                        Part part;
                        if (!DecodeFileRow(value, 0, &part)) return unreadable();
                        if (StatisticsHold(value)) return writer->AddEncodedPoints(key, value);
-                       Bytes anew;  // the writer computes the statistics again
+                       Bytes anew;  // working memory: the encoded row with new statistics
                        EncodeFileRow(part, &anew);
                        return writer->AddEncodedPoints(key, anew);
                      }

@@ -13,7 +13,7 @@
 
 namespace hg::points {
 
-/// Relative to the folder of the store.
+/// The folder for damaged files, relative to the folder of the store.
 inline constexpr char kLostFolder[] = "lost";
 
 using EntryVisit = std::function<Status(ByteView key, ByteView value)>;
@@ -22,8 +22,8 @@ using EntryVisit = std::function<Status(ByteView key, ByteView value)>;
 /// skipped.
 Result<bool> VisitReadable(const lsm::BlockFile& file, const EntryVisit& visit);
 
-/// Adds every readable row to the writer. `points` tells whether it is a points file. Returns false
-/// if some rows could not be read.
+/// Adds every readable row to the writer. `points` is true for a points file, false for a cell
+/// file. Returns false if some rows could not be read.
 Result<bool> CopyReadable(const lsm::BlockFile& file, bool points, RunWriter* writer);
 
 /// Hard-links or copies files of the store (`names`, relative to `folder`) into its folder "lost",

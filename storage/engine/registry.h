@@ -1,6 +1,6 @@
 #pragma once
-// Maps series numbers to TSUIDs and back, with a tag index over the numbers. A number is assigned
-// once and never reused.
+// Maps series numbers to TSUIDs and back, with an index that finds series numbers by tags. A number
+// is assigned once and never reused.
 
 #include <atomic>
 #include <cstdint>
@@ -20,25 +20,25 @@
 
 namespace hg::points {
 
-/// One writer at a time (Add) and any number of readers. TSUIDs never move: views of them are valid
-/// as long as the registry lives.
+/// One thread at a time may call Add; any number of threads may read meanwhile. TSUIDs never move:
+/// views of them are valid as long as the registry lives.
 class Registry {
  public:
-  /// Match may be used on an event loop if it matches at most this many series.
-  /// Matching so many takes some tens of microseconds.
+  /// Maximum number of matching series for which Match may be used on an event loop. Matching that
+  /// many takes some tens of microseconds.
   static constexpr uint64_t kFewSeries = 4096;
   static constexpr uint32_t kUnknown = NumberSlots::kNone;
 
   explicit Registry(const KeyLayout& layout) : layout_(layout), index_(layout) {}
 
-  /// The number of series; all lower numbers are assigned.
+  /// Returns the number of series. All lower numbers are assigned.
   [[nodiscard]] uint32_t size() const { return size_.load(std::memory_order_acquire); }
   [[nodiscard]] std::optional<uint32_t> Find(ByteView tsuid) const;
   /// Sets numbers[i] to the number of tsuids[i], or to kUnknown. Returns false if some are unknown.
   bool FindAll(std::span<const ByteView> tsuids, uint32_t* numbers) const;
-  /// `number` must be below size().
+  /// Returns the TSUID of a series. `number` must be below size().
   [[nodiscard]] ByteView Tsuid(uint32_t number) const;
-  /// Prepares for adding `series` series.
+  /// Allocates memory for `series` further series.
   void Reserve(size_t series);
   /// Assigns the number size() to a TSUID that is not registered yet.
   void Add(ByteView tsuid);
@@ -46,7 +46,7 @@ class Registry {
   /// overlap.
   void AddAll(std::span<const ByteView> tsuids);
 
-  /// Numbers of the matching series of the metric ("" = all metrics), ordered by TSUID.
+  /// Returns the numbers of the matching series of the metric ("" = all metrics), ordered by TSUID.
   [[nodiscard]] std::vector<uint32_t> Match(ByteView metric, const SeriesMatcher& matcher) const;
   /// Fails with Busy if more than kFewSeries may match and `context` may not wait. nullptr means
   /// that it may wait.
@@ -61,8 +61,8 @@ class Registry {
     char bytes[];
   };
   [[nodiscard]] static uint32_t Hash(ByteView tsuid);
-  /// Looks up each series that the matcher lists. The cost does not depend on how many series the
-  /// metric has.
+  /// Returns the numbers of the series that the matcher lists by TSUID. The cost does not depend on
+  /// how many series the metric has.
   [[nodiscard]] std::vector<uint32_t> MatchListed(ByteView metric,
                                                   const SeriesMatcher& matcher) const;
   [[nodiscard]] bool HasOnlyNamedTags(ByteView tsuid, const SeriesMatcher& matcher) const;

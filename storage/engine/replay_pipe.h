@@ -15,7 +15,8 @@
 
 namespace hg::points {
 
-/// A decoded record, or the share of a lane in it: points, or one change of a row.
+/// A decoded log record, or the part of it that belongs to one lane: points, or one change of a
+/// row.
 struct ReplayItem {
   uint64_t sequence = 0;
   std::vector<PointEntry> points;
@@ -23,11 +24,11 @@ struct ReplayItem {
   RowRecord row;
 };
 
-/// One thread calls Next, Add and Finish.
+/// One thread calls Next, Add and Finish. Items are applied on the threads of the lanes.
 class ReplayPipe {
  public:
-  /// Each lane has its own thread, which calls `apply` for the items of the lane in order. If the
-  /// thread cannot be started, the adding thread calls `apply` itself.
+  /// Each lane has its own thread, which calls `apply` for the items of the lane in order. If a
+  /// lane's thread cannot be started, the thread that calls Add calls `apply` itself.
   ReplayPipe(size_t lanes, std::function<void(const ReplayItem&)> apply)
       : apply_(std::move(apply)), lanes_(lanes) {}
   ~ReplayPipe() { Finish(); }
@@ -37,7 +38,8 @@ class ReplayPipe {
   /// Returns the item that the caller fills before it calls Add. Its previous content has no
   /// meaning; only its memory is reused.
   [[nodiscard]] ReplayItem& Next(size_t lane) { return lanes_[lane].Next(); }
-  /// Hands over the item. Blocks if the lane's thread is far behind.
+  /// Passes the item that Next returned to the thread of the lane. Blocks if that thread is far
+  /// behind.
   void Add(size_t lane) { lanes_[lane].Add(apply_); }
   /// Waits until all items are applied. No items may be added afterwards.
   void Finish() {

@@ -12,8 +12,8 @@
 namespace hg::points {
 namespace {
 
-// Larger blocks, such as rows with very many points per second, are not packed. The limit also
-// bounds the memory that a damaged block can request.
+// Maximum bytes of a block that is packed. Larger blocks, such as rows with very many points per
+// second, are stored unpacked. The limit also bounds the memory that a damaged block can request.
 constexpr size_t kBlockBytesMax = 16 << 20;
 
 // Fields of an entry that are not fields of a row.
@@ -61,7 +61,7 @@ bool IsOutOfMemory(size_t result) {
 // few values, in which repetitions are short and cost more than they save.
 constexpr int kLevelOfDirectory = 3, kLevelOfNumbers = 1, kSingleBytes = 0;
 
-// Replaces *compressed. Returns false if the result is not smaller.
+// Compresses into *compressed. Returns false if the result is not smaller.
 bool Compress(ByteView raw, int level, Bytes* compressed) {
   ZSTD_CCtx* const context = Compressor();
   ZSTD_CCtx_reset(context, ZSTD_reset_session_and_parameters);

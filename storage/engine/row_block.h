@@ -7,7 +7,8 @@
 
 namespace hg::points {
 
-/// The packer of points files. It is also needed to read files that flushes wrote.
+/// Returns the packer of points files. A reader needs it for all points files, also for those that
+/// a flush wrote without packing.
 const lsm::BlockPacker& RowBlockPacker();
 
 }  // namespace hg::points

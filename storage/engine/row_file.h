@@ -21,10 +21,10 @@ namespace hg::points {
 Bytes RowFileKey(const KeyLayout& layout, ByteView tsuid, uint32_t base);
 /// Splits a key into TSUID and base. Returns false if it is not a valid key.
 bool SplitRowFileKey(const KeyLayout& layout, ByteView key, Bytes* tsuid, uint32_t* base);
-/// The common prefix of the row keys of a series: salt and metric.
+/// Returns the common prefix of the row keys of a series: salt and metric.
 Bytes RowKeyPrefix(const KeyLayout& layout, ByteView tsuid);
-/// The time span of the hours in `rows`, from first to last moment. An empty range counts as its
-/// first hour.
+/// Returns the time span of the hours in `rows`, from the first to the last moment. If `rows` is
+/// empty, returns the span of its first hour.
 lsm::TimeSpan TimesOf(const RowRange& rows);
 /// Returns true if series a precedes series b in points files.
 bool RowFileOrder(const KeyLayout& layout, ByteView tsuid_a, ByteView tsuid_b);
@@ -41,15 +41,18 @@ RowFileHead RowFileHeadOf(const KeyLayout& layout, ByteView tsuid);
 /// Appends the encoded points and form of a part. Their generations are included if the part has
 /// raw cells.
 void EncodeFileRow(const Part& part, Bytes* out);
-/// Fills points and form. Returns false if the bytes are not a valid row. `generation` is used for
-/// points that were stored without their own: it is the last sequence of the file.
+/// Decodes a row, and sets points and form of *part. Returns false if the bytes are not a valid
+/// row. `generation` is used for points that were stored without a generation of their own. It is
+/// the last sequence number of the file.
 bool DecodeFileRow(ByteView in, uint64_t generation, Part* part);
 
-/// Fills points and form of one row. Returns false if the file does not have it. `context` is that
-/// of BlockFile::Get.
+/// Reads one row from a points file, and sets points and form of *part. Returns false if the file
+/// does not have the row. `generation` is used for points that were stored without a generation of
+/// their own. `context` is that of BlockFile::Get.
 Result<bool> ReadFileRow(const KeyLayout& layout, const lsm::BlockFile& file, ByteView tsuid,
                          uint32_t base, uint64_t generation, Part* part, RequestContext* context);
-/// Appends the base times in `range` of the rows of a series, ascending.
+/// Appends the base times of the rows that a file has of a series, if they are in `range`, in
+/// ascending order.
 Status ListFileBases(const KeyLayout& layout, const std::shared_ptr<const lsm::BlockFile>& file,
                      ByteView tsuid, const RowRange& range, std::vector<uint32_t>* bases);
 

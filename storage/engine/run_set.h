@@ -1,5 +1,6 @@
 #pragma once
-// Distributes rows that come in sorted order over several parts, such as one for each time window.
+// Writes rows, which callers add in sorted order, to several parts, such as one for each time
+// window.
 
 #include <functional>
 #include <map>

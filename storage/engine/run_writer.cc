@@ -19,8 +19,8 @@ RunWriter::RunWriter(FileSystem& files, std::string folder, const KeyLayout& lay
       table_(table),
       density_(density) {}
 
-// One file holds the rows of all families. Its block size is the smallest of all families, its
-// compression that of the first family.
+// Returns how the file of cells is written. One file holds the rows of all families, so its block
+// size is the smallest of all families. Its compression is that of the first family.
 lsm::BlockWriting RunWriter::Writing() const {
   lsm::BlockWriting writing;
   if (table_ == nullptr) return writing;

@@ -14,7 +14,8 @@
 
 namespace hg::points {
 
-/// The encoding of points: a flush writes quickly, a merge writes compactly (row_block.h).
+/// How points are encoded: a flush uses kPlain, which is fast; a merge uses kPacked, which is
+/// compact (row_block.h).
 enum class RowDensity : uint8_t { kPlain, kPacked };
 
 /// One thread at a time. After a failure the files are unusable.
@@ -26,17 +27,17 @@ class RunWriter {
   RunWriter(FileSystem& files, std::string folder, const KeyLayout& layout, uint64_t number,
             const Table* table, RowDensity density = RowDensity::kPlain);
 
-  /// Keys must be ascending.
+  /// Adds a row of cells. Keys must be ascending.
   Status AddCells(ByteView key, const lsm::CellRow& row);
-  /// Rows must be ascending in the order of points files, then by base. Writes the points and the
-  /// form of the part.
+  /// Adds a row of points. Writes the points and the form of the part. Rows must be added in the
+  /// order of points files, then by base.
   Status AddPoints(ByteView tsuid, uint32_t base, const Part& part);
-  /// Like AddPoints, for a row encoded by another points file.
+  /// Like AddPoints, for a row that was read in its encoded form from another points file.
   Status AddEncodedPoints(ByteView file_key, ByteView value);
   /// Completes and syncs the files. Stores their sizes, checksums, whether they have tombstones
   /// and, for a points table, their range of rows in `entry`. Does not sync the folder.
   Status Finish(lsm::RunEntry* entry);
-  /// Bytes written so far to both files.
+  /// Returns the number of bytes written so far to both files.
   [[nodiscard]] uint64_t bytes() const;
 
  private:

@@ -15,7 +15,7 @@ namespace {
 constexpr ByteView kTemporary = ".tmp";
 constexpr ByteView kEndings[] = {".cells", ".points"};
 
-// Whether it is the name of a part's file, such as "000000042.cells".
+// Returns whether the name is that of a part's file, such as "000000042.cells".
 bool IsOfRun(ByteView name) {
   for (const ByteView ending : kEndings) {
     if (!name.ends_with(ending)) continue;
@@ -30,7 +30,7 @@ bool IsOfRun(ByteView name) {
   return false;
 }
 
-// Whether it is the name of a temporary file that a crash left before its rename.
+// Returns whether the name is that of a temporary file that a crash left before its rename.
 bool IsUnfinished(ByteView name) {
   if (!name.ends_with(kTemporary)) return false;
   name.remove_suffix(kTemporary.size());
@@ -38,7 +38,7 @@ bool IsUnfinished(ByteView name) {
          name == kIdentityName || name == kRestoringName;
 }
 
-// File names in the folder itself and in its namespace folders.
+// Returns the names of the files in the folder itself and in its namespace folders.
 Result<std::vector<std::string>> NamesIn(FileSystem& files, const std::string& folder) {
   ASSIGN_OR_RETURN(std::vector<std::string> all, files.List(folder));
   ASSIGN_OR_RETURN(const auto spaces, files.ListFolders(folder + "/" + lsm::kNamespacesName));

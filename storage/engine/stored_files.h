@@ -18,25 +18,27 @@ struct StoredFile {
   uint64_t bytes = 0;
   uint32_t crc = 0;     // checksum of its trailer
   bool points = false;  // true: points file; false: cell file
-  lsm::RunEntry run;    // the first entry that names the file; after a split, others name it too
+  // The first manifest entry that names the file; after a split, other entries name it, too.
+  lsm::RunEntry run;
 };
 
 /// Returns the files of these parts, ordered by name. A file that several parts share is listed
 /// once.
 std::vector<StoredFile> FilesOf(const std::vector<lsm::RunEntry>& runs);
 
-/// Names of all part files in the folder of a store or backup, and of their unfinished temporary
-/// files, whether a manifest names them or not. Other file names are ignored.
+/// Returns the names of all part files in the folder of a store or backup, and of their unfinished
+/// temporary files, whether a manifest names them or not. Other file names are ignored.
 Result<std::vector<std::string>> RunFilesIn(FileSystem& files, const std::string& folder);
 
-/// Names of all log files in a store's folder, needed or not.
+/// Returns the names of all log files in a store's folder, whether they are needed or not.
 Result<std::vector<std::string>> LogFilesIn(FileSystem& files, const std::string& folder);
 
-/// Names of files that have an extension of the store's files, but were not created by it. They are
-/// left alone.
+/// Returns the names of files that have an extension of the store's files, but were not created by
+/// the store. The store never changes such files.
 Result<std::vector<std::string>> ForeignFilesIn(FileSystem& files, const std::string& folder);
 
-/// The folders that contain the files, including the folder of the store itself.
+/// Returns the folders that contain the files of the parts, including the folder of the store
+/// itself.
 std::set<std::string> FoldersOf(const std::string& folder, const std::vector<lsm::RunEntry>& runs);
 Status SyncFolders(FileSystem& files, const std::set<std::string>& folders);
 

@@ -17,26 +17,26 @@ namespace hg::points {
 struct Table {
   uint32_t id = 0;
   TableDescriptor descriptor;
-  // Indexed by family number; a family without name was dropped.
+  // The families by number. A family without a name was dropped.
   std::vector<FamilyDescriptor> families;
   int points_family = -1;  // number of the family that holds points natively; -1 = none
   lsm::CellOrder order = lsm::CellOrder::kByArrival;
 
   /// Returns the number of the family, or -1.
   [[nodiscard]] int FamilyIndex(ByteView family) const;
-  /// Whether each change must get a later server time than the one before, because a column of the
-  /// table may have several versions.
+  /// Returns whether each change must get a greater server time than the previous change. That is
+  /// so if a column of the table may have several versions.
   [[nodiscard]] bool needs_strict_times() const;
 };
 
-/// The hidden table of series. The key is the series number, big-endian. Its one cell, without
-/// family and qualifier, is the TSUID.
+/// The id of the hidden table of series. Its keys are series numbers, big-endian. Each row has one
+/// cell, without family and qualifier, whose value is the TSUID.
 inline constexpr uint32_t kSeriesTable = 0;
 inline constexpr uint32_t kFirstTable = 1;
 
-/// Whether the key identifies an hour of a series: it fits the layout, its metric is not zero, it
-/// has at least one pair and the salt of its series. A row with any other key is irregular and has
-/// only cells.
+/// Returns whether the key identifies an hour of a series: it fits the layout, its metric is not
+/// zero, it has at least one pair, and it has the salt of its series. A row with any other key is
+/// irregular and has only cells.
 bool IsRegularKey(const KeyLayout& layout, ByteView key, Bytes* tsuid, uint32_t* base);
 
 /// The content of a row, from one source or merged.
@@ -47,13 +47,13 @@ struct StoredRow {
   lsm::CellRow cells;  // cells of the other families; if the row is not regular, all its cells
 };
 
-/// Stores a cell that touches points. Its generation is stored as the time of its tombstone
-/// (FORMAT.md).
+/// Stores a raw cell of the points family in `cells`. The generation of the cell is stored as the
+/// time of a tombstone (FORMAT.md).
 void PutRaw(uint8_t points_family, const RawCell& cell, lsm::CellRow* cells);
 /// Moves the cells of the points family from `cells` into `part`, as raw cells and tombstones.
 void CellsIntoPart(uint8_t points_family, lsm::CellRow* cells, Part* part);
-/// The reverse of CellsIntoPart, for writing files: stores everything of the part except its points
-/// as cells.
+/// The reverse of CellsIntoPart, for writing files: converts everything of the part except its
+/// points to cells.
 void PartIntoCells(uint8_t points_family, const Part& part, lsm::CellRow* cells);
 
 StoredRow MergeStored(const Table& table, StoredRow newer, StoredRow older);
@@ -67,7 +67,7 @@ int64_t OldestSeenMs(const FamilyDescriptor& family, int64_t now_ms);
 /// time, RenderStored hides expired cells instead.
 void Expire(const Table& table, int64_t now_ms, StoredRow* row);
 
-/// Returns the cells that the cell store shows of a complete row at options.now_ms.
+/// Returns the cells of a complete row that the cell store shows at the time options.now_ms.
 std::vector<Cell> RenderStored(const Table& table, const StoredRow& row,
                                const RenderOptions& options, const lsm::VersionRange& range = {});
 

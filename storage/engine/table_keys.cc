@@ -9,7 +9,7 @@
 namespace hg::points {
 namespace {
 
-// Rows in memory between two cuts.
+// Number of rows in memory between two cut keys.
 constexpr size_t kRowsOfPiece = 256;
 // Limits of the rows that are listed at once. The second one allows a few rows for each series of
 // the metric.
@@ -29,7 +29,7 @@ uint32_t Buckets(const KeyLayout& layout) {
   return layout.salt_width > 0 ? static_cast<uint32_t>(layout.salt_buckets) : 1;
 }
 
-// The base time in a key after `prefix` bytes. Missing bytes count as zero.
+// Returns the base time in a key after `prefix` bytes. Missing bytes count as zero.
 uint32_t BaseAt(const Bytes& key, size_t prefix) {
   Bytes base = key.substr(prefix, 4);
   base.resize(4, '\0');

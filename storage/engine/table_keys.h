@@ -1,5 +1,5 @@
 #pragma once
-// Iterates over the keys of a table's rows in order, from memory and files.
+// Lists the keys of a table's rows in order, from memory and files.
 
 #include <memory>
 #include <vector>
@@ -10,17 +10,17 @@
 
 namespace hg::points {
 
-/// Keys in [start, stop) of the regular rows of a points table that hold points, ascending. One
-/// thread at a time. It lists the rows of one metric and time range at once, as they are at that
-/// moment. Each such list has at most 65,536 rows, or four per series of the metric if that is
-/// more.
+/// Returns the keys in [start, stop) of the regular rows of a points table that hold points, in
+/// ascending order. One thread at a time. The object lists the rows of one metric and time range at
+/// once, so rows that are added later are not found. Each such list has at most 65,536 rows, or
+/// four per series of the metric if that is more.
 class PointKeys {
  public:
-  /// `context` outlives the object; null means no limits.
+  /// `context` must outlive the object; null means no limits.
   PointKeys(const Engine& engine, std::shared_ptr<const Version> version, Bytes start, Bytes stop,
             RequestContext* context);
 
-  /// Returns false at the end.
+  /// Moves to the next key and sets *key. Returns false at the end.
   Result<bool> Next(Bytes* key);
   /// Continues at the first key ≥ start. `start` must not be before the last key returned.
   void Seek(Bytes start) { start_ = std::move(start); }
@@ -44,28 +44,29 @@ class PointKeys {
   size_t metric_ = 0;
   // The following members hold the state for the current metric.
   std::vector<uint32_t> series_;  // its series in the current salt bucket, ordered by TSUID
-  RowRange rest_{0, 0};           // base times not listed yet
+  RowRange rest_{0, 0};           // base times that were not listed yet
   std::vector<Place> places_;     // listed rows, ordered by key
   size_t at_ = 0;
   MemoryTally memory_;
 };
 
-/// Keys of a table's rows in [start, stop), ascending. Some rows without cells of the family, or
-/// without cells since `min_ms`, are left out. One thread at a time. The engine outlives it.
+/// Returns the keys of a table's rows in [start, stop), in ascending order. It may leave out rows
+/// without cells of `family` or without cells since `min_ms`. One thread at a time. The engine must
+/// outlive it.
 class TableKeys {
  public:
-  /// `context` outlives the object; null means no limits.
+  /// `context` must outlive the object; null means no limits.
   TableKeys(const Engine& engine, const Table& table, std::shared_ptr<const Version> version,
             Bytes start, Bytes stop, ByteView family, int64_t min_ms, lsm::CacheUse use,
             RequestContext* context);
 
-  /// Returns false at the end.
+  /// Moves to the next key. Returns false at the end.
   Result<bool> Next();
   /// Continues at the first key ≥ start. `start` must be after the current key.
   void Seek(Bytes start) { seek_ = std::move(start); }
   [[nodiscard]] const Bytes& key() const { return key_; }
-  /// Reads at least the selected columns of the current row. Call it at most once per row. `memory`
-  /// as in Engine::Read.
+  /// Reads at least the selected columns of the current row. Call it at most once per row. The row
+  /// is charged to `memory`.
   Result<StoredRow> Row(const lsm::ColumnChoice& columns, MemoryTally* memory);
 
  private:
@@ -93,7 +94,7 @@ class TableKeys {
 /// is charged to `memory`.
 Result<std::vector<Bytes>> CutKeys(const Engine& engine, const Table& table, const Version& version,
                                    ByteView start, ByteView stop, MemoryTally* memory);
-/// Approximate memory of a key in a list, in bytes.
+/// Returns the approximate memory of a key in a list, in bytes.
 int64_t BytesOfKey(ByteView key);
 
 }  // namespace hg::points

@@ -73,7 +73,7 @@ class TableCursor : public ScanCursor, public IdleReader {
   /// Releases the version. The scan continues after `last_` in a newer one.
   virtual void Unpin() = 0;
 
-  /// Counts a row that was read, whether it is returned or not.
+  /// Counts a row that was read, whether it is returned or not. Reports its work to the context.
   Status Examined() {
     constexpr uint64_t kStepsOfRow = 64;
     ++examined_;
@@ -136,7 +136,7 @@ class ForwardCursor : public TableCursor {
   void Unpin() override { keys_.reset(); }
 
   std::unique_ptr<TableKeys> keys_;
-  // Last member: it is destroyed first, so nobody calls a partly destroyed cursor.
+  // The last member is destroyed first, so no other thread calls a partly destroyed cursor.
   const IdleReaders::Registration registration_;
 };
 
@@ -220,7 +220,7 @@ class ReverseCursor : public TableCursor {
   std::vector<Bytes> cuts_;  // start keys of the remaining pieces
   Bytes high_;               // end of the remaining pieces; "" = end of the table
   std::vector<Bytes> keys_;  // keys of the current piece that are not returned yet
-  // Last member: it is destroyed first, so nobody calls a partly destroyed cursor.
+  // The last member is destroyed first, so no other thread calls a partly destroyed cursor.
   const IdleReaders::Registration registration_;
 };
 

@@ -1,5 +1,6 @@
 #pragma once
-// Scans rows of a table in key order, merged from memory and files, as the cell store shows them.
+// Scans rows of a table in key order. Each row is merged from memory and files, and returned as the
+// cell store shows it.
 
 #include <memory>
 #include <vector>
@@ -14,7 +15,7 @@ namespace hg::points {
 std::vector<Cell> SelectCells(const Table& table, const StoredRow& row, const CellSelection& wanted,
                               const RenderOptions& options);
 
-/// Opens a scan. The caller has checked the spec. The engine outlives the cursor.
+/// Opens a scan. The caller must have checked the spec. The engine must outlive the cursor.
 Result<std::unique_ptr<ScanCursor>> OpenTableScan(const Engine& engine, const Table& table,
                                                   const ScanSpec& spec);
 

@@ -168,7 +168,8 @@ std::vector<const Postings*> TagIndex::ListsOf(const TagClause& clause) const {
   return lists;
 }
 
-// Checking few tag sets one by one, such as those of some hosts, is cheaper than using bitmaps.
+// Matches clauses that few tag sets match, such as those of some hosts. Checking them one by one is
+// cheaper than using bitmaps.
 std::optional<std::vector<uint32_t>> TagIndex::MatchFewSets(
     const std::vector<TagClause>& clauses) const {
   constexpr uint64_t kFewSets = 256, kFewValues = 256;

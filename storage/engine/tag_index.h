@@ -1,7 +1,7 @@
 #pragma once
-// An index from metrics, tag keys and tag pairs to series numbers, by id only. All series with the
-// same pairs, such as all metrics of one host, share a tag set. Tag keys and pairs list tag sets,
-// and each tag set lists its series.
+// An index from metrics, tag keys and tag pairs to series numbers, which it knows by their ids. All
+// series with the same pairs, such as all metrics of one host, share a tag set. The index maps each
+// tag key and each pair to tag sets, and each tag set to its series.
 
 #include <cstdint>
 #include <deque>
@@ -30,8 +30,8 @@ class Postings {
   Postings(Postings&&) noexcept;
   Postings& operator=(Postings&&) noexcept;
 
-  /// Adds a number. Numbers must be ascending and below UINT32_MAX. Returns the approximate bytes
-  /// that it takes.
+  /// Adds a number. Numbers must be ascending and below UINT32_MAX. Returns the approximate number
+  /// of bytes by which the memory of the set has grown.
   size_t Add(uint32_t number);
   void AddTo(Roaring* set) const;
   /// Calls visit(number) for each number, ascending.
@@ -48,20 +48,22 @@ class Postings {
     std::unique_ptr<Roaring> bitmap;
   };
   uint32_t one_ = kNone;
-  std::unique_ptr<Many> many_;  // all numbers, once there are two
+  std::unique_ptr<Many> many_;  // all numbers, once there are two or more
 };
 
-/// Maps names of one fixed width to sets of numbers. Callers lock: one writer or many readers.
+/// Maps names of one fixed width to sets of numbers. Callers must lock: one writer, or any number
+/// of readers.
 class NamedPostings {
  public:
   explicit NamedPostings(size_t width) : width_(width) {}
 
-  /// Returns null if there is no such set. The address of a set does not change when others are
-  /// added.
+  /// Returns the set of a name, or null if there is none. The address of a set does not change when
+  /// others are added.
   [[nodiscard]] const Postings* Find(ByteView name) const;
-  /// Creates the set if it is missing. The bytes of `name` must live as long as this object.
+  /// Returns the set of a name, and creates it if it does not exist. The bytes of `name` must live
+  /// as long as this object.
   Postings* FindOrMake(ByteView name);
-  /// Memory of the table, without the content of the sets.
+  /// Returns the memory of the table in bytes, without the content of the sets.
   [[nodiscard]] size_t bytes() const { return all_.size() * sizeof(Named) + slots_.bytes(); }
 
  private:
@@ -73,10 +75,10 @@ class NamedPostings {
 
   const size_t width_;
   std::deque<Named> all_;
-  NumberSlots slots_;  // indexes in all_
+  NumberSlots slots_;  // indexes in all_, found by name
 };
 
-/// Callers lock: one writer or many readers.
+/// Callers must lock: one writer, or any number of readers.
 class TagIndex {
  public:
   explicit TagIndex(const KeyLayout& layout)
@@ -84,30 +86,30 @@ class TagIndex {
         keys_(static_cast<size_t>(layout.tagk_width)),
         pairs_(static_cast<size_t>(layout.pair_width())) {}
 
-  /// Adds the series with the next number; the first is 0. The bytes of `tsuid` must live as long
-  /// as the index.
+  /// Adds the series with the number `number`. Numbers must be added without gaps, beginning with
+  /// 0. The bytes of `tsuid` must live as long as the index.
   void Add(uint32_t number, ByteView tsuid);
   /// Returns the numbers of the series of the metric ("" = all metrics) that match all clauses,
   /// ascending. The caller must also check matcher.exact_tags and matcher.tsuids.
   [[nodiscard]] std::vector<uint32_t> Match(ByteView metric, const SeriesMatcher& matcher) const;
-  /// An upper bound for the number of matches, computed without matching.
+  /// Returns an upper bound for the number of matching series, without searching them.
   [[nodiscard]] uint64_t MatchesAtMost(ByteView metric, const SeriesMatcher& matcher) const;
-  /// The metrics that have series, ascending.
+  /// Returns the ids of the metrics that have series, in ascending order.
   [[nodiscard]] std::vector<Bytes> Metrics() const;
   [[nodiscard]] size_t bytes() const;
 
  private:
-  /// Adds the tag sets that have the key with one of the clause's values.
+  /// Adds the tag sets that have the clause's key with one of its values to *set.
   void AddOneOf(const TagClause& clause, Roaring* set) const;
   /// Returns the postings of the tag sets that have the clause's key, one for each value of the
   /// clause.
   [[nodiscard]] std::vector<const Postings*> ListsOf(const TagClause& clause) const;
   /// Like MatchSets, but returns the tag sets as ascending numbers. Returns nullopt if there may be
-  /// many.
+  /// too many for that.
   [[nodiscard]] std::optional<std::vector<uint32_t>> MatchFewSets(
       const std::vector<TagClause>& clauses) const;
-  /// Series of the metric (nullptr = all metrics) in the tag sets, ascending. `has(set)` tells
-  /// whether `sets` contains a tag set.
+  /// Returns the series of the metric (nullptr = all metrics) that belong to one of the tag sets,
+  /// in ascending order. `has(set)` returns whether `sets` contains a tag set.
   template <typename Sets, typename Has>
   [[nodiscard]] std::vector<uint32_t> SeriesOf(const Sets& sets, const Postings* metric,
                                                Has&& has) const;
@@ -139,7 +141,7 @@ class TagIndex {
   NamedPostings keys_;   // id of a tag key → tag sets that contain it
   NamedPostings pairs_;  // pair of ids → tag sets that contain it
   // The keys and pairs of the tag set that was added last, by position. The next tag set usually
-  // shares some of them, so their look-up is saved.
+  // shares some of them, so they need not be looked up again.
   std::vector<Recent> recent_keys_, recent_pairs_;
   size_t bytes_ = 0;  // estimated memory of the metrics and of the content of all sets
 };

@@ -86,7 +86,7 @@ RunFiles::~RunFiles() {
     if (cells_ != nullptr) (void)files_.Remove(Run::CellsPath(folder_, number_));
     if (points_ != nullptr) (void)files_.Remove(Run::PointsPath(folder_, number_));
   } catch (const std::exception&) {
-    // No memory for the file names: the files are removed at the next start.
+    // If there is no memory for the file names, the files are removed at the next start.
   }
 }
 

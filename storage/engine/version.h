@@ -22,20 +22,22 @@ namespace hg::points {
 /// more, the thread that drops the last reference removes them.
 class RunFiles {
  public:
-  /// `folder` is that of the store. `total` includes the memory of the files' indexes and filters,
-  /// in bytes, as long as they are open.
+  /// Opens the files of a part. `folder` is the folder of the store. As long as the files are open,
+  /// the memory of their indexes and filters, in bytes, is added to `total`.
   static Result<std::shared_ptr<const RunFiles>> Open(FileSystem& files, const std::string& folder,
                                                       const lsm::RunEntry& entry,
                                                       lsm::BlockReading reading,
                                                       std::shared_ptr<std::atomic<uint64_t>> total);
   ~RunFiles();
 
-  // Null if the part has no such file.
+  // Return the cell file and the points file; null if the part has no such file.
   [[nodiscard]] const std::shared_ptr<const lsm::BlockFile>& cells() const { return cells_; }
   [[nodiscard]] const std::shared_ptr<const lsm::BlockFile>& points() const { return points_; }
-  /// Tells the page cache that the files are not needed soon: a merge has read or written them.
+  /// Advises the operating system to drop the files from its page cache. Called after a merge,
+  /// which has read or written them completely.
   void ForgetCached() const;
-  /// Call it when no manifest names the files any more.
+  /// Marks the files for removal by the thread that drops the last reference. Call it when no
+  /// manifest names the files any more.
   void Retire() const { retired_ = true; }
 
  private:
@@ -47,14 +49,14 @@ class RunFiles {
   const std::string folder_;
   const uint64_t number_;
   const std::shared_ptr<std::atomic<uint64_t>> total_;
-  uint64_t counted_ = 0;  // its share of total_
+  uint64_t counted_ = 0;  // the memory that this object has added to total_
   std::shared_ptr<const lsm::BlockFile> cells_;
   std::shared_ptr<const lsm::BlockFile> points_;
   mutable std::atomic<bool> retired_{false};
 };
 
-/// A part as one region uses it. Its files may hold rows of other regions too, so readers must keep
-/// to the region's key range. Immutable.
+/// A part as one region uses it. Its files may hold rows of other regions too, so readers must
+/// ignore rows outside the region's key range. Immutable.
 class Run {
  public:
   Run(const lsm::RunEntry& entry, std::shared_ptr<const RunFiles> files)
@@ -63,9 +65,10 @@ class Run {
   [[nodiscard]] const lsm::RunEntry& entry() const { return entry_; }
   [[nodiscard]] uint64_t bytes() const { return entry_.cells_bytes + entry_.points_bytes; }
   [[nodiscard]] const std::shared_ptr<const RunFiles>& files() const { return files_; }
-  /// Used for points that were stored without their own generation (PartPoint).
+  /// Returns the generation of points that were stored without a generation of their own
+  /// (PartPoint).
   [[nodiscard]] uint64_t generation() const { return entry_.last_sequence; }
-  // Null if the part has no such file.
+  // Return the cell file and the points file; null if the part has no such file.
   [[nodiscard]] const std::shared_ptr<const lsm::BlockFile>& cells() const {
     return files_->cells();
   }
@@ -73,12 +76,13 @@ class Run {
     return files_->points();
   }
 
-  /// The time span of both files; unknown if that of one file is unknown.
+  /// Returns the time span of both files. It is unknown if that of one file is unknown.
   [[nodiscard]] lsm::TimeSpan times() const;
-  /// The rows that a part of a points table may hold.
+  /// Returns the range of rows that a part of a points table may hold.
   [[nodiscard]] const region::RowSpan& rows() const { return rows_; }
 
-  // `folder` is that of the store, or that of the namespace for its files.
+  // Returns the path of a cell file. `folder` is the folder of the store, or of the namespace whose
+  // files it has.
   static std::string CellsPath(const std::string& folder, uint64_t number);
   static std::string PointsPath(const std::string& folder, uint64_t number);
 

@@ -55,7 +55,7 @@ Attempt CallOnce(GatewayPool::Lease& lease, const CallOptions& call,
   } catch (const wire::TIOError& e) {
     const auto can_retry = e.__isset.canRetry ? std::optional(e.canRetry) : std::nullopt;
     const Failure failure = ReadIoError(e.message, can_retry, call.table);
-    // If the gateway gave up, it does not know either what the region server did in the end.
+    // If the gateway gave up, it does not know whether the region server executed the call.
     return {failure.status, failure.temporary,
             failure.temporary && failure.status.code() != StatusCode::kBusy, false};
   } catch (const thrift::TApplicationException& e) {

@@ -10,7 +10,7 @@
 
 namespace hg::hbase {
 
-/// Whether a call may be repeated if it is unknown whether it was executed.
+/// Whether to repeat a call if it is unknown whether HBase has executed it.
 enum class Repeat : uint8_t { kAlways, kIfNotDone };
 
 struct CallOptions {
@@ -20,18 +20,18 @@ struct CallOptions {
   int deadline_ms = 0;  // 0 = the deadline of the options
 };
 
-/// What is known after a call has ended.
+/// Facts about a call that has ended.
 struct CallTrace {
-  /// True if an earlier attempt may have been executed.
+  /// True if the call was repeated although an earlier attempt may have been executed.
   bool repeated_blindly = false;
   int attempts = 0;
 };
 
 /// Calls `send` with a connection until it succeeds, fails permanently, or the deadline passes.
-/// Fails at once if all gateways are unreachable (GatewayPool::Enter). Errors: NotFound,
-/// InvalidArgument, Conflict, Unsupported, Busy. LimitExceeded means that the response exceeds the
-/// message limit. Unavailable means that HBase is unreachable, or that it is unknown whether the
-/// call was executed; the message says which.
+/// Fails at once if all gateways are unreachable (GatewayPool::Enter). Returns NotFound,
+/// InvalidArgument, Conflict, Unsupported or Busy if HBase reports such a failure. LimitExceeded
+/// means that the response exceeds the message limit. Unavailable means that HBase is unreachable,
+/// or that it is unknown whether the call was executed; the message says which.
 Status Call(GatewayPool& pool, const HbaseOptions& options, const CallOptions& call,
             const std::function<void(wire::THBaseServiceClient&)>& send, CallTrace* trace);
 
@@ -39,13 +39,14 @@ Status Call(GatewayPool& pool, const HbaseOptions& options, const CallOptions& c
 struct Attempt {
   Status status;
   bool temporary = false;  // another attempt may succeed
-  bool uncertain = false;  // it may have been executed
+  bool uncertain = false;  // HBase may have executed the call
   bool lost = false;       // the connection was lost
 };
 Attempt CallOnce(GatewayPool::Lease& lease, const CallOptions& call,
                  const std::function<void(wire::THBaseServiceClient&)>& send);
 
-/// Sleeps before repetition n (n ≥ 1). Returns false if the deadline would pass meanwhile.
+/// Sleeps before repetition n (n ≥ 1) of a call. Returns false without sleeping if the deadline
+/// would pass.
 bool BackOff(const HbaseOptions& options, int n, bool busy, Deadline deadline);
 
 }  // namespace hg::hbase

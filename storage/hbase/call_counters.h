@@ -26,7 +26,7 @@ class CallCounters {
     totals.latency.Record(took);
   }
 
-  /// Counts a call that was not sent because all gateways are unreachable.
+  /// Counts a call that was not sent, because all gateways are unreachable.
   void CountRefused(const std::string& method) {
     const std::lock_guard lock(mutex_);
     ++by_method_[method].refused;

@@ -5,7 +5,7 @@
 namespace hg::hbase {
 
 size_t CellBytes(size_t row, size_t family, size_t qualifier, size_t value, bool has_ttl) {
-  // Lengths of the whole cell, key, value, row and family; time and type.
+  // Bytes of the length fields (whole cell, key, value, row, family), of the time and of the type.
   constexpr size_t kFixedBytes = 4 + 4 + 4 + 2 + 1 + 8 + 1;
   constexpr size_t kTtlTagBytes = 2 + 2 + 1 + 8;
   return kFixedBytes + row + family + qualifier + value + (has_ttl ? kTtlTagBytes : 0);

@@ -1,6 +1,6 @@
 #pragma once
-// Rejects requests that the gateway would answer with 'Internal error' or not at all, before they
-// are sent (hbase-backend.md §6). Pure functions.
+// Checks requests before they are sent. It rejects those to which the gateway would reply with
+// 'Internal error' or not at all (hbase-backend.md §6). Pure functions.
 
 #include <cstddef>
 
@@ -13,8 +13,8 @@ inline constexpr size_t kKeyBytesMax = 32767;
 // of a cell in bytes, as computed by CellBytes.
 inline constexpr size_t kCellBytesMax = 10 << 20;
 
-/// The size of a cell as a region server counts it: the whole key, the value and the fields between
-/// them.
+/// Returns the size of a cell as a region server computes it: the whole key, the value and the
+/// fields between them.
 size_t CellBytes(size_t row, size_t family, size_t qualifier, size_t value, bool has_ttl);
 
 Status CheckKey(ByteView key);

@@ -12,8 +12,9 @@
 
 namespace hg::hbase {
 
-// HBase treats a put in the same millisecond as a delete as older than the delete, whatever came
-// first. Waiting one millisecond after a delete lets the caller put the column again at once.
+// HBase treats a put in the same millisecond as a delete as older than the delete, whichever of the
+// two came first. Waiting one millisecond after a delete lets the caller put the column again at
+// once.
 inline void LetDeleteGrowOld() { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
 
 /// Thread-safe.
@@ -26,7 +27,8 @@ struct Client {
     if (trace == nullptr) trace = &own;
     const auto begin = std::chrono::steady_clock::now();
     Status status = Call(pool, options, call, send, trace);
-    // Calls rejected at once are not counted here, because they would lower the latency.
+    // Calls that were rejected at once are not counted here, because they would lower the average
+    // latency.
     if (trace->attempts > 0) {
       counters.Count(call.what, trace->attempts, std::chrono::steady_clock::now() - begin, status);
     } else {
@@ -35,13 +37,13 @@ struct Client {
     return status;
   }
 
-  /// The deadline in ms of a write with its repetitions. It is shorter for spooled tables, because
-  /// other writes wait for it and it may go to the spool.
+  /// Returns the time limit of a write with its repetitions, in ms. It is shorter for tables of the
+  /// spool, because the write can go to the spool and other writes wait for it.
   [[nodiscard]] int PutDeadlineMs(const std::string& table) const {
     return Spooled(table) ? std::min(options.spool->patience_ms, options.deadline_ms)
                           : options.deadline_ms;
   }
-  /// Whether writes to the table may wait in the spool.
+  /// Returns whether writes to the table may wait in the spool.
   [[nodiscard]] bool Spooled(const std::string& table) const {
     if (!options.spool) return false;
     const std::vector<std::string>& tables = options.spool->tables;

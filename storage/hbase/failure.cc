@@ -14,8 +14,8 @@ struct Sign {
   bool temporary;
 };
 
-// The first sign that the message contains decides. 'Failed 1 action: …' claims that a retry helps,
-// even if the quoted exception says the contrary.
+// The first entry whose text the message contains decides. 'Failed 1 action: …' says that a retry
+// helps, even if the quoted exception says the contrary.
 constexpr std::array<Sign, 15> kSigns = {{
     {"NoSuchColumnFamily", StatusCode::kNotFound, false},
     {"TableNotFoundException", StatusCode::kNotFound, false},
@@ -34,7 +34,8 @@ constexpr std::array<Sign, 15> kSigns = {{
     {"DoNotRetry", StatusCode::kInvalidArgument, false},
 }};
 
-// For example "Failed 2 actions: tsdb: 2 times, servers with issues: null".
+// Returns whether the line has only the name of the table, for example "Failed 2 actions: tsdb: 2
+// times, servers with issues: null".
 bool NamesAlone(std::string_view line, const std::string& table) {
   const size_t colon = line.find(": ");
   return line.starts_with("Failed ") && colon != std::string_view::npos &&

@@ -20,10 +20,11 @@ struct Failure {
 Failure ReadIoError(std::string_view message, std::optional<bool> can_retry,
                     const std::string& table);
 
-/// Whether HBase may accept the write later: Unavailable or Busy.
+/// Returns whether HBase may accept the write later, that is, whether the status is Unavailable or
+/// Busy.
 bool IsTemporary(const Status& status);
 
-/// Returns the first line of a message, with the second one if the first only announces it.
+/// Returns the first line of a message. If that line only announces the next one, returns both.
 std::string FirstLine(std::string_view message);
 
 }  // namespace hg::hbase

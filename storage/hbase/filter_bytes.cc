@@ -11,7 +11,8 @@ namespace {
 
 using Kind = RowFilter::Kind;
 
-// Protobuf: a field is its number and wire type, followed by a varint or by a length and bytes.
+// Appends a protobuf field: its number and wire type, followed by a varint or by a length and
+// bytes.
 void AddNumber(Bytes* out, int field, uint64_t v) {
   AppendVarint(out, static_cast<uint64_t>(field) << 3);
   AppendVarint(out, v);
@@ -30,7 +31,7 @@ Bytes Named(const char* name, ByteView content) {
   return out;
 }
 
-// RowFilter and QualifierFilter have the form {1: {1: operation, 2: comparator}}.
+// Returns a RowFilter or QualifierFilter, which have the form {1: {1: operation, 2: comparator}}.
 Bytes CompareFilter(const char* name, RowFilter::Op op, const Bytes& comparator) {
   Bytes compare;
   AddNumber(&compare, 1, static_cast<uint64_t>(op));
@@ -93,7 +94,8 @@ void AppendLiteral(std::string* pattern, ByteView bytes) {
 
 std::string Any(int bytes) { return ".{" + std::to_string(bytes) + "}"; }
 
-// The pair may be at any position of the key, so that keys with unsorted pairs match as well.
+// Returns a pattern for a clause. The pair may be at any position of the key, so that keys with
+// unsorted pairs match, too.
 std::string ClausePattern(const TagClause& clause, const KeyLayout& layout) {
   const std::string pairs = "(?:" + Any(layout.pair_width()) + ")*";
   std::string text = clause.kind == TagClause::Kind::kAbsent ? "(?!" : "(?=";
@@ -173,7 +175,8 @@ std::optional<std::string> SeriesPattern(const SeriesMatcher& matcher, const Key
   if (!matcher.tsuids.empty()) text += TsuidsPattern(matcher.tsuids, layout);
   text += Any(layout.prefix_width());
   for (const TagClause& clause : matcher.clauses) {
-    // Nothing matches, but an empty alternative would mean something else in an expression.
+    // A clause without values matches nothing. An empty alternative in the expression would match
+    // something.
     if (clause.kind == TagClause::Kind::kOneOf && clause.values.empty()) return std::nullopt;
     text += ClausePattern(clause, layout);
     if (text.size() > kPatternBytesMax) return std::nullopt;
@@ -208,7 +211,8 @@ std::optional<Bytes> KeyFilterBytes(const RowFilter& filter, bool reversed) {
       }
       return std::nullopt;
     case Kind::kTemplate:
-      // With a mask without free bytes, some servers pass every row.
+      // If the mask has no free bytes, some servers pass every row, so the condition is sent in
+      // another form.
       if (std::memchr(filter.mask.data(), 1, filter.mask.size()) == nullptr) {
         if (filter.operand.empty()) return std::nullopt;
         return CompareFilter("RowFilter", RowFilter::Op::kEqual,

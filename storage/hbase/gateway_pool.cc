@@ -60,7 +60,8 @@ class Connection {
     return type;
   }
 
-  /// Whether an idle connection can be used: no data and no end of stream has arrived.
+  /// Returns whether an idle connection can be used: neither data nor the end of the stream has
+  /// arrived.
   [[nodiscard]] bool Quiet() const {
     pollfd poll_for{socket_->getSocketFD(), POLLIN, 0};
     return poll(&poll_for, 1, 0) == 0;
@@ -104,7 +105,7 @@ GatewayPool::Entry::~Entry() {
 
 GatewayPool::GatewayPool(const HbaseOptions& options)
     : options_(options), gateways_(options.gateways.size()) {
-  // Thrift also throws what it writes to standard error.
+  // Suppresses Thrift's output on standard error. The same text is in its exceptions.
   thrift::GlobalOutput.setOutputFunction([](const char*) {});
 }
 
@@ -182,7 +183,8 @@ std::vector<std::unique_ptr<Connection>> GatewayPool::TakeStale(State* state, De
   std::move(idle.begin(), fresh, std::back_inserter(stale));
   idle.erase(idle.begin(), fresh);
   state->open -= stale.size();
-  // After this, a restart of the gateway could go unnoticed, and its scanner ids would be invalid.
+  // If these connections are closed, a restart of the gateway could go unnoticed, and its scanner
+  // ids would be invalid.
   if (!stale.empty()) ++state->epoch;
   return stale;
 }

@@ -25,7 +25,7 @@ using Deadline = std::chrono::steady_clock::time_point;
 class Connection;
 
 /// Thread-safe. Gateways are used in turn. A gateway that cannot be reached is not used for a
-/// while. There is no I/O under the lock.
+/// while. No thread does I/O while it holds the lock.
 class GatewayPool {
  public:
   explicit GatewayPool(const HbaseOptions& options);
@@ -41,13 +41,13 @@ class GatewayPool {
     ~Lease();
 
     [[nodiscard]] wire::THBaseServiceClient& client();
-    /// Index of its gateway in the options.
+    /// Returns the index of the connection's gateway in the options.
     [[nodiscard]] size_t gateway() const { return gateway_; }
-    /// Changes when connections to the gateway were lost. The ids of scanners opened before may
-    /// then belong to other scans (hbase-backend.md §3).
+    /// Returns a number that changes when connections to the gateway are lost. Scanner ids from
+    /// before such a change may belong to other scans now (hbase-backend.md §3).
     [[nodiscard]] uint64_t epoch() const { return epoch_; }
-    /// Marks the connection as unusable. It is closed and not returned to the pool. `away` is set
-    /// if the gateway is unreachable and should not be used for a while.
+    /// Marks the connection as unusable. It is closed and not returned to the pool. If `away` is
+    /// set, the gateway is unreachable for that reason and is not used for a while.
     void Break(const std::optional<Status>& away);
 
    private:
@@ -69,17 +69,18 @@ class GatewayPool {
     Entry& operator=(Entry&&) = delete;
     ~Entry();
 
-    /// If not ok: Unavailable, with the last error of a gateway.
+    /// Returns ok if the call may begin. Otherwise returns Unavailable, with the last error of a
+    /// gateway.
     [[nodiscard]] const Status& refusal() const { return refusal_; }
-    /// Whether this call only tests if the gateways can be reached again. Such a call should not
-    /// wait for unreachable gateways.
+    /// Returns whether this call tests if unreachable gateways can be reached again. Such a call
+    /// should not wait for unreachable gateways.
     [[nodiscard]] bool looks() const { return looking_ != nullptr; }
 
    private:
     friend class GatewayPool;
     Entry(GatewayPool* looking, Status refusal);
 
-    GatewayPool* looking_;  // null: no test
+    GatewayPool* looking_;  // the pool if this call is a test; null if it is not
     Status refusal_;
   };
   Entry Enter();
@@ -101,12 +102,12 @@ class GatewayPool {
     std::vector<std::unique_ptr<Connection>> idle;  // most recently used last
     size_t open = 0;                                // idle, leased or being opened
     uint64_t epoch = 0;
-    uint64_t opened = 0;  // total number opened
+    uint64_t opened = 0;  // total number of connections opened so far
     int failures = 0;     // consecutive failures; above 0 the gateway counts as unreachable
     Deadline resting_until{};
   };
 
-  // All functions except Open require mutex_.
+  // Call the following functions only while mutex_ is held, except Open.
   [[nodiscard]] bool AllAway() const;
   size_t Choose(Deadline now);
   void Rest(State* state);
@@ -122,8 +123,8 @@ class GatewayPool {
   std::condition_variable given_back_;
   std::vector<State> gateways_;  // guarded by mutex_, except its size
   size_t turn_ = 0;              // guarded by mutex_, like everything below
-  Status away_;                  // error of the gateway that was last found unreachable
-  bool looking_ = false;         // a test call is running while all are unreachable
+  Status away_;                  // error of the gateway that became unreachable last
+  bool looking_ = false;         // a test call is running, because all gateways are unreachable
   Deadline look_at_{};           // earliest time of the next test call
 };
 

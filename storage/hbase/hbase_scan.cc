@@ -16,7 +16,7 @@ using std::chrono::steady_clock;
 
 namespace {
 
-// Average size of a row.
+// Returns the average size of a row.
 size_t RowBytes(const std::vector<wire::TResult>& results) {
   constexpr size_t kCellOverhead = 32;  // time, type and separators of a cell
   size_t bytes = 0;
@@ -48,7 +48,7 @@ Result<std::unique_ptr<ScanCursor>> HbaseScan::Open(Client* client, const ScanSp
 
 HbaseScan::~HbaseScan() { Close(); }
 
-// In HBase a range with equal start and stop contains that key.
+// Returns whether the range is empty. In HBase a range with equal start and stop contains that key.
 bool HbaseScan::EmptyRange() const {
   if (spec_.reversed) return !spec_.start.empty() && spec_.stop >= spec_.start;
   return !spec_.stop.empty() && spec_.start >= spec_.stop;
@@ -212,8 +212,8 @@ Status HbaseScan::Next(std::vector<Row>* rows) {
   return {};
 }
 
-// A scanner that is not closed keeps resources of a region server until it expires. A failure to
-// close it is ignored.
+// Closes the scanner. Otherwise it would keep resources of a region server until it expires. A
+// failure is ignored.
 void HbaseScan::Close() {
   if (!scanner_) return;
   const Scanner scanner = *std::exchange(scanner_, std::nullopt);

@@ -20,7 +20,7 @@ class HbaseScan : public ScanCursor {
   [[nodiscard]] uint64_t rows_examined() const override { return examined_; }
 
  private:
-  /// A scan position kept by a gateway.
+  /// The position of a scan, which a gateway keeps.
   struct Scanner {
     int32_t id = 0;
     size_t gateway = 0;
@@ -29,9 +29,9 @@ class HbaseScan : public ScanCursor {
 
   HbaseScan(Client* client, const ScanSpec& spec);
 
-  /// Whether the range contains no rows.
+  /// Returns whether the range contains no rows.
   [[nodiscard]] bool EmptyRange() const;
-  /// Whether no rows can follow the last row received.
+  /// Returns whether no rows can follow the last row received.
   [[nodiscard]] bool AtEnd() const;
   [[nodiscard]] wire::TScan Describe() const;
   /// Fetches the next rows. Sets done_ if there are none.
@@ -52,7 +52,7 @@ class HbaseScan : public ScanCursor {
   std::vector<Row> ready_;
   size_t given_of_ready_ = 0;
   uint64_t given_ = 0;
-  MemoryTally memory_;  // of the rows returned last
+  MemoryTally memory_;  // memory of the rows that were returned last
   uint64_t examined_ = 0;
   bool done_ = false;
 };

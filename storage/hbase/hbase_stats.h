@@ -1,5 +1,5 @@
 #pragma once
-// Statistics of HBase's client since the start, for /api/stats.
+// Statistics of the HBase client since the start of the process, for /api/stats.
 
 #include <array>
 #include <cstddef>
@@ -34,7 +34,7 @@ struct HbaseStats {
     std::string method;
     uint64_t calls = 0;
     uint64_t repeats = 0;   // attempts after the first one of each call
-    uint64_t failures = 0;  // calls that finally failed
+    uint64_t failures = 0;  // calls that failed after all repetitions
     uint64_t refused =
         0;  // not sent because all gateways were unreachable; not included in `calls`
     std::array<int64_t, kPercentiles.size()> millis{};  // latency percentiles in ms
@@ -46,10 +46,10 @@ struct HbaseStats {
     std::string host;
     int port = 0;
     size_t open = 0, idle = 0;  // open includes idle
-    uint64_t opened = 0;        // total number opened
-    bool away = false;          // the last attempt to reach it failed
+    uint64_t opened = 0;        // total number of connections opened
+    bool away = false;          // the last attempt to reach the gateway failed
   };
-  std::vector<Connections> gateways;  // in the order of the options
+  std::vector<Connections> gateways;  // one entry per gateway, in the order of the options
 
   std::optional<SpoolStats> spool;  // none if there is no spool
 

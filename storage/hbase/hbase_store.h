@@ -74,22 +74,24 @@ class HbaseStore : public Store {
   [[nodiscard]] StoreCapabilities Capabilities() const override {
     return {.cell_ttl = true, .seek_filters = true, .reverse_scan = true};
   }
-  /// Sets only the keys of regions.
+  /// Fills only the keys of the regions; HBase does not report the other members.
   Result<std::vector<RegionInfo>> Regions(const std::string& table) override;
   Status Flush() override;
   Status Compact() override;
-  /// Syncs the writes that wait in the spool.
+  /// Syncs the log of the spool, so that waiting writes survive a power failure.
   Status Sync() override;
 
   [[nodiscard]] HbaseStats Stats() const;
-  /// Whether points may be sent here, without a request to HBase. Unavailable: all gateways are
-  /// unreachable and there is no spool, or the disk of the spool fails. Busy: the spool is full.
+  /// Returns whether the store accepts points now. Sends no request to HBase. Unavailable: all
+  /// gateways are unreachable and there is no spool, or the disk of the spool fails. Busy: the
+  /// spool is full.
   [[nodiscard]] Status TakesWrites() const;
 
  private:
   explicit HbaseStore(std::unique_ptr<Client> client);
 
-  /// Returns the changes in the form that HBase needs.
+  /// Converts the changes of a mutation to changes with which HBase has the same effect
+  /// (SettleOrder).
   Result<std::vector<CellChange>> Settle(const std::string& table, const RowMutation& row);
   Status MutateRow(const std::string& table, const RowMutation& row);
   Status OpenSpool(FileSystem& files);
@@ -105,7 +107,8 @@ class HbaseStore : public Store {
   const std::unique_ptr<Client> client_;
   const std::unique_ptr<PutQueue> puts_;
   std::unique_ptr<Spool>
-      spool_;  // null: no spool. Destroyed first, because it writes through the other members
+      // null: there is no spool. Destroyed first, because it writes through the other members.
+      spool_;
 };
 
 }  // namespace hg::hbase

@@ -1,4 +1,4 @@
-// Operations on HBase tables: create, alter, drop, describe.
+// Operations on tables of HBase: create, alter, drop and describe.
 
 #include <algorithm>
 #include <utility>
@@ -72,7 +72,7 @@ Status HbaseStore::CreateTable(const TableDescriptor& wanted) {
     service.createTable(described, splits);
   });
   if (made.code() != StatusCode::kConflict) return made;
-  // Another client, or an earlier attempt of this call, created the table.
+  // If the table exists now, another client, or an earlier attempt of this call, created it.
   ASSIGN_OR_RETURN(const TableDescriptor now, DescribeTable(table.name));
   return CompareTables(now, table);
 }

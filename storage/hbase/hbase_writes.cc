@@ -33,8 +33,8 @@ bool PutsOnly(const RowMutation& row) {
                      [](const CellChange& c) { return c.kind == CellChange::Kind::kPut; });
 }
 
-// Without a time the newest version is deleted. A second execution would delete the version below
-// it.
+// Returns whether a repetition could delete more: without a time the newest version is deleted, and
+// a second execution would delete the version below it.
 bool DeletesMoreAgain(const CellChange& change) {
   return change.kind == CellChange::Kind::kDeleteVersion && !change.timestamp_ms;
 }
@@ -200,7 +200,7 @@ std::vector<Status> HbaseStore::MutateRows(const std::string& table,
 Status HbaseStore::DeleteRow(const std::string& table, ByteView key) {
   RETURN_IF_ERROR(CheckKey(key));
   if (spool_ && spool_->Takes(table) && spool_->holding()) {
-    // The spooled writes would restore the rows when they are replayed.
+    // Rows cannot be deleted now, because the replay of spooled writes would restore them.
     return Status::Unavailable("rows of table " + table +
                                " are not deleted while older writes wait for HBase");
   }

@@ -25,7 +25,7 @@ enum class Transport : uint8_t {
   kHttp,      // hbase.regionserver.thrift.http
 };
 
-/// What HBase has done when it acknowledges a write.
+/// What HBase has done with a write when it acknowledges it.
 enum class WriteAhead : uint8_t {
   kDefault,  // as configured for the table: normally in the log of three machines
   kSkip,     // in memory only
@@ -33,21 +33,21 @@ enum class WriteAhead : uint8_t {
   kSynced,   // the log is on disk
 };
 
-/// The spool: where writes to some tables wait while HBase is unreachable (spool.h).
+/// Options of the spool, in which writes to some tables wait while HBase is unreachable (spool.h).
 struct SpoolOptions {
   std::string folder;
   std::vector<std::string> tables;  // tables whose puts and appends may wait
   // Maximum size of waiting writes; further writes are rejected.
   uint64_t bytes_max = uint64_t{1} << 30;
   uint64_t file_bytes = uint64_t{16} << 20;  // size of its log files; space is freed by whole files
-  bool write_on_commit = true;               // acknowledge when the kernel has the write
-  bool sync_on_commit = false;               // acknowledge when it is on disk
+  bool write_on_commit = true;  // acknowledge writes when the operating system has them
+  bool sync_on_commit = false;  // acknowledge writes when they are on disk
   int patience_ms =
       2000;            // time for a write with its repetitions before HBase counts as unreachable
   int retry_ms = 500;  // pause between two attempts to replay
   // How long the spool keeps sending rows of a table that HBase rejects permanently. In this time
   // the cause can be fixed, for example by recreating the table. Afterwards the rows are set aside.
-  // The time begins once for each kind of rejection while writes wait.
+  // For each kind of rejection, the time is measured from its first occurrence while writes wait.
   int refusal_patience_ms = 60'000;
   size_t replay_rows = 1024;  // approximate number of rows per call
   size_t replay_bytes = 1536 * 1024;
@@ -60,11 +60,12 @@ struct HbaseOptions {
       false;  // -c: Thrift's compact protocol instead of the binary one; never with kHttp
   WriteAhead write_ahead = WriteAhead::kDefault;
 
-  size_t connections = 8;  // per gateway, 1…16: some gateways do not serve a 17th connection
+  size_t connections = 8;  // per gateway, 1…16; some gateways do not accept a 17th connection
   int connect_timeout_ms = 2000;
   int send_timeout_ms = 10'000;
-  int receive_timeout_ms = 35'000;  // gateways with default settings may never answer
-  int greeting_timeout_ms = 5000;   // timeout of the first response on a connection
+  // Limit for a response, because gateways with default settings may never reply.
+  int receive_timeout_ms = 35'000;
+  int greeting_timeout_ms = 5000;  // timeout of the first response on a connection
   int idle_ms =
       50'000;  // an idle connection is not used after this time; gateways close it after 60 s
 
@@ -83,10 +84,10 @@ struct HbaseOptions {
   size_t fetch_bytes = 4 << 20;       // maximum bytes per fetch, estimated from previous rows
   int message_bytes_max = 256 << 20;  // limit for a response
 
-  /// If not set, writes fail while HBase is unreachable.
+  /// The spool. Without one, writes fail while HBase is unreachable.
   std::optional<SpoolOptions> spool;
 
-  /// Tables of points are created with one region per salt bucket.
+  /// Layout of row keys. Tables of points are created with one region per salt bucket.
   KeyLayout layout;
 };
 

@@ -15,7 +15,7 @@ using Service = wire::THBaseServiceClient;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-// A unique name of the column of a cell. Its parts cannot be confused.
+// Returns a unique name of the column of a cell. The parts of the name cannot be confused.
 Bytes NameOf(const wire::TPut& put, const wire::TColumnValue& cell) {
   Bytes name;
   AppendSized(&name, put.row);
@@ -147,7 +147,8 @@ void PutQueue::Tell(const Place& place, const Status& status) {
   --caller.unknown;
 }
 
-// Otherwise each would wait as long as the call that failed, or later overwrite newer writes.
+// Fails puts that wait. Otherwise each of them would wait as long as the call that failed, or
+// overwrite newer writes later.
 void PutQueue::FailWaiting(Lane* lane, const Status& away) {
   for (auto one = lane->waiting.begin(); one != lane->waiting.end();) {
     const Status why = away.ok() ? one->place.caller->stopped : away;
@@ -186,7 +187,7 @@ void PutQueue::SendBatch(const std::string& table, Batch* batch) noexcept {
       statuses[i] = away ? statuses[i - 1] : send_one(batch->puts[i]);
     }
   } catch (...) {
-    // Other callers wait for these statuses, too.
+    // Other callers wait for the statuses of their puts, so each put must get one.
     std::fill(statuses.begin(), statuses.end(), no_memory_);
   }
 }

@@ -41,13 +41,14 @@ class PutQueue {
 
   explicit PutQueue(Client* client) : client_(client) {}
 
-  /// Sends the puts and returns a status for each, in order. Blocks until all are known. Two puts
-  /// of one row are applied in order, whoever sent them.
+  /// Sends the puts and returns a status for each, in order. Blocks until all statuses are known.
+  /// Two puts of one row are applied in the order in which they were passed to Send, by any
+  /// callers.
   ///
-  /// If HBase is unreachable (Unavailable), all waiting puts fail with that call. If HBase is Busy,
-  /// waiting puts of the same callers fail. For tables of the spool, a put waits for calls of other
-  /// callers only for the spool's patience and then fails as Unavailable. Such a put may still be
-  /// executed later, but before any later put of its row.
+  /// If HBase is unreachable (Unavailable), all waiting puts fail with the same status. If HBase is
+  /// Busy, the waiting puts of the callers whose puts it refused fail, too. For tables of the
+  /// spool, a put waits for calls of other callers only for the spool's patience and then fails as
+  /// Unavailable. Such a put may still be executed later, but before any later put of its row.
   std::vector<Status> Send(const std::string& table, std::vector<Put> puts);
 
   /// Adds the waiting puts and the totals of batches to the statistics.
@@ -57,8 +58,9 @@ class PutQueue {
   struct Caller {
     std::vector<Status> statuses;
     size_t unknown = 0;  // number of puts whose status is not known yet
-    Status stopped;  // status of a put that HBase may accept later; no more puts of this caller are
-                     // sent
+    // Status of a put that HBase may accept later; once it is set, no more puts of this caller are
+    // sent.
+    Status stopped;
   };
   struct Place {
     std::shared_ptr<Caller>
@@ -85,14 +87,15 @@ class PutQueue {
 
   // The caller of the following functions holds mutex_.
   [[nodiscard]] bool MaySend(const Lane& lane) const;
-  /// Takes the first puts as a batch and marks their rows as being sent. If it throws on allocation
-  /// failure, it has changed nothing.
+  /// Takes the first puts as a batch and marks their rows as being sent. If it throws because
+  /// memory cannot be allocated, nothing is changed.
   Batch TakeBatch(Lane* lane) const;
   static void Tell(const Place& place, const Status& status);
-  /// If `away` is not ok, fails the waiting puts of all callers with it. If it is ok, fails the
-  /// waiting puts of callers whose remaining puts must not be sent.
+  /// If `away` is not ok, fails the waiting puts of all callers with it. If `away` is ok, fails
+  /// only the waiting puts of callers with a failed put that HBase may accept later
+  /// (Caller::stopped).
   static void FailWaiting(Lane* lane, const Status& away);
-  /// Takes a batch and sends it. Releases the lock meanwhile.
+  /// Takes a batch and sends it. Releases the lock while it sends.
   void SendFirst(const std::string& table, Lane* lane, std::unique_lock<std::mutex>& lock) noexcept;
 
   /// Sends a batch and records the status of each put.

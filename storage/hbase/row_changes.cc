@@ -21,7 +21,7 @@ bool IsDeleteNow(const CellChange& change) {
   return change.kind != Kind::kPut && !change.timestamp_ms;
 }
 
-// Of several puts of one column and time, the last one counts.
+// Keeps only the last of several puts of one column and time.
 std::vector<CellChange> LastPuts(const std::vector<CellChange>& puts) {
   const auto column = [](const CellChange& put) {
     return std::tie(put.family, put.qualifier, put.timestamp_ms);
@@ -87,7 +87,8 @@ Result<std::vector<CellChange>> SettleOrder(const std::vector<CellChange>& chang
         }
         break;
       case Kind::kDeleteVersion: {
-        // The newest version is the one that was put before in this mutation.
+        // The delete of the newest version concerns the version that an earlier change of this
+        // mutation has put.
         const bool undone = IsDeleteNow(change) && drop([&](const CellChange& earlier) {
                               return OfColumn(earlier, change) && IsPutNow(earlier);
                             });

@@ -18,11 +18,12 @@ using ColumnReader = std::function<Result<std::vector<Bytes>>(const Bytes& famil
 /// Returns changes that have, in any order, the same effect as `changes` in sequence. Changes with
 /// explicit times stay unchanged. A put after a delete of its column replaces the delete, so a
 /// family with several versions keeps the older ones. A delete of a family before a put into it
-/// becomes deletes of its existing columns. Only then `columns` is called.
+/// becomes deletes of its existing columns. `columns` is called only in this last case.
 Result<std::vector<CellChange>> SettleOrder(const std::vector<CellChange>& changes,
                                             const ColumnReader& columns);
 
-/// Whether a change deletes at the time of its arrival.
+/// Returns whether a change deletes everything that is older than its arrival, because it has no
+/// explicit time.
 bool DeletesNow(const std::vector<CellChange>& changes);
 
 }  // namespace hg::hbase

@@ -142,7 +142,8 @@ Status Spool::OpenLog() {
   ASSIGN_OR_RETURN(const lsm::LogRecovery recovery,
                    lsm::RecoverLog(files_, options_.folder, mark.file_number, mark.position,
                                    mark.sequence, look, lsm::AtBreak::kCut, mark.logs));
-  // What was read counts as durable from now on, so its files must exist at the next start.
+  // Records that were read count as durable from now on, so their files must exist at the next
+  // start.
   if (recovery.files != mark.logs) {
     RETURN_IF_ERROR(files_.SyncFolder(options_.folder));
     RETURN_IF_ERROR(ChangeMark([&](Mark* next) { next->logs = recovery.files; }));

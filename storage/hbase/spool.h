@@ -4,17 +4,18 @@
 //
 // The spool "holds" from the first write that it takes until it is empty again. While it holds,
 // every write of its tables is appended to it, so no write overtakes an older one. Before it stops
-// holding, it durably records that nothing is left. So records that were replayed completely are
-// never replayed over newer writes. After a kill it may replay records that HBase already has,
-// together with everything after them, in the same order.
+// holding, it durably records that nothing is left. Because of that, an old record can never be
+// replayed over a newer write that went to HBase directly. After the process was killed, the spool
+// may replay records that HBase already has. It then also replays all later records, in the same
+// order.
 //
 // Rows that HBase rejects permanently do not block later ones: they are set aside as text. If HBase
 // rejects some rows of a call temporarily, only these are sent again, in smaller and smaller
-// batches, until the rejected row is known. All later writes wait, also those of other regions. The
-// order of writes per row would not require this. But the log is freed from its front, so skipping
-// a row would mean keeping its writes elsewhere and knowing after a kill which writes are newer.
-// Writes are still acknowledged until the spool is full. hbase.spool.stuck and a log line tell
-// operators about the region.
+// batches, until the rejected row is known. All later writes wait, also those of other regions.
+// Writes of other rows could be sent without changing the order of writes within a row. But the log
+// is freed from its front, so the writes of a skipped row would have to be kept elsewhere, and
+// after a kill it would not be known which writes are newer. Writes are still acknowledged until
+// the spool is full. hbase.spool.stuck and a log line tell operators that a region rejects writes.
 //
 // After a failed sync, or after an allocation failure, everything not known to be on disk is
 // written again, to new files. These are synced before they replace the old ones, and then the log
@@ -51,17 +52,18 @@ namespace hg::hbase {
 /// Thread-safe.
 class Spool {
  public:
-  /// Writes the rows of a record and returns a status for each. Blocks. Called again with the rows
-  /// that failed. If a row fails as Unavailable or Busy, no later row with its key may be written.
+  /// Writes the rows of a record and returns a status for each. Blocks. The spool calls it again
+  /// with the rows that failed. If a row fails as Unavailable or Busy, no later row with its key
+  /// may be written.
   using Send = std::function<std::vector<Status>(const SpoolRecord&)>;
 
-  /// Opens the spool, which holds at once if any writes are left. Busy: another process uses the
+  /// Opens the spool. If it contains writes, it holds at once. Busy: another process uses the
   /// folder. Corruption: a file is damaged; the message names it. `files` and `clock` must outlive
-  /// it.
+  /// the spool.
   static Result<std::unique_ptr<Spool>> Open(FileSystem& files, SpoolOptions options,
                                              const Clock& clock);
-  /// Whether the folder has waiting writes, or damaged files that may have held some. Changes
-  /// nothing, and works while another process uses the folder.
+  /// Returns whether the folder has waiting writes, or damaged files that may have held some.
+  /// Changes nothing, and works while another process uses the folder.
   static Result<bool> Waits(FileSystem& files, const std::string& folder);
   /// Calls Stop.
   ~Spool();
@@ -72,15 +74,16 @@ class Spool {
   /// Idempotent.
   Status Stop();
 
-  /// Whether writes to the table come here while HBase is unreachable.
+  /// Returns whether writes to the table go to the spool while HBase is unreachable.
   [[nodiscard]] bool Takes(const std::string& table) const;
-  /// Whether writes must come here, because older ones wait.
+  /// Returns whether writes must go to the spool, because older writes wait in it.
   [[nodiscard]] bool holding() const;
-  /// Takes a write. Blocks until the log has it at the level of the options. The spool holds from
-  /// this call on. Busy: the spool is full. Unavailable: its disk fails, and it is unknown whether
-  /// the write is kept. Once the disk works again, the same write is accepted.
+  /// Adds a write to the spool. Blocks until the log has it at the durability of the options. The
+  /// spool holds from this call on. Busy: the spool is full. Unavailable: the disk of the spool
+  /// fails, and it is unknown whether the write is kept. Once the disk works again, the caller may
+  /// repeat the write.
   Status Hold(SpoolRecord record);
-  /// Whether Hold would accept a small write now; the errors are those of Hold. Changes nothing and
+  /// Returns the error that Hold would return for a small write now, or ok. Changes nothing and
   /// does not block.
   [[nodiscard]] Status Room() const;
   /// Blocks until all accepted writes survive a power failure.
@@ -95,46 +98,50 @@ class Spool {
     uint64_t file_number = 1;
     lsm::LogPosition position = 0;   // position at which that file begins
     uint64_t sequence = 0;           // sequence number of the last record before it
-    std::vector<lsm::LogFile> logs;  // from file_number on, those that must exist; ascending
+    std::vector<lsm::LogFile> logs;  // log files that must exist, from file_number on; ascending
   };
 
   Spool(FileSystem& files, SpoolOptions options, const Clock& clock);
   Status Recover();
-  /// Returns Busy if the spool would exceed its maximum size with this many more bytes. Requires
-  /// mutex_.
+  /// Returns Busy if the spool would exceed its maximum size with `bytes` more bytes. The caller
+  /// must hold mutex_.
   [[nodiscard]] Status RoomFor(uint64_t bytes) const;
   /// Reads the remaining records and opens a log that continues after them.
   Status OpenLog();
-  /// Opens a new log in place of one that failed permanently. Otherwise does nothing.
+  /// Opens a new log in place of one that failed permanently. If the log has not failed, does
+  /// nothing.
   Status RebuildLog();
   [[nodiscard]] std::shared_ptr<lsm::Log> CurrentLog() const;
   Result<Mark> ReadMark() const;
   [[nodiscard]] Mark CurrentMark() const;
-  /// Applies the change and makes the result durable. After a failure the mark is as before.
+  /// Changes the mark (the content of the file REPLAYED) and makes it durable. After a failure the
+  /// mark is as before.
   Status ChangeMark(const std::function<void(Mark*)>& change);
 
   void ReplayLoop();
-  /// Replays what was taken so far. Stops holding if nothing was added meanwhile.
+  /// Replays all writes that the spool has accepted so far. If no write was added meanwhile, the
+  /// spool then stops holding.
   Status ReplayTaken();
-  /// Returns the log files with smaller numbers, from the mark on. Files without records are left
-  /// out.
+  /// Returns the log files with numbers below the argument, beginning with the file of the mark.
+  /// Files without records are left out.
   struct LogFile {
     std::string path;
     uint64_t number;
     lsm::LogPosition start;
   };
   Result<std::vector<LogFile>> FilesBefore(uint64_t number) const;
-  /// Replays a file whose records must reach `end`. Corruption: they do not, and nothing was sent.
+  /// Replays a log file. `end` is the position up to which it must have records. If it does not,
+  /// returns Corruption and sends nothing.
   Status ReplayFile(const LogFile& file, lsm::LogPosition end);
-  /// Sends a record until HBase has accepted or permanently rejected each row. Then everything
-  /// before `end` is done. Unavailable: the spool is stopping.
+  /// Sends a record until HBase has accepted or permanently rejected each row. Then records that
+  /// all writes before `end` are replayed. Unavailable: the spool is stopping.
   Status SendPatiently(SpoolRecord record, lsm::LogPosition end);
   /// Sends up to `*count` of the remaining rows once. Removes finished rows from `left`, adds
-  /// rejected rows to `refused`, and sets `*count` for the next attempt. Returns why some of them
-  /// remain.
+  /// rejected rows to `refused`, and sets `*count` for the next attempt. Returns the reason why
+  /// rows remain, or ok.
   Status SendSome(const SpoolRecord& of, std::vector<RowMutation>* left, size_t* count,
                   std::vector<RefusedRow>* refused);
-  /// Whether a row rejected with this status is not sent again.
+  /// Returns whether a row that HBase rejected with this status is not sent again.
   bool GivesUp(const std::string& table, const Status& refused);
   Status SetAside(const SpoolRecord& record, const std::vector<RefusedRow>& rows,
                   lsm::LogPosition end);
@@ -148,12 +155,13 @@ class Spool {
   std::unique_ptr<FileLock> lock_;
   Send send_;  // set before the thread starts
 
-  // Held while the file REPLAYED is written. The replay thread and the log's thread change the
-  // mark.
+  // Guards the mark. It is held while the file REPLAYED is written, because the replay thread and
+  // the log's thread both change the mark.
   mutable Mutex mark_mutex_;
   Mark mark_ GUARDED_BY(mark_mutex_);
 
-  // Used only by the replay thread once it runs. Filled only while holding_ is set.
+  // Since when each table has rejected rows with a status. Only the replay thread uses it once that
+  // thread runs. Filled only while holding_ is set.
   std::map<std::pair<std::string, StatusCode>, int64_t> refused_since_ms_;
 
   mutable std::mutex mutex_;
@@ -163,14 +171,16 @@ class Spool {
   bool log_failed_ = false;        // a write was rejected because log_ failed
   bool holding_ = false;
   bool stopping_ = false;
-  uint64_t sequence_ = 0;          // sequence number of the last record taken
+  uint64_t sequence_ = 0;          // sequence number of the last record that was accepted
   lsm::LogPosition replayed_ = 0;  // everything before this position is in HBase
-  // Without bytes, times and failure, which are computed when somebody reads the statistics.
+  // The members bytes, times and failure are not kept here; they are computed when the statistics
+  // are read.
   SpoolStats stats_;
-  Status failure_;              // failure of the last attempt to replay
-  int64_t stuck_since_ms_ = 0;  // since when HBase rejects the first row; 0: it does not
-  int64_t oldest_ms_ = 0;       // time of the oldest remaining write, while the spool holds
-  int64_t rate_since_ms_ = 0;   // start of the interval for the replay rate
+  Status failure_;  // failure of the last attempt to replay
+  // Since when HBase rejects the first row; 0: HBase does not reject it.
+  int64_t stuck_since_ms_ = 0;
+  int64_t oldest_ms_ = 0;      // time of the oldest waiting write; valid while the spool holds
+  int64_t rate_since_ms_ = 0;  // start of the interval for the replay rate
   uint64_t rate_rows_ = 0;
 
   std::thread replayer_;

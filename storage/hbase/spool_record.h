@@ -1,5 +1,6 @@
 #pragma once
-// The records in the log of the spool: one for each call of a writer. Pure functions.
+// The records in the log of the spool. Each record has the rows of one call of a writer. Pure
+// functions.
 
 #include <string>
 #include <vector>
@@ -14,7 +15,7 @@ struct SpoolRecord {
     kAppend = 2,  // one row with one change, whose value is appended to its column
   };
   Kind kind = Kind::kPuts;
-  int64_t taken_ms = 0;  // when it was taken
+  int64_t taken_ms = 0;  // time at which the spool accepted the write
   std::string table;
   std::vector<RowMutation> rows;
 

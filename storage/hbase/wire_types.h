@@ -13,14 +13,16 @@
 
 namespace hg::hbase {
 
-/// A missing row becomes a row without cells and key.
+/// Converts a row. A missing row becomes a row without cells and key.
 Row ReadRow(wire::TResult result);
 
-/// Returns the selected columns (family and qualifier); none = all.
+/// Returns the selected columns (family and qualifier). If it returns none, all columns are
+/// selected.
 std::vector<wire::TColumn> ChosenColumns(const CellSelection& wanted);
-/// Sets the selected range of times, from the epoch on. Returns false if the range is empty.
+/// Sets *range to the selected range of times, from the epoch on. Returns false if the range is
+/// empty.
 bool ChosenTimes(const CellSelection& wanted, wire::TTimeRange* range);
-/// Whether all times are selected.
+/// Returns whether all times are selected.
 bool AllTimes(const CellSelection& wanted);
 
 wire::TDurability::type DurabilityOf(WriteAhead write_ahead);
@@ -35,13 +37,13 @@ bool WritePut(const RowMutation& row, wire::TDurability::type durability, wire::
 Bytes TtlBytes(int64_t ttl_ms);
 inline constexpr const char* kTtlAttribute = "_ttl";
 
-/// `name` is "table" or "namespace:table".
+/// Converts a table name. `name` is "table" or "namespace:table".
 wire::TTableName WriteTableName(const std::string& name);
 std::string ReadTableName(const wire::TTableName& name);
 /// Converts the descriptor without its splits.
 wire::TTableDescriptor WriteDescriptor(const TableDescriptor& table);
-/// Deleted cells that HBase keeps until their TTL count as kept. Bloom filters other than ROW are
-/// read as ROW.
+/// Converts a descriptor. Every setting of HBase that keeps deleted cells becomes "kept", also the
+/// one that keeps them until their TTL. Bloom filters other than ROW are read as ROW.
 TableDescriptor ReadDescriptor(const wire::TTableDescriptor& table);
 
 }  // namespace hg::hbase

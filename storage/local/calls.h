@@ -1,10 +1,10 @@
 #pragma once
 // The protocol between client (local_client.h) and server (local_server.h). A connection begins
-// with a greeting: kProtocol and the client's KeyLayout, or no layout if it uses no cells. The
-// response is a Status. Then requests and responses alternate. A request is a Call with its
-// arguments. A response is a Status and, if that is ok, the result. The response to a backup has
-// several frames: true with the progress, and finally false with the result. A connection has at
-// most one open scan.
+// with a greeting of the client: kProtocol and its KeyLayout. A client that does not access cells
+// sends no layout. The server replies with a Status. Then requests and responses alternate. A
+// request is a Call with its arguments. A response is a Status and, if that is ok, the result. The
+// response to a backup has several frames: true with the progress, and finally false with the
+// result. A connection has at most one open scan.
 
 #include <cstdint>
 #include <string_view>
@@ -13,11 +13,11 @@
 
 namespace hg::local {
 
-/// The socket in the folder of the store; mode 0600.
+/// File name of the socket in the folder of the store. Its mode is 0600.
 inline constexpr std::string_view kSocketName = "SOCKET";
 
-/// Version of the protocol. It must be raised with each change of a packed structure or a call.
-/// Other versions are rejected.
+/// Version of the protocol. It must be raised with each change of a packed structure or a call. The
+/// server rejects clients with another version.
 inline constexpr uint64_t kProtocol = 2;
 
 /// Maximum size of a greeting in bytes. A larger one is an error and ends the connection.
@@ -25,9 +25,10 @@ inline constexpr uint32_t kGreetingBytesMax = 1024;
 /// Maximum size of a request in bytes. It is this large because a value has at most 10 MiB and
 /// tools send hundreds of rows at once.
 inline constexpr uint32_t kRequestBytesMax = uint32_t{256} << 20;
-/// Maximum size of a response in bytes. Clients request less than this, except for one large row.
+/// Maximum size of a response in bytes. Responses are smaller than this, unless a single row is
+/// larger.
 inline constexpr uint32_t kAnswerBytesMax = uint32_t{1} << 30;
-/// A fetch of a scan ends with the row that reaches this many bytes.
+/// Number of bytes after which a fetch of a scan ends. The fetch includes the row that reaches it.
 inline constexpr size_t kFetchBytes = size_t{4} << 20;
 
 enum class Call : uint8_t {

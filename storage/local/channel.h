@@ -36,10 +36,10 @@ class Channel {
   /// Sends a frame of less than 4 GiB. Blocks until the other side has received most of it. Returns
   /// Unavailable if the other side is gone.
   Status Send(ByteView frame);
-  /// Returns Unavailable if the other side is gone, and Corruption if the frame is longer than
-  /// `bytes_max`.
+  /// Receives a frame. Returns Unavailable if the other side is gone, and Corruption if the frame
+  /// is longer than `bytes_max`.
   Result<Bytes> Receive(uint32_t bytes_max);
-  /// Ends both directions, so that blocked calls return. Any thread may call it.
+  /// Ends both directions of the connection, so that blocked calls return. Any thread may call it.
   void Shut() const;
   [[nodiscard]] int fd() const { return socket_.fd(); }
 
@@ -51,9 +51,10 @@ class Channel {
 };
 
 /// Listens at kSocketName in the folder, for the current user only. Replaces an existing socket
-/// file: the caller holds the lock of the folder.
+/// file, which cannot be in use, because the caller must hold the lock of the folder.
 Result<Descriptor> Listen(const std::string& folder);
-/// Returns NotFound if there is no socket or no process listens.
+/// Connects to the socket in the folder. Returns NotFound if there is no socket or no process
+/// listens.
 Result<Channel> Connect(const std::string& folder);
 
 }  // namespace hg::local

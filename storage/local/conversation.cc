@@ -13,8 +13,8 @@ Bytes Packed(const T&... values) {
   return Packer().Put(values...).Take();
 }
 
-/// Whether the mutation only adds a column that was absent. Such a change hides or replaces nothing
-/// that other code may have cached.
+/// Returns whether the mutation only adds a column that was absent. Such a change hides or replaces
+/// nothing that other code may have cached.
 bool OnlyAdds(const Expected& expected, const RowMutation& row) {
   return !expected && std::all_of(row.changes.begin(), row.changes.end(), [](const auto& change) {
     return change.kind == CellChange::Kind::kPut;
@@ -144,7 +144,7 @@ std::optional<Bytes> Conversation::OfName(Unpacker* in, T (Store::*call)(const s
   return Packed((store_().*call)(table));
 }
 
-// Rows may have changed before the store threw.
+// The rows are reported even if the store threw, because they may have changed before that.
 template <typename Work>
 auto Conversation::Changing(const std::string& table, const std::vector<RowMutation>& rows,
                             const Work& work) {

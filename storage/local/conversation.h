@@ -25,8 +25,8 @@ class Conversation {
   void Run();
 
  private:
-  /// Returns the response to a frame. Returns none if the frame cannot be read and the connection
-  /// must end.
+  /// Returns the response to a frame. If the frame cannot be read, returns nullopt, and the
+  /// connection must end.
   std::optional<Bytes> Answer(ByteView frame);
   std::optional<Bytes> Greet(Unpacker* in);
   std::optional<Bytes> OfTable(Unpacker* in, Status (Store::*call)(const TableDescriptor&));
@@ -59,7 +59,7 @@ class Conversation {
   const LocalServerOptions& options_;
   Channel& channel_;
   bool greeted_ = false;
-  bool with_cells_ = false;  // the client has sent its layout
+  bool with_cells_ = false;  // whether the client has sent its layout
   std::unique_ptr<ScanCursor> cursor_;
 };
 

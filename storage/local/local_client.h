@@ -24,7 +24,7 @@ class LocalClient {
   /// Sends a request and returns the response, or its first frame. Unavailable: the daemon is gone,
   /// and the request may have been executed. InvalidArgument: the request is too large.
   Result<Bytes> Ask(const Bytes& request);
-  /// Returns the next frame of a response with several frames.
+  /// Receives the next frame of a response with several frames.
   Result<Bytes> More();
 
  private:
@@ -42,7 +42,7 @@ Bytes Request(Call call, const T&... arguments) {
 
 inline Status Garbled() { return Status::Corruption("the daemon's response cannot be read"); }
 
-/// Reads a response that is a Status and, if that is ok, these values.
+/// Reads a response, which is a Status and, if the Status is ok, these values.
 template <typename... T>
 Status ReadAnswer(const Result<Bytes>& answer, T*... values) {
   if (!answer.ok()) return answer.status();

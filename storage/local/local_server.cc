@@ -12,7 +12,7 @@
 namespace hg::local {
 namespace {
 
-/// Returns the user of the connected process, or none if the system does not say.
+/// Returns the user of the connected process, or nullopt if the system does not know.
 std::optional<unsigned> UserOf(int socket) {
   ucred peer{};
   socklen_t length = sizeof(peer);
@@ -73,7 +73,8 @@ bool LocalServer::Stopping() {
   return stopping_;
 }
 
-/// Returns false if the connection cannot be served now, for example because there are too many.
+/// Accepts a connection. Returns false if it cannot be served now, for example because there are
+/// too many.
 bool LocalServer::Admit(Channel channel) {
   const std::optional<unsigned> user = UserOf(channel.fd());
   if (!user || !options_.lets_in(*user)) return true;
@@ -90,7 +91,7 @@ bool LocalServer::Admit(Channel channel) {
   return true;
 }
 
-/// Requires mutex_.
+/// The caller must hold mutex_.
 void LocalServer::JoinDone() {
   for (auto it = peers_.begin(); it != peers_.end();) {
     const auto peer = it++;
@@ -104,7 +105,7 @@ void LocalServer::Serve(Peer* peer) {
   try {
     Conversation(store_, options_, &peer->channel).Run();
   } catch (const std::exception&) {
-    // An allocation failure ends the connection.
+    // If memory cannot be allocated, the connection ends.
   }
   peer->channel.Shut();
   const std::lock_guard lock(mutex_);

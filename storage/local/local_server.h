@@ -20,7 +20,7 @@
 
 namespace hg::local {
 
-/// Whether `user` is the user of this process or root.
+/// Returns whether `user` is the user of this process or root.
 bool IsOwnUserOrRoot(unsigned user);
 
 struct LocalServerOptions {
@@ -29,13 +29,14 @@ struct LocalServerOptions {
   /// Copies and checks the files of the store. Null if the store has no files.
   Maintenance* maintenance = nullptr;
   /// Called on the thread of the connection after rows of a table may have changed, except by a
-  /// conditional put of absent columns. A row without changes means that it was deleted. A row
-  /// without a key means all rows. May be empty.
+  /// conditional put of absent columns. A row without changes was deleted. A row without a key
+  /// stands for all rows. The function may be empty.
   std::function<void(const std::string& table, const std::vector<RowMutation>& rows)> changed = {};
   size_t connections_max = 64;  // further connections are closed at once
   size_t answer_bytes_max = kAnswerBytesMax;
-  /// Whether processes of that user may connect. The mode of the socket file says the same; this
-  /// check also covers sockets that were passed to another user. Called on the acceptor thread.
+  /// Returns whether processes of that user may connect. The mode of the socket file allows only
+  /// the same user and root; this check also covers a socket that was passed to another user.
+  /// Called on the acceptor thread.
   std::function<bool(unsigned user)> lets_in = IsOwnUserOrRoot;
 };
 

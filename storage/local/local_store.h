@@ -1,7 +1,7 @@
 #pragma once
 // The cell store of a daemon on this machine (local_server.h). Each call runs in the store of the
-// daemon. Additional errors: Unavailable if the daemon is gone, after which a write may have been
-// executed, and LimitExceeded if a response would be too large.
+// daemon. In addition to the errors of Store, each call may return Unavailable if the daemon is
+// gone (a write may have been executed then), and LimitExceeded if a response would be too large.
 
 #include <memory>
 #include <mutex>
@@ -17,7 +17,7 @@ namespace hg::local {
 /// Thread-safe: concurrent calls use separate connections.
 class LocalStore : public Store {
  public:
-  /// Fails like LocalClient::Connect.
+  /// Connects to the daemon that uses the folder. Fails like LocalClient::Connect.
   static Result<std::unique_ptr<LocalStore>> Connect(const std::string& folder,
                                                      const KeyLayout& layout);
 
@@ -62,10 +62,10 @@ class LocalStore : public Store {
   LocalStore(std::string folder, const KeyLayout& layout)
       : folder_(std::move(folder)), layout_(layout) {}
 
-  /// Returns an unused connection.
+  /// Returns an idle connection, or a new one if none is idle.
   Result<LocalClient> Take();
   void GiveBack(LocalClient daemon);
-  /// Sends the request on any connection.
+  /// Sends the request on an idle or new connection and returns the response.
   Result<Bytes> Ask(const Bytes& request);
   template <typename... T>
   Status AskStatus(Call call, const T&... arguments);

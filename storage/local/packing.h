@@ -1,7 +1,7 @@
 #pragma once
-// Serializes the types of the cell store and of maintenance: field by field, numbers as varints,
-// bytes with their length. Both sides must have the same version, which the greeting checks
-// (calls.h).
+// Serializes the types of the cell store and of maintenance. It writes each field; numbers become
+// varints, and bytes are preceded by their length. The data has no field names, so client and
+// server must have the same version, which the greeting checks (calls.h).
 
 #include <bit>
 #include <concepts>
@@ -21,7 +21,8 @@ namespace hg::local {
 template <typename T, typename U>
 concept Is = std::same_as<std::remove_const_t<T>, U>;
 
-// For each structure: its fields, in the order in which they are packed and unpacked.
+// Returns the fields of a structure in the order in which they are packed and unpacked. There is
+// one overload for each structure.
 template <Is<Cell> T>
 auto Fields(T& v) {
   return std::tie(v.family, v.qualifier, v.value, v.timestamp_ms);
@@ -107,7 +108,8 @@ auto Fields(T& v) {
   return std::tie(v.done, v.lost);
 }
 
-// For each enumeration: its greatest valid value. Unpacking rejects greater values.
+// The greatest valid value of an enumeration. Unpacking rejects greater values. There is one
+// specialization for each enumeration.
 template <typename T>
 constexpr T kGreatest = T::kNoSuchKind;
 template <>
@@ -173,7 +175,7 @@ class Packer {
 };
 
 /// Reads values in the order in which they were written. Get returns false if the bytes end early
-/// or hold an invalid value. The variables that Get fills then have undefined values.
+/// or hold an invalid value. In that case, the variables that Get fills have unspecified values.
 class Unpacker {
  public:
   /// Maximum depth of nested structures. Only filters have children, and only few levels of them.

@@ -8,7 +8,7 @@ namespace {
 // HBase's shares for single, multi and in-memory blocks, and the fill level after an eviction.
 constexpr std::array<double, 3> kShares = {0.25, 0.50, 0.25};
 constexpr double kAfterEviction = 0.95;
-// Larger blocks are not cached, because one of them would evict too many others.
+// Maximum bytes of a block that is cached. One larger block would evict too many others.
 constexpr size_t kBlockBytesMax = 16 << 20;
 // A shard must hold at least tens of blocks. Otherwise an uneven distribution of hashes would make
 // it useless.

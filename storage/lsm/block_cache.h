@@ -1,9 +1,9 @@
 #pragma once
-// A cache of file blocks, verified and decompressed (region-store.md F3, like HBase's
-// LruBlockCache). A block enters as `single` and becomes `multi` when it is read again. Families
-// with IN_MEMORY have a class of their own. Each class has a share of the capacity, and eviction
-// takes blocks from classes that exceed their share. So a long scan fills `single` but cannot evict
-// blocks that are read repeatedly.
+// A cache of verified and decompressed blocks of files (region-store.md F3, like HBase's
+// LruBlockCache). A block enters as `single` and becomes `multi` when it is read again. Blocks of
+// families with IN_MEMORY form the third class. Each class has a share of the capacity, and blocks
+// are evicted from classes that exceed their share. So a long scan fills the class `single` but
+// cannot evict blocks that are read repeatedly.
 
 #include <array>
 #include <atomic>
@@ -25,8 +25,9 @@ struct BlockCacheStats {
   uint64_t evicted = 0;  // number of evicted blocks
 };
 
-/// Thread-safe. The cache is divided into shards with a lock each, held for one look-up. So readers
-/// of different blocks rarely contend, and none waits for the disk or for decompression.
+/// Thread-safe. The cache is divided into shards. Each shard has a lock, which is held for one
+/// look-up only. So readers of different blocks rarely wait for each other, and no reader waits for
+/// the disk or for decompression.
 class BlockCache {
  public:
   /// The cache never holds more than this many bytes. 0 means that it keeps nothing.
@@ -35,7 +36,7 @@ class BlockCache {
   /// Returns a new number for a file. Numbers are never reused.
   uint64_t NewFile() { return next_file_.fetch_add(1, std::memory_order_relaxed); }
 
-  /// Returns null if the block is not cached.
+  /// Returns the block, or null if it is not cached.
   std::shared_ptr<const Bytes> Find(uint64_t file, size_t block);
   /// Adds the block if it is not present, and evicts others if necessary.
   void Insert(uint64_t file, size_t block, std::shared_ptr<const Bytes> bytes, bool in_memory);
@@ -69,8 +70,8 @@ class BlockCache {
   };
 
   Shard& ShardOf(const Key& key) { return shards_[(HashKey()(key) >> 32) % shards_.size()]; }
-  // The caller of these functions holds the shard's lock. They move removed entries to `gone`,
-  // which the caller frees after it has released the lock.
+  // The caller of these functions holds the shard's lock. They move removed entries to `gone`. The
+  // caller frees these after it has released the lock.
   void Evict(Shard& shard, Entries* gone);
   static void Remove(Shard& shard, Entries::iterator entry, Entries* gone);
 

@@ -26,10 +26,11 @@ constexpr size_t kZstdBlockMax = 64 << 20;
 constexpr int kZstdLevel = 3;
 constexpr size_t kMagicBytes = 8;
 constexpr size_t kCrcBytes = 4;
-// filter offset, filter size, first and last time, filter crc, packing, crc of the blocks' crcs
+// The fields are: filter offset, filter size, first and last time, filter crc, packing, crc of the
+// blocks' crcs.
 constexpr size_t kTrailerHeadBytes = 8 + 8 + 8 + 8 + 4 + 1 + kCrcBytes;
-// kTrailerHeadBytes, then: index offset, index size, entries, index crc, crc of the preceding
-// trailer, magic
+// The fields after kTrailerHeadBytes are: index offset, index size, entries, index crc, crc of the
+// preceding trailer, magic.
 constexpr size_t kTrailerBytes = kTrailerHeadBytes + 8 + 8 + 8 + 4 + 4 + kMagicBytes;
 
 // Packed and compressed blocks cost readers time, so they must save at least this share of a block
@@ -85,8 +86,9 @@ bool TakeEntry(ByteView* in, Bytes* key, ByteView* value) {
 // the next entry. At the end are the number of keys and the end of the entries. All numbers are
 // u32.
 
-constexpr size_t kPlaceEvery = 1024;          // bytes of entries between two places
-constexpr size_t kPlacedBytesMax = 1U << 30;  // of entries; larger blocks have no places
+constexpr size_t kPlaceEvery = 1024;  // bytes of entries between two places
+// Maximum bytes of entries; larger blocks have no places.
+constexpr size_t kPlacedBytesMax = 1U << 30;
 constexpr size_t kPlaceBytes = 8, kPlacesEndBytes = 8;
 
 uint32_t LittleAt(ByteView bytes, size_t at) {
@@ -132,7 +134,7 @@ class PlacedBlock {
   size_t count_, entries_, index_;
 };
 
-// If the entries are damaged, places exist only before the damage.
+// Appends places to the entries. If the entries are damaged, places exist only before the damage.
 Bytes WithPlaces(ByteView entries) {
   Bytes keys, index;
   uint32_t count = 0;
@@ -217,7 +219,7 @@ bool BlockFileWriter::PackBlock() {
          writing_.packer->Unpack(ByteView(packed_).substr(1), &back) && back == block_;
 }
 
-// Returns false if the block should not be compressed, or compression saves too little.
+// Returns false if the block should not be compressed, or if compression saves too little.
 bool BlockFileWriter::CompressBlock() {
   Bytes compressed;
   if (writing_.packing == Packing::kSnappy) {
@@ -336,7 +338,7 @@ Status BlockFile::Load() {
     const std::string what = "blocks packed by the unknown method " + std::to_string(packing);
     return Damaged(trailer_offset, what.c_str());
   }
-  // Not verified here: it exists so that the trailer's checksum covers all blocks.
+  // This checksum is not verified. It exists so that the trailer's checksum covers all blocks.
   (void)TakeLittle(&in, kCrcBytes);
   const uint64_t index_offset = TakeLittle(&in, 8);
   const uint64_t index_size = TakeLittle(&in, 8);

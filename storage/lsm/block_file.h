@@ -19,14 +19,14 @@
 
 namespace hg::lsm {
 
-/// A special encoding of blocks whose entries are of a known kind. Thread-safe.
+/// An encoding of blocks for entries of one kind, such as rows of points. Thread-safe.
 class BlockPacker {
  public:
   virtual ~BlockPacker() = default;
   /// Appends the packed form of a block's entries. Returns false if they are not of the expected
   /// kind.
   virtual bool Pack(ByteView entries, Bytes* packed) const = 0;
-  /// Replaces *entries. Returns false if the bytes are not a valid packed block.
+  /// Sets *entries to the unpacked entries. Returns false if `packed` is not a valid packed block.
   virtual bool Unpack(ByteView packed, Bytes* entries) const = 0;
 };
 
@@ -36,18 +36,20 @@ enum class Packing : uint8_t { kPlain = 0, kSnappy = 1, kByPacker = 2, kZstd = 3
 /// Options for writing a file.
 struct BlockWriting {
   const BlockPacker* packer = nullptr;  // tried first; must outlive the writer
-  Packing packing = Packing::kSnappy;  // for blocks that it does not pack: kPlain, kSnappy or kZstd
-  size_t block_bytes = 32 << 10;       // size before compression at which a block ends
-  bool bloom = false;  // write a filter: a Get of an absent key then rarely reads a block
+  // For blocks that the packer does not pack: kPlain, kSnappy or kZstd.
+  Packing packing = Packing::kSnappy;
+  size_t block_bytes = 32 << 10;  // size before compression at which a block ends
+  // Whether the file gets a filter, so that a Get of an absent key rarely reads a block.
+  bool bloom = false;
 };
 
-/// A range of times, both ends included. min_ms > max_ms: empty or unknown.
+/// A range of times that includes both ends. If min_ms > max_ms, it is empty or unknown.
 struct TimeSpan {
   int64_t min_ms = std::numeric_limits<int64_t>::max();
   int64_t max_ms = std::numeric_limits<int64_t>::min();
 
   [[nodiscard]] bool known() const { return min_ms <= max_ms; }
-  /// Whether both ranges have a time in common.
+  /// Returns whether both ranges have a time in common.
   [[nodiscard]] bool Meets(const TimeSpan& other) const {
     return min_ms <= other.max_ms && other.min_ms <= max_ms;
   }
@@ -59,15 +61,15 @@ struct TimeSpan {
 
 /// Counts the work of all readers of a store's files. Thread-safe.
 struct ReadCounters {
-  std::atomic<uint64_t> blocks{0};            // read from disk
+  std::atomic<uint64_t> blocks{0};            // blocks read from disk
   std::atomic<uint64_t> skipped_by_bloom{0};  // file accesses of gets avoided by a filter
   std::atomic<uint64_t> skipped_by_time{0};   // file accesses avoided by the time span
-  std::atomic<uint64_t> forgotten_bytes{0};   // of files dropped from the page cache
+  std::atomic<uint64_t> forgotten_bytes{0};  // bytes of files that were dropped from the page cache
 };
 
 /// Options for reading a file.
 struct BlockReading {
-  const BlockPacker* packer = nullptr;          // for packed blocks; must outlive the file
+  const BlockPacker* packer = nullptr;          // decodes packed blocks; must outlive the file
   std::shared_ptr<BlockCache> cache = {};       // null: blocks are not cached
   bool in_memory = false;                       // blocks get the cache's highest priority
   std::shared_ptr<ReadCounters> counters = {};  // null: nothing is counted
@@ -76,42 +78,46 @@ struct BlockReading {
 /// How a reader uses the block cache.
 enum class CacheUse : uint8_t {
   kKeep,  // looks up blocks, and inserts those that it reads
-  kFind,  // looks up blocks
+  kFind,  // looks up blocks, and does not insert those that it reads
   kPast,  // bypasses the cache, for readers that read once or verify the disk
 };
 
-/// Selects pieces of an entry by the parts of the value that they hold. Returns the first wanted
-/// part that is not before `part`, or nullopt if there is none.
+/// A function that selects pieces of an entry. Each piece has some parts of the entry's value, in
+/// order. The function returns the first wanted part that is not before `part`, or nullopt if there
+/// is none.
 using PieceChoice = std::function<std::optional<Bytes>(ByteView part)>;
 
 /// One thread at a time. Add entries in ascending key order, then call Finish. Without Finish the
 /// file is unusable.
 class BlockFileWriter {
  public:
-  /// A reader of the file needs the same packer.
+  /// Creates the file. Readers of the file need the same packer.
   static Result<std::unique_ptr<BlockFileWriter>> Create(FileSystem& files, const std::string& path,
                                                          const BlockWriting& writing = {});
   ~BlockFileWriter();
 
   Status Add(ByteView key, ByteView value);
-  /// Adds another piece to the value of the last entry, in its own block, so that readers can
-  /// select pieces (BlockFile::VisitPieces). `first` is the first part of the value in this piece,
-  /// in an order that the caller defines. It must not be empty. Within an entry it must not
-  /// descend.
+  /// Adds a further piece to the value of the last entry. The piece gets its own block, so that
+  /// readers can select pieces (BlockFile::VisitPieces). `first` names the first part of the value
+  /// in this piece and must not be empty. The caller defines the order of these names. The pieces
+  /// of an entry must be added in this order.
   Status AddPiece(ByteView first, ByteView value);
-  /// Extends the file's time span. Without any call, the file has no known time span.
+  /// Extends the file's time span so that it includes this time. Without any call, the time span of
+  /// the file is unknown.
   void AddTime(int64_t time_ms) { times_.Add(time_ms); }
   /// Writes the rest of the file and syncs it, but not its folder.
   Status Finish();
   [[nodiscard]] uint64_t entries() const { return entries_; }
   [[nodiscard]] uint64_t bytes() const { return offset_; }
-  /// See BlockFile::trailer_crc. Valid after Finish.
+  /// Returns BlockFile::trailer_crc of the file. Valid after Finish.
   [[nodiscard]] uint32_t trailer_crc() const { return trailer_crc_; }
 
  private:
   struct BlockEntry {
     Bytes first_key;
-    Bytes first_part;  // not empty: the block is a further piece of the entry with this key
+    // If not empty: the block is a further piece of the entry with this key, and begins with this
+    // part.
+    Bytes first_part;
     uint64_t offset;
     uint64_t size;
   };
@@ -138,20 +144,21 @@ class BlockFileWriter {
   std::vector<BlockEntry> index_;
 };
 
-/// Immutable and thread-safe. Index and filter are kept in memory.
+/// An open block file. Immutable and thread-safe. Index and filter are in memory as long as the
+/// object lives.
 class BlockFile {
  public:
   static Result<std::shared_ptr<const BlockFile>> Open(FileSystem& files, const std::string& path,
                                                        const BlockReading& reading = {});
   ~BlockFile();
 
-  // Reads of entries fail with Busy if they would read the disk and `context` may not wait. nullptr
-  // means that they may wait. Get and Find return the first piece of an entry that has several
-  // pieces.
+  // Reads of entries fail with Busy if they would read the disk and `context` may not wait
+  // (RequestContext::MayWait). nullptr means that they may wait. If an entry has several pieces,
+  // Get and Find return the first one.
 
-  /// Returns false if there is no such entry.
+  /// Copies the value of the entry to *value. Returns false if there is no such entry.
   Result<bool> Get(ByteView key, Bytes* value, RequestContext* context = nullptr) const;
-  /// Like Get, without a copy: `value` points into `block`.
+  /// Like Get, but copies nothing: `value` points into `block`.
   Result<bool> Find(ByteView key, std::shared_ptr<const Bytes>* block, ByteView* value,
                     RequestContext* context = nullptr) const;
   /// Visits the first piece of an entry and the selected other pieces, in order, and reads no other
@@ -162,26 +169,28 @@ class BlockFile {
   [[nodiscard]] uint64_t entries() const { return entries_; }
   [[nodiscard]] const TimeSpan& times() const { return times_; }
   [[nodiscard]] uint64_t bytes() const { return bytes_; }
-  /// Memory of index and filter, in bytes.
+  /// Returns the memory of index and filter, in bytes.
   [[nodiscard]] uint64_t memory_bytes() const { return memory_bytes_; }
-  /// The checksum of the trailer, which contains checksums of all other parts of the file. Two
-  /// files with the same checksum and length have the same content.
+  /// Returns the checksum of the trailer, which contains checksums of all other parts of the file.
+  /// Two files with the same checksum and length have the same content.
   [[nodiscard]] uint32_t trailer_crc() const { return trailer_crc_; }
-  /// The first keys of the blocks in order, each key once.
+  /// Returns the first keys of the blocks in order, each key once.
   [[nodiscard]] std::vector<Bytes> FirstKeys() const;
   [[nodiscard]] size_t blocks() const { return index_.size(); }
-  /// Whether the block holds only a further piece of the previous block's last entry.
+  /// `continues` returns whether the block holds only a further piece of the previous block's last
+  /// entry.
   [[nodiscard]] bool continues(size_t block) const { return !index_[block].first_part.empty(); }
   [[nodiscard]] const Bytes& first_key(size_t block) const { return index_[block].first_key; }
   /// Visits the entries of one block, read from disk, in order. An error of `visit` ends the call.
   /// Corruption names file and offset.
   Status ReadEntries(size_t block,
                      const std::function<Status(ByteView key, ByteView value)>& visit) const;
-  /// Reads and verifies every block. Corruption names file and offset.
+  /// Reads and verifies every block of the file. The message of Corruption has file and offset.
   static Status Check(const std::shared_ptr<const BlockFile>& file);
-  /// Whether the file may hold content of these times. If not, the avoided access is counted.
+  /// Returns whether the file may hold content of these times. If it returns false, it counts an
+  /// avoided access.
   [[nodiscard]] bool MayHoldTime(const TimeSpan& times) const;
-  /// Asks the page cache to drop the file (region-store.md F6).
+  /// Advises the operating system to drop the file from its page cache (region-store.md F6).
   void ForgetCached() const;
   [[nodiscard]] Status Damaged(uint64_t offset, const char* what) const;
 
@@ -189,7 +198,9 @@ class BlockFile {
   friend class BlockFileScan;
   struct BlockEntry {
     Bytes first_key;
-    Bytes first_part;  // not empty: the block is a further piece of the entry with this key
+    // If not empty: the block is a further piece of the entry with this key, and begins with this
+    // part.
+    Bytes first_part;
     uint64_t offset;
     uint64_t size;
   };
@@ -206,18 +217,19 @@ class BlockFile {
                                                  RequestContext* context) const;
   Status ReadFromDisk(size_t i, Bytes* block) const;
   Status Unpack(uint64_t offset, Packing packing, ByteView stored, Bytes* block) const;
-  /// The block in which the entry with the key begins. If there is none, a block before the first
-  /// entry with a greater key, or the first block.
+  /// Returns the block in which the entry with the key begins. If there is no such entry, returns a
+  /// block that is not behind the first entry with a greater key.
   [[nodiscard]] size_t BlockOf(ByteView key) const;
-  /// The block behind the last piece of the entry. `block` is one of its further pieces, or the
-  /// block behind the entry.
+  /// Returns the first block behind the last piece of the entry. `block` is the block of one of its
+  /// further pieces, or the block behind the entry.
   [[nodiscard]] size_t EndOfEntry(size_t block, ByteView key) const;
-  /// The first of the entry's further pieces [block, end) that may hold a wanted part, or `end`.
+  /// Returns the first of the entry's further pieces in the blocks [block, end) that may hold a
+  /// wanted part, or `end`.
   [[nodiscard]] size_t NextWanted(size_t block, size_t end, const PieceChoice& wanted) const;
-  /// Like Find. Also sets the block's place in the index.
+  /// Like Find. Also sets *at to the place of the block in the index.
   Result<bool> FindAt(ByteView key, size_t* at, std::shared_ptr<const Bytes>* block,
                       ByteView* value, RequestContext* context) const;
-  /// Reads the block's piece of the entry with the key.
+  /// Reads the piece of the entry with the key that is in the block.
   Status ReadPiece(size_t block, ByteView key, CacheUse use, RequestContext* context,
                    std::shared_ptr<const Bytes>* bytes, ByteView* value) const;
 
@@ -234,8 +246,8 @@ class BlockFile {
   std::vector<BlockEntry> index_;
 };
 
-/// Iterates over the entries in [start, stop) ("" = no end), ascending. Keeps the file open. One
-/// thread at a time.
+/// Iterates over the entries in [start, stop) in ascending order. An empty `stop` means no end.
+/// Keeps the file open. One thread at a time.
 class BlockFileScan {
  public:
   /// Reads fail with Busy if they would read the disk and `context` may not wait. It must outlive
@@ -245,17 +257,17 @@ class BlockFileScan {
 
   /// Moves to the next entry, at its first piece. Returns false at the end.
   Result<bool> Next();
-  /// Moves to the next selected piece of the current entry and makes value() that piece. Returns
+  /// Moves to the next selected piece of the current entry, which value() then returns. Returns
   /// false if there is none.
   Result<bool> NextPiece(const PieceChoice& wanted);
-  /// Continues at the first entry ≥ start. Cheap within the current block.
+  /// Continues at the first entry ≥ start. Reads nothing if that entry is in the current block.
   void Seek(Bytes start);
-  /// The current entry. Valid until the next call of Next.
+  /// Return key and value of the current entry. They are valid until the next call of Next.
   [[nodiscard]] const Bytes& key() const { return key_; }
   [[nodiscard]] ByteView value() const { return value_; }
-  /// The block that value() points into. It keeps the value alive.
+  /// Returns the block that value() points into. Holding it keeps the value alive.
   [[nodiscard]] const std::shared_ptr<const Bytes>& block() const { return block_; }
-  /// A Corruption for the current block, to report a value that cannot be decoded.
+  /// Returns a Corruption that names the current block, to report a value that cannot be decoded.
   [[nodiscard]] Status Damaged(const char* what) const;
 
  private:

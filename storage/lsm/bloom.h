@@ -1,5 +1,5 @@
 #pragma once
-// Bloom filters: they tell which keys a file does not hold (region-store.md D20).
+// Bloom filters, with which a reader knows that a file does not hold a key (region-store.md D20).
 
 #include <cstdint>
 #include <span>
@@ -8,7 +8,8 @@
 
 namespace hg::lsm {
 
-/// Part of the file format of filters, so it must not change.
+/// Returns the hash of a key for filters. The hash is part of the file format, so it must not
+/// change.
 uint64_t BloomHash(ByteView key);
 
 /// Returns the bits of a filter for keys with these hashes: ten bits per key, of which each key

@@ -7,7 +7,8 @@
 namespace hg::lsm {
 namespace {
 
-// Single columns are found by walking over the row, and only they are copied.
+// Charges the read of an encoded row. For single columns, the whole row is searched, but only the
+// columns are copied.
 Status ChargeEncoded(ByteView row, const ColumnChoice& wanted, MemoryTally* memory) {
   if (memory == nullptr) return {};
   const uint64_t cells = CellsIn(row);
@@ -16,8 +17,9 @@ Status ChargeEncoded(ByteView row, const ColumnChoice& wanted, MemoryTally* memo
   return ChargeRow(std::min<uint64_t>(cells, wanted.qualifiers().size()), 0, memory);
 }
 
-// Larger rows are wide and are cut into pieces of kPieceBytes. A look-up of one column decodes at
-// most three pieces: the one with the column, the first and the last.
+// Maximum bytes of a row that is stored in one piece. Larger rows are wide and are cut into pieces
+// of kPieceBytes. A look-up of one column decodes at most three pieces: the one with the column,
+// the first and the last.
 constexpr size_t kWideBytes = 32 << 10;
 constexpr size_t kPieceBytes = 8 << 10;
 

@@ -1,7 +1,7 @@
 #pragma once
 // Rows of cells in a block file: the key is the row key, and the value is the encoded row
-// (FORMAT.md "Row"). A wide row is stored in pieces. Each piece is a row with some of the columns,
-// so reading one column does not read the whole row.
+// (FORMAT.md "Row"). A row with many columns (a wide row) is stored in pieces. Each piece is a row
+// with some of the columns, so a reader of one column does not read the whole row.
 
 #include <memory>
 
@@ -11,14 +11,15 @@
 
 namespace hg::lsm {
 
-/// Adds a row, in pieces if it is wide.
+/// Adds a row. If it is wide, stores it in pieces.
 Status AddRow(ByteView key, const CellRow& row, BlockFileWriter* writer);
 /// Appends the cells of the next piece to those of the previous pieces.
 void AppendPiece(CellRow piece, CellRow* row);
 
-/// Reads the selected columns. Returns false if there is no such row. `memory` is charged before
-/// the columns are copied, and a refusal ends the read; null means no limit. Fails with Busy if it
-/// would read the disk and the context of `memory` may not wait. Corruption names file and offset.
+/// Reads the selected columns of a row. Returns false if there is no such row. `memory` is charged
+/// before the columns are copied, and if it refuses, its error is returned; null means no limit.
+/// Fails with Busy if it would read the disk and the context of `memory` may not wait. Corruption
+/// names file and offset.
 Result<bool> GetRow(const BlockFile& file, ByteView key, const ColumnChoice& wanted,
                     MemoryTally* memory, CellRow* row);
 /// Returns the rows in [start, stop). Keeps the file open. `context` is that of a BlockFileScan.

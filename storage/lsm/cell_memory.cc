@@ -14,7 +14,8 @@ namespace {
 // allocation.
 constexpr size_t kNodeBytes = 96;
 constexpr size_t kPieceBytes = 16;
-// Larger values are not packed, because they may be appended to repeatedly.
+// Maximum bytes of a value that is packed. Larger values may be appended to repeatedly, so they are
+// not packed.
 constexpr size_t kPackedMax = 128;
 // A row with more cells and tombstones is wide.
 constexpr size_t kCellsMax = 64;
@@ -27,7 +28,7 @@ Bytes ColumnKey(uint8_t family, ByteView qualifier) {
   return key;
 }
 
-// Appends a column that sorts after those of the row.
+// Appends a column to the row. The column must sort after all columns of the row.
 void Join(CellRow column, CellRow* row) {
   std::move(column.cells.begin(), column.cells.end(), std::back_inserter(row->cells));
   std::move(column.versions.begin(), column.versions.end(), std::back_inserter(row->versions));

@@ -19,12 +19,12 @@ namespace hg::lsm {
 struct KeyedRow {
   Bytes key;
   CellRow row;
-  bool left_out = false;  // the row is wide and was not copied; use CellMemory::Get
+  bool left_out = false;  // the row is wide, so it was not copied; use CellMemory::Get to read it
 };
 
-/// A row in a memtable. Most rows are one small put, such as names and ids. They are stored as
-/// encoded bytes, in a third of the memory. A wide row has many columns and stores each column
-/// separately. Reading or changing one column then does not touch the others.
+/// A row in a memtable. Most rows are one small put, such as names and ids. Such a row is stored as
+/// encoded bytes, which need a third of the memory. A wide row has many columns and stores each
+/// column separately. Reading or changing one column then does not touch the others.
 class HeldRow {
  public:
   HeldRow();
@@ -33,18 +33,20 @@ class HeldRow {
   HeldRow& operator=(HeldRow&&) noexcept;
 
   [[nodiscard]] bool wide() const;
-  /// Number of cells and tombstones.
+  /// Returns the number of cells and tombstones.
   [[nodiscard]] size_t cells() const;
   [[nodiscard]] CellRow Get(const ColumnChoice& wanted = {}) const;
-  /// Like Get for all columns, but may empty this row. For callers that then replace the row by
-  /// Set.
+  /// Returns all columns like Get, but may leave this row empty. For callers that then replace the
+  /// row by Set.
   CellRow Take();
   void Set(CellRow row);
-  /// For wide rows: returns the column with everything that determines the effect of a change.
+  /// For wide rows: returns a row with this column and everything else that determines the effect
+  /// of a change of it.
   [[nodiscard]] CellRow GetColumn(uint8_t family, ByteView qualifier) const;
-  /// For wide rows: replaces the column by that of `row`, which came from GetColumn.
+  /// For wide rows: replaces the column by the same column of `row`. The caller got `row` from
+  /// GetColumn and changed it.
   void SetColumn(uint8_t family, ByteView qualifier, CellRow row);
-  /// Approximate size, including its map node.
+  /// Returns the approximate size in bytes, including the map node.
   [[nodiscard]] size_t MemoryBytes() const;
 
  private:
@@ -56,8 +58,8 @@ class HeldRow {
   std::unique_ptr<Large> large_;
 };
 
-/// One writer at a time (under the engine's write lock) and any number of readers. Rows change only
-/// under Writer, so readers see each mutation completely or not at all.
+/// One writer at a time (under the engine's write lock) and any number of readers. Rows are changed
+/// only through a Writer object, so readers see each mutation completely or not at all.
 class CellMemory {
  public:
   using Rows = std::map<Bytes, HeldRow, std::less<>>;
@@ -74,12 +76,12 @@ class CellMemory {
     ~Writer() { PutBack(); }
     Writer(const Writer&) = delete;
     Writer& operator=(const Writer&) = delete;
-    /// Returns the row; creates it if missing.
+    /// Returns the row, and creates it if it does not exist.
     CellRow& Row(ByteView key);
     /// Returns the row, or null.
     CellRow* Find(ByteView key);
-    /// Returns the row, created if missing, for a change of this column only. For a wide row it may
-    /// hold only the column and the tombstones of families.
+    /// Returns the row for a change of this column only, and creates the row if it does not exist.
+    /// Of a wide row, the result may hold only the column and the tombstones of families.
     CellRow& Column(ByteView key, uint8_t family, ByteView qualifier);
     /// Like Column, but returns null if there is no row.
     CellRow* FindColumn(ByteView key, uint8_t family, ByteView qualifier);
@@ -92,7 +94,7 @@ class CellMemory {
     [[nodiscard]] bool Has(ByteView key) const {
       return at_ != memory_.rows_.end() && at_->first == key;
     }
-    /// Moves to the row. Returns false, with at_ at the end, if there is none.
+    /// Moves at_ to the row. If there is no such row, sets at_ to the end and returns false.
     bool MoveTo(ByteView key);
     void Make(ByteView key);
     void TakeOut();
@@ -109,17 +111,18 @@ class CellMemory {
 
   /// Copies the row. Returns false if there is none.
   bool Get(ByteView key, CellRow* row) const;
-  /// Copies the selected columns. `memory` is charged before the copy and may refuse it; null means
-  /// no limit.
+  /// Copies the selected columns. `memory` is charged before the copy; if it refuses, its error is
+  /// returned; null means no limit.
   Result<bool> Get(ByteView key, const ColumnChoice& wanted, MemoryTally* memory,
                    CellRow* row) const;
   /// Appends copies of up to `max` rows with key ≥ first (key > first if `after` is set) and key <
   /// stop. An empty stop means no end. Wide rows are returned without their columns.
   void Copy(ByteView first, bool after, ByteView stop, size_t max,
             std::vector<KeyedRow>* out) const;
-  /// Appends every n-th key in [start, stop).
+  /// Appends every n-th key in [start, stop) to *keys.
   void SampleKeys(ByteView start, ByteView stop, size_t n, std::vector<Bytes>* keys) const;
-  /// Runs f under the shared lock, for readers of state that changes together with this memtable.
+  /// Runs f while readers may read and writers wait. For readers of other state that changes
+  /// together with this memtable.
   template <typename F>
   void WithShared(F&& f) const {
     std::shared_lock lock(mutex_);
@@ -129,7 +132,8 @@ class CellMemory {
   [[nodiscard]] bool empty() const { return size_.load(std::memory_order_acquire) == 0; }
 
  private:
-  // A writer holds the engine's write lock, so overlapping readers must not starve it.
+  // A fair mutex, so that overlapping readers do not keep a writer waiting, which holds the
+  // engine's write lock.
   mutable FairSharedMutex mutex_;
   Rows rows_;  // guarded by mutex_
   std::atomic<size_t> size_{0};

@@ -17,7 +17,7 @@ bool Same(const StoredCell& cell, uint8_t family, ByteView qualifier) {
 }
 
 enum : uint8_t { kHasValue = 1, kHasMark = 2, kOperand = 4 };
-// Stored in the field for the number of family tombstones if the row has versions.
+// Marks a row with versions. It is stored in the field for the number of family tombstones.
 constexpr uint64_t kHasVersions = 257;
 
 bool TakeSigned(ByteView* in, int64_t* out) {
@@ -157,7 +157,8 @@ CellRow MergeRows(CellOrder order, CellRow newer, CellRow older) {
       n->mark_ms = std::max(n->mark_ms, cell.mark_ms);
       if (n->operand) {
         n->value = cell.value + n->value;
-        n->operand = cell.operand;  // appended to a tombstone, it becomes a value
+        // If the older part has a tombstone, the operand becomes a value.
+        n->operand = cell.operand;
       }
       result.cells.push_back(std::move(*n++));
     }
@@ -248,7 +249,8 @@ Status ChargeRow(uint64_t cells, uint64_t bytes, MemoryTally* memory) {
 }
 
 std::optional<ByteView> OnlyValueOf(ByteView in) {
-  // No tombstones, one cell, a value and nothing else, the family of the cell.
+  // The first bytes of a row that consists of one put: no tombstones, one cell, only a value, and
+  // the family of the cell.
   constexpr size_t kHead = 4;
   if (in.size() < kHead || in[0] != 0 || in[1] != 1 || in[2] != kHasValue) return {};
   in.remove_prefix(kHead);

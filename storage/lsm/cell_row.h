@@ -13,16 +13,18 @@
 
 namespace hg::lsm {
 
-/// Which of two writes to a column is newer.
+/// Decides which of two writes to a column is newer.
 enum class CellOrder : uint8_t {
-  kByTime,     // the later cell time, then the later arrival: CellRow::versions
-  kByArrival,  // the later arrival: points tables, CellRow::cells
+  // The one with the later cell time, and for equal times the later arrival; used with
+  // CellRow::versions.
+  kByTime,
+  kByArrival,  // the one that arrived later; used for points tables, with CellRow::cells
 };
 
 inline constexpr int64_t kNoMark = std::numeric_limits<int64_t>::min();
 
-/// A column in a part of a table ordered by arrival: a value, a tombstone, or both. The tombstone
-/// applies only to older parts.
+/// A column in a part of a table whose order is kByArrival: a value, a tombstone, or both. The
+/// tombstone applies only to older parts.
 struct StoredCell {
   uint8_t family = 0;  // index in the table descriptor
   bool has_value = false;
@@ -35,11 +37,11 @@ struct StoredCell {
   bool operator==(const StoredCell&) const = default;
 };
 
-/// Plain value. Tables ordered by arrival use `cells` and `family_marks`. Tables ordered by time
-/// use `versions`.
+/// A row in one memtable or file. Plain value. Tables with the order kByArrival use `cells` and
+/// `family_marks`. Tables with the order kByTime use `versions`.
 struct CellRow {
-  std::vector<StoredCell> cells;      // by family, then qualifier; unique
-  std::vector<int64_t> family_marks;  // tombstones by family index; missing = kNoMark
+  std::vector<StoredCell> cells;      // sorted by family, then qualifier; unique
+  std::vector<int64_t> family_marks;  // times of tombstones by family index; missing = kNoMark
   CellVersions versions;
 
   [[nodiscard]] bool empty() const {
@@ -50,10 +52,11 @@ struct CellRow {
     return family < family_marks.size() ? family_marks[family] : kNoMark;
   }
 
-  // The following functions are for tables ordered by arrival.
+  // The following functions are for tables with the order kByArrival.
   void Put(uint8_t family, ByteView qualifier, ByteView value, int64_t timestamp_ms);
-  /// Appends to the value of the column. If there is none here, the bytes will be appended to the
-  /// value of older parts. `mark_ms` is set.
+  /// Appends bytes to the value of the column. If this part has no value, the bytes will be
+  /// appended to the value of older parts. `mark_ms` is set to the time of the tombstone, if there
+  /// is one.
   void Append(uint8_t family, ByteView qualifier, ByteView more, int64_t timestamp_ms,
               int64_t mark_ms);
   void DeleteColumn(uint8_t family, ByteView qualifier, int64_t mark_ms);
@@ -62,12 +65,13 @@ struct CellRow {
   void Keep(const ColumnChoice& wanted);
   /// Removes a column without adding a tombstone.
   void Erase(uint8_t family, ByteView qualifier);
-  /// Drops the tombstones. The result is the row if nothing older exists.
+  /// Removes the tombstones. The result is what readers see if no older part of the row exists.
   void DropMarks();
-  /// Whether something was deleted without a new value. A merge with the oldest part can drop it.
+  /// Returns whether the row has a tombstone that no newer value replaces. A merge that includes
+  /// the oldest part can drop such tombstones.
   [[nodiscard]] bool HasMarks() const;
 
-  /// Approximate size in memory.
+  /// Returns the approximate size in memory, in bytes.
   [[nodiscard]] size_t MemoryBytes() const;
 
   bool operator==(const CellRow&) const = default;
@@ -76,23 +80,24 @@ struct CellRow {
   std::vector<StoredCell>::iterator Place(uint8_t family, ByteView qualifier);
 };
 
-/// Returns the merge of `older` and `newer`. Associative.
+/// Returns the merge of `older` and `newer`. The operation is associative.
 CellRow MergeRows(CellOrder order, CellRow newer, CellRow older);
 
-/// The encoding is described in FORMAT.md "Row". DecodeCellRow returns false if the bytes are no
-/// row. Columns that are not selected are checked and skipped.
+/// Encodes and decodes a row (FORMAT.md "Row"). DecodeCellRow returns false if the bytes are not a
+/// row. It checks columns that are not selected, and skips them.
 void EncodeCellRow(const CellRow& row, Bytes* out);
 bool DecodeCellRow(ByteView in, CellRow* row, const ColumnChoice& wanted = {});
 /// Returns the number of cells and tombstones in an encoded row. Returns 0 if there are none or if
 /// the bytes are not a row.
 uint64_t CellsIn(ByteView in);
 
-/// Counts the work and charges the memory of copying a row with this many cells, tombstones and
-/// bytes. Call it before the copy. `memory` null means no limit.
+/// Reports the work and charges the memory for copying a row with `cells` cells and tombstones and
+/// `bytes` bytes. Call it before the copy. `memory` null means no limit.
 Status ChargeRow(uint64_t cells, uint64_t bytes, MemoryTally* memory);
 
 /// Returns the value of an encoded row that consists of exactly one put, as a view into `in`. Such
-/// rows need no decoding. Returns none if the row may be different or is no row.
+/// rows need no decoding. Returns nullopt if the row may have other content, or if the bytes are
+/// not a row.
 std::optional<ByteView> OnlyValueOf(ByteView in);
 
 }  // namespace hg::lsm

@@ -35,7 +35,7 @@ bool Hides(const FamilyDescriptor& family, const CellVersion& mark, const CellVe
   return reaches && (!family.new_version_behavior || mark.sequence >= put.sequence);
 }
 
-// Whether `wider` hides everything that `mark` hides.
+// Returns whether `wider` hides everything that `mark` hides.
 bool Covers(const FamilyDescriptor& family, const CellVersion& wider, const CellVersion& mark) {
   if (&wider == &mark || IsPut(wider)) return false;
   if (IsFamilyMark(mark) && !IsFamilyMark(wider)) return false;
@@ -44,7 +44,8 @@ bool Covers(const FamilyDescriptor& family, const CellVersion& wider, const Cell
     return OfOneTime(mark.kind) && wider.timestamp_ms == mark.timestamp_ms &&
            wider.kind != mark.kind;
   }
-  // Of two such tombstones the one with the later time is kept. No two have the same kind and time.
+  // If two tombstones cover each other, the one with the later time is kept. No two have the same
+  // kind and time.
   return mark.timestamp_ms < wider.timestamp_ms ||
          (mark.timestamp_ms == wider.timestamp_ms && mark.kind != wider.kind);
 }
@@ -111,7 +112,8 @@ class Tidier {
       if (!IsPut(*it) && !IsFamilyMark(*it)) drop[it - first] = Goes(marks, *it, oldest_put);
     }
   }
-  /// Whether a tombstone of the family can be dropped. Call it after all columns of the family.
+  /// Returns whether a tombstone of the family can be dropped. Call it after all columns of the
+  /// family.
   bool FamilyMarkGoes(const Marks& family_marks, const CellVersion& mark) const {
     return Goes(family_marks, mark, oldest_of_family_);
   }
@@ -196,7 +198,8 @@ struct VersionName {
   uint64_t sequence = 0;
 };
 
-// The order of SortsBefore. For each family, qualifier, time and kind there is one version.
+// Returns whether `name` sorts after `before` in the order of SortsBefore. For each family,
+// qualifier, time and kind there is one version.
 bool SortsBehind(const VersionName& before, const VersionName& name) {
   return std::tie(before.family, before.qualifier, name.timestamp_ms, name.kind) <
          std::tie(name.family, name.qualifier, before.timestamp_ms, before.kind);
@@ -248,7 +251,7 @@ CellVersions MergeVersions(CellVersions newer, CellVersions older) {
   std::merge(std::make_move_iterator(newer.begin()), std::make_move_iterator(newer.end()),
              std::make_move_iterator(older.begin()), std::make_move_iterator(older.end()),
              std::back_inserter(result), SortsBefore);
-  // Of versions with the same name, the first one was written last.
+  // Several versions may have the same name; the first of them was written last and is kept.
   result.erase(std::unique(result.begin(), result.end(), SameName), result.end());
   return result;
 }

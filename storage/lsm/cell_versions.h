@@ -1,7 +1,7 @@
 #pragma once
-// Cells of tables ordered by time (region-store.md D9–D17). A part of a row is one sorted list of
-// all puts and tombstones. The row is the union of its parts. Only this file decides, by the family
-// descriptor, which of them readers see.
+// Cells of tables whose order is CellOrder::kByTime (region-store.md D9–D17). A part of a row is
+// one sorted list of all puts and tombstones. The row is the union of its parts. The functions in
+// this file decide, by the family descriptor, which cells readers see.
 
 #include <cstdint>
 #include <limits>
@@ -14,14 +14,15 @@
 
 namespace hg::lsm {
 
-/// The codes of HBase. At equal times the greater code sorts first, so a tombstone precedes the put
-/// that it hides.
+/// Kinds of cells, with the codes of HBase. At equal times the greater code sorts first, so a
+/// tombstone precedes the put that it hides.
 enum class CellKind : uint8_t {
   kPut = 4,
-  kDelete = 8,                // the version of exactly this time
-  kDeleteFamilyVersion = 10,  // the versions of exactly this time, in all columns of the family
-  kDeleteColumn = 12,         // all versions up to this time
-  kDeleteFamily = 14,         // all versions up to this time, in all columns of the family
+  kDelete = 8,  // tombstone of the version with exactly this time
+  // Tombstone of the versions with exactly this time, in all columns of the family.
+  kDeleteFamilyVersion = 10,
+  kDeleteColumn = 12,  // tombstone of all versions up to this time
+  kDeleteFamily = 14,  // tombstone of all versions up to this time, in all columns of the family
 };
 
 inline constexpr int64_t kNeverExpires = std::numeric_limits<int64_t>::max();
@@ -33,28 +34,30 @@ struct CellVersion {
   Bytes qualifier;
   Bytes value;
   int64_t timestamp_ms = 0;
-  int64_t expires_ms = kNeverExpires;  // last time at which it is visible (region-store.md D15)
+  // Last time at which the cell is visible (region-store.md D15).
+  int64_t expires_ms = kNeverExpires;
   /// The order of writes: 256 × the sequence number of the log record, plus the position in the
-  /// record (at most 255). 0 sorts before all others.
+  /// record (at most 255). The number 0 sorts before all others.
   uint64_t sequence = 0;
 
   bool operator==(const CellVersion&) const = default;
 };
 
-/// The order of region-store.md D10: family and qualifier ascending, then time, kind and sequence
-/// descending.
+/// Returns whether a sorts before b (region-store.md D10): family and qualifier ascending, then
+/// time, kind and sequence descending.
 bool SortsBefore(const CellVersion& a, const CellVersion& b);
 
-/// Sorted. For each family, qualifier, time and kind there is one cell, the last one written.
+/// Cells in the order of SortsBefore. For each family, qualifier, time and kind there is one cell,
+/// the last one written.
 using CellVersions = std::vector<CellVersion>;
 
 /// The descriptors that determine which cells are kept. A family without a descriptor was dropped
 /// and keeps nothing.
 using Families = std::span<const FamilyDescriptor>;
 
-/// Adds one cell and removes what it makes superfluous from its column (for a tombstone of a
-/// family: from the family). That is hidden cells, versions above the limit and redundant
-/// tombstones. Visible data does not change otherwise.
+/// Adds one cell. Then removes cells of its column (for a tombstone of a family: of the family)
+/// that are no longer needed: hidden cells, versions above the limit, and redundant tombstones. The
+/// removal does not change what readers see.
 void AddVersion(Families families, CellVersion cell, CellVersions* row);
 
 /// Returns the union of two parts.
@@ -62,19 +65,19 @@ CellVersions MergeVersions(CellVersions newer, CellVersions older);
 
 struct TidyOptions {
   int64_t now_ms = 0;
-  /// Drop tombstones up to this time. Set it only if no older part can exist.
+  /// Tombstones up to this time are dropped. Set it only if no older part can exist.
   int64_t marks_until_ms = std::numeric_limits<int64_t>::min();
 };
-/// Removes everything that no reader will see: hidden, expired and excess cells, and tombstones by
-/// the options. Used when files are written.
+/// Removes everything that no reader will see: hidden cells, expired cells, versions above the
+/// limit, and the tombstones that the options name. Used when files are written.
 void TidyVersions(Families families, const TidyOptions& options, CellVersions* row);
 
-/// Selects versions for a reader among those that the family keeps.
+/// The versions that a reader requests, among those that the family keeps.
 struct VersionRange {
   int64_t min_ms = std::numeric_limits<int64_t>::min();
   int64_t max_ms =
       std::numeric_limits<int64_t>::max();  // exclusive, unless it is the maximum value
-  int32_t max_versions = 1;                 // the newest ones of each column
+  int32_t max_versions = 1;  // maximum number of versions of each column, the newest ones
 
   [[nodiscard]] bool Holds(int64_t time_ms) const {
     return time_ms >= min_ms && (time_ms < max_ms || max_ms == std::numeric_limits<int64_t>::max());
@@ -84,13 +87,13 @@ struct VersionRange {
 std::vector<const CellVersion*> VisibleVersions(Families families, int64_t now_ms,
                                                 const VersionRange& range, const CellVersions& row);
 
-/// The encoding is described in FORMAT.md "Versions". DecodeVersions takes the bytes from the front
-/// of `in` and returns false if they are invalid. Columns that are not selected are checked and
-/// skipped.
+/// Encodes and decodes versions (FORMAT.md "Versions"). DecodeVersions takes the bytes from the
+/// front of `in` and returns false if they are invalid. It checks columns that are not selected,
+/// and skips them.
 void EncodeVersions(const CellVersions& row, Bytes* out);
 bool DecodeVersions(ByteView* in, CellVersions* row, const ColumnChoice& wanted = {});
 
-/// Approximate size in memory.
+/// Returns the approximate size in memory, in bytes.
 size_t VersionsBytes(const CellVersions& row);
 
 }  // namespace hg::lsm

@@ -12,13 +12,13 @@
 namespace hg::lsm {
 
 /// Immutable value. A read with selected columns returns these columns in every family and the
-/// tombstones of whole families. It may also return a column with an empty qualifier. Its work and
-/// memory depend on the selected columns, not on the size of the row.
+/// tombstones of whole families. It may also return a column with an empty qualifier. Work and
+/// memory of such a read depend on the selected columns, not on the size of the row.
 class ColumnChoice {
  public:
-  /// All columns.
+  /// Selects all columns.
   ColumnChoice() = default;
-  /// The columns with these qualifiers.
+  /// Selects the columns with these qualifiers.
   explicit ColumnChoice(std::vector<Bytes> qualifiers)
       : all_(false), qualifiers_(std::move(qualifiers)) {
     std::sort(qualifiers_.begin(), qualifiers_.end());
@@ -26,7 +26,7 @@ class ColumnChoice {
   }
 
   [[nodiscard]] bool all() const { return all_; }
-  /// Ascending, unique.
+  /// Returns the qualifiers, ascending and unique. Meaningful only if not all columns are selected.
   [[nodiscard]] const std::vector<Bytes>& qualifiers() const { return qualifiers_; }
   [[nodiscard]] bool Has(ByteView qualifier) const {
     return all_ || std::binary_search(qualifiers_.begin(), qualifiers_.end(), qualifier);

@@ -13,10 +13,12 @@ namespace hg::lsm {
 namespace {
 
 constexpr size_t kRecycledMax = 4;
-// With `buffered`, at most this much stays in memory before a commit writes it.
+// Maximum number of bytes that stay in memory before a commit writes them, with the durability
+// `buffered`.
 constexpr LogPosition kUnwrittenMax = 8 << 20;
 constexpr int kWriteIntervalMaxMs = 1000;
-// Maximum number of times a thread writes what others have added meanwhile.
+// Maximum number of times that a thread writes records which other threads have added while it
+// wrote.
 constexpr int kRoundsMax = 16;
 // Limit for the number of a log file. A file with a larger number in its name is not part of the
 // log.
@@ -305,7 +307,7 @@ Status Log::BeginFile(uint64_t number) {
   }
   RETURN_IF_ERROR(begun_->Allocate(options_.file_bytes));
   std::shared_ptr<File> file = std::move(begun_);
-  std::shared_ptr<Folder> folder = folder_;  // no other thread sets it
+  std::shared_ptr<Folder> folder = folder_;  // no other thread changes folder_
   if (folder == nullptr) {
     ASSIGN_OR_RETURN(folder, files_.OpenFolder(options_.folder));
   }

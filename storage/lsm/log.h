@@ -1,7 +1,7 @@
 #pragma once
 // The write-ahead log: one stream of records in numbered files that are preallocated and recycled
-// (FORMAT.md "Log"). Add buffers records and Commit makes them durable. They are separate, so that
-// no lock is held during I/O.
+// (FORMAT.md "Log"). Add buffers records and Commit makes them durable. These are two steps, so
+// that a caller can add a record while it holds a lock, and wait for I/O without the lock.
 
 #include <condition_variable>
 #include <cstdint>
@@ -23,49 +23,54 @@ namespace hg::lsm {
 struct LogOptions {
   std::string folder;
   uint64_t file_bytes = uint64_t{64} << 20;
-  bool write_on_commit = true;  // false: the background thread writes, at least once per second
-  bool sync_on_commit = false;  // Commit waits for fdatasync
+  // Whether Commit writes to the file; if false, the background thread writes, at least once per
+  // second.
+  bool write_on_commit = true;
+  bool sync_on_commit = false;  // whether Commit waits for fdatasync
   int sync_interval_ms = 1000;  // interval of background fdatasync calls
   int retry_ms = 1000;          // interval of retries after a failed write
   /// Durably records that these files must exist. The log calls it on its background thread. By
   /// then the files, their names and their first records are durable, but nothing in them is
-  /// reported as synced. If it fails, waiters for that sync get the failure, and the log calls it
-  /// again at the next sync. May be empty.
+  /// reported as synced. If it fails, threads that wait for that sync get the failure, and the log
+  /// calls it again at the next sync. The function may be empty.
   std::function<Status(const std::list<LogFile>&)> name_files = {};
 };
 
-/// Where the log continues. Everything before is durable.
+/// Where the log continues. Everything before this position is durable.
 struct LogStart {
   uint64_t file_number = 1;
   LogPosition position = 0;
   std::vector<uint64_t> old_files;  // numbers of older files that are still needed, ascending
 };
 
-/// Thread-safe. A thread that commits may write the records of other threads as well, but only for
-/// a few rounds. Then the writer thread of the log takes over. Another thread of the log syncs.
+/// Thread-safe. A thread in Commit writes its records and those of other threads that wait, but at
+/// most a few times in a row. Then the writer thread of the log continues. A third thread calls
+/// fdatasync.
 ///
-/// After a failed write, for example on a full disk, every call fails with that error until the
-/// same bytes are written. The log retries by itself. Records rejected in the meantime may be in
-/// the log later, as after any failure.
+/// After a failed write, for example on a full disk, every call fails with that error until the log
+/// has written the same bytes, which it retries by itself. As after any failure, records of failed
+/// calls may nevertheless be in the log later.
 ///
 /// After a failed sync the state of the disk is unknown, and every call fails until the store is
 /// reopened. Running out of memory while writing or syncing counts as such a failure. Add, Commit
-/// and Release may throw on allocation failure. They have then changed nothing, and the log stays
-/// usable.
+/// and Release may throw on allocation failure. In that case they have changed nothing, and the log
+/// stays usable.
 class Log {
  public:
-  /// Must not throw, because no caller could handle the exception.
+  /// Gets the result of a commit. It must not throw, because no caller could handle the exception.
   using Done = std::function<void(Status)>;
 
-  /// `files` must outlive the log. There is no I/O before the first write.
+  /// Creates a log that continues at `start`. Does no I/O before the first write. `files` must
+  /// outlive the log.
   Log(FileSystem& files, LogOptions options, LogStart start);
   ~Log();  // calls Close
-  /// Writes and syncs all added records. If that fails, waiting callbacks get Unavailable. There is
-  /// no I/O afterwards, and later calls fail. Idempotent; call it from one thread at a time.
+  /// Writes and syncs all added records. If that fails, waiting callbacks get Unavailable.
+  /// Afterwards the log does no I/O, and all calls fail. Idempotent; call it from one thread at a
+  /// time.
   Status Close();
 
-  /// Copies a record to the buffer and returns the position after it. Call it in the order of
-  /// sequence numbers. Does no I/O.
+  /// Copies a record to the buffer and returns the position after it. The calls must be in
+  /// ascending order of sequence numbers. Does no I/O.
   LogPosition Add(uint8_t kind, uint64_t sequence, ByteView body, uint32_t body_crc);
   /// Begins a new file with the next record. Returns the number of the file and the position of its
   /// start.
@@ -76,7 +81,7 @@ class Log {
   Switch SwitchFile();
 
   /// Makes all records up to `position` durable at the configured level. Calls `done` once, on this
-  /// thread or on another.
+  /// thread or on another one, possibly before it returns.
   void Commit(LogPosition position, Done done);
   /// Blocks until everything up to `position` survives a power failure.
   Status WaitSynced(LogPosition position);
@@ -84,9 +89,10 @@ class Log {
   Status WaitWritten(LogPosition position);
   [[nodiscard]] LogPosition End() const;
   [[nodiscard]] Status Failure() const;
-  /// Whether the log failed permanently: the state on disk of unsynced records is unknown.
+  /// Returns whether the log failed permanently, so that the store must be reopened: it is unknown
+  /// which unsynced records are on disk.
   [[nodiscard]] bool NeedsReopening() const;
-  /// The position up to which everything survives a power failure.
+  /// Returns the position up to which all records survive a power failure.
   [[nodiscard]] LogPosition Synced() const;
 
   /// Declares that files with smaller numbers are no longer needed. They are recycled or removed.
@@ -94,7 +100,7 @@ class Log {
 
  private:
   struct Segment {
-    LogFile file;  // first_sequence is that of this segment
+    LogFile file;  // first_sequence is the sequence number of the first record in this segment
     bool begins_file;
     Bytes bytes;
   };
@@ -103,8 +109,8 @@ class Log {
     Done done;
     Status status;
   };
-  // These are lists, because moving an element to another list allocates nothing. So waiting
-  // threads get their result even if memory runs out.
+  // Lists, because moving an element to another list allocates nothing. So waiting threads get
+  // their result even if memory is exhausted.
   using Waiters = std::list<Waiter>;
   using Segments = std::list<Segment>;
 
@@ -133,7 +139,8 @@ class Log {
   std::shared_ptr<File> file_;
   uint64_t file_number_ = 0;  // number of file_
   uint64_t file_offset_ = 0;
-  // The file that is being started. Its name exists already; completed steps are not repeated.
+  // The file that is being started. Its name exists already. If a step fails, a retry continues
+  // with that step.
   uint64_t begun_number_ = 0;
   std::unique_ptr<File> begun_;  // null: not open yet
 
@@ -152,22 +159,23 @@ class Log {
   LogPosition written_;
   LogPosition synced_;
   bool writing_ = false;
-  bool hand_over_ = false;  // the writer thread must write pending_
+  bool hand_over_ = false;  // whether the writer thread must write pending_
   bool sync_wanted_ = false;
   bool stop_ = false;
   Status failure_;
-  bool may_recover_ = false;  // failure_ comes from a write
-  // Number of syncs whose files could not be recorded by name_files, and the last such failure.
-  // Only the waiters of these syncs get the failure.
+  // Whether failure_ is the failure of a write, after which the log may recover.
+  bool may_recover_ = false;
+  // Number of syncs for which name_files failed, and the last such failure. Only the waiters of
+  // these syncs get the failure.
   uint64_t refusals_ = 0;
   Status refused_;
   Waiters write_waiters_;
   Waiters sync_waiters_;
   std::vector<std::shared_ptr<File>> unsynced_;
   std::list<LogFile>
-      unnamed_;  // files whose first record is written and that name_files has not recorded yet
+      unnamed_;  // files whose first record is written, but which name_files has not recorded yet
   std::shared_ptr<Folder> folder_;     // opened with the first file and kept open
-  bool folder_dirty_ = false;          // names changed since the last sync of the folder
+  bool folder_dirty_ = false;          // whether names changed since the last sync of the folder
   std::vector<std::string> recycled_;  // paths of files that may be reused
   std::deque<uint64_t> live_;          // numbers of the files on disk, ascending
 

@@ -10,8 +10,8 @@
 
 namespace hg::lsm {
 
-/// The number of bytes of records since the store was created, over all files. Each record adds the
-/// length of its header and body.
+/// A position in the log: the total number of bytes of records since the store was created, over
+/// all files. Each record adds the length of its header and body.
 using LogPosition = uint64_t;
 
 inline constexpr char kLogMagic[9] = "HGLOG\0\0\1";
@@ -23,7 +23,8 @@ inline constexpr size_t kLogSyncedOffset = 16;
 inline constexpr size_t kLogKindOffset = 24;
 
 struct LogFileHeader {
-  uint64_t number = 0;     // number of this file; a recycled file still holds an older one
+  // Number of this file; in a recycled file that was not started yet, an older number.
+  uint64_t number = 0;
   LogPosition start = 0;   // position of its first record
   LogPosition synced = 0;  // position known to be durable when the file was started
 };
@@ -31,7 +32,7 @@ struct LogFileHeader {
 /// A log file with durable records, as listed in the manifest. It must exist.
 struct LogFile {
   uint64_t number = 0;
-  uint64_t first_sequence = 0;  // sequence number of its first record
+  uint64_t first_sequence = 0;  // sequence number of the first record in the file
 
   bool operator==(const LogFile&) const = default;
 };
@@ -92,7 +93,8 @@ inline void EncodeLogRecordHeader(uint64_t file_number, const LogRecordHeader& h
   internal::PutLittle(&p, internal::HeaderCrc(file_number, out, kLogRecordHeaderBytes - 4));
 }
 
-/// True if `in` begins with an undamaged record header of that file.
+/// Decodes a record header. Returns true if `in` begins with an undamaged record header of the file
+/// `file_number`.
 inline bool DecodeLogRecordHeader(uint64_t file_number, ByteView in, LogRecordHeader* h) {
   if (in.size() < kLogRecordHeaderBytes || in[kLogKindOffset] == 0) return false;
   const char* p = in.data();
@@ -105,7 +107,8 @@ inline bool DecodeLogRecordHeader(uint64_t file_number, ByteView in, LogRecordHe
          internal::HeaderCrc(file_number, in.data(), kLogRecordHeaderBytes - 4);
 }
 
-/// True if `in` begins with a complete, undamaged record of that file.
+/// Decodes a record. Returns true if `in` begins with a complete, undamaged record of the file
+/// `file_number`.
 inline bool DecodeLogRecord(uint64_t file_number, ByteView in, LogRecordHeader* h, ByteView* body) {
   if (!DecodeLogRecordHeader(file_number, in, h)) return false;
   if (h->body_bytes > in.size() - kLogRecordHeaderBytes) return false;
@@ -113,9 +116,10 @@ inline bool DecodeLogRecord(uint64_t file_number, ByteView in, LogRecordHeader* 
   return crc32c::Value(*body) == h->body_crc;
 }
 
-/// "000000000042.log".
+/// Returns the name of a log file, such as "000000000042.log".
 std::string LogFileName(uint64_t number);
-/// Sets the number (≥ 1) of a name made by LogFileName. Returns false for any other name.
+/// Sets *number to the number (≥ 1) in a name that LogFileName returned. Returns false for any
+/// other name.
 bool ParseLogFileName(const std::string& name, uint64_t* number);
 
 }  // namespace hg::lsm

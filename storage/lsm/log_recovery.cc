@@ -18,10 +18,11 @@ bool IsNamed(uint64_t number, std::span<const LogFile> named) {
                      [number](const LogFile& file) { return file.number == number; });
 }
 
-// Used if the position of a file's records in the stream is unknown. No log is that long.
+// Distance that is assumed if the position of a file's records in the log is unknown. No log is
+// that long.
 constexpr LogPosition kAheadMax = LogPosition{1} << 44;
 
-// Content of a file after the break of the stream.
+// The content of a log file behind the place where the readable records end.
 struct Behind {
   uint64_t number;  // number of the file
   ByteView content;
@@ -55,7 +56,7 @@ LogPosition SyncedIn(const Behind& behind, uint64_t last_sequence) {
   return synced;
 }
 
-// The rest of the file in which the stream breaks off, at `offset` and `position`.
+// Returns the rest of the file in which the readable records end, at `offset` and `position`.
 Behind BehindBreak(uint64_t number, ByteView content, size_t offset, LogPosition position) {
   if (offset == 0) {  // the file does not continue the stream
     LogFileHeader own;
@@ -88,7 +89,7 @@ struct Walk {
     return DecodeLogFileHeader(*content, header) && header->number == numbers[i];
   }
 
-  // Returns why the file is not the one in `named`, or "" if it is.
+  // Returns the reason why the file is not the one in `named`, or "" if it is.
   Result<std::string> Misfit(const LogFile& named) const {
     const std::string path = folder + "/" + LogFileName(named.number);
     if (!files.Exists(path)) return std::string("the log file is missing");
@@ -112,7 +113,7 @@ struct Walk {
     return std::string();
   }
 
-  // Handles the break of the stream at `position`, in file i at `offset`. If later data was
+  // Handles the end of the readable records at `position`, in file i at `offset`. If later data was
   // durable, this is damage. Otherwise it is a torn end and is cut off.
   Status Break(size_t i, size_t offset, LogPosition position, uint64_t last_sequence,
                ByteView content, AtBreak at_break, std::span<const LogFile> named,
@@ -124,16 +125,17 @@ struct Walk {
       Bytes other;
       LogFileHeader header;
       ASSIGN_OR_RETURN(const bool whole, Load(later, &other, &header));
-      // If a file was abandoned for a damaged one, the damage is in the latter.
+      // If the writer abandoned a file because an earlier one was damaged, the damage is reported
+      // for the later file.
       if (!whole && later == i + 1 && synced <= position) place = Path(later) + " at 0";
       if (!whole) continue;
       const Behind records{numbers[later], ByteView(other).substr(kLogFileHeaderBytes),
                            header.start};
       synced = std::max({synced, header.synced, SyncedIn(records, last_sequence)});
-      // When a file is listed, everything before it is durable.
+      // All records before a listed file are durable.
       if (IsNamed(numbers[later], named)) synced = std::max(synced, header.start);
     }
-    // The first record of a listed file is durable as well.
+    // The first record of a listed file is durable, too.
     if (offset <= kLogFileHeaderBytes && IsNamed(numbers[i], named)) {
       synced = std::max(synced, position + 1);
     }
@@ -143,8 +145,9 @@ struct Walk {
       if (at_break == AtBreak::kCut) return Status::Corruption(*damage);
     }
     if (at_break == AtBreak::kReport) return {};
-    // Newest first, so that a crash here leaves a gap that the next recovery cuts again. A file
-    // without a header is removed too, because the stream continues in another one.
+    // The newest file is removed first, so that a crash in between leaves a gap that the next
+    // recovery cuts again. A file without a header is removed, too, because the records continue in
+    // another file.
     for (size_t later = numbers.size(); later-- > i + (offset > 0 ? 1 : 0);) {
       RETURN_IF_ERROR(files.Remove(Path(later)));
     }
@@ -205,7 +208,8 @@ Result<LogRecovery> RecoverLog(FileSystem& files, const std::string& folder, uin
   Bytes content;
   Bytes next_content;
   LogFileHeader header;
-  std::future<Result<bool>> next;  // the next file, read while the records of this one are visited
+  // The next file, which is read while the records of the current file are visited.
+  std::future<Result<bool>> next;
   for (size_t i = 0; i < walk.numbers.size() && !broken; ++i) {
     bool whole;
     if (i > 0) {
@@ -241,7 +245,7 @@ Result<LogRecovery> RecoverLog(FileSystem& files, const std::string& folder, uin
       position += kLogRecordHeaderBytes + body.size();
     }
     if (first_sequence) result.files.push_back({walk.numbers[i], *first_sequence});
-    // A file that ended regularly is followed by a file that continues exactly here.
+    // If the previous file ended regularly, this file must continue exactly where it ended.
     if (followed) {
       ASSIGN_OR_RETURN(const bool next_whole, next.get());
       if (next_whole && header.start == position) continue;
@@ -264,8 +268,8 @@ Result<LogRecovery> RecoverLog(FileSystem& files, const std::string& folder, uin
   result.next.file_number = next_number;
   result.next.position = position;
   if (at_break == AtBreak::kReport) return result;
-  // What was read may only be in the page cache. Files built from it depend on it from now on, so
-  // it is synced.
+  // Records that were read may only be in the page cache. Files built from them depend on them from
+  // now on, so they are synced.
   for (size_t i = 0; i < walk.numbers.size(); ++i) {
     if (!files.Exists(walk.Path(i))) continue;
     ASSIGN_OR_RETURN(const auto file, files.Open(walk.Path(i), OpenMode::kReadWrite));

@@ -54,7 +54,7 @@ class Reader {
   bool ok_ = true;
 };
 
-// Returns the version of a complete manifest, or 0 if it is none.
+// Returns the version of a complete manifest, or 0 if the bytes are not a complete manifest.
 int VersionOf(ByteView in) {
   if (in.size() <= kMagic.size() + kCrcBytes || !in.starts_with(kMagic)) return 0;
   uint32_t crc = 0;
@@ -94,7 +94,7 @@ bool ReadFamily(Reader* r, FamilyDescriptor* family) {
   return flags <= kFamilyFlags;
 }
 
-/// Whether a row key can have these widths.
+/// Returns whether a row key can have these widths.
 bool Possible(const KeyLayout& layout) {
   const auto id = [](int width) { return width >= 1 && width <= 8; };
   return id(layout.metric_width) && id(layout.tagk_width) && id(layout.tagv_width) &&

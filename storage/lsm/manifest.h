@@ -1,6 +1,7 @@
 #pragma once
-// The contents of a data directory. Replacing this file is the only commit point of flush and merge
-// (FORMAT.md "Manifest"). A file that the manifest does not list does not exist.
+// The contents of a data directory. A flush or merge takes effect when the manifest is replaced,
+// and not before (FORMAT.md "Manifest"). Files that the manifest does not list are not part of the
+// store.
 
 #include <cstdint>
 #include <string>
@@ -15,7 +16,7 @@
 namespace hg::lsm {
 
 inline constexpr char kManifestName[] = "MANIFEST";
-/// Maximum number of salt buckets of a table. Each salt bucket is a region of its own.
+/// Maximum number of salt buckets of a table. Each salt bucket is at least one region.
 inline constexpr int kSaltBucketsMax = 1 << 20;
 
 /// A range of the keys of a table, from `start` to the start of the next region or to the end.
@@ -33,7 +34,8 @@ struct TableEntry {
   /// The index of a family is its number in stored rows and never changes. A family without a name
   /// was dropped.
   std::vector<FamilyDescriptor> families;
-  std::vector<RegionEntry> regions = {RegionEntry{}};  // see Tiles
+  // Together they contain each key once (Tiles).
+  std::vector<RegionEntry> regions = {RegionEntry{}};
 };
 
 /// A part: rows of one region that one flush or merge wrote, as a cell file, a points file, or
@@ -42,31 +44,34 @@ struct RunEntry {
   uint32_t table = 0;
   uint32_t region = 0;
   uint64_t number = 0;  // number in the names of its files
-  // Sequence number of the first record in it; the parts of a region never overlap.
+  // Sequence numbers of the first and the last record in the part. The ranges of the parts of a
+  // region never overlap.
   uint64_t first_sequence = 0;
   uint64_t last_sequence = 0;
-  uint64_t cells_bytes = 0;   // size of the cell file with the rows of all regions; 0 = none
-  uint64_t points_bytes = 0;  // size of the points file with the rows of all regions; 0 = none
-  // Checksums of the trailers of both files. They cover the whole file, so they detect a wrong
-  // file.
+  uint64_t cells_bytes = 0;  // size of the whole cell file in bytes; 0 = the part has no cell file
+  // Size of the whole points file in bytes; 0 = the part has no points file.
+  uint64_t points_bytes = 0;
+  // Checksums of the trailers of both files. They cover the whole file, so a reader also detects a
+  // file of another part.
   uint32_t cells_crc = 0;
   uint32_t points_crc = 0;
-  /// True if the files also hold rows of other regions, whose entries list them too
-  /// (region-store.md R16). Readers use only the keys of their region.
+  /// True if the files also hold rows of other regions, in whose entries they are listed, too
+  /// (region-store.md R16). Readers use only rows with keys of their region.
   bool reference = false;
-  bool marks = false;   // it may hold tombstones
-  int64_t made_ms = 0;  // when it was written
-  // For a points table: the range of base times of its rows. There are none if first_base >
-  // last_base. After a repair the range may be wider than necessary.
+  bool marks = false;   // the part may hold tombstones
+  int64_t made_ms = 0;  // time at which the part was written
+  // For a points table: the smallest and the greatest base time of the rows. If first_base >
+  // last_base, there are no rows. After a repair the range may be wider than necessary.
   uint32_t first_base = 0;
   uint32_t last_base = UINT32_MAX;
-  bool loose = true;      // it may hold rows without a base time; rows of other tables have none
-  uint32_t rewrites = 0;  // number of merges that its oldest bytes went through
+  // The part may hold rows that are not rows of series; rows of other tables never are.
+  bool loose = true;
+  uint32_t rewrites = 0;  // number of merges that the oldest bytes of the part went through
   /// The namespace in whose folder the files are. "" means the data directory itself, as for the
   /// default namespace.
   std::string space = {};
 
-  /// Takes over the files of `other`.
+  /// Sets all members that describe files to those of `other`.
   void TakeFilesOf(const RunEntry& other) {
     number = other.number;
     cells_bytes = other.cells_bytes;
@@ -89,42 +94,42 @@ struct Manifest {
   KeyLayout layout;
   uint64_t next_number = 1;      // next number for file names
   uint64_t flushed = 0;          // records up to this sequence number are in files
-  uint64_t log_file = 1;         // first log file that is still needed
+  uint64_t log_file = 1;         // number of the first log file that is still needed
   LogPosition log_position = 0;  // position at which that file begins
-  /// The log files that hold durable records and must exist. Ascending, none below log_file. Other
-  /// log files may exist, because a file is listed when its first records are durable and not when
-  /// it is created.
+  /// The log files that hold durable records and must exist, in ascending order, from log_file on.
+  /// Other log files may exist, because a file is listed when its first records are durable and not
+  /// when it is created.
   std::vector<LogFile> logs;
-  int64_t stamp_floor_ms = 0;  // no future server time of a cell is below this
+  int64_t stamp_floor_ms = 0;  // all future server times of cells are at or above this time
   uint32_t next_table = 1;
   uint32_t next_region = 1;  // greater than all region ids of all tables
   std::vector<TableEntry> tables;
   std::vector<RunEntry> runs;
 };
 
-/// Whether the first region begins with the first key and each other region begins where the
-/// previous one ends, so each key is in exactly one region (region-store.md R1). Also checks that
-/// ids are unique.
+/// Returns whether the first region begins with the first key, and each other region begins where
+/// the previous one ends, so that each key is in exactly one region (region-store.md R1). Also
+/// checks that ids are unique.
 bool Tiles(const std::vector<RegionEntry>& regions);
-/// Whether the regions of all tables tile, every part belongs to a region, and log files ascend.
-/// Every saved manifest satisfies this.
+/// Returns whether the regions of all tables satisfy Tiles, every part belongs to a region, and log
+/// files ascend. Every saved manifest satisfies this.
 bool IsWhole(const Manifest& manifest);
 /// Returns one region per salt bucket of the layout, with the bucket as id. Without salt it returns
 /// one region.
 std::vector<RegionEntry> SaltRegions(const KeyLayout& layout);
 
 Bytes EncodeManifest(const Manifest& manifest);
-/// Returns false unless `in` is a complete, undamaged manifest of this version.
+/// Decodes a manifest. Returns false unless `in` is a complete, undamaged manifest of this version.
 bool DecodeManifest(ByteView in, Manifest* manifest);
 
-/// Decodes the manifest in `content`. Errors name `path`. Returns Corruption if it is damaged, and
-/// Unsupported if it has another version.
+/// Decodes the manifest in `content`. Error messages contain `path`. Returns Corruption if it is
+/// damaged, and Unsupported if it has another version.
 Result<Manifest> ManifestFrom(ByteView content, const std::string& path);
-/// Returns NotFound if there is none, Corruption if it is damaged, and Unsupported if it has
-/// another version.
+/// Reads the manifest of a store. Returns NotFound if there is none, Corruption if it is damaged,
+/// and Unsupported if it has another version.
 Result<Manifest> LoadManifest(FileSystem& files, const std::string& folder);
-/// If it returns ok, the manifest is durable. Otherwise either the old or the new one is present
-/// after a restart.
+/// Replaces the manifest. If it returns ok, the new manifest is durable. Otherwise either the old
+/// or the new one is present after a restart.
 Status SaveManifest(FileSystem& files, const std::string& folder, const Manifest& manifest);
 
 }  // namespace hg::lsm

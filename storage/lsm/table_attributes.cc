@@ -70,8 +70,8 @@ Status SetBool(std::string_view name, std::string_view text, bool* out) {
 
 const char* Text(bool b) { return b ? "true" : "false"; }
 
-// LZ4, LZO, GZ and BZIP2 are not supported. A table that asks for them is rejected and not stored
-// differently.
+// Checks the compression of a family. LZ4, LZO, GZ and BZIP2 are not supported; a table that
+// requires them is rejected instead of being stored differently.
 Status CheckCompression(const std::string& name) {
   if (std::find(kCompressions.begin(), kCompressions.end(), name) != kCompressions.end()) return {};
   return Status::Unsupported("COMPRESSION '" + name + "': expected one of " + OneOf(kCompressions));

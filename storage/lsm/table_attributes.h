@@ -1,5 +1,5 @@
 #pragma once
-// Names, limits and text forms of table descriptors (storage/table_descriptor.h).
+// Names and limits of tables, and the text form of table descriptors (storage/table_descriptor.h).
 
 #include <span>
 #include <string>
@@ -16,23 +16,25 @@ inline constexpr size_t kFamiliesMax = 16;  // per table (region-store.md D6)
 /// name of a table.
 Result<std::string> TableName(std::string_view name);
 
-/// The namespace of a table; "" = "default". `table` must come from TableName.
+/// Returns the namespace of a table; "" = "default". `table` must come from TableName.
 std::string_view NamespaceOf(std::string_view table);
 
-/// Returns InvalidArgument or Unsupported with the name of the attribute and its allowed values.
+/// Checks the attributes of a table. InvalidArgument and Unsupported have the name of the wrong
+/// attribute and its allowed values.
 Status CheckDescriptor(const TableDescriptor& table);
 
-/// Whether both describe the same table. The order of families does not matter.
+/// Returns whether both describe the same table. The order of families does not matter.
 bool SameDescriptor(const TableDescriptor& a, const TableDescriptor& b);
 
-/// An attribute of a family.
+/// Describes an attribute of families.
 struct FamilyAttribute {
   std::string_view name;      // HBase's name, for example "MIN_VERSIONS"
-  std::string_view option;    // of the command line, for example "--min-versions"
-  std::string_view argument;  // the values, for the usage text
+  std::string_view option;    // option of the command line, for example "--min-versions"
+  std::string_view argument;  // the possible values, for the usage text
   std::string_view meaning;
   Status (*set)(std::string_view name, std::string_view text, FamilyDescriptor* family);
-  std::string (*text)(const FamilyDescriptor& family);  // in the form that `set` reads
+  // Returns the value in the form that `set` reads.
+  std::string (*text)(const FamilyDescriptor& family);
 };
 std::span<const FamilyAttribute> FamilyAttributes();
 
@@ -47,8 +49,8 @@ std::string Quoted(std::string_view text);
 /// VERSIONS => '1', …".
 std::string DescribeFamily(const FamilyDescriptor& family);
 
-/// Whether the engine can store the points of the family natively: one version, no kept deleted
-/// cells, the version order of HBase.
+/// Returns whether the engine can store the points of the family natively. The family must keep one
+/// version and no deleted cells, and use HBase's order of versions.
 bool FitsPoints(const FamilyDescriptor& family);
 
 }  // namespace hg::lsm

@@ -25,14 +25,14 @@ struct NamedHistogram {
   ByteView value;  // stored form, including the codec id (opentsdb-schema.md §12)
 };
 
-/// The part that both sinks share: checks of rate limits. Thread-safe.
+/// The common base of both sinks: the check of rate limits. Thread-safe.
 class LimitedSink {
  public:
   virtual ~LimitedSink() = default;
-  /// Whether that many values of these metrics may be stored now. Call it before the first Put of a
-  /// request. LimitExceeded: none of the values may be stored, as with PointSink. The message names
-  /// the user or metric that exceeds its limit. Busy or Unavailable: the store cannot tell now. Put
-  /// does not check again, but counts what it stores.
+  /// Returns ok if `values` values of these metrics may be stored now. Call it before the first Put
+  /// of a request. LimitExceeded: none of the values may be stored; the message names the user or
+  /// metric that exceeds its limit. Busy or Unavailable: the limits cannot be checked now. Put does
+  /// not check the limits again, but counts the values that it stores.
   virtual Status AskFor(std::span<const std::string_view> metrics, uint64_t values,
                         WriteContext& context) {
     return (void)metrics, (void)values, (void)context, Status();
@@ -55,26 +55,26 @@ struct NamedRollup {
   Timestamp time;
   PointValue value;
   std::string_view interval;    // as configured, such as "1h"
-  std::string_view aggregator;  // for the interval; any case
-  std::string_view group_by;    // function over series; any case
-  // The request had this field, even if its text was empty. Empty texts are rejected.
+  std::string_view aggregator;  // aggregator of the values in an interval; any case
+  std::string_view group_by;    // aggregator of the values of several series; any case
+  // Whether the request had the field group_by, even with an empty text. Empty texts are rejected.
   bool group_by_given = false;
 };
 
 /// Thread-safe.
 class RollupSink : public LimitedSink {
  public:
-  /// Key of the tag that marks values aggregated over several series.
+  /// Returns the key of the tag that marks values aggregated over several series.
   [[nodiscard]] virtual std::string_view aggregate_key() const = 0;
-  /// Value of that tag for values of a single series. "" means that they get no such tag.
+  /// Returns the value of that tag for values of a single series. "": such values get no such tag.
   [[nodiscard]] virtual std::string_view raw_value() const = 0;
   /// Checks the value, resolves its names and stores it. Errors are as in PointSink::AppendNamed,
   /// and Unsupported if no such interval is configured. Blocks.
   virtual Status Put(const NamedRollup& rollup, WriteContext& context) = 0;
 };
 
-/// Value of the aggregate tag that the callers of Put add to a rollup; "" means no tag. Times in
-/// milliseconds get none, because OpenTSDB rejects them before it adds the tag.
+/// Returns the value of the aggregate tag that the callers of Put add to a rollup; "" means no tag.
+/// For times in milliseconds it returns "", because OpenTSDB rejects them before it adds the tag.
 inline std::string AggregateTagValue(const RollupSink& sink, std::string_view group_by,
                                      Timestamp time) {
   if (time.is_millis()) return {};

@@ -18,7 +18,8 @@ void AppendEscape(char32_t c, std::string* out) {
   *out += '_';
 }
 
-/// Whether the text begins like an escape. The '_' at its end may come from a following escape.
+/// Returns whether the text begins like an escape. The '_' at its end may come from a following
+/// escape.
 bool BeginsAsEscape(std::string_view text) {
   return text.starts_with("_x") &&
          std::min(text.find_first_not_of(kHexDigits, 2), text.size()) - 2 >= kShortEscape;

@@ -12,12 +12,12 @@ namespace hg {
 /// Appends the name in legal characters. Characters that are legal by `rules` and in ISO-8859-1
 /// stay. Every other character becomes _xHHHH_ (or _xHHHHHHHH_ beyond U+FFFF) with its code point
 /// in upper-case hexadecimal digits. A '_' that is followed by an x and four such digits is escaped
-/// too, so different names stay different. Returns false if the text is not UTF-8. *out is
-/// meaningless then.
+/// too, so different names stay different. Returns false if the text is not UTF-8; *out is then
+/// meaningless.
 bool AppendEscapedName(std::string_view utf8, const NameRules& rules, std::string* out);
 
-/// The inverse of AppendEscapedName. It reads escapes from the left, whatever character they
-/// encode, and keeps text that is not an escape.
+/// The inverse of AppendEscapedName. It replaces escapes from left to right by the characters that
+/// they encode, and keeps all other text.
 std::string UnescapedName(std::string_view name);
 
 /// Returns a legal name that AppendEscapedName never produces: the first character is escaped

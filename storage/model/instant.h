@@ -1,6 +1,6 @@
 #pragma once
-// Times of other ingestion protocols than OpenTSDB's. One rule holds for all of them
-// (docs/ingestion.md, "Timestamps").
+// Converts the times of protocols other than OpenTSDB's to stored times, by one rule for all
+// protocols (docs/ingestion.md, "Timestamps").
 
 #include <cstdint>
 #include <optional>
@@ -18,9 +18,9 @@ namespace hg {
 inline constexpr int64_t kInstantMaxMs = (int64_t{1} << 32) * 1000 - 1;
 
 /// Returns whole seconds as seconds and other times as milliseconds, so the same instant always has
-/// the same column. Returns none for times that cannot be stored (BadInstant): up to the epoch,
-/// after kInstantMaxMs, and fractional seconds in the first 2^32 ms (until 1970-02-19), because
-/// their milliseconds would be read as seconds.
+/// the same column. Returns nullopt for times that cannot be stored (BadInstant): the epoch and
+/// earlier, times after kInstantMaxMs, and fractional seconds in the first 2^32 ms (until
+/// 1970-02-19), because readers would interpret their milliseconds as seconds.
 inline std::optional<Timestamp> TimestampOfMillis(int64_t ms) {
   if (ms <= 0 || ms > kInstantMaxMs) return std::nullopt;
   const Timestamp seconds{ms / 1000}, millis{ms};
@@ -29,7 +29,7 @@ inline std::optional<Timestamp> TimestampOfMillis(int64_t ms) {
   return millis;
 }
 
-/// The error for a time that cannot be stored. `shown` is the time as the client sent it.
+/// Returns the error for a time that cannot be stored. `shown` is the time as the client sent it.
 inline Status BadInstant(std::string_view shown) {
   return Status::InvalidArgument("the time " + std::string(shown) +
                                  " cannot be stored: times go from 1970-01-01T00:00:01Z to "

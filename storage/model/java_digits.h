@@ -5,15 +5,15 @@
 
 namespace hg {
 
-/// 0.d1d2d3… × 10^point, with at least one digit and no trailing zeros.
+/// The number 0.d1d2d3… × 10^point, with at least one digit and no trailing zeros.
 struct Decimal {
   char digits[32];
   int count = 0;
   int point = 0;
 };
 
-/// The digits of a finite number > 0. They are mostly the shortest digits that read back to the
-/// same number. Java prints more digits for:
+/// Returns the digits of a finite number > 0. In most cases they are the shortest digits that are
+/// parsed to the same number. Java prints more digits for:
 /// - powers of two, because it takes the neighbours to be twice as near as they are
 /// - numbers whose shortest digits lie halfway to a neighbour
 /// - integers with more bits than the type holds; they are printed exactly except for digits below

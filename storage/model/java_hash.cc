@@ -9,8 +9,8 @@
 namespace hg {
 namespace {
 
-// Sort key of a code point in UTF-16 order. Surrogates of supplementary characters sort before
-// U+E000…U+FFFF.
+// Returns the sort key of a code point in UTF-16 order. Surrogates of supplementary characters sort
+// before U+E000…U+FFFF.
 uint32_t Utf16Rank(char32_t c) {
   if (c >= 0x10000) return 0xD800 + (c - 0x10000);
   return c >= 0xE000 ? c + 0x110000 : c;

@@ -13,28 +13,32 @@
 
 namespace hg {
 
-/// java.lang.String.hashCode of a UTF-8 text. Each byte that is not valid UTF-8 counts as U+FFFD.
+/// Returns java.lang.String.hashCode of a UTF-8 text. Each byte that is not valid UTF-8 counts as
+/// U+FFFD.
 uint32_t JavaHashUtf8(std::string_view text);
-/// java.lang.String.hashCode of an ISO-8859-1 text.
+/// Returns java.lang.String.hashCode of an ISO-8859-1 text.
 uint32_t JavaHashLatin1(std::string_view text);
 
-/// Capacity of a HashMap that was made with default capacity and got n keys: 16, 32 from 13 keys,
-/// 64 from 25 keys, and so on.
+/// Returns the capacity of a Java HashMap that was created with the default capacity and then got n
+/// keys: 16, 32 from 13 keys, 64 from 25 keys, and so on.
 size_t Hash16Capacity(size_t n);
-/// Capacity of a map made for n keys: the smallest power of two ≥ n, doubled if n is more than ¾ of
-/// it.
+/// Returns the capacity of a Java map that was created for n keys: the smallest power of two ≥ n,
+/// doubled if n is more than ¾ of it.
 size_t HashNCapacity(size_t n);
-/// Capacity of the map of a query result's tags.
+/// Returns the capacity of the Java map in which OpenTSDB has the tags of a query result with n
+/// tags.
 size_t HashQCapacity(size_t n);
 
-/// Returns the positions 0…n−1 in the order in which a map of that capacity iterates. The keys are
-/// given by their hashes in order of insertion.
+/// Returns the positions 0…n−1 in the order in which a map of that capacity iterates. `hashes` has
+/// the hashes of the keys in order of insertion.
 std::vector<size_t> JavaMapOrder(std::span<const uint32_t> hashes, size_t capacity);
 
-/// The positions of a query result's tags in the order in which its map iterates.
+/// Returns the positions of a query result's tags in the order in which OpenTSDB's map of them
+/// iterates.
 std::vector<size_t> ResultTagOrder(std::span<const std::pair<std::string, std::string>> tags);
 
-/// True if a comes before b in Java's string order, which compares UTF-16 units. Both are UTF-8.
+/// Returns true if a comes before b in Java's string order, which compares UTF-16 units. Both are
+/// UTF-8.
 bool JavaLess(std::string_view a, std::string_view b);
 
 }  // namespace hg

@@ -6,7 +6,7 @@
 
 namespace hg {
 
-/// Seconds of one row of the data table.
+/// Time range of one row of the data table, in seconds.
 inline constexpr uint32_t kRowSpan = 3600;
 
 /// Immutable value.
@@ -17,9 +17,9 @@ struct KeyLayout {
   int salt_width = 0;     // bytes, 0…8; 0 = no salt
   int salt_buckets = 20;  // ≥ 1; meaningful only with a salt
 
-  /// Bytes of one tag pair.
+  /// Returns the bytes of one tag pair.
   [[nodiscard]] int pair_width() const { return tagk_width + tagv_width; }
-  /// Bytes before the first tag pair of a row key: salt, metric, base time.
+  /// Returns the number of bytes before the first tag pair of a row key: salt, metric, base time.
   [[nodiscard]] int prefix_width() const { return salt_width + metric_width + 4; }
 
   bool operator==(const KeyLayout&) const = default;

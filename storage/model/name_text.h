@@ -19,26 +19,26 @@ class NameRules {
   explicit NameRules(std::string_view extra = {});
 
   /// Returns ok for a legal name of at least one character (UTF-8). Otherwise returns
-  /// InvalidArgument with OpenTSDB's message. In it, `what` describes the name: "metric name", "tag
-  /// name with value [b1]", "tag value with key [site]".
+  /// InvalidArgument with OpenTSDB's message. In that message, `what` describes the name: "metric
+  /// name", "tag name with value [b1]", "tag value with key [site]".
   Status Check(std::string_view what, std::string_view name) const;
 
  private:
   [[nodiscard]] bool IsLegal(char32_t c) const;
 
   std::bitset<128> ascii_;
-  std::u32string extra_;  // beyond ASCII, sorted
+  std::u32string extra_;  // additional characters beyond ASCII, sorted
 };
 
-/// True for a letter (categories Lu Ll Lt Lm Lo) of the basic plane. Java tests single UTF-16
-/// units, so characters beyond the basic plane are not letters.
+/// Returns true for a letter (categories Lu Ll Lt Lm Lo) of the basic plane. Java tests single
+/// UTF-16 units, so characters beyond the basic plane are not letters.
 bool IsUnicodeLetter(char32_t c);
 
-/// The stored bytes of a UTF-8 name. Every character above U+00FF, and every byte that is not
-/// UTF-8, becomes '?'.
+/// Returns the bytes in which a UTF-8 name is stored. Every character above U+00FF, and every byte
+/// that is not UTF-8, becomes '?'.
 Bytes ToLatin1(std::string_view utf8);
-/// True if ToLatin1 loses no character. Different names for which this is true have different
-/// bytes.
+/// Returns true if ToLatin1 loses no character. Different names for which it returns true have
+/// different bytes.
 bool FitsLatin1(std::string_view utf8);
 /// Converts stored bytes to UTF-8.
 std::string FromLatin1(ByteView latin1);

@@ -41,7 +41,8 @@ bool TakeOne(std::string_view* text, char lower) {
   return true;
 }
 
-// Digits with at most one decimal point and at least one digit.
+// Removes a mantissa from the front of *text: digits with at most one decimal point and at least
+// one digit. Returns false if there is none.
 template <typename Accept>
 bool TakeMantissa(std::string_view* text, Accept accept) {
   size_t digits = TakeWhile(text, accept);
@@ -131,7 +132,8 @@ bool Fail(NumberFault fault, std::string message, NumberError* error) {
   return false;
 }
 
-/// Whether the leading digits contain two decimal points. Java reports this before other errors.
+/// Returns whether the leading digits contain two decimal points. Java reports this before other
+/// errors.
 bool HasTwoPoints(std::string_view text) {
   if (!text.empty() && (text[0] == '+' || text[0] == '-')) text.remove_prefix(1);
   const std::string_view digits = text.substr(0, text.find_first_not_of("0123456789."));
@@ -313,7 +315,7 @@ bool ParseValue(std::string_view text, EntryPath path, PointValue* value, Number
 }
 
 void AppendJavaDouble(std::string* out, double v) {
-  // Writes in place, like AppendJava.
+  // The digits are written in place, as in AppendJava.
   const size_t at = out->size();
   out->resize(at + kPlainDoubleBytesMax);
   const char* const end = PutPlainDouble(v, out->data() + at);

@@ -13,10 +13,10 @@
 
 namespace hg {
 
-/// The interface through which a value came. It decides the stored type of text that is not an
-/// integer.
+/// The interface through which a value was received. It decides the stored type of numbers that are
+/// not integers.
 enum class EntryPath : unsigned char {
-  kTelnet,  // float if that is exact, else double
+  kTelnet,  // float if it represents the number exactly, else double
   kHttp,    // always double
   kImport,  // always float
 };
@@ -32,18 +32,18 @@ enum class NumberFault : unsigned char {
   kNotFinite,         // floating point outside of the range of its type
 };
 
-/// Why a text was rejected. `message` is the text that OpenTSDB puts after "invalid value: ". For
-/// kNotFinite it is only "Infinity" or "-Infinity", and OpenTSDB's message about the point quotes
-/// it. Bytes of the input appear unchanged in the message.
+/// The reason why a text was rejected. `message` is the text that OpenTSDB puts after "invalid
+/// value: ". For kNotFinite it is only "Infinity" or "-Infinity", which OpenTSDB's message about
+/// the point contains. Bytes of the input appear unchanged in the message.
 struct NumberError {
   NumberFault fault = NumberFault::kNone;
   std::string message;
 };
 
-/// A number with a fraction in the stored type of its entry path. Telnet uses a float if that is
-/// exact.
+/// Returns a number with a fraction in the type in which its entry path stores it. For telnet that
+/// is a float if a float is exact.
 inline PointValue FloatingValue(double v, EntryPath path) {
-  // Beyond the range of float the cast would be undefined.
+  // Checked first, because the cast of a number beyond the range of float is undefined.
   const bool fits = path == EntryPath::kTelnet && std::abs(v) <= std::numeric_limits<float>::max();
   const bool single = fits && static_cast<double>(static_cast<float>(v)) == v;
   return single ? PointValue::Float(static_cast<float>(v)) : PointValue::Double(v);
@@ -55,34 +55,37 @@ inline PointValue FloatingValue(double v, EntryPath path) {
 /// and leaves `value` unchanged.
 bool ParseValue(std::string_view text, EntryPath path, PointValue* value, NumberError* error);
 
-/// Reads an integer of the grammar above. On failure `out` stays unchanged.
+/// Reads an integer: [+-]?[0-9]+, at most 19 digits, within int64. On failure sets `error` and
+/// leaves `out` unchanged.
 bool ParseLong(std::string_view text, int64_t* out, NumberError* error);
 
-/// Like Java's Integer.parseInt: sign, decimal digits, 32 bits.
+/// Parses a 32-bit integer as Java's Integer.parseInt does: sign and decimal digits. Returns
+/// nullopt on failure.
 std::optional<int32_t> ParseInt32(std::string_view text);
 
 /// Reads the time of a telnet line. It removes every '.' and reads an integer, so "seconds.mmm"
 /// becomes milliseconds. The caller checks the range. Import lines use ParseLong.
 bool ParseTelnetTime(std::string_view text, int64_t* out, NumberError* error);
 
-/// Reads what Java's Double.parseDouble accepts, except NaN and Infinity: surrounding blanks,
-/// decimal or hexadecimal digits, a suffix f F d D. Numbers out of range become infinity. Returns
-/// false if the text is not a number.
+/// Reads the texts that Java's Double.parseDouble accepts, except NaN and Infinity: surrounding
+/// blanks, decimal or hexadecimal digits, a suffix f F d D. Numbers out of range become infinity.
+/// Returns false if the text is not a number.
 bool ParseJavaDouble(std::string_view text, double* out);
-/// Like Float.parseFloat. The text is rounded once, to a float.
+/// Parses a float as Java's Float.parseFloat does. The text is rounded once, directly to a float.
 bool ParseJavaFloat(std::string_view text, float* out);
 
-/// Appends Double.toString: 1.0, 1.0E7, -0.0, NaN, Infinity; digits as in java_digits.h.
+/// Appends the text of Java's Double.toString: 1.0, 1.0E7, -0.0, NaN, Infinity. The digits are
+/// those of java_digits.h.
 void AppendJavaDouble(std::string* out, double v);
-/// Appends Float.toString.
+/// Appends the text of Java's Float.toString.
 void AppendJavaFloat(std::string* out, float v);
-/// Appends Java's "%f": six decimals, with those digits rounded half up. NaN and infinities are
-/// printed as by Double.toString.
+/// Appends Java's "%f": six decimals. The digits of Double.toString are rounded half up. NaN and
+/// infinities are printed as by Double.toString.
 void AppendFixed6(std::string* out, double v);
 
 std::string JavaDouble(double v);
 
-/// Like java.lang.String.trim: removes blanks and control characters at both ends.
+/// Removes blanks and control characters at both ends, like java.lang.String.trim.
 std::string_view JavaTrim(std::string_view text);
 
 }  // namespace hg

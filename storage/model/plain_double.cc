@@ -124,7 +124,7 @@ char* PutPlainDouble(double v, char* to) {
   }
 
   // `scaled` is the number × 10^digits, cut off; the remainder is rest ÷ unit. Numbers at most
-  // `half` ÷ unit away read back to the same double, the limit itself included if m is even. This
+  // `half` ÷ unit away are parsed to the same double, the limit itself included if m is even. This
   // is half the distance to the neighbours, between 1/2 and 5. A power of two has a nearer
   // neighbour below, but those in this range have few digits.
   const auto [power, digits] = kScales[static_cast<size_t>(q - kQMin)];

@@ -8,9 +8,10 @@ namespace hg {
 
 inline constexpr size_t kPlainDoubleBytesMax = 32;
 
-/// Writes Double.toString of a number with a magnitude in [1e-3, 1e7). The digits are the shortest
-/// that read back to the number, and of these the nearest. Writes at most kPlainDoubleBytesMax
-/// bytes and returns their end. Returns nullptr for other numbers and writes nothing then.
+/// Writes a number with a magnitude in [1e-3, 1e7) in the form of Java's Double.toString. The
+/// digits are the shortest that are parsed to the same number, and of these the nearest. Writes at
+/// most kPlainDoubleBytesMax bytes and returns their end. For other numbers, writes nothing and
+/// returns nullptr.
 char* PutPlainDouble(double v, char* to);
 
 }  // namespace hg

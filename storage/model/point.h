@@ -24,7 +24,7 @@ constexpr bool ValidPointFlags(uint8_t flags) {
   return flags == kInt8 || flags == kInt16 || flags == kInt32 || flags == kInt64 ||
          flags == kFloat32 || flags == kFloat64;
 }
-/// Length of the stored value in bytes.
+/// Returns the length of the stored value in bytes.
 constexpr int ValueWidth(uint8_t flags) { return (flags & kLengthMask) + 1; }
 
 /// A number and its stored form.
@@ -35,7 +35,7 @@ struct PointValue {
 
   [[nodiscard]] bool is_float() const { return (flags & kFloatFlag) != 0; }
   [[nodiscard]] int64_t as_int() const { return static_cast<int64_t>(bits); }
-  /// The number as a double. Floats are widened exactly.
+  /// Returns the number as a double. Floats are converted exactly.
   [[nodiscard]] double as_double() const {
     if (flags == kFloat32)
       return static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(bits)));

@@ -22,8 +22,8 @@ namespace hg {
 /// formats.
 enum class Dialect : uint8_t { kJson, kWords, kInflux, kLabels, kGraphite };
 
-/// The raw series key: the bytes that name a series in a request. Borrows them. They depend on the
-/// dialect:
+/// The raw series key: the bytes that name a series in a request. The object does not own the
+/// bytes. They depend on the dialect:
 /// - kJson: the text between the quotes of "metric", and the tags object with its braces. Trailing
 ///   blanks are cut and nothing is decoded.
 /// - kWords (telnet, import): the metric word, and everything after the value's blank up to the end
@@ -47,8 +47,8 @@ struct SpelledPoint {
   PointValue value;
 };
 
-/// A line of the InfluxDB line protocol: points of one time whose series share measurement and
-/// tags. Values and time are as in SpelledPoint. Borrows all texts.
+/// A line of the InfluxDB line protocol. Its points have one time, and their series have the same
+/// measurement and tags. Values and time are as in SpelledPoint. Borrows all texts.
 struct SpelledLine {
   std::string_view series;  // the text before the first blank
   Timestamp time;
@@ -73,8 +73,8 @@ struct NamedPoint {
   std::span<const TagText> tags;
   Timestamp time;
   PointValue value;
-  /// If the point is accepted, this key is remembered for AppendSpelled, unless its metric is
-  /// empty. The dialect decides which limit of tags applies.
+  /// The raw series key. If the point is accepted, the sink remembers this key for AppendSpelled,
+  /// unless the metric in the key is empty. The dialect decides which limit of tags applies.
   Spelling spelling;
 };
 
@@ -87,9 +87,9 @@ class PointSink {
   /// LogPosition).
   using Position = uint64_t;
 
-  /// Appends all points. `known` is false if at least one series key was never accepted. Then
-  /// nothing was done, and the caller sends the whole batch to AppendNamed. Returns Busy or
-  /// Unavailable like Points::Append; some points may be stored then. Never blocks on I/O.
+  /// Appends all points. If at least one series key was never accepted, sets `known` to false and
+  /// stores nothing. The caller then passes the whole batch to AppendNamed. Returns Busy or
+  /// Unavailable like Points::Append; in that case some points may be stored. Never blocks on I/O.
   struct Appended {
     bool known = true;
     Position position = 0;
@@ -98,17 +98,18 @@ class PointSink {
                                          WriteContext& context) = 0;
 
   /// Like AppendSpelled, but parses unknown series keys and registers their series. It handles only
-  /// ordinary keys of kJson and kWords. `known` is false if any key is not ordinary. The caller
-  /// then uses AppendNamed. Blocks: only for pool threads and tools. Checks the context's request
-  /// every few points. If that fails, no point of the batch is stored and the failure is returned.
+  /// ordinary keys of kJson and kWords. If any key is not ordinary, sets `known` to false, and the
+  /// caller uses AppendNamed. The function blocks, so only pool threads and tools may call it.
+  /// Checks the context's request every few points. If that fails, no point of the batch is stored
+  /// and the failure is returned.
   virtual Result<Appended> AppendLearning(std::span<const SpelledPoint> points,
                                           WriteContext& context) {
     (void)points, (void)context;
     return Appended{.known = false, .position = 0};
   }
 
-  /// Like AppendSpelled, for lines whose fields follow each other in `fields`. Series that
-  /// AppendNamed accepted as Dialect::kInflux are known.
+  /// Like AppendSpelled, for lines of the InfluxDB line protocol. `fields` has the fields of all
+  /// lines, in order. A series is known if AppendNamed accepted it as Dialect::kInflux.
   virtual Result<Appended> AppendLines(std::span<const SpelledLine> lines,
                                        std::span<const SpelledField> fields,
                                        WriteContext& context) {
@@ -125,18 +126,18 @@ class PointSink {
   ///   other            the store refused (Busy: memory budget exceeded)
   /// It checks the context's request every few points. If that fails, the failure is the result of
   /// this point and all later ones; earlier points are stored. The returned position covers every
-  /// accepted point. Blocks: only for pool threads and tools.
+  /// accepted point. The function blocks, so only pool threads and tools may call it.
   virtual Position AppendNamed(std::span<const NamedPoint> points, WriteContext& context,
                                std::vector<Status>* results) = 0;
 
-  /// Like Points::Commit.
+  /// Makes points durable. As Points::Commit.
   virtual void Commit(Position position, std::function<void(Status)> done) = 0;
 
   /// Forgets all remembered series keys, because names were renamed or deleted.
   virtual void ForgetSpellings() = 0;
 
-  /// The maximum number of tags of a point. Points of other protocols than OpenTSDB's with more
-  /// tags are rejected, so their parsers need not prepare them.
+  /// Returns the maximum number of tags of a point. Points from protocols other than OpenTSDB's are
+  /// rejected if they have more tags, so their parsers need not prepare such points.
   [[nodiscard]] virtual size_t tags_max() const { return SIZE_MAX; }
 };
 

@@ -20,21 +20,21 @@ inline constexpr uint64_t kStaleMarkerBits = 0x7FF0000000000002;
 
 inline constexpr uint64_t kInfinityBits = 0x7FF0000000000000;
 
-/// The form in which a NaN of these bits is stored.
+/// Returns the value in which a NaN with these bits is stored.
 inline PointValue StoredNan(uint64_t bits) {
   return {bits == kStaleMarkerBits ? kStaleMarkerBits : kNormalNanBits, kFloat64};
 }
 
-/// Whether these are the bits of a NaN that is not a widened 4-byte float, such as a stale marker.
-/// Queries of OpenTSDB's API skip such values. It returns false for infinities and for the NaN of a
-/// 4-byte float, which other programs may have written to tables of OpenTSDB. OpenTSDB shows that
-/// NaN, and fails a query that reads an infinity.
+/// Returns whether these are the bits of a NaN that was stored as a double, such as a stale marker.
+/// Queries of OpenTSDB's API skip such values. Returns false for infinities, and for the NaN of a
+/// 4-byte float, which programs other than Hourglass may have written to tables of OpenTSDB.
+/// OpenTSDB shows that NaN, and fails a query that reads an infinity.
 constexpr bool IsSpecialDouble(uint64_t bits) {
   constexpr uint64_t kBeyondFloat = 0x000000001FFFFFFF;
   return (bits & kInfinityBits) == kInfinityBits && (bits & kBeyondFloat) != 0;
 }
 
-/// The texts for these values in CSV files, with their bits.
+/// The texts for special doubles in CSV files, with the bits of the doubles.
 inline constexpr std::array<std::pair<std::string_view, uint64_t>, 4> kSpecialDoubleTexts = {{
     {"NaN", kNormalNanBits},
     {"StaleNaN", kStaleMarkerBits},
@@ -50,7 +50,7 @@ inline std::optional<PointValue> ReadSpecialDouble(std::string_view text) {
   return std::nullopt;
 }
 
-/// The text of a double that is not finite.
+/// Returns the text of a double that is not finite.
 inline std::string_view SpecialDoubleText(uint64_t bits) {
   for (const auto& [name, its_bits] : kSpecialDoubleTexts)
     if (bits == its_bits) return name;

@@ -15,20 +15,21 @@ inline constexpr int64_t kTimestampMax = 9999999999999;
 struct Timestamp {
   int64_t raw = 0;
 
-  /// True if any of the upper 32 bits is set. The value is then in milliseconds.
+  /// Returns true if any of the upper 32 bits is set. The value is then in milliseconds.
   [[nodiscard]] bool is_millis() const { return (static_cast<uint64_t>(raw) >> 32) != 0; }
   [[nodiscard]] int64_t millis() const { return is_millis() ? raw : raw * 1000; }
   [[nodiscard]] int64_t seconds() const { return is_millis() ? raw / 1000 : raw; }
-  /// Start of the row, in seconds. Times in milliseconds beyond 2^32 s wrap to 32 bits, as stored.
+  /// Returns the start of the row, in seconds. Times in milliseconds beyond 2^32 s wrap to 32 bits,
+  /// as they do in stored rows.
   [[nodiscard]] uint32_t base() const {
     int64_t s = seconds();
     return static_cast<uint32_t>(s - s % kRowSpan);
   }
-  /// Whether the write paths accept the time: 0 ≤ raw ≤ kTimestampMax.
+  /// Returns whether the write paths accept the time: 0 ≤ raw ≤ kTimestampMax.
   [[nodiscard]] bool in_range() const { return raw >= 0 && raw <= kTimestampMax; }
 };
 
-/// A half-open range of row bases, in seconds. The end 2^32 means that the range is open.
+/// A half-open range of row bases, in seconds. The end 2^32 means that the range has no end.
 struct RowRange {
   uint32_t begin = 0;
   uint64_t end = uint64_t{1} << 32;

@@ -1,6 +1,6 @@
 #pragma once
 // The letters of the basic plane beyond ASCII: categories Lu, Ll, Lt, Lm and Lo of Unicode 14.0.0,
-// as ranges. Written by `python3 -c` over unicodedata.category; a table of data, not to be edited.
+// as ranges. The table was generated with Python's unicodedata.category; do not edit it.
 
 #include <cstdint>
 

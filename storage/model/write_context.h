@@ -1,5 +1,5 @@
 #pragma once
-// The request for which points are stored. The HTTP layer makes one for each request and passes it
+// The request in which points are stored. The HTTP layer makes one for each request and passes it
 // down the write path as an argument.
 
 #include "storage/base/request_context.h"
@@ -10,25 +10,26 @@ namespace hg {
 /// One thread at a time. With Checks::kEachBatch it is thread-safe.
 class WriteContext {
  public:
-  /// When the rate limits of the writer and of the metrics are checked. Stored points are always
-  /// charged.
+  /// When the rate limits of the writer and of the metrics are checked. Stored points always count
+  /// towards the limits.
   enum class Checks {
-    kEachBatch,         // before each batch
-    kMetricsEachBatch,  // those of the writer only before the first batch
+    kEachBatch,  // before each batch
+    // Those of the metrics before each batch, those of the writer only before the first batch.
+    kMetricsEachBatch,
     /// Only before the first batch, so that a request of several batches is either rejected before
-    /// any point is stored or accepted as a whole. Metrics that appear only in a later batch are
-    /// charged but not checked.
+    /// any point is stored or accepted as a whole. Points of metrics that appear only in a later
+    /// batch count towards the limits, but are not refused.
     kOnce,
   };
 
-  /// `writer`: nullptr = unlimited. Both must outlive the object.
+  /// `writer`: nullptr = unlimited. `request` and `writer` must outlive the object.
   explicit WriteContext(RequestContext& request, Writer* writer = nullptr,
                         Checks checks = Checks::kEachBatch)
       : request_(request), writer_(writer), checks_(checks) {}
   WriteContext(const WriteContext&) = delete;
   WriteContext& operator=(const WriteContext&) = delete;
 
-  /// Without limits, for tools and background threads.
+  /// Returns a context without limits, for tools and background threads.
   static WriteContext& Unlimited() {
     static WriteContext context(RequestContext::Unlimited());
     return context;
@@ -37,7 +38,8 @@ class WriteContext {
   [[nodiscard]] RequestContext& request() const { return request_; }
   [[nodiscard]] Writer* writer() const { return writer_; }
 
-  /// Whether an earlier batch passed the check, so that later ones are not checked.
+  /// Return whether an earlier batch has passed the check of the writer's limits or of the metrics'
+  /// limits, so that later batches are not checked.
   [[nodiscard]] bool writer_passed() const { return writer_passed_; }
   [[nodiscard]] bool metrics_passed() const { return metrics_passed_; }
   void PassWriter() {

@@ -12,17 +12,18 @@ namespace hg {
 class Writer {
  public:
   virtual ~Writer() = default;
-  /// Whether the user may write that many points now. LimitExceeded: the user exceeds the rate
+  /// Returns ok if the user may write `count` points now. LimitExceeded: the user exceeds the rate
   /// limit. The message names the user and the limit.
   virtual Status AskForPoints(uint64_t count) = 0;
-  /// Charges that many stored points to the limit.
+  /// Counts `count` stored points towards the limit.
   virtual void ChargePoints(uint64_t count) = 0;
   /// Takes one new series from the number that the user may create. InvalidArgument: the user may
-  /// create no more. It is reported as an error of the point.
+  /// create no more. The caller reports this as an error of the point.
   virtual Status TakeSeries() = 0;
   /// Returns one series taken by TakeSeries that was not created.
   virtual void GiveBackSeries() = 0;
-  /// Whether TakeSeries can refuse. If not, the caller need not find out whether a series is new.
+  /// Returns whether TakeSeries can refuse. If it cannot, the caller need not find out whether a
+  /// series is new.
   [[nodiscard]] virtual bool limits_series() const = 0;
 };
 

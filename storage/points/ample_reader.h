@@ -9,8 +9,8 @@
 namespace hg::points {
 
 /// Like ByteReader, but without checks for the end of the buffer. The caller must know the maximum
-/// number of fields that it reads. Packed numbers and byte sequences have no such maximum, so
-/// reading them fails.
+/// number of fields that it reads. Packed numbers and byte sequences have no maximum length, so
+/// this reader does not support them: reading them fails.
 class AmpleReader {
  public:
   explicit AmpleReader(ByteView in) : at_(in.data()), end_(in.data() + in.size()) {}

@@ -11,7 +11,7 @@
 
 namespace hg::points {
 
-/// The number of bits needed for v; 0 for 0.
+/// Returns the number of bits needed for v; 0 for 0.
 constexpr int BitWidth(uint64_t v) { return std::bit_width(v); }
 
 constexpr size_t PackedBytes(size_t count, int width) {
@@ -56,8 +56,8 @@ void UnpackBits(ByteView packed, size_t count, int width, Put&& put) {
   size_t i = 0;
   size_t bit = 0;
   if (width <= 57) {
-    // Eight bytes contain such a value at any bit offset. The last eight bytes are read from a
-    // padded copy.
+    // Up to this index, the eight bytes from the first byte of a value are inside `packed` and
+    // contain the whole value. The others are read from a padded copy of the last bytes.
     const size_t inside = packed.size() < 8 ? 0 : ((packed.size() - 8) * 8 + 7) / step + 1;
     auto run = [&](const char* from, size_t from_bit, size_t end) {
       for (; i < end; ++i, bit += step) {

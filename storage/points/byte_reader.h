@@ -9,7 +9,8 @@
 
 namespace hg::points {
 
-/// Takes bytes from the front. If bytes are missing, ok() becomes false and all reads return zero.
+/// Reads and removes bytes from the front of a view. If bytes are missing, ok() becomes false and
+/// all reads return zero.
 class ByteReader {
  public:
   ByteReader() = default;
@@ -40,7 +41,7 @@ class ByteReader {
     const ByteView b = Take(static_cast<size_t>(width));
     return b.empty() ? 0 : ReadBig(b.data(), width);
   }
-  /// Returns an empty view if fewer than n bytes are left.
+  /// Takes n bytes. Returns an empty view if fewer than n bytes are left.
   ByteView Take(size_t n) {
     if (n > in_.size()) Fail();
     if (!ok_) return {};

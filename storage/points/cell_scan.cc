@@ -19,7 +19,7 @@ bool IsObject(ByteView qualifier) {
   return kind == codec::CellClass::kAnnotation || kind == codec::CellClass::kHistogram;
 }
 
-// Both inputs ascend. For equal times the point of `first` is kept.
+// Merges two lists in ascending order of time. For equal times the point of `first` is kept.
 std::vector<codec::StoredPoint> Join(const std::vector<codec::StoredPoint>& first,
                                      const std::vector<codec::StoredPoint>& second) {
   auto earlier = [](const auto& a, const auto& b) { return a.offset_ms() < b.offset_ms(); };

@@ -15,11 +15,12 @@ namespace hg::points {
 /// thread-safe.
 class BucketCursors {
  public:
-  /// Opens the scans. `salt_width` is the number of leading bytes that the order ignores.
+  /// Opens a cursor for each of `scans`. `salt_width` is the number of leading bytes that the order
+  /// ignores.
   static Result<BucketCursors> Open(Store* store, const std::vector<ScanSpec>& scans,
                                     size_t salt_width);
 
-  /// Moves the next row to `row`. Returns false at the end.
+  /// Moves the next row into *row. Returns false at the end.
   Result<bool> Next(Row* row);
 
  private:
@@ -34,7 +35,7 @@ class BucketCursors {
   size_t salt_width_ = 0;
   std::vector<Bucket> buckets_;
   std::vector<size_t>
-      heap_;  // heap of the buckets that have a row; the first in order is at the front
+      heap_;  // buckets that have a next row, as a heap with the first one at the front
 };
 
 /// Not thread-safe. Reports unsettled rows to `listener` if it is set.
@@ -62,11 +63,11 @@ class CellPointScan : public PointScan {
   const ReconcileOptions options_;
   const UnsettledRowListener listener_;
 
-  Status misfit_;  // error of the first row whose key does not fit
-  Row pending_;    // read ahead, to find the same hour with another salt
+  Status misfit_;  // error of the first row whose key does not fit the key layout
+  Row pending_;    // row that was read ahead, to find the same hour of the series with another salt
   bool has_pending_ = false;
 
-  // The row that Next returns.
+  // The content of the row that Next returned last.
   Row current_;
   Bytes tsuid_;
   uint32_t base_ = 0;

@@ -70,13 +70,14 @@ bool Compares(const RowFilter& filter, ByteView value) {
   }
 }
 
-// The same seed selects the same rows, whatever the batches and regions are.
+// Returns whether a kRandom filter selects the key. The same seed selects the same rows, whatever
+// the batches and regions are.
 bool Drawn(const RowFilter& filter, ByteView key) {
   if (filter.chance <= 0) return false;
   if (filter.chance >= 1) return true;
   uint64_t hash = filter.seed ^ 0xCBF29CE484222325U;
   for (const char c : key) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001B3U;
-  // In the plain product, the high bits of short keys hardly differ.
+  // Without this step, the high bits of short keys would hardly differ.
   hash = (hash ^ hash >> 33) * 0xFF51AFD7ED558CCDU;
   hash = (hash ^ hash >> 33) * 0xC4CEB9FE1A85EC53U;
   return static_cast<double>(hash >> 11) < filter.chance * 9007199254740992.0;
@@ -100,7 +101,7 @@ bool FitsSeries(const RowFilter& filter, ByteView key) {
       key.substr(prefix));
 }
 
-// If `cells` is null, conditions on cells are taken as true.
+// Returns whether the row passes. If `cells` is null, conditions on cells are assumed to be true.
 bool Passes(const RowFilter& filter, ByteView key, const std::vector<Cell>* cells) {
   switch (filter.kind) {
     case Kind::kAll:

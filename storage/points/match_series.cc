@@ -53,7 +53,8 @@ bool NamesEveryKey(const std::vector<TagClause>& clauses, const Pairs& pairs) {
   return true;
 }
 
-// Whether metric ‖ pairs is in the sorted list, without building that string.
+// Returns whether the TSUID of metric and pairs is in the sorted list, without building that
+// string.
 bool Listed(const std::vector<Bytes>& tsuids, ByteView metric, ByteView pairs) {
   auto it = std::lower_bound(tsuids.begin(), tsuids.end(), 0, [&](const Bytes& listed, int) {
     const int head = ByteView(listed).substr(0, metric.size()).compare(metric);

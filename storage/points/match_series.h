@@ -8,18 +8,19 @@
 
 namespace hg::points {
 
-/// True if every series of every metric matches.
+/// Returns true if every series of every metric matches.
 inline bool MatchesAll(const SeriesMatcher& matcher) {
   return matcher.clauses.empty() && !matcher.exact_tags && matcher.tsuids.empty();
 }
 
-/// `pairs` are the tag bytes of a key in stored order. If they are not a whole number of pairs,
-/// they match only a matcher for which MatchesAll is true, because OpenTSDB's key regex requires
-/// whole pairs (opentsdb-schema.md §4.2). No pairs mean a series without tags.
+/// Returns whether a series matches. `pairs` are the tag bytes of its row key in stored order; they
+/// are empty for a series without tags. Bytes that are not a whole number of pairs match only if
+/// MatchesAll is true, because OpenTSDB's key regex requires whole pairs (opentsdb-schema.md §4.2).
 bool MatchesSeries(const SeriesMatcher& matcher, const KeyLayout& layout, ByteView metric,
                    ByteView pairs);
 
-/// `tsuid` is metric ‖ pairs and has at least the metric.
+/// Returns whether a series matches. `tsuid` consists of metric and pairs and has at least the
+/// metric.
 bool MatchesTsuid(const SeriesMatcher& matcher, const KeyLayout& layout, ByteView tsuid);
 
 }  // namespace hg::points

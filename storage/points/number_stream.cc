@@ -16,7 +16,7 @@ namespace {
 constexpr int kExponentMax = 15;
 constexpr double kPowers[kExponentMax + 1] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                               1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
-// Larger products are not tried, because they may not fit in 64 bits.
+// Maximum product that is tried. Larger ones may not fit in 64 bits.
 constexpr double kProductMax = 9e18;
 
 void AppendBig64(uint64_t v, Bytes* out) {
@@ -158,7 +158,7 @@ bool TakeExceptions(ByteReader* in, bool floats, size_t n, uint64_t* wide, Strea
   return in->ok();
 }
 
-// The first position that is not an exception.
+// Returns the first position that is not an exception.
 size_t FirstRegular(const std::vector<StreamException>& exceptions) {
   size_t i = 0;
   while (i < exceptions.size() && exceptions[i].position == i) ++i;
@@ -236,8 +236,8 @@ bool ToDecimals(std::span<const PointValue> values, uint8_t rule, int* exponent,
   return true;
 }
 
-// The bits of the floats (32 bits under the rule for singles), and as exceptions the values that
-// they do not reproduce.
+// Returns the bits of the floats (32 bits under the rule for singles). Values that these bits do
+// not reproduce become exceptions.
 std::vector<uint64_t> BitsOf(std::span<const PointValue> values, uint8_t rule,
                              std::vector<StreamException>* exceptions) {
   std::vector<uint64_t> numbers(values.size());

@@ -12,7 +12,7 @@
 
 namespace hg::points {
 
-/// A value whose stored bits differ from those that the rule of its stream gives for its number.
+/// A value whose stored bits differ from the bits that its stream's rule would give its number.
 struct StreamException {
   uint32_t position = 0;
   PointValue value;
@@ -39,14 +39,14 @@ inline PointValue FloatByRule(uint8_t rule, double v) {
 void EncodeInts(std::span<const PointValue> values, Bytes* out);
 void EncodeFloats(std::span<const PointValue> values, Bytes* out);
 
-/// The parts of a decoded stream that are not in the numbers themselves.
+/// What a decoded stream contains in addition to its numbers.
 struct StreamRest {
   uint8_t rule = 0;
   std::vector<StreamException> exceptions;  // by position
 };
 
-/// Fill wide[0, n) with int64 numbers or with the bits of doubles. Floats are widened. Exceptions
-/// are applied. Return false if the bytes cannot be a stream.
+/// Set wide[0, n) to int64 numbers, or to the bits of doubles. Floats are converted to doubles, and
+/// exceptions are applied. Return false if the bytes cannot be a stream.
 bool DecodeInts(ByteReader* in, size_t n, uint64_t* wide, StreamRest* rest);
 bool DecodeFloats(ByteReader* in, size_t n, uint64_t* wide, StreamRest* rest);
 
@@ -56,8 +56,8 @@ enum StreamWay : uint8_t {
   kRange = 1,
   kSteps = 2,
   kAsTheyAre = 3,
-  kSplit = 4,      // the content of kRange or kSteps in two pieces (split_stream.h)
-  kSplitBits = 5,  // the content of kAsTheyAre for floats in two pieces
+  kSplit = 4,      // the content of kRange or kSteps, split in two pieces (split_stream.h)
+  kSplitBits = 5,  // the content of kAsTheyAre for floats, split in two pieces
 };
 
 /// Reads a stream and appends it to `out`. Packed or verbatim numbers are split in two pieces if

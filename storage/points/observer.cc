@@ -84,7 +84,7 @@ void WorkCounters::AfterWork(const StoreWork& work) {
       counts_.expired_runs += work.runs_read;
       return;
     case StoreWork::Kind::kDrop:
-      return;  // counted by the engine
+      return;  // the engine has counted the failure
   }
 }
 

@@ -17,7 +17,7 @@
 
 namespace hg {
 
-/// A finished piece of work on files.
+/// Describes one flush, merge, split or other work on files that has ended.
 struct StoreWork {
   enum class Kind : uint8_t { kFlush, kMerge, kSplit, kExpiry, kDrop };
 
@@ -42,24 +42,26 @@ class StoreObserver {
   /// Observers are called in ascending order of priority, as in HBase. System observers use values
   /// around 2^29, user observers use 2^30 and above.
   [[nodiscard]] virtual int priority() const { return 1 << 30; }
-  /// Whether the observer must be called before writes (BeforeSeries, BeforePoints, BeforeRow).
+  /// Returns whether the observer must be called before writes (BeforeSeries, BeforePoints,
+  /// BeforeRow).
   [[nodiscard]] virtual bool guards_writes() const { return false; }
 
   // Called before any part of the write is done. A failure rejects the write and is returned to the
-  // writer. Later observers are not called then.
+  // writer. In that case, later observers are not called.
   virtual Status BeforeSeries(ByteView tsuid) { return (void)tsuid, Status(); }
   virtual Status BeforePoints(std::span<const PointEntry> batch) { return (void)batch, Status(); }
-  /// `changes` is empty if the changes depend on stored data (counters, comparisons).
+  /// Called before a change of a row. `changes` is empty if the changes depend on stored data
+  /// (counters, comparisons).
   virtual Status BeforeRow(const std::string& table, ByteView key,
                            std::span<const CellChange> changes) {
     return (void)table, (void)key, (void)changes, Status();
   }
 
   virtual void AfterWork(const StoreWork& work) { (void)work; }
-  /// A new series or a new name was rejected because memory is used up. `why` is also the message
-  /// to the client. Called for each rejection, on the thread of the writer.
+  /// Called when a new series or a new name was rejected because memory is used up. `why` is also
+  /// the message to the client. Called for each rejection, on the thread of the writer.
   virtual void AfterRefusedSeries(const Status& why) { (void)why; }
-  /// A table was created or altered through the cell store.
+  /// Called after a table was created or altered through the cell store.
   virtual void AfterTable(const TableDescriptor& table) { (void)table; }
 };
 
@@ -70,7 +72,7 @@ class ObserverChain {
  public:
   explicit ObserverChain(StoreObservers observers);
 
-  /// If false, no observer needs to be called before writes.
+  /// Returns whether an observer must be called before writes.
   [[nodiscard]] bool guards_writes() const { return !guards_.empty(); }
   Status BeforeSeries(ByteView tsuid) const;
   Status BeforePoints(std::span<const PointEntry> batch) const;
@@ -97,10 +99,10 @@ class WorkCounters : public StoreObserver {
  public:
   struct Counts {
     uint64_t flushes = 0;
-    uint64_t flushed_bytes = 0;  // written bytes
+    uint64_t flushed_bytes = 0;  // bytes that flushes wrote
     uint64_t merges = 0;
     uint64_t merge_read_bytes = 0;
-    uint64_t merged_bytes = 0;  // written bytes
+    uint64_t merged_bytes = 0;  // bytes that merges wrote
     uint64_t splits = 0;
     uint64_t expired_runs = 0;
   };

@@ -50,8 +50,8 @@ void InsertPoint(PartPoint point, std::vector<PartPoint>* points) {
   points->insert(at, point);
 }
 
-// A row with an operand under the qualifier of a point counts as written by single cells, whatever
-// the operand becomes.
+// Returns the form of a row. A row with an operand under the qualifier of a point counts as written
+// by single cells, whatever the operand becomes.
 RowForm FormOf(const Part& part) {
   for (const RawCell& cell : part.raw) {
     codec::Qualifier q;
@@ -102,7 +102,7 @@ void DropOlderPoints(const Part& newer, std::vector<PartPoint>* older) {
       return FindRaw(newer.raw, q) != newer.raw.end() || Contains(newer.gone, q);
     });
   }
-  // Both ascend by time, so one pass finds the common qualifiers.
+  // Both lists are in ascending order of time, so one pass finds the common qualifiers.
   auto from = newer.points.begin();
   std::erase_if(*older, [&](const PartPoint& point) {
     while (from != newer.points.end() && Earlier(*from, point)) ++from;
@@ -133,8 +133,8 @@ void DropHeld(Part* part) {
   });
 }
 
-// The points of a compacted cell that a client wrote. They must ascend strictly and all be
-// canonical, and encoding them must give the same cell.
+// Decodes the points of a compacted cell that a client wrote. Returns false unless they ascend
+// strictly, are all canonical, and give the same cell when they are encoded.
 bool LoadedPoints(const RawCell& cell, std::vector<PartPoint>* points) {
   if (codec::ClassifyQualifier(cell.qualifier) != codec::CellClass::kCompacted) return false;
   auto parsed = codec::ParsePointCell(cell.qualifier, cell.value);
@@ -153,8 +153,8 @@ bool LoadedPoints(const RawCell& cell, std::vector<PartPoint>* points) {
   return true;
 }
 
-// Stable sort. Points from several connections are usually a few places out of order, which one
-// pass of insertion fixes. Other orders are left to the library.
+// Sorts the points; the sort is stable. Points from several connections are usually a few places
+// out of order, which one pass of insertion fixes. Other orders are left to the library.
 void SortNearlySorted(std::vector<PartPoint>* points) {
   size_t swaps_left = 4 * points->size();
   for (size_t i = 1; i < points->size(); ++i) {

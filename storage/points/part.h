@@ -1,8 +1,7 @@
 #pragma once
-// A Part of a row-hour, and the function that merges Parts. The memtable, the frozen memtable and
-// each file hold at most one Part of a row. The row is the merge of its Parts, newest over oldest.
-// The functions here read no clock and no settings. Merging changes only the form of the data,
-// never its meaning.
+// A Part of a row-hour, and the function that merges Parts. Each memtable and each file holds at
+// most one Part of a row. The row is the merge of its Parts, newest over oldest. The functions here
+// read no clock and no settings. Merging changes only the form of the data, never its meaning.
 
 #include <cstdint>
 #include <vector>
@@ -16,10 +15,10 @@ namespace hg::points {
 /// and floats are in the low 32 bits.
 struct PartPoint {
   codec::Qualifier qualifier;
-  /// The age of the point. It decides between this point and a raw cell of the same time. It is the
-  /// sequence number of the point's log record. A point without a raw cell in its memtable or file
-  /// may have any sequence number of that memtable or file. Equal generations mean that the points
-  /// were written together, or that the order is unknown.
+  /// The age of the point. If a raw cell has the same time, the one with the greater generation is
+  /// newer. It is the sequence number of the point's log record. A point without a raw cell in its
+  /// memtable or file may have any sequence number of that memtable or file. Equal generations mean
+  /// that the points were written together, or that the order is unknown.
   uint64_t generation = 0;
   uint64_t bits = 0;
 
@@ -41,23 +40,23 @@ struct RawCell {
 
 /// How the points of a row are rendered as cells. The numbers are part of the file format.
 enum class RowForm : uint8_t {
-  kNone = 0,    // the Part never held points since it was last cleared
-  kAuto = 1,    // written as points
-  kSingle = 2,  // put as single cells
-  kOne = 3,     // put as one compacted cell
+  kNone = 0,    // the row has had no points since it was last cleared
+  kAuto = 1,    // points written through the point store
+  kSingle = 2,  // points put as single cells
+  kOne = 3,     // points put as one compacted cell
 };
 
-/// The form of a row with points of both forms.
+/// Returns the form of a row that has points of both forms.
 RowForm JoinForms(RowForm a, RowForm b);
 
 /// Plain value. No qualifier is in more than one of `points`, `raw` and `gone`. The tombstones
 /// (`cleared` and `gone`) apply only to older Parts.
 struct Part {
-  bool cleared = false;  // everything in older Parts is deleted; `gone` is then empty
+  bool cleared = false;  // true if everything in older Parts is deleted; `gone` is then empty
   RowForm form = RowForm::kNone;
   std::vector<PartPoint> points;  // unique qualifiers; by time, and oldest first for equal times
   std::vector<RawCell> raw;       // by qualifier, unique
-  std::vector<Bytes> gone;        // qualifiers deleted in older Parts; sorted, unique
+  std::vector<Bytes> gone;        // qualifiers that are deleted in older Parts; sorted, unique
 
   [[nodiscard]] bool empty() const {
     return !cleared && points.empty() && raw.empty() && gone.empty();
@@ -65,31 +64,32 @@ struct Part {
   bool operator==(const Part&) const = default;
 };
 
-/// True if a cell with this qualifier may be a canonical single point. The qualifier has 2 bytes
-/// with offset ≤ 3599, or 4 bytes F… with offset ≤ 3599999 and zero reserved bits. Its flags are
-/// valid.
+/// Returns true if a cell with this qualifier may be a canonical single point: the qualifier has 2
+/// bytes with offset ≤ 3599, or 4 bytes F… with offset ≤ 3599999 and zero reserved bits, and its
+/// flags are valid.
 bool CanonicalQualifier(ByteView qualifier, codec::Qualifier* q);
-/// True if the cell is a canonical single point: a canonical qualifier, and a value of the length
-/// that its flags say. All values are allowed, also −0.0, NaN and integers wider than necessary.
+/// Returns true if the cell is a canonical single point: it has a canonical qualifier, and a value
+/// of the length that the flags define. All values are allowed, also −0.0, NaN and integers wider
+/// than necessary.
 bool CanonicalPoint(ByteView qualifier, ByteView value, PartPoint* point);
 
-/// True for columns that take part in merging points: compacted cells, non-canonical single points
-/// (of even length) and the append cell 05….
+/// Returns true for qualifiers of cells whose points are merged with other points of the row:
+/// compacted cells, non-canonical single points (of even length) and the append cell 05….
 bool TouchesPoints(ByteView qualifier);
 
-/// Returns the merge of `older` and `newer`. Associative.
+/// Returns the merge of `older` and `newer`. The operation is associative.
 Part Merge(Part newer, Part older);
 
-/// Converts a Part for which nothing older exists. Operands become values, and tombstones are
-/// dropped. A compacted cell becomes points of form kOne if it is the only cell of the row that can
-/// hold points and all its points are canonical. Render gives the same cells before and after.
+/// Simplifies the merge of all Parts of a row. Operands become values, and tombstones are dropped.
+/// A compacted cell becomes points of form kOne if it is the only cell of the row that can hold
+/// points and all its points are canonical. Render gives the same cells before and after.
 void Settle(Part* part);
 
-/// Restores the order and uniqueness of a Part after a caller filled it in any order. Points are
-/// sorted by time; of equal times, later entries are newer. Of equal qualifiers the last entry is
-/// kept, also in `raw` and `gone`. Raw cells that are canonical points become points and are the
-/// newest of their time. Points with the qualifier of a raw cell are removed. Qualifiers of cells
-/// that the Part holds are removed from `gone`.
+/// Sorts a Part that a caller has filled in any order, and removes duplicates. Points are sorted by
+/// time; of equal times, later entries are newer. Of equal qualifiers the last entry is kept, also
+/// in `raw` and `gone`. Raw cells that are canonical points become points and are the newest of
+/// their time. Points with the qualifier of a raw cell are removed. Qualifiers of cells that the
+/// Part holds are removed from `gone`.
 void Normalize(Part* part);
 
 }  // namespace hg::points

@@ -24,8 +24,8 @@
 
 namespace hg {
 
-/// The number of a series in this process. Points::Register assigns it. It is stable while the
-/// process runs.
+/// The number of a series in this process. Points::Register assigns it. It does not change while
+/// the process runs.
 using SeriesNumber = uint32_t;
 
 /// A point ready to be stored. `qualifier` is the 2-byte form in the low 16 bits, or the 4-byte
@@ -44,11 +44,12 @@ PointEntry MakePointEntry(SeriesNumber series, Timestamp time, const PointValue&
 /// A position in the log of the store. Writers wait until it is reached.
 using LogPosition = uint64_t;
 
-/// Statistics of merging rows (opentsdb-schema.md §20, compaction.*). Thread-safe totals.
+/// Total numbers of merged rows and dropped points (opentsdb-schema.md §20, compaction.*).
+/// Thread-safe.
 struct MergeCounters {
   std::atomic<uint64_t> merges{0};  // rows merged, by readers and by rewrites
-  // Points dropped because another point has the same time: with the same value, with another
-  // value.
+  // Points that were dropped because another point has the same time: `identical` with the same
+  // value, `variant` with another value.
   std::atomic<uint64_t> identical{0}, variant{0};
 };
 
@@ -67,11 +68,11 @@ struct ReconcileOptions {
 struct RowStatistics {
   uint32_t count = 0;
   uint32_t first_offset_ms = 0, last_offset_ms = 0;  // from the base
-  bool all_double = false;                           // all are doubles; otherwise all are integers
+  bool all_double = false;  // true if all values are doubles, false if all are integers
   double least = 0, most = 0, sum = 0;
 
-  /// No partial sum in any order has a larger magnitude. Integers may be added in any order if it
-  /// is below 2^53.
+  /// Returns a bound for the magnitude of every partial sum, in any order of addition. Integers may
+  /// be added in any order if it is below 2^53.
   [[nodiscard]] double magnitude() const {
     return count * std::max(std::abs(least), std::abs(most));
   }
@@ -103,11 +104,12 @@ struct RowHour {
   /// 1 for doubles. Same length as `value` if the row mixes integers and doubles. Empty if all
   /// values are of one kind.
   std::span<const uint8_t> is_double;
-  bool all_double = false;  // meaningful if is_double is empty
+  bool all_double = false;  // whether all values are doubles; meaningful if is_double is empty
   uint32_t stored_cells =
       0;  // number of cells that OpenTSDB would have read for this row; limits count them
   std::span<const Cell> objects;  // annotations (01…) and histograms (06…), if requested
-  /// If set, offset_ms and value are empty until PointScan::Load.
+  /// If not null, Next returned only statistics: offset_ms and value are empty until
+  /// PointScan::Load.
   const RowStatistics* statistics = nullptr;
 
   [[nodiscard]] size_t points() const {
@@ -130,54 +132,54 @@ class PointScan {
  public:
   virtual ~PointScan() = default;
   /// Fills `row` with the next row-hour and returns true, or returns false at the end. The hours of
-  /// a series ascend, and series may interleave. Each row is returned once. Corruption and
-  /// InvalidArgument (duplicate times) name the row and fail the query. If row keys do not fit the
-  /// layout, the scan returns all other rows first and then InvalidArgument. Also returns failures
-  /// of the watching context.
+  /// a series are in ascending order; hours of different series may alternate. Each row is returned
+  /// once. Corruption and InvalidArgument (duplicate times) name the row, and the scan ends. If row
+  /// keys do not fit the layout, the scan returns all other rows first and then InvalidArgument.
+  /// Also fails with errors of PointScanSpec::watch.
   virtual Result<bool> Next(RowHour* row) = 0;
   /// Loads the points of the last row if Next returned its statistics. Fails like Next.
   virtual Status Load(RowHour* row) {
     (void)row;
     return {};
   }
-  /// Estimate of the number of rows, as far as it is known before reading. 0 means unknown.
+  /// Returns an estimate of the number of rows, if one is known before reading. 0 means unknown.
   [[nodiscard]] virtual uint64_t RowsExpected() const { return 0; }
   /// Divides the scan for parallel reading. Call it before the first Next, and do not call Next
   /// afterwards. Returns scans that together return the same rows in the same order. Each may be
-  /// used on its own thread. Returns none if the scan cannot be divided. This scan must outlive
-  /// them.
+  /// used on its own thread. Returns an empty list if the scan cannot be divided. This scan must
+  /// outlive them.
   virtual std::vector<std::unique_ptr<PointScan>> Cut(size_t parts) {
     (void)parts;
     return {};
   }
 
-  // Statistics of several rows at once.
+  // The following functions return statistics of several rows at once.
 
-  /// Whether most rows are expected to have statistics, which are much cheaper to read than points.
-  /// Call it before the first Next.
+  /// Returns whether most rows are expected to have statistics, which are much cheaper to read than
+  /// points. Call it before the first Next.
   [[nodiscard]] virtual bool ExpectsStatistics() const { return false; }
-  /// Call it after Next returned a row with statistics. It returns the statistics of the next rows
-  /// of the same series, as far as they are available at once and have statistics. The span may be
-  /// empty. It is valid until the next call of Next.
+  /// Call it after Next returned a row with statistics. Returns the statistics of the next rows of
+  /// the same series. It ends before the first row that has no statistics or would have to be read
+  /// from disk. The span may be empty. It is valid until the next call of Next.
   virtual std::span<const HourStatistics> StatisticsAhead() { return {}; }
   /// Skips that many of the rows that StatisticsAhead returned: Next does not return them.
   virtual void Pass(size_t rows) { (void)rows; }
 
-  // Reading a series twice.
+  // The following functions serve callers that read a series twice.
 
-  /// Whether the scan returns all rows of a series together and can repeat them.
+  /// Returns whether the scan returns all rows of a series together and can repeat them.
   [[nodiscard]] virtual bool RepeatsSeries() const { return false; }
   /// Restarts the current series: Next returns its rows again, from the first one on. Requires
   /// RepeatsSeries.
   virtual void RepeatSeries() {}
-  /// For the last row, which Next returned with statistics: the distance in ms between neighbouring
-  /// points if it is constant, else 0. Requires RepeatsSeries.
+  /// Returns the distance in ms between neighbouring points of the last row if it is constant, else
+  /// 0. Call it after Next has returned the row with statistics. Requires RepeatsSeries.
   [[nodiscard]] virtual uint32_t StepMs() const { return 0; }
 };
 
-/// Scans call it for each row whose stored form differs from its reconciled form. Such a row should
-/// be rewritten once it is old (compaction/row_fold). Called on the thread of the scan. It must be
-/// thread-safe and must not block.
+/// A function that a scan calls for each row whose stored form differs from its reconciled form.
+/// Such a row should be rewritten once it is old (compaction/row_fold). The function is called on
+/// the thread of the scan. It must be thread-safe and must not block.
 using UnsettledRowListener = std::function<void(ByteView key, uint32_t base)>;
 
 /// Returns the hour (in seconds) before which all rows of a metric may be deleted. 0 means that
@@ -194,36 +196,37 @@ class Points {
   [[nodiscard]] virtual const KeyLayout& layout() const = 0;
 
   /// Returns the number of a new or known series. `tsuid` is metric ‖ pairs, sorted by UID bytes,
-  /// with at least one pair. Blocks; this is the slow path, once per new raw series key. The
+  /// with at least one pair. Blocks. Ingestion calls it only once per new raw series key. The
   /// registration becomes durable no later than the first point that uses it.
   virtual Result<SeriesNumber> Register(ByteView tsuid) = 0;
   /// Registers the series in order and writes their numbers to `numbers`. After a failure any of
   /// them may be registered. Blocks.
   virtual Status RegisterAll(std::span<const ByteView> tsuids, SeriesNumber* numbers);
-  /// All numbers below this one are assigned. 0: this store does not list series by number. Takes
-  /// no lock.
+  /// Returns a number n: all series numbers below n are assigned. 0: this store does not list
+  /// series by number. Takes no lock.
   [[nodiscard]] virtual SeriesNumber series_count() const { return 0; }
-  /// `number` must be below series_count(). The result is valid as long as the store. Takes no
-  /// lock.
+  /// Returns the TSUID of a series. `number` must be below series_count(). The result is valid as
+  /// long as the store. Takes no lock.
   [[nodiscard]] virtual ByteView TsuidOf(SeriesNumber number) const {
     return (void)number, ByteView();
   }
 
-  /// Applies the entries, which are visible when it returns. After a failure some entries may be
-  /// stored. Repeating the batch is harmless, because each point overwrites itself. Returns Busy
-  /// above the memory budget, and Unavailable after a failed log write. The result is the position
-  /// that Commit must reach before the points may be acknowledged. Never waits for a disk, so
-  /// network loops may call it. An empty batch fails when other batches would fail. Its position
-  /// covers all writes to the store that have returned (CommitLater).
+  /// Stores the entries. Readers see them when the function returns. After a failure some entries
+  /// may be stored. Repeating the batch is harmless, because each point overwrites itself. Returns
+  /// Busy if the memory budget is used up, and Unavailable after a failed log write. The result is
+  /// the position that Commit must reach before the points may be acknowledged. Never waits for a
+  /// disk, so network loops may call it. An empty batch fails when other batches would fail. The
+  /// position that it returns covers all writes to the store that have returned.
   virtual Result<LogPosition> Append(std::span<const PointEntry> batch) = 0;
 
-  /// Makes the log durable up to `position` at the configured level and then calls `done` exactly
-  /// once. `done` runs on this thread before the return (none, buffered, mostly logged) or later on
-  /// another thread (synced). `logged` costs one write(2) for all pending records, so call it once
-  /// per turn of a loop. `done` must not block.
+  /// Makes the log durable up to `position` at the configured durability, and then calls `done`
+  /// exactly once. With the durabilities none and buffered, and mostly with logged, `done` runs on
+  /// this thread before Commit returns. With synced it runs later on another thread. With logged,
+  /// each call makes one system call for all pending records, so an event loop should call it once
+  /// per turn. `done` must not block.
   virtual void Commit(LogPosition position, std::function<void(Status)> done) = 0;
 
-  /// Blocks.
+  /// Opens a scan. Blocks.
   virtual Result<std::unique_ptr<PointScan>> Scan(const PointScanSpec& spec,
                                                   const ReconcileOptions& options) = 0;
 
@@ -232,9 +235,10 @@ class Points {
   virtual Status DeleteRows(const PointScanSpec& spec) = 0;
 
   /// Deletes whole files, without reading them, if all their rows are older than `end_of` of their
-  /// metric. `end_of` is called once per metric. Data outside of these files stays, even of the
-  /// same rows; a following DeleteRows deletes it. An engine may keep any file or have no files.
-  /// Data written before `end_of` returned is durable before a file is deleted. Blocks.
+  /// metric. `end_of` is called once per metric. Data of the same rows in other files or in memory
+  /// stays; the caller deletes it with DeleteRows. An engine may keep any file, and may have no
+  /// files. Before a file is deleted, all data that was written before `end_of` returned is
+  /// durable. Blocks.
   virtual Status DropFiles(const EndOfRows& end_of) { return (void)end_of, Status(); }
 
   /// Calls `visit` with the TSUID of each known series of the metric ("" = every metric) that
@@ -244,8 +248,8 @@ class Points {
   virtual Status ListSeries(ByteView metric, const SeriesMatcher& matcher, RequestContext* watch,
                             const std::function<bool(ByteView tsuid)>& visit) = 0;
 
-  /// True if ListSeries costs much less than a scan. Callers that select series by name then list
-  /// them before they scan.
+  /// Returns true if ListSeries costs much less than a scan. Callers that select series by name
+  /// then list the series before they scan.
   [[nodiscard]] virtual bool ListsFromIndex() const { return false; }
 
   /// True if reads ask their request before they wait (RequestContext::MayWait), so that an event
@@ -256,7 +260,8 @@ class Points {
   /// it may ignore it.
   virtual void ListenForUnsettledRows(UnsettledRowListener listener) { (void)listener; }
 
-  /// Notifications about changes of old rows; nullptr if this store cannot give them.
+  /// Returns the interface for notifications about changes of old rows, or nullptr if this store
+  /// cannot give them.
   [[nodiscard]] virtual WatchedPoints* watched() { return nullptr; }
 };
 

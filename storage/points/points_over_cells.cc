@@ -98,7 +98,7 @@ Status PointsOverCells::AppendOperands(std::span<const PointEntry> batch) {
 
 Status PointsOverCells::PutPoints(std::span<const PointEntry> batch) {
   std::vector<RowMutation> rows;
-  std::unordered_map<uint64_t, size_t> index;  // (series, base) → index in rows
+  std::unordered_map<uint64_t, size_t> index;  // position in `rows` by series and base
   for (const PointEntry& entry : batch) {
     auto [at, fresh] = index.try_emplace(uint64_t{entry.series} << 32 | entry.base, rows.size());
     if (fresh) rows.push_back({RowKeyOf(entry), {}});

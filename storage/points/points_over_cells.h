@@ -20,10 +20,10 @@ struct PointsOverCellsOptions {
       false;  // tsd.storage.use_otsdb_timestamp: the cell time is the time of the point
   bool enable_appends =
       false;  // tsd.storage.enable_appends: points go to the append cell of their row
-  /// True if the store is on another machine and selects series itself. Append then waits for the
-  /// network.
+  /// True if the store is on another machine, which also selects the series of a scan. Append then
+  /// waits for the network.
   bool remote = false;
-  /// Gives the result of Append for an empty batch. If not set, the result is ok.
+  /// Returns the result of Append for an empty batch. If the function is not set, the result is ok.
   std::function<Status()> takes_writes = {};
 };
 
@@ -31,8 +31,8 @@ struct PointsOverCellsOptions {
 ///
 /// Append blocks like the store's Mutate. It is atomic only per row. A missing table is reported as
 /// Unavailable. When Append returns, the points are as durable as the store's acknowledgement, so
-/// Commit calls back at once. Points of one batch and row have the same age (opentsdb-schema.md
-/// §9.4).
+/// Commit calls back at once. Points of one batch in one row have the same age, which matters for
+/// duplicates (opentsdb-schema.md §9.4).
 class PointsOverCells : public Points {
  public:
   PointsOverCells(Store* store, PointsOverCellsOptions options)
@@ -48,7 +48,7 @@ class PointsOverCells : public Points {
   Result<std::unique_ptr<PointScan>> Scan(const PointScanSpec& spec,
                                           const ReconcileOptions& options) override;
   Status DeleteRows(const PointScanSpec& spec) override;
-  /// Reads the keys of all rows of the metric, or of the table.
+  /// Finds the series by reading the keys of all rows of the metric, or of the whole table.
   Status ListSeries(ByteView metric, const SeriesMatcher& matcher, RequestContext* watch,
                     const std::function<bool(ByteView tsuid)>& visit) override;
   void ListenForUnsettledRows(UnsettledRowListener listener) override {

@@ -29,7 +29,8 @@ struct Sources {
   std::vector<Source> all;
   bool append = false;
 
-  // A single point alone is never rewritten, whatever the options say about compacted cells.
+  // Returns whether the source is a single point alone. It is never rewritten, whatever the options
+  // say about compacted cells.
   [[nodiscard]] bool lone_point() const {
     return all.size() == 1 && !append && !all[0].repaired && all[0].points.size() <= 1 &&
            codec::ClassifyQualifier(all[0].cell->qualifier) == codec::CellClass::kPoint;
@@ -128,8 +129,9 @@ Result<Sources> ReadRowSources(std::span<const Cell> cells) {
   return sources;
 }
 
-// Merges by time, then by cell time descending, then by qualifier. A column that is not sorted
-// yields its points in its own order, as in OpenTSDB.
+// Merges the points of all sources: in ascending order of time, for equal times by cell time from
+// new to old, then by qualifier. A column that is not sorted yields its points in its own order, as
+// in OpenTSDB.
 Result<std::vector<StoredPoint>> MergeSources(const Sources& sources,
                                               const ReconcileOptions& options) {
   struct Position {
@@ -224,7 +226,8 @@ bool Ascends(const std::vector<StoredPoint>& points) {
          }) == points.end();
 }
 
-// Needed only for a compacted cell that is not sorted. For equal times the first point is kept.
+// Sorts points by time. Needed only for a compacted cell that is not sorted. For equal times the
+// first point is kept.
 void SortPoints(std::vector<StoredPoint>* points) {
   std::stable_sort(points->begin(), points->end(),
                    [](const auto& a, const auto& b) { return a.offset_ms() < b.offset_ms(); });

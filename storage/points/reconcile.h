@@ -1,11 +1,12 @@
 #pragma once
 // Merges the columns of one row like OpenTSDB, with its rules for duplicates and its repairs
-// (opentsdb-schema.md §9.3, §9.4, §7.4, §10). It also computes the rewrite that such a merge would
-// store. Pure functions, without clock or store. The caller decides whether a row is old enough to
-// be rewritten (compaction/row_fold).
+// (opentsdb-schema.md §9.3, §9.4, §7.4, §10). It also computes the changes that replace the stored
+// columns by the merged ones. Pure functions, without clock or store. The caller decides whether a
+// row is old enough to be rewritten (compaction/row_fold).
 //
-// InvalidArgument means two values at one time that the options do not resolve. Corruption means an
-// unreadable cell. The messages do not name the row; the caller adds its key.
+// InvalidArgument means that two values have the same time and the options do not resolve this.
+// Corruption means that a cell cannot be decoded. The messages do not name the row; the caller adds
+// its key.
 
 #include <cstdint>
 #include <span>
@@ -20,12 +21,12 @@ namespace hg::points {
 
 struct ReconciledRow {
   std::vector<codec::StoredPoint> points;  // ascending by time, one per time
-  /// True if PlanFold and PlanAppendRepair would change nothing in this row.
+  /// True if PlanFold and PlanAppendRepair would return no changes for this row.
   bool as_stored = true;
 };
 
-/// `cells` are the cells of one row and family, by qualifier. Annotations, histograms and unknown
-/// columns are ignored.
+/// Merges the cells of one row and family, which are sorted by qualifier. Annotations, histograms
+/// and unknown columns are ignored.
 Result<ReconciledRow> Reconcile(std::span<const Cell> cells, const ReconcileOptions& options);
 
 /// Reconciles a row that is held as a Part. Of equal times, the later one in `row.points` is newer.
@@ -34,18 +35,18 @@ Result<ReconciledRow> Reconcile(std::span<const Cell> cells, const ReconcileOpti
 Result<ReconciledRow> Reconcile(const Part& row, const ReconcileOptions& options);
 
 /// Returns the changes that replace the row by its merge in one compacted cell: the put first, then
-/// the deletes of all other source cells. Empty if the only source is already the result, and for
-/// rows with an append cell.
+/// the deletes of all other source cells. The result is empty if the row already consists of that
+/// cell, or if it has an append cell.
 Result<std::vector<CellChange>> PlanFold(std::span<const Cell> cells,
                                          const ReconcileOptions& options);
 
 /// Like PlanFold, for a store that holds points natively. It puts the remaining points as single
-/// cells, unless they are single cells already, and deletes all other source cells. Empty if
-/// PlanFold is empty or if only the division into cells differs.
+/// cells, unless they are single cells already, and deletes all other source cells. The result is
+/// empty if that of PlanFold is empty, or if the row has the same points in other cells.
 Result<std::vector<CellChange>> PlanPointFold(std::span<const Cell> cells,
                                               const ReconcileOptions& options);
 
-/// Returns a put for each append cell with repeated or unordered points. Empty unless
+/// Returns a put for each append cell with repeated or unordered points. The result is empty unless
 /// options.repair_appends is set.
 Result<std::vector<CellChange>> PlanAppendRepair(std::span<const Cell> cells,
                                                  const ReconcileOptions& options);

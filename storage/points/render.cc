@@ -13,7 +13,8 @@ int64_t DataTimeMs(uint32_t base, const PartPoint& point) {
   return int64_t{base} * 1000 + point.offset_ms();
 }
 
-// Clients may set any cell time, also the smallest and the largest.
+// Returns a cell time just before `time_ms`. Clients may set any cell time, also the smallest and
+// the largest.
 int64_t Behind(int64_t time_ms) {
   return time_ms == std::numeric_limits<int64_t>::max() ? time_ms : time_ms + 1;
 }
@@ -21,9 +22,9 @@ int64_t Before(int64_t time_ms) {
   return time_ms == std::numeric_limits<int64_t>::min() ? time_ms : time_ms - 1;
 }
 
-/// The cell time of a point: its own time, moved so that it shows the age of the point. PlanFold
-/// settles a row by cell times, and Reconcile settles a Part by generations. Both must give the
-/// same result.
+/// Returns the cell time of a point in results: its own time, moved so that it shows the age of the
+/// point. PlanFold resolves duplicates by cell times, and Reconcile resolves duplicates of a Part
+/// by generations. Both must give the same result.
 int64_t ShownTimeMs(const Part& row, uint32_t base, const PartPoint& point) {
   int64_t time = DataTimeMs(base, point);
   for (const RawCell& cell : row.raw) {
@@ -39,9 +40,9 @@ int64_t ShownTimeMs(const Part& row, uint32_t base, const PartPoint& point) {
   return time;
 }
 
-/// Whether two points of one time were written in one record. In such records the smaller qualifier
-/// counts as newer, so qualifiers descend. Single cells that are written separately go to other
-/// times, or are compacted with the cells that are already there.
+/// Returns whether two points of one time were written in one record. In such records the smaller
+/// qualifier counts as newer, so qualifiers descend. Single cells that are written separately get
+/// other times, or are compacted with existing cells.
 bool WrittenTogether(const Part& row, const PartPoint& older, const PartPoint& newer) {
   return row.form == RowForm::kSingle && older.qualifier.bits > newer.qualifier.bits;
 }

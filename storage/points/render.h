@@ -14,34 +14,35 @@ namespace hg::points {
 inline constexpr ByteView kFamily = "t";
 
 struct RenderOptions {
-  int64_t now_s = 0;              // rows with base ≤ now − 3601 are old
+  int64_t now_s = 0;              // time by which rows are old or not (IsOldRow)
   bool enable_compaction = true;  // tsd.storage.enable_compaction
   int64_t now_ms = 0;  // cells that have expired at this time are not rendered (stored_row.h)
 };
 
-/// True if OpenTSDB would compact the cells of such a row (opentsdb-schema.md §9.1).
+/// Returns true if the row is so old that OpenTSDB would compact it (opentsdb-schema.md §9.1).
 constexpr bool IsOldRow(uint32_t base, int64_t now_s) { return int64_t{base} <= now_s - 3601; }
 
-/// True if the points of a row in this form should be rendered as one cell, if possible.
+/// Returns true if the points of a row in this form should be rendered as one cell, if possible.
 constexpr bool WantsOne(RowForm form, uint32_t base, const RenderOptions& options) {
   return form == RowForm::kOne ||
          (form != RowForm::kSingle && options.enable_compaction && IsOldRow(base, options.now_s));
 }
 
-/// True if the points are rendered as one compacted cell. A single point is rendered as itself.
+/// Returns true if the points are rendered as one compacted cell. A single point is rendered as a
+/// single cell.
 bool RendersAsOne(const Part& row, uint32_t base, const RenderOptions& options);
 
 /// Returns the cells of the row by qualifier. `row` must be the merge of all its Parts. Tombstones
 /// are ignored, and operands are rendered as values. The cell time of a point is its own time in
-/// ms. It is moved if the age of several points of one time must be visible. In a row of form
-/// kSingle, points that were written in one record have the same cell time. The time of a compacted
-/// cell is that of its last point.
+/// ms. If several points have the same time, their cell times differ, so that a reader sees which
+/// one is newer. In a row of form kSingle, points that were written in one record have the same
+/// cell time. The time of a compacted cell is that of its last point.
 std::vector<Cell> Render(const Part& row, uint32_t base, const RenderOptions& options);
 
 /// Returns the Part that deletes the column `qualifier` of the rendered row. For a single cell it
 /// deletes that qualifier. For a compacted cell rendered from points it deletes those points. If
-/// there is no such cell it is empty. This is a read-modify-write: `row` must be unchanged when the
-/// result is applied.
+/// there is no such cell it is empty. The caller must make sure that the stored row does not change
+/// between reading `row` and applying the result.
 Part DeleteRendered(const Part& row, uint32_t base, ByteView qualifier,
                     const RenderOptions& options);
 

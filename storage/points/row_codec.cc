@@ -13,7 +13,7 @@ namespace hg::points {
 namespace {
 
 constexpr uint64_t kCheapCountMax =
-    1 << 16;  // this many points are allowed in any row, even if it has few bytes
+    1 << 16;  // number of points that is allowed in any row, even if the row has few bytes
 
 constexpr uint64_t kOffsetMsMax = uint64_t{kRowSpan} * 1000 - 1;
 
@@ -93,7 +93,7 @@ void EncodeValues(std::span<const PartPoint> points, RowClass how, Bytes* out) {
   EncodeFloats(floats, out);
 }
 
-// Returns none if no reader would use the statistics.
+// Returns nullopt if no reader would use the statistics.
 std::optional<RowStatistics> StatisticsOfPoints(std::span<const PartPoint> points,
                                                 const RowTraits& traits, RowClass how) {
   if (points.size() < kStatisticsPointsMin || traits.dups || traits.has_raw || how > kFloats)
@@ -174,7 +174,7 @@ bool TakeHead(Reader* in, Head* head) {
   return count <= kCheapCountMax || in->rest().size() >= count / 8;
 }
 
-// The compiler vectorizes loops of a constant size.
+// Writes n offsets with a constant step. The compiler vectorizes loops of a constant size.
 void FillGrid(uint32_t first, uint32_t step, size_t n, uint32_t* offset_ms) {
   constexpr uint32_t kPiece = 16;
   size_t i = 0;
@@ -442,8 +442,8 @@ void RowColumns::MarkMixed(size_t at, size_t count, bool doubles) {
   is_double.insert(is_double.end(), count, doubles ? 1 : 0);
 }
 
-// The number of leading points of which each is later than the one before. Blocks have a constant
-// size so that the compiler vectorizes the comparison.
+// Returns the number of leading points that are in strictly ascending order of time. The loop works
+// on blocks of a constant size, so that the compiler vectorizes the comparison.
 static size_t RisingCount(const std::vector<uint32_t>& offset_ms) {
   constexpr size_t kPiece = 16;
   const size_t n = offset_ms.size();

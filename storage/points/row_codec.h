@@ -25,7 +25,8 @@ inline constexpr uint64_t kRowPointsMax = (3'600 + 3'600'000) * 6;
 struct RowTraits {
   RowForm form = RowForm::kNone;
   bool has_raw =
-      false;          // the same file or memtable holds raw cells that affect the points of the row
+      // The file or memtable of the row also holds raw cells that affect the points of the row.
+      false;
   bool dups = false;  // two points have the same time; set by the encoder
 
   bool operator==(const RowTraits&) const = default;
@@ -41,18 +42,19 @@ struct RowSummary {
   uint32_t count = 0;
 };
 Result<RowSummary> ReadRowSummary(ByteView encoded);
-/// Returns the statistics stored with a row, or none if it has none.
+/// Returns the statistics stored with a row, or nullopt if it has none.
 Result<std::optional<RowStatistics>> ReadRowStatistics(ByteView encoded);
 
-/// Decodes the points. `generation` is for points stored without their own generation.
+/// Decodes the points. `generation` is used for points that were stored without a generation of
+/// their own.
 Result<RowTraits> DecodeRow(ByteView encoded, uint64_t generation, std::vector<PartPoint>* points);
 
-/// The points as columns of numbers, as queries read them.
+/// The points of rows as columns of numbers, in the form that queries use.
 struct RowColumns {
   std::vector<uint32_t> offset_ms;
   std::vector<uint64_t> value;     // int64, or the bits of a double (floats are widened)
   std::vector<uint8_t> is_double;  // empty unless the row mixes integers and doubles
-  bool all_double = false;         // meaningful if is_double is empty
+  bool all_double = false;  // whether all values are doubles; meaningful if is_double is empty
 
   [[nodiscard]] size_t size() const { return offset_ms.size(); }
   void Clear();
@@ -60,8 +62,8 @@ struct RowColumns {
     offset_ms.resize(points);
     value.resize(points);
   }
-  // Set sets a whole point. MarkKind sets the kind of `count` points whose other columns are
-  // filled. Call them in ascending order of positions, after Resize.
+  // Set sets a whole point. MarkKind sets the kind (integer or double) of `count` points whose
+  // other columns are already set. Call them in ascending order of positions, after Resize.
   void Set(size_t at, uint32_t offset, const PointValue& stored) {
     offset_ms[at] = offset;
     value[at] = stored.is_float() ? std::bit_cast<uint64_t>(stored.as_double()) : stored.bits;
@@ -80,8 +82,8 @@ struct RowColumns {
   void SortAnew();
   void Permute(const std::vector<uint64_t>& keys);
 };
-/// Appends the points of a row without dups and has_raw. After a failure only Clear may be called
-/// on the columns.
+/// Appends the points of a row that has neither RowTraits::dups nor has_raw. After a failure only
+/// Clear may be called on the columns.
 Status AppendColumns(ByteView encoded, RowColumns* columns);
 
 }  // namespace hg::points

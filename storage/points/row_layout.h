@@ -29,11 +29,12 @@ inline constexpr int kRowClassShift = 6;
 enum RowClass : uint8_t { kInts = 0, kFloats = 1, kMixed = 2, kPlain = 3 };
 enum RowTimes : uint8_t { kSecondsGrid = 0, kSeconds = 1, kMillisGrid = 2, kMillis = 3, kBoth = 4 };
 
-/// Fields of one kind are stored together in a file.
+/// The kinds of fields of an encoded row. In a packed block of a file, the fields of one kind of
+/// all rows are stored together.
 enum class RowField : uint8_t {
   kHead,
   kCount,
-  kTimes,       // kind and numbers
+  kTimes,       // kind of the times, and their numbers
   kTimesWidth,  // width of packed steps
   kPacked,      // packed steps, numbers and generations; kind bits; verbatim numbers
   kStream,      // kind, exponent, width of packed numbers
@@ -44,12 +45,13 @@ enum class RowField : uint8_t {
   kEscapes,
   kExceptions,
   kGenerations,
-  kStatistics = kGenerations,  // a row has at most one of the two
+  // Shares a value with kGenerations, because a row has at most one of the two.
+  kStatistics = kGenerations,
 };
 
 /// Moves fields from one place to another. `from(field)` returns the reader that holds a field, and
-/// `to(field, bytes)` stores it. Each call moves one field and returns it. After a failure the
-/// calls return zeros. The result of Take is valid as long as the reader's bytes.
+/// `to(field, bytes)` stores it. Each call moves one field and returns its value. After a failure,
+/// all calls return zeros. The result of Take is valid as long as the bytes of the reader.
 template <typename From, typename To>
 class FieldMover {
  public:
@@ -113,7 +115,7 @@ void MoveNumbers(Mover& mover, bool floats, size_t n) {
       if (steps) mover.Varint(RowField::kFirst);
       const size_t count = n - (steps ? 1 : 0);
       size_t escapes = 0;
-      // Escapes are rare, and memchr examines many bytes at once.
+      // Memchr is fast here, because escapes are rare and it examines many bytes at once.
       const ByteView highs = mover.Take(RowField::kHigh, count);
       for (size_t at = highs.find(static_cast<char>(kSplitEscape)); at != ByteView::npos;
            at = highs.find(static_cast<char>(kSplitEscape), at + 1)) {
@@ -156,7 +158,7 @@ void MoveStatistics(Mover& mover, bool doubles) {
 }
 
 /// Moves a whole row. `stream(floats, n)` must move one stream of it. Returns false if the bytes
-/// are no row; `mover` is then at an undefined position.
+/// are not a row; the position of `mover` is then undefined.
 template <typename Mover, typename Stream>
 bool MoveRow(Mover& mover, Stream&& stream) {
   const uint8_t head = mover.U8(RowField::kHead);

@@ -11,24 +11,25 @@
 
 namespace hg::points {
 
-/// Rows with fewer points have no statistics: decoding them is fast, and statistics would enlarge
-/// them noticeably.
+/// Minimum number of points of a row with statistics. Rows with fewer points are decoded quickly,
+/// and statistics would enlarge them noticeably.
 inline constexpr size_t kStatisticsPointsMin = 100;
 
-/// Returns none if the statistics would differ from adding the points one by one. That is so for
-/// rows with mixed kinds, NaN, an infinity or -0.0, and for integers whose sum may not fit a double
-/// exactly.
+/// Computes the statistics of a row. Returns nullopt if a sum in the statistics could differ from
+/// the sum of the points added one by one. That is so for rows with mixed kinds, NaN, an infinity
+/// or -0.0, and for integers whose sum may not fit a double exactly.
 std::optional<RowStatistics> StatisticsOf(const RowColumns& columns);
 
-/// Returns false if the row cannot be read, or has statistics that differ from those of its points.
+/// Checks the statistics of an encoded row. Returns false if the row cannot be decoded, or if its
+/// statistics differ from those of its points.
 bool StatisticsHold(ByteView encoded_row);
 
 /// Returns the distance between neighbouring points of an encoded row if it is constant. Otherwise,
 /// or if the bytes are no row, returns 0.
 uint32_t GridStepMs(ByteView encoded_row);
 
-/// Fills the statistics of a row that needs no reconciling. Returns false if the row has no
-/// statistics, has raw cells or duplicates, or cannot be read.
+/// Reads the statistics of an encoded row. Returns false if the row has no statistics, has raw
+/// cells or duplicates (so that it needs reconciling), or cannot be read.
 bool ReadSettledStatistics(ByteView encoded_row, RowStatistics* statistics);
 
 /// Appends the fields of the statistics that are not implied by the times and the head of the row.

@@ -64,8 +64,8 @@ struct Times {
   uint32_t above[n];  // relative to the first, in units of the resolution
 };
 
-// Returns false for a tombstone, mixed resolutions, descending times, or qualifier bits that offset
-// and flags do not determine.
+// Computes the times of the entries. Returns false for a tombstone, mixed resolutions, descending
+// times, or qualifier bits that offset and flags do not determine.
 bool FindTimes(const RunEntries& entries, Times* times) {
   times->millis = IsMillis(entries.ops[0]);
   uint32_t offsets[n];

@@ -1,7 +1,7 @@
 #pragma once
-// Compresses the points of a row in memory in runs: chunks of eight entries in order of arrival.
-// Encoding happens under the write lock, so it must be fast, as must decoding. Runs exist only in
-// memory and use the byte order of the machine.
+// Compresses the points of a row in memory. A run is a chunk of eight entries, in the order in
+// which they arrived. Encoding must be fast because it happens under the write lock; decoding must
+// be fast, too. Runs exist only in memory and use the byte order of the machine.
 
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +21,7 @@ struct RunEntries {
   uint32_t ops[kRunEntries];
 };
 
-/// True if all entries are points and each is later than the one before.
+/// Returns true if all entries are points and each is later than the one before.
 bool IsRising(const RunEntries& entries);
 /// Sorts points by time. Returns false, with nothing changed, if two points have the same time or
 /// an entry is a tombstone.
@@ -31,13 +31,13 @@ bool SortRising(RunEntries* entries);
 /// kRunBytesMax bytes.
 size_t EncodeRun(const RunEntries& entries, char* out);
 
-/// Length in bytes of the run that begins at `run`.
+/// Returns the length in bytes of the run that begins at `run`.
 size_t RunBytes(const char* run);
 /// Decodes the entries as they were given to EncodeRun. Returns the length of the run in bytes.
 size_t DecodeRun(const char* run, RunEntries* entries);
 
 /// Decodes the runs in [run, end) into the columns from position `*at` on, and advances `*at`. The
-/// columns must be large enough. Returns false if a run holds anything else than points. Then only
+/// columns must be large enough. Returns false if a run holds anything other than points; then only
 /// Clear may be called on the columns.
 bool DecodeRuns(const char* run, const char* end, size_t* at, RowColumns* columns);
 

@@ -17,17 +17,19 @@ inline constexpr uint8_t kClassMask = 0x03;
 inline constexpr uint8_t kMillis = 0x04;
 inline constexpr int kTimeShift =
     3;  // 0: constant step; otherwise width code of the offsets from the first time
-inline constexpr int kWidthShift = 5;  // width code of the values relative to the base
-// Second byte: the flags of all values or kByValue, and the exponent of decimals. Third byte: the
-// width code of the base, which is 0 if no base is stored.
-inline constexpr uint8_t kByValue = 0x2;  // no value has these flags
+// Position of the width code of the values, which are stored relative to the base.
+inline constexpr int kWidthShift = 5;
+// The second byte of a run has the flags of all values or kByValue, and the exponent of decimals.
+// The third byte has the width code of the base, which is 0 if no base is stored.
+inline constexpr uint8_t kByValue = 0x2;  // each value has its own flags; no value has the flags 2
 inline constexpr int kExponentShift = 4;
 inline constexpr size_t kRunHeadBytes = 3;
 
-inline constexpr int kExponentMax = 6;  // values with more digits are stored unchanged
+// Maximum number of decimal digits; values with more digits are stored unchanged.
+inline constexpr int kExponentMax = 6;
 inline constexpr double kPowers[kExponentMax + 1] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6};
 
-// Codes 0 to 4 mean widths of 0, 1, 2, 4 and 8 bytes.
+// Width in bytes for each width code.
 inline constexpr uint8_t kWidths[] = {0, 1, 2, 4, 8};
 
 inline bool IsPoint(uint32_t op) { return op <= UINT16_MAX || op >= codec::kMillisMark; }
@@ -38,7 +40,8 @@ HG_INLINE size_t TimesBytes(bool millis, uint8_t code) {
 }
 
 /// The positions of the fields of a run that is not plain, computed from its first bytes. Positions
-/// count from the first byte of the run. The runs of a row mostly have equal layouts.
+/// count from the first byte of the run. Most runs of a row have the same layout, so the object can
+/// be reused.
 struct RunShape {
   uint8_t first = 0, second = 0, base_code = 0;
   uint16_t base_at = 0, values_at = 0, bytes = 0;
@@ -51,7 +54,7 @@ struct RunShape {
         base_at(static_cast<uint16_t>(kRunHeadBytes + TimesBytes(millis(), time_code()))),
         values_at(static_cast<uint16_t>(base_at + kWidths[base_code])),
         bytes(static_cast<uint16_t>(values_at + kRunEntries * kWidths[width_code()])) {}
-  /// True if this is also the layout of the run `run`.
+  /// Returns true if the run `run` has this layout, too.
   [[nodiscard]] HG_INLINE bool IsOf(const char* run) const {
     return static_cast<uint8_t>(run[0]) == first && static_cast<uint8_t>(run[1]) == second &&
            static_cast<uint8_t>(run[2]) == base_code;
@@ -93,7 +96,7 @@ HG_INLINE void LoadWidth(uint8_t code, const char* p, To base, To unit, To* to) 
   }
 }
 
-// Offsets in milliseconds.
+// Reads the offsets of the entries, in milliseconds.
 HG_INLINE void LoadTimes(const RunShape& shape, const char* run, uint32_t* offsets) {
   const bool millis = shape.millis();
   const uint32_t unit = millis ? 1 : 1000;
@@ -123,7 +126,7 @@ HG_INLINE uint64_t LoadBase(const RunShape& shape, const char* run) {
   }
 }
 
-// Numbers, or for kWords the stored bits.
+// Reads the numbers of the entries. For kWords, these are the stored bits.
 HG_INLINE void LoadNumbers(const RunShape& shape, const char* run, uint64_t* numbers) {
   LoadWidth<uint64_t>(shape.width_code(), run + shape.values_at, LoadBase(shape, run), 1, numbers);
 }

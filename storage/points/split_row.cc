@@ -7,7 +7,8 @@ namespace hg::points {
 
 namespace {
 
-// A split stream is copied, so merging a row again does not decode it.
+// Returns whether the stream is already split. Such a stream is copied, so merging a row again does
+// not decode it.
 bool IsSplit(ByteView stream) {
   const int how = stream.empty() ? kEqual : ByteAt(stream, 0) & 0xF;
   return how == kSplit || how == kSplitBits;

@@ -9,7 +9,7 @@ namespace hg::points {
 
 /// Appends the converted row. A row that has the form already is copied. The result decodes to the
 /// same bits, because each stream is checked. Returns false, with `out` unchanged, if the bytes are
-/// no row.
+/// not a row.
 bool SplitRow(ByteView encoded, Bytes* out);
 
 }  // namespace hg::points

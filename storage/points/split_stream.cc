@@ -11,7 +11,7 @@ namespace {
 // More bits would enlarge the compressor's table.
 constexpr int kHighBits = 3;
 
-// The number of bits of a signed number.
+// Returns the number of bits of a signed number.
 int SizeOf(uint64_t v) {
   return BitWidth(v ^ static_cast<uint64_t>(static_cast<int64_t>(v) >> 63));
 }

@@ -1,8 +1,8 @@
 #pragma once
 // Splits numbers in two pieces: one byte of high bits, which compresses well, and the low bits,
 // which are noise and stay uncompressed (performance.md §4.2; FORMAT.md "Row", way 4). The numbers
-// are values, or steps between values, minus their middle. The high part is zig-zag encoded. 255
-// means that it does not fit in a byte. Internal to number_stream.
+// are values, or steps between values, minus their middle. The high bits are zig-zag encoded into
+// the byte; its value 255 means that they do not fit. Internal to number_stream.
 
 #include <span>
 
@@ -15,8 +15,9 @@ inline constexpr uint8_t kSplitSteps =
     0x40;  // flag of the first byte, whose low six bits are the number of low bits
 inline constexpr uint8_t kSplitEscape = 255;
 
-/// Appends the split numbers. If `steps` is true, it stores the steps between values, because they
-/// are known to be smaller. Otherwise it stores whichever of values and steps is smaller.
+/// Appends the split numbers. If `steps` is true, it stores the steps between values, because the
+/// caller knows that they are smaller. Otherwise it stores the values or the steps, whichever needs
+/// fewer bytes.
 void AppendSplit(std::span<const uint64_t> numbers, bool steps, Bytes* out);
 
 /// Calls put(i, number) for i in [0, n). Returns false if the bytes cannot be split numbers.

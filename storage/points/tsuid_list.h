@@ -21,7 +21,7 @@ class TsuidList {
     ends_.clear();
   }
   [[nodiscard]] size_t size() const { return ends_.size(); }
-  /// Valid until the list changes.
+  /// Returns views of all TSUIDs. They are valid until the list changes.
   [[nodiscard]] std::vector<ByteView> views() const {
     std::vector<ByteView> views;
     views.reserve(ends_.size());

@@ -29,15 +29,15 @@ class ChangeListener {
  public:
   virtual ~ChangeListener() = default;
 
-  /// Some of these rows are about to change or to be created. A failure rejects the write and is
+  /// Called before some of these rows are changed or created. A failure rejects the write and is
   /// returned to the writer. The listener may write to the engine, except points below its horizon.
   virtual Status BeforeChange(const ChangedRows& rows) { return (void)rows, Status(); }
-  /// These rows have changed, or may have. Called once for each successful BeforeChange, whether or
-  /// not the write succeeded. Readers already see the change, but it is not acknowledged yet. Scans
-  /// that began before this call may not have seen it.
+  /// Called once for each successful BeforeChange, after the write, whether or not the write
+  /// succeeded: these rows may have changed. Readers already see the change, but it is not
+  /// acknowledged yet. Scans that began before this call may not have seen it.
   virtual void AfterChange(const ChangedRows& rows) = 0;
-  /// Any row may have changed: the table of points was altered, or whole files of old rows were
-  /// deleted (Points::DropFiles).
+  /// Called when any row may have changed, because the table of points was altered or whole files
+  /// of old rows were deleted (Points::DropFiles).
   virtual void AfterAlteration() {}
 };
 
@@ -60,7 +60,7 @@ class WatchedPoints {
   /// When it returns, new scans see all unreported changes below the horizon.
   virtual void RaiseHorizon(uint32_t base) = 0;
   [[nodiscard]] virtual uint32_t horizon() const = 0;
-  /// Whether the table of points has a TTL. Expired rows disappear without notification.
+  /// Returns whether the table of points has a TTL. Expired rows disappear without notification.
   [[nodiscard]] virtual bool RowsExpire() const = 0;
 };
 
@@ -77,7 +77,7 @@ class ChangeListeners {
 
   mutable std::mutex mutex_;
   std::shared_ptr<const All> all_ =
-      std::make_shared<All>();  // guarded by mutex_; the list itself never changes
+      std::make_shared<All>();  // guarded by mutex_; the list that it points to never changes
 };
 
 /// The notifications of one write. It reports each old row once before the write, and once after
@@ -91,16 +91,18 @@ class ToldRows {
   ToldRows(const ToldRows&) = delete;
   ToldRows& operator=(const ToldRows&) = delete;
 
-  /// Call it outside of all locks. `rows.metric` must outlive this object.
+  /// Reports the rows to the listeners before the write. Call it outside of all locks.
+  /// `rows.metric` must outlive this object.
   Status Tell(const ChangedRows& rows);
 
-  /// The write has reported all its rows below this base.
+  /// Changes of rows with bases below this one were reported. If the horizon has risen above it
+  /// meanwhile, the write must report more rows.
   uint32_t below = 0;
 
  private:
   struct Told {
     ChangedRows rows;
-    size_t listeners = 0;  // how many listeners were called, from the first
+    size_t listeners = 0;  // number of listeners that were called, from the first one
   };
 
   void TellAfter() const;
@@ -108,7 +110,7 @@ class ToldRows {
   const ChangeListeners& listeners_;
   std::shared_ptr<const ChangeListeners::All> all_;  // null until something is reported
   std::vector<Told> told_;
-  std::set<ChangedRows> known_;  // the rows of told_
+  std::set<ChangedRows> known_;  // the rows in told_, to find repeats
 };
 
 }  // namespace hg

@@ -9,8 +9,8 @@ namespace hg::region {
 namespace {
 
 constexpr int64_t kHourMs = 3'600'000;
-// With too many parts, another slice must remove this factor more parts per byte to replace the
-// best one.
+// Factor by which another slice must remove more parts per byte to replace the best slice. Used if
+// there are too many parts.
 constexpr double kBetterBy = 1.05;
 // The maximum unused time that Pace credits.
 constexpr double kSavedMs = 100;
@@ -91,8 +91,8 @@ Slice RunsToMerge(std::span<const RunFacts> runs, const MergePolicy& policy, int
   if (!busy) {
     if (const Slice references = References(runs); !references.empty()) return references;
   }
-  // Merging only adjacent parts keeps the order of writes. While a merge runs, only parts newer
-  // than all its inputs may be merged (region-store.md C3).
+  // Only adjacent parts are merged, which keeps the order of writes. While a merge runs, only parts
+  // newer than all its inputs may be merged (region-store.md C3).
   size_t newer = 0;
   while (newer < runs.size() && !runs[newer].merging && !runs[newer].reference) ++newer;
   std::vector<uint64_t> bytes;

@@ -17,11 +17,12 @@ struct MergePolicy {
   size_t runs_min = 3;   // fewer parts are not worth a merge
   size_t runs_max = 10;  // per merge; each part is an open file
   double ratio =
-      1.2;  // a part is at most this times as large as the other parts of the merge together
+      1.2;  // a part of a merge is at most this many times as large as the others together
   double off_peak_ratio = 5.0;
   int off_peak_begin = 0, off_peak_end = 0;  // hours of the day, UTC; equal = no off-peak hours
-  uint64_t small_bytes = uint64_t{16}
-                         << 20;  // parts with a smaller total are merged whatever the ratio
+  uint64_t small_bytes =
+      uint64_t{16}  // Parts whose total size is smaller are merged whatever the ratio is.
+      << 20;
   size_t runs_blocking =
       16;  // with this many parts, flushes wait for merges and any merge is allowed
   uint64_t large_bytes = uint64_t{5} << 29;               // larger merges run on their own thread
@@ -31,7 +32,7 @@ struct MergePolicy {
   uint64_t bytes_per_s_high = uint64_t{100} << 20;
 };
 
-/// The parts [begin, end) of a region's list.
+/// A selection of neighbouring parts: the indexes [begin, end) in a region's list of parts.
 struct Slice {
   size_t begin = 0;
   size_t end = 0;
@@ -57,24 +58,24 @@ struct RunFacts {
   bool reference = false;
   bool marks = false;
   bool merging = false;        // a running merge reads it
-  uint64_t expired_bytes = 0;  // bytes past their TTL, which a merge of all parts removes
+  uint64_t expired_bytes = 0;  // bytes whose TTL is over, which a merge of all parts removes
   RowSpan rows = {};
   uint32_t rewrites = 0;  // number of merges that its oldest bytes went through
 };
 
-/// Whether tombstones are old enough for a major merge, counted from the time the oldest part was
-/// written.
+/// Returns whether a major merge is due, because the oldest part that it would merge was written
+/// long enough ago. A major merge drops tombstones.
 bool MajorIsDue(std::span<const RunFacts> newest_first, const MergePolicy& policy, int64_t now_ms);
-/// Whether most bytes of the parts have expired.
+/// Returns whether most bytes of the parts have expired.
 bool MostHasExpired(std::span<const RunFacts> runs);
 
-/// Selects the parts of a region to merge; `newest_first` lists them. Empty means none. It tries in
-/// this order:
+/// Selects the parts of a region to merge. `newest_first` lists the parts of the region. An empty
+/// result means that nothing should be merged. It tries in this order:
 /// - all references of a split, with the parts between them
 /// - the result of ExploreRuns for the parts that are newer than any part in a running merge
 /// - all parts, if tombstones are due or most bytes have expired
 ///
-/// For tables whose rows have no time. For other tables see window_policy.h.
+/// This function is for tables whose rows have no time. For tables of points see window_policy.h.
 Slice RunsToMerge(std::span<const RunFacts> newest_first, const MergePolicy& policy,
                   int64_t now_ms);
 
@@ -86,8 +87,9 @@ int64_t MajorPeriodMs(const MergePolicy& policy, uint64_t number);
 /// Returns the size ratio for this time: off_peak_ratio in the off-peak hours, else ratio.
 double RatioAt(const MergePolicy& policy, int64_t now_ms);
 
-/// The bytes per second that merges may write while the fullest region has `runs_of_fullest` parts.
-/// The limit rises as that region comes closer to blocking flushes. 0 = no limit.
+/// Returns the number of bytes per second that merges may write while the region with most parts
+/// has `runs_of_fullest` parts. The limit rises as that region comes closer to blocking flushes. 0
+/// = no limit.
 uint64_t MergeBytesPerS(const MergePolicy& policy, size_t runs_of_fullest);
 
 /// Spreads writes evenly over time. The rate applies to all callers of a Pace together.
@@ -100,7 +102,7 @@ class Pace {
 
  private:
   Mutex mutex_;
-  // Time at which the bytes written so far fit the allowed rate.
+  // Time at which the bytes written so far would have been written at the allowed rate.
   double free_at_ms_ GUARDED_BY(mutex_) = 0;
 };
 

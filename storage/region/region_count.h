@@ -1,5 +1,5 @@
 #pragma once
-// The number of regions that is suitable for the memory of a store (region-store.md R20).
+// Computes how many regions are suitable for the memory of a store (region-store.md R20).
 
 #include <algorithm>
 #include <cstdint>

@@ -16,21 +16,21 @@ namespace hg::region {
 /// Immutable value. Regions are indexed from 0 in key order. Files are named by region ids.
 class RegionMap {
  public:
-  /// One region with id 0 for all keys.
+  /// Creates a map of one region with id 0 for all keys.
   RegionMap() : RegionMap({lsm::RegionEntry{}}) {}
   /// The regions must cover all keys without overlap (lsm::Tiles).
   explicit RegionMap(std::vector<lsm::RegionEntry> regions);
 
   [[nodiscard]] size_t count() const { return regions_.size(); }
   [[nodiscard]] uint32_t Id(size_t i) const { return regions_[i].id; }
-  /// First key of a region, and first key after it; "" = open.
+  /// Start returns the first key of a region, and Stop the first key after it; "" = no limit.
   [[nodiscard]] const Bytes& Start(size_t i) const { return regions_[i].start; }
   [[nodiscard]] Bytes Stop(size_t i) const {
     return i + 1 < regions_.size() ? regions_[i + 1].start : Bytes();
   }
   [[nodiscard]] size_t IndexOf(ByteView key) const;
   [[nodiscard]] uint32_t IdOf(ByteView key) const { return regions_[IndexOf(key)].id; }
-  /// Returns none if no region has that id.
+  /// Returns the index of the region with this id, or nullopt if there is none.
   [[nodiscard]] std::optional<size_t> IndexOfId(uint32_t id) const;
   /// Returns the regions [first, end) that hold keys of [start, stop). An empty stop means no end.
   [[nodiscard]] std::pair<size_t, size_t> Overlapping(ByteView start, ByteView stop) const;
@@ -43,20 +43,20 @@ class RegionMap {
 /// is left.
 bool ClipKeys(const RegionMap& map, size_t region, Bytes* start, Bytes* stop);
 
-/// The longest boundary key between regions of a points table. With it, rows of one metric and hour
-/// stay together (region-store.md R12).
+/// Returns the length of the longest boundary key between regions of a points table. At this
+/// length, rows of one metric and hour stay together (region-store.md R12).
 inline size_t GroupWidth(const KeyLayout& layout) {
   return static_cast<size_t>(layout.prefix_width());
 }
 
-/// Returns the row bases of a series in a region; begin ≥ end means none. `prefix` is the salt and
-/// metric of the series. The result is exact if the boundaries of the region are no longer than
-/// GroupWidth.
+/// Returns the row bases that a series may have in a region. If begin ≥ end, it has none. `prefix`
+/// is the salt and metric of the series. The result is exact if the boundaries of the region are no
+/// longer than GroupWidth.
 RowRange BasesIn(const RegionMap& map, size_t region, ByteView prefix);
 
 /// The rows of one series in one region.
 struct SeriesSlice {
-  uint32_t region = 0;  // its id
+  uint32_t region = 0;  // id of the region
   RowRange bases;
 };
 

@@ -11,13 +11,14 @@
 
 namespace hg::region {
 
-/// The base times of the rows that a part may hold. The range may be wider than necessary if it is
-/// not known exactly.
+/// The range of base times of the rows that a part may hold. The range may be wider than necessary
+/// if it is not known exactly.
 struct RowSpan {
-  uint32_t first_base = 0;  // above last_base: no rows of a series
+  uint32_t first_base = 0;  // first_base > last_base means that the part has no rows of series
   uint32_t last_base = std::numeric_limits<uint32_t>::max();
-  bool loose = true;  // rows without a base time: rows of other tables, or with keys that belong to
-                      // no series
+  // Whether there may be rows without a base time: rows of other tables, or rows whose keys belong
+  // to no series.
+  bool loose = true;
 
   static RowSpan None() { return {1, 0, false}; }
   [[nodiscard]] bool has_rows() const { return first_base <= last_base; }
@@ -59,7 +60,8 @@ class WindowChoice {
  public:
   WindowChoice(const RowSpan& rows, int64_t now_ms);
   [[nodiscard]] Window Of(uint32_t base) const;
-  /// Whether the rows are divided only into windows of 1, 8 and 64 days.
+  /// Returns whether the rows are divided only into windows of 1, 8 and 64 days, and not into
+  /// larger ones.
   [[nodiscard]] bool fine() const { return level_max_ < kWindowLevels; }
 
  private:

@@ -14,7 +14,7 @@ constexpr double kGoodShare = 0.1;
 
 struct Candidate {
   Bytes key;
-  uint64_t before = 0;  // bytes of the groups before it
+  uint64_t before = 0;  // bytes of the groups before this one
 };
 
 // Returns the candidate nearest to half of the total, or null if there are none.
@@ -32,7 +32,7 @@ double Unevenness(const Candidate& c, uint64_t total) {
   return std::abs(2.0 * static_cast<double>(c.before) / static_cast<double>(total) - 1);
 }
 
-// The salt and metric at the beginning of a group key.
+// Returns the salt and metric at the beginning of a group key.
 ByteView MetricOf(const KeyLayout& layout, ByteView key) {
   return key.substr(0, static_cast<size_t>(layout.salt_width + layout.metric_width));
 }

@@ -12,15 +12,16 @@
 namespace hg::region {
 
 enum class SplitRule : uint8_t {
-  kNone,      // no automatic splits (region-store.md R13)
-  kConstant,  // splits at bytes_max (region-store.md R9)
-  // Splits at 2 · R³ · unit_bytes, but at most at bytes_max. R is the number of regions of the
-  // table (region-store.md R10).
+  kNone,      // regions are not split automatically (region-store.md R13)
+  kConstant,  // a region is split at bytes_max (region-store.md R9)
+  // A region is split at 2 · R³ · unit_bytes or at bytes_max, whichever is smaller. R is the number
+  // of regions of the table (region-store.md R10).
   kIncreasingCubed,
-  // The rule of older HBase versions. Splits at R² · unit_bytes, but at most at bytes_max.
+  // As in older versions of HBase: a region is split at R² · unit_bytes or at bytes_max, whichever
+  // is smaller. R is the number of regions of the table.
   kIncreasingSquared,
-  // Splits a table's only region at 2 · unit_bytes, and each of several regions at bytes_max
-  // (region-store.md R11).
+  // The only region of a table is split at 2 · unit_bytes. Each of several regions is split at
+  // bytes_max (region-store.md R11).
   kStepping,
 };
 
@@ -39,17 +40,17 @@ struct SplitPolicy {
 std::optional<uint64_t> SplitThreshold(const SplitPolicy& policy, size_t regions_of_table,
                                        uint64_t seed);
 
-/// The rows that a split must keep together, such as those of one metric and hour, and their
-/// approximate size.
+/// A group of rows that a split must keep together, such as those of one metric and hour, and the
+/// approximate size of the group.
 struct GroupWeight {
   Bytes key;
   uint64_t bytes = 0;
 };
 
-/// Returns the key that splits the groups (ascending by key) into halves, before the group nearest
-/// to the middle. A points table (`layout` is set) is split between metrics, unless one metric has
-/// more than half of the bytes. Then it is split at an hour of that metric, preferably the first
-/// hour of a day. Returns none for fewer than two groups.
+/// Returns a key that splits the groups, which are in ascending order, into two parts of nearly
+/// equal size. The key is the start of a group. A points table (`layout` is set) is split between
+/// metrics, unless one metric has more than half of the bytes. Then it is split at an hour of that
+/// metric, preferably the first hour of a day. Returns nullopt for fewer than two groups.
 std::optional<Bytes> SplitPoint(const std::vector<GroupWeight>& groups, const KeyLayout* layout);
 
 }  // namespace hg::region

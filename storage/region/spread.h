@@ -6,7 +6,8 @@
 
 namespace hg::region {
 
-/// Returns a number in [0, 1), evenly spread over the seeds (the finalizer of SplitMix64).
+/// Returns a number in [0, 1) that depends only on the seed. The numbers for different seeds are
+/// evenly distributed (the finalizer of SplitMix64).
 inline double Spread(uint64_t seed) {
   seed += 0x9E3779B97F4A7C15;
   seed = (seed ^ (seed >> 30)) * 0xBF58476D1CE4E5B9;

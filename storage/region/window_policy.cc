@@ -9,12 +9,12 @@
 namespace hg::region {
 namespace {
 
-// This many parts that were rewritten equally often are merged into one. The number differs between
-// regions, because regions are flushed together and should not all merge at once.
+// Number of parts that were rewritten equally often and are then merged into one. It differs
+// between regions, because regions are flushed together and should not all merge at once.
 constexpr size_t kLevelRunsMin = 6, kLevelRunsMax = 10;
-// This many parts that are wider than any window are merged and divided by windows.
+// Number of parts wider than any window at which they are merged and divided by windows.
 constexpr size_t kWideRuns = 8;
-// Memory is flushed when its data is an hour old.
+// Minimum age of a part in ms before it is merged. Memory is flushed when its data is an hour old.
 constexpr int64_t kRestMs = 2 * 3'600'000;
 
 size_t LevelRuns(uint64_t oldest) {
@@ -52,7 +52,7 @@ class Chooser {
   }
 
  private:
-  // All references, with the parts between them.
+  // Returns all references, with the parts between them.
   [[nodiscard]] Picked References() const {
     Picked picked;
     size_t behind = 0;
@@ -65,7 +65,8 @@ class Chooser {
     return picked;
   }
 
-  // If flushes wait for merges, any merge is allowed that reduces the number of overlapping parts.
+  // Returns parts to merge if flushes wait for merges: then any merge is allowed that reduces the
+  // number of overlapping parts.
   [[nodiscard]] Picked Stuck() const {
     Picked deepest;
     for (size_t i = 0; i < runs_.size(); ++i) {
@@ -94,8 +95,8 @@ class Chooser {
     return MayJoin(runs_, picked) ? picked : Picked();
   }
 
-  // The oldest of the wide parts, as many as can be merged together. The rest follows in later
-  // merges.
+  // Returns the oldest of the wide parts, as many as can be merged together. The others follow in
+  // later merges.
   [[nodiscard]] Picked Wide() const {
     if (wide_.size() < kWideRuns && !MarksAreDue(wide_)) return {};
     Picked picked;
@@ -113,7 +114,8 @@ class Chooser {
   }
 
   [[nodiscard]] Picked Windows() const {
-    // Larger windows first: data merged to 64 days need not be merged to 8 days before.
+    // Larger windows are examined first, because data that is merged to 64 days need not be merged
+    // to 8 days before.
     std::map<Window, bool> over;
     for (int level = kWindowLevels - 1; level > 0; --level) {
       for (const auto& [window, runs] : windows_) {
@@ -152,8 +154,8 @@ class Chooser {
     return now_ms_ - window.EndMs() >= WindowRestMs(window, runs_[runs.back()].number);
   }
 
-  // Leaves out parts that were flushed recently. While old data is being loaded, more such parts
-  // will follow.
+  // Removes parts from `runs` that were flushed recently. While old data is being loaded, more such
+  // parts will follow.
   [[nodiscard]] Picked Rested(Picked runs) const {
     std::erase_if(runs, [this](size_t i) {
       return runs_[i].rewrites == 0 && now_ms_ - runs_[i].made_ms < kRestMs;
@@ -200,7 +202,7 @@ class Chooser {
     return ToBeRidOf(loose_);
   }
 
-  // All parts of a window, if that removes expired data or tombstones.
+  // Returns all parts of a window, if merging them removes expired data or tombstones.
   [[nodiscard]] Picked ToBeRidOf(const Picked& runs) const {
     const bool due = MarksAreDue(runs) || MostHasExpired(runs);
     return due && IsBottom(runs_, runs) ? Allowed(runs) : Picked();
@@ -228,7 +230,7 @@ class Chooser {
   const MergePolicy& policy_;
   const int64_t now_ms_;
   bool busy_ = false;
-  // Only parts that no merge reads and that are no references of a split.
+  // The parts by window. Parts that a merge reads, and references of a split, are left out.
   std::map<Window, Picked> windows_;
   Picked wide_, loose_;
 };

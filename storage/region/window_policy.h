@@ -19,26 +19,28 @@
 
 namespace hg::region {
 
-/// Positions in a list of parts that is newest first; ascending.
+/// Positions of the selected parts in a list that is ordered from newest to oldest; ascending.
 using Picked = std::vector<size_t>;
 
-/// Returns the parts to merge. The output takes the place of the newest of them. Empty means none.
+/// Returns the parts to merge, or an empty list if none should be merged. The output takes the
+/// place of the newest of them.
 Picked RunsToJoin(std::span<const RunFacts> newest_first, const MergePolicy& policy,
                   int64_t now_ms);
 
-/// Whether the parts may be merged without the parts between them. A part between them must not
-/// share rows with an older picked part, because those rows would become newer.
+/// Returns whether the parts may be merged without the parts between them. That is not allowed if a
+/// part between them shares rows with an older picked part, because the older data of those rows
+/// would then count as newer.
 bool MayJoin(std::span<const RunFacts> newest_first, const Picked& picked);
 
-/// Whether no part outside of `picked` shares rows with a newer part in `picked`. If so, the merge
-/// may drop tombstones.
+/// Returns whether no part outside of `picked` shares rows with a newer part in `picked`. If that
+/// is so, the merge may drop tombstones.
 bool IsBottom(std::span<const RunFacts> newest_first, const Picked& picked);
 
-/// The maximum number of parts that may hold a row.
+/// Returns the maximum number of parts in which one row may occur.
 size_t Depth(std::span<const RowSpan> runs);
 
-/// How long after its end a window is merged. The time lies after the last regular flush and
-/// differs between regions. `number` is the number of the oldest part of the window.
+/// Returns how long after its end a window is merged, in ms. This time is after the last regular
+/// flush and differs between regions. `number` is the number of the oldest part of the window.
 int64_t WindowRestMs(const Window& window, uint64_t number);
 
 }  // namespace hg::region

@@ -1,5 +1,5 @@
-// Points in requests: what the fast parsers accept, the exact parsers accept too, with the same
-// result (http/README.md, "Two paths for points").
+// Points in requests: every point that a fast parser accepts is also accepted by the parser of the
+// slow path, with the same result (http/README.md, "Two paths for points").
 
 #include <cmath>
 #include <cstddef>
@@ -31,8 +31,8 @@ bool SameTags(const std::vector<PutTag>& a, const std::vector<PutTag>& b) {
   return true;
 }
 
-/// Returns the series of a raw series key by the exact parser. Returns none if it could never be in
-/// the table of known keys. The fast path then leaves the whole body to the exact path.
+/// Returns the series of a raw series key by the slow path's parser. Returns nullopt if it could
+/// never be in the table of known keys. The fast path then leaves the whole body to the slow path.
 std::optional<PutPoint> Series(const Spelling& spelling) {
   auto points = ParsePutDocument(
       "[{\"metric\":\"" + std::string(spelling.metric) +
@@ -93,7 +93,7 @@ void Json(std::string_view input) {
   (void)ParsePutDocument(body, nullptr, PutKind::kHistograms);
 }
 
-/// Runs one line on the exact path and returns its reply.
+/// Runs one line on the slow path and returns its reply.
 std::string Exact(std::string_view line, PutLines* lines) {
   std::vector<std::string_view> words;
   SplitWords(line, &words);

@@ -95,7 +95,7 @@ class EdgeFixture {
 
   static tsd::IngestOptions AllAutomatic();
 
-  /// Sends a request on the exact path, through the table of endpoints.
+  /// Sends a request on the slow path, through the table of endpoints.
   BufferResponse Post(std::string_view target, std::string_view body);
 
   /// Returns the cells of the data table in order, as "row qualifier value" in hexadecimal.

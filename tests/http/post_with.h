@@ -13,7 +13,7 @@ namespace hg::http {
 
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
-/// Sends a request on the exact path, through the table of endpoints.
+/// Sends a request on the slow path, through the table of endpoints.
 inline BufferResponse PostWith(EdgeFixture& edge, const Headers& headers, std::string_view target,
                                std::string_view body) {
   BufferResponse reply;

@@ -30,7 +30,7 @@ TEST_CASE("a client that exceeds its points per second gets 429 until the debt i
     client.Send(Post("/api/put", body + "]"));
     return client.ReadResponse();
   };
-  CHECK(put(0).status() == 204);  // the exact path
+  CHECK(put(0).status() == 204);  // the slow path
   CHECK(put(1).status() == 429);  // the fast path, like all later ones
   CHECK(edge.Cells().size() == 150);
   const auto refused = put(1);

@@ -94,7 +94,7 @@ TEST_CASE("a request without memory gets 500, and the daemon continues") {
   CHECK(web.ReadResponse().status() == 204);
   CHECK(edge.counters.rpc_exceptions.load() == 1);
 
-  SUBCASE("telnet lines on the exact path: their connection is closed") {
+  SUBCASE("telnet lines on the slow path: their connection is closed") {
     edge.points.ThrowOnAppends(1);
     ClientSocket lines(edge.server.port());
     lines.Send("put new 1700000000 1 host=a\n");

@@ -76,7 +76,7 @@ TEST_CASE("HTTP and telnet work over TLS, on every path") {
   TlsClient web(edge.port(), edge.trusting());
   REQUIRE(web.established());
   CHECK(web.Version() == "TLSv1.3");
-  web.Send(Post("/api/put", PointAt(1700000000)));  // the exact path
+  web.Send(Post("/api/put", PointAt(1700000000)));  // the slow path
   CHECK(web.ReadResponse().status() == 204);
   web.Send(Post("/api/put", PointAt(1700000001)) + std::string(kGetVersion));  // the fast path
   CHECK(web.ReadResponse().status() == 204);

@@ -251,7 +251,7 @@ TEST_CASE("refusals of the store are reported unless the setting suppresses it")
   }
 }
 
-TEST_CASE("the fast path and the exact path of put lines agree") {
+TEST_CASE("the fast path and the slow path of put lines agree") {
   const std::vector<std::string> words[] = {
       {"put", "put", "put", "put", "put", "Put"},
       {"m", "m", "n.x", "", "m!", "m\xE9"},

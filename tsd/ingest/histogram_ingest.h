@@ -1,6 +1,6 @@
 #pragma once
-// The write path of histograms: resolves names like for points and stores a cell of the data table
-// (opentsdb-schema.md §12).
+// The write path of histograms: resolves names as for points, and stores each histogram as a cell
+// of the data table (opentsdb-schema.md §12).
 
 #include <string>
 

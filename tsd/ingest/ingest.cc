@@ -22,13 +22,14 @@
 namespace hg::tsd {
 namespace {
 
-// Number of points learned together. It is small enough for their shared data to stay in the cache.
+// Number of points that are learned together. It is small enough for their shared data to stay in
+// the cache.
 constexpr size_t kLearntTogether = 256;
-// Number of named points between two checks of the request. A new series takes a fraction of a
-// millisecond, over HBase some milliseconds.
+// Number of named points after which the code checks whether the request was ended. A new series
+// takes a fraction of a millisecond, over HBase some milliseconds.
 constexpr size_t kPointsPerCheck = 16;
-// One of this many points records its tag format as used. It is a prime number, because clients
-// send in turns.
+// One of this many points records its tag format as used. The number is prime, so that points of
+// several clients that send in a regular order are all recorded.
 constexpr uint64_t kPointsPerNote = 4093;
 
 uint64_t RandomKey() {
@@ -36,7 +37,7 @@ uint64_t RandomKey() {
   return static_cast<uint64_t>(device()) << 32 | device();
 }
 
-/// Whether OpenTSDB's limit of tags applies.
+/// Returns whether OpenTSDB's limit of tags applies.
 bool IsOpenTsdbDialect(Dialect dialect) {
   return dialect == Dialect::kJson || dialect == Dialect::kWords;
 }
@@ -85,7 +86,8 @@ class Ingest::Resolver {
   }
 
   Result<bool> Recall(const std::atomic<bool>& stop) {
-    // A quarter is used here. The rest is left for keys that clients send.
+    // A quarter of the memory for raw series keys is used here. The rest is left for keys that
+    // clients send.
     const size_t bytes_max = options_.spelling_bytes_max / 4;
     return SpellingRecall{.points = points_,
                           .names = names_,
@@ -125,7 +127,7 @@ class Ingest::Resolver {
   }
 
   /// Finds or registers the series of points whose names are known or can be parsed easily. Returns
-  /// false if any point needs the exact checks of AppendNamed. Fails if the request has ended.
+  /// false if any point needs the complete checks of AppendNamed. Fails if the request has ended.
   /// Blocks. Its writes become durable with later points.
   Result<bool> Learn(std::span<const SpelledPoint> points, const WriteContext& context,
                      SeriesNumber* numbers) {
@@ -139,7 +141,7 @@ class Ingest::Resolver {
     return true;
   }
 
-  /// All checks that need neither time nor store, in OpenTSDB's order (TSDB.addPointInternal,
+  /// Makes all checks that need neither time nor store, in OpenTSDB's order (TSDB.addPointInternal,
   /// IncomingDataPoints.checkMetricAndTags).
   [[nodiscard]] Status Check(const NamedPoint& point) const {
     if (point.tags.empty()) {
@@ -207,7 +209,7 @@ class Ingest::Resolver {
     return {};
   }
 
-  /// A buffer of the thread. Its strings keep their memory.
+  /// Returns a buffer of the thread, whose strings keep their memory.
   static std::vector<SpelledSeries>& learnt() {
     static thread_local std::vector<SpelledSeries> series(kLearntTogether);
     return series;
@@ -218,7 +220,7 @@ class Ingest::Resolver {
     const std::span<SpelledSeries> series = std::span(learnt()).first(points.size());
     const size_t unknown = spellings_.FindEach(points, series.data());
     if (unknown == 0) return true;
-    if (limited(context)) return false;  // with limits, each series is checked alone
+    if (limited(context)) return false;  // with limits, each series is checked separately
     const CommitLater with_the_points;
     if (!FillPlainIds(points, series, unknown, context)) return false;
     spellings_.RememberHalves(points, series.data(), generation);
@@ -253,7 +255,8 @@ class Ingest::Resolver {
       if (new_tags &&
           !ReadPlainTags(spelling.dialect, spelling.tags, TagsMax(spelling.dialect), &tags))
         return false;
-      // Rejected names are counted, so they are left to AppendNamed, which requests them once.
+      // Rejected names are counted. Points with new names that may be rejected are therefore left
+      // to AppendNamed, which requests each name once.
       if (!may_assign && (names_.filters() || !IdsAreLeft(unknown))) return false;
       may_assign = true;
       NamedPoint point;
@@ -280,8 +283,9 @@ class Ingest::Resolver {
     return true;
   }
 
-  /// Whether enough ids are left for all names of these points. Failed attempts to assign an id are
-  /// counted, as in OpenTSDB, so such points are left to AppendNamed, which makes one attempt.
+  /// Returns whether enough ids are left for all names of these points. Failed attempts to assign
+  /// an id are counted, as in OpenTSDB, so such points are left to AppendNamed, which makes one
+  /// attempt.
   bool IdsAreLeft(size_t points) {
     const KeyLayout& layout = points_.layout();
     const int64_t most = static_cast<int64_t>(points) * std::max(options_.max_tags, 1);
@@ -296,8 +300,8 @@ class Ingest::Resolver {
     return true;
   }
 
-  /// `ids` holds the ids that are known. `generation` must come from spellings_ before they were
-  /// looked up.
+  /// Returns the number of the series. `ids` has the ids that are known. `generation` must have
+  /// been read from spellings_ before these ids were looked up.
   Result<SeriesNumber> ResolveSeries(const NamedPoint& point, SeriesIds ids, uint32_t generation,
                                      const WriteContext& context) {
     if (ids.metric.empty() || ids.pairs.empty()) RETURN_IF_ERROR(Check(point));
@@ -403,7 +407,8 @@ class Ingest::Resolver {
     if (known) return Register(point, ids, context);
     const SeriesTurns::Turn turn(turns_, point);
     ASSIGN_OR_RETURN(known,
-                     FindSeries(point, ids));  // another thread may have created it meanwhile
+                     // Another thread may have created the series since the last search.
+                     FindSeries(point, ids));
     if (known) return Register(point, ids, context);
     Writer* const writer = context.writer();
     if (writer != nullptr) RETURN_IF_ERROR(writer->TakeSeries());
@@ -560,8 +565,8 @@ PointSink::Position Ingest::AppendNamed(std::span<const NamedPoint> points, Writ
   results->clear();
   std::vector<PointEntry> entries;
   std::vector<size_t> places;  // indexes of the entries among the points
-  // If set, the result of all later points: the request has ended, or the store is unavailable.
-  // Waiting for the store once is enough.
+  // If set, this is the result of all later points, because the request has ended or the store is
+  // unavailable. The code waits for the store only once.
   Status over;
   // The fields of a line share their tags, so the message about invalid tags is built once.
   std::span<const TagText> tags;
@@ -622,7 +627,7 @@ Status Ingest::AskForValues(std::span<const std::string_view> metrics, uint64_t 
   for (const std::string_view metric : metrics) {
     Result<Bytes> id = resolver_->FindMetric(metric);
     const StatusCode code = id.status().code();
-    // Returned at once, because every further metric would wait as long.
+    // Returned at once, because the code would wait as long for each further metric.
     if (code == StatusCode::kBusy || code == StatusCode::kUnavailable) return id.status();
     // A metric without an id has no values yet. Other errors of a name are reported with its
     // values.

@@ -23,8 +23,11 @@ struct IngestOptions {
   int foreign_max_tags = 40;          // tsd.ingest.max_tags, for all other protocols
   std::string extra_name_characters;  // tsd.core.tag.allow_specialchars, UTF-8
   bool append_blocks =
-      false;  // Points::Append blocks on another machine, so it may be called only on pool threads
-  size_t spelling_bytes_max = size_t{1} << 30;  // for remembered raw series keys; 25 to 200 B each
+      // If true, Points::Append blocks because the store is on another machine, so only pool
+      // threads may call it.
+      false;
+  // Maximum memory of remembered raw series keys, in bytes; a key needs 25 to 200 bytes.
+  size_t spelling_bytes_max = size_t{1} << 30;
 };
 
 /// Returns the text that Java prints for a map: "{site=b1, host=s7}".
@@ -37,7 +40,7 @@ Status BadTimestamp(const NamedPoint& point, ByteView stored, uint8_t flags);
 /// Thread-safe.
 class Ingest : public PointSink {
  public:
-  /// All references must outlive the object. `limits` nullptr = no limits for metrics.
+  /// All references must outlive the object. `limits`: nullptr = metrics have no limits.
   Ingest(Points& points, uid::Names& names, IngestOptions options, MetricLimits* limits = nullptr);
   ~Ingest() override;
 
@@ -59,27 +62,28 @@ class Ingest : public PointSink {
   /// Errors are as in AppendNamed. Blocks.
   Result<SeriesNumber> Resolve(const NamedPoint& point, WriteContext& context);
 
-  /// Returns the result of AppendNamed's checks of names and tags that need no look-up.
+  /// Returns the result of those checks of AppendNamed that need only the point: its names and the
+  /// number of its tags.
   [[nodiscard]] Status CheckNames(const NamedPoint& point) const;
 
   // The following functions are for histograms and rollups (histogram_ingest.h, rollup_ingest.h),
-  // which count like points.
+  // which count as points.
 
-  /// Like LimitedSink::AskFor.
+  /// Checks the rate limits, like LimitedSink::AskFor.
   Status AskForValues(std::span<const std::string_view> metrics, uint64_t values,
                       WriteContext& context);
-  /// Returns the TSUID of a point: checks and resolves its names and counts a new series. Ignores
-  /// its time. Errors are as in AppendNamed. Blocks.
+  /// Returns the TSUID of a point: checks and resolves its names, and counts the series if it is
+  /// new. Ignores its time. Errors are as in AppendNamed. Blocks.
   Result<Bytes> ResolveTsuid(const NamedPoint& point, WriteContext& context);
   /// Records for the limits and counters that a value of this series was stored.
   void ChargeValue(std::string_view metric, ByteView tsuid, WriteContext& context);
 
-  /// The tag formats of the learned raw series keys.
+  /// Returns the tag formats of the raw series keys that were learned.
   TagShapes& shapes();
-  /// Learns the raw series keys that follow from the tag formats and the names of all series
-  /// (spelling_recall.h), if the store knows all series. Ends early when `stop` becomes true.
-  /// Returns false if there was not enough memory for all. May run concurrently with all other
-  /// calls. Blocks.
+  /// Remembers the raw series keys of all series. Clients will send these keys, because they follow
+  /// from the tag formats and the names (spelling_recall.h). Does nothing if the store does not
+  /// list its series. Ends early when `stop` becomes true. Returns false if there was not enough
+  /// memory for all. May run concurrently with all other calls. Blocks.
   Result<bool> RecallSpellings(const std::atomic<bool>& stop);
 
   struct Stats {
@@ -91,13 +95,15 @@ class Ingest : public PointSink {
 
  private:
   class Resolver;
-  /// `find(points, numbers)` must return whether all series are known, and set their numbers.
+  /// Appends points. `find(points, numbers)` must set the numbers of all series, and return whether
+  /// all are known.
   template <typename Find>
   Result<Appended> Append(std::span<const SpelledPoint> points, WriteContext& context,
                           const Find& find);
   Result<LogPosition> Store(std::span<const PointEntry> entries, WriteContext& context);
   void NoteUse(std::span<const SpelledPoint> points);
-  /// Checks the rate limits of the writer and of the metrics. Charges nothing.
+  /// Checks the rate limits of the writer and of the metrics. Does not count the points towards the
+  /// limits.
   [[nodiscard]] Status AskForPoints(std::span<const PointEntry> entries,
                                     WriteContext& context) const;
 

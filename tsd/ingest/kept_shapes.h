@@ -1,6 +1,7 @@
 #pragma once
 // Keeps the tag formats (tag_shapes.h) in a small file next to the store, so that they survive a
-// restart. If the file is missing or invalid, raw series keys are learned again.
+// restart. If the file is missing or invalid, raw series keys are learned again as clients send
+// them.
 
 #include <atomic>
 #include <condition_variable>
@@ -16,7 +17,7 @@ namespace hg::tsd {
 
 inline constexpr char kShapesName[] = "SHAPES";
 
-/// One thread starts and stops it.
+/// One thread at a time may call Start and Stop.
 class KeptShapes {
  public:
   using Report = std::function<void(const std::string& failure)>;
@@ -29,26 +30,29 @@ class KeptShapes {
   KeptShapes(const KeptShapes&) = delete;
   KeptShapes& operator=(const KeptShapes&) = delete;
 
-  /// Reads the file. Then a thread learns the raw series keys (RecallSpellings) and writes changed
-  /// tag formats within a second. Failures are retried every second and reported once.
+  /// Reads the file and starts a thread. The thread first learns raw series keys (RecallSpellings).
+  /// Afterwards it writes tag formats to the file within a second after they have changed. Failures
+  /// are retried every second and reported once.
   void Start();
-  /// Writes pending changes before it returns. Idempotent.
+  /// Ends the thread. Writes pending changes before it returns. Idempotent.
   void Stop();
 
  private:
   void Run();
   void Save();
-  /// Reports the status unless it is ok.
+  /// Reports the status with the text `what`, unless the status is ok.
   void Tell(const char* what, const Status& status) const;
 
   Ingest& ingest_;
   FileSystem& files_;
   const std::string folder_;
   const Report report_;
-  uint64_t saved_ = 0;    // value of changes() for the tag formats in the file
-  bool failing_ = false;  // the last save failed and was reported
+  uint64_t saved_ = 0;    // the value of TagShapes::changes() when the file was written last
+  bool failing_ = false;  // the last save failed and was reported; used by the thread only
   std::thread thread_;
-  std::atomic<bool> stop_{false};  // changed under mutex_
+  // Stop sets stop_ while it holds mutex_, so that the thread, which waits for stopped_ with
+  // mutex_, cannot miss the signal. mutex_ guards nothing else.
+  std::atomic<bool> stop_{false};
   std::mutex mutex_;
   std::condition_variable stopped_;
 };

@@ -10,7 +10,8 @@ namespace {
 /// Approximate overhead of a line: its map slot and the heap blocks of its parts.
 constexpr size_t kLineOverheadBytes = 128;
 
-/// Up to this many fields are searched linearly. Larger lines use a hash if the order differs.
+/// Maximum number of fields of a line that are searched linearly. Lines with more fields use a hash
+/// if the order differs.
 constexpr size_t kScannedFields = 16;
 
 using keyed_hash::Mix;

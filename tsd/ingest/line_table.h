@@ -1,7 +1,8 @@
 #pragma once
 // Maps lines of the InfluxDB line protocol to series numbers. The raw bytes of measurement and tags
 // are looked up once per line. The field names are compared with the known fields of that line,
-// beginning after the last match. So a line of ten fields costs one hash (performance.md §5.1).
+// beginning after the last match, so usually only one comparison per field is needed. A line of ten
+// fields thus needs one hash computation (performance.md §5.1).
 
 #include <atomic>
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -25,8 +26,8 @@ namespace hg::tsd {
 /// Thread-safe.
 class LineTable {
  public:
-  /// `key` makes the hash unpredictable. If the table exceeds bytes_max, it is cleared and learns
-  /// again.
+  /// `key` makes the hash unpredictable for clients. If the table exceeds bytes_max, all entries
+  /// are removed, and it learns them again.
   LineTable(uint64_t key, size_t bytes_max);
   ~LineTable();
 
@@ -37,11 +38,11 @@ class LineTable {
 
   [[nodiscard]] std::optional<SeriesNumber> Find(std::string_view series,
                                                  std::string_view field) const;
-  /// Returns the sorted ids of keys and values of the tags of a line; "" = unknown.
+  /// Returns the sorted ids of keys and values of the tags of a line, or "" if the line is unknown.
   [[nodiscard]] Bytes FindPairs(std::string_view series) const;
 
-  /// Remembers a field. `generation` must come from generation() before the names were resolved. If
-  /// Forget was called since then, nothing is remembered.
+  /// Remembers the series of a field of a line. `generation` must come from generation() before the
+  /// names were resolved. If Forget was called since then, nothing is remembered.
   void Remember(std::string_view series, std::string_view field, ByteView pairs,
                 SeriesNumber number, uint32_t generation);
   [[nodiscard]] uint32_t generation() const { return generation_.load(std::memory_order_acquire); }
@@ -92,22 +93,23 @@ class LineTable {
     size_t spellings = 0, bytes = 0;
   };
 
-  // The caller holds mutex_, at least shared. The functions return nullptr if nothing is found.
+  // Callers hold mutex_, at least shared. The functions return nullptr if nothing is found.
   [[nodiscard]] const Line* FindLine(std::string_view series) const;
-  /// Searches all fields cyclically from `*at`. Sets *at to the position after the match, so it
-  /// grows by the number of fields skipped.
+  /// Searches all fields cyclically from `*at`. Sets *at to the position after the match.
   static const Field* FindField(const Line& line, std::string_view name, size_t* at);
-  /// Appends a field. Returns the approximate bytes that it takes.
+  /// Appends a field. Returns the approximate number of bytes that it needs.
   static size_t AddField(Line* line, const Field& field);
 
   // The following members are constant.
   const Hash hash_;
   const size_t bytes_max_;
 
-  // The following members are synchronized without mutex_.
+  // The following members are atomic or have their own synchronization, so mutex_ does not guard
+  // them.
   std::atomic<uint32_t> generation_{0};
 
-  // The following members are guarded by mutex_, which no thread holds while it waits for anything.
+  // The following members are guarded by mutex_, which threads hold only for short operations
+  // without I/O.
   mutable std::shared_mutex mutex_;
   std::unique_ptr<Known> known_;
 };

@@ -33,16 +33,16 @@ class MetricLimits {
   MetricLimits(MetricLimitOptions options, Points& points, const Clock& clock)
       : options_(options), points_(points), clock_(clock) {}
 
-  /// Whether all points of a batch may be stored now. LimitExceeded names the first metric above
-  /// its limit.
+  /// Returns ok if all points of a batch may be stored now. LimitExceeded: a metric is above its
+  /// limit; the message names the first one.
   Status AskForPoints(std::span<const PointEntry> batch);
-  /// Charges the points of a batch after they were stored.
+  /// Counts the points of a batch towards the limits. Call it after they were stored.
   void ChargePoints(std::span<const PointEntry> batch);
-  /// Like the functions above, for histograms and rollups of metrics given by id.
+  /// Like AskForPoints and ChargePoints, for histograms and rollups of metrics given by id.
   Status AskForValues(std::span<const Bytes> metrics, uint64_t values);
   void ChargeValue(ByteView metric, std::string_view name);
 
-  /// Counts a new series of the metric with the id `metric` against its maximum. `metric` is "" if
+  /// Counts a new series towards the maximum of the metric with the id `metric`. `metric` is "" if
   /// the metric itself is new. InvalidArgument: the metric already has its maximum of series; the
   /// message names it and the limit. The first call for a metric counts its existing series, which
   /// blocks.
@@ -50,12 +50,12 @@ class MetricLimits {
   /// Reverses TakeNewSeries for a series that was not created.
   void GiveBack(const std::string& name);
 
-  /// Charges points of this series to that metric from now on.
+  /// Counts points of this series towards the limit of that metric from now on.
   void Learn(SeriesNumber series, ByteView metric, std::string_view name);
-  /// Forgets the metrics, because names changed.
+  /// Forgets which series belong to which metric, because names changed.
   void Forget();
 
-  /// The number of metrics whose series count is remembered.
+  /// Returns the number of metrics whose number of series is remembered.
   [[nodiscard]] size_t counted_metrics();
 
   [[nodiscard]] bool counts_points() const { return options_.points_per_s > 0; }
@@ -71,12 +71,15 @@ class MetricLimits {
   };
 
   /// Calls visit(metric, points) for each group of consecutive points of one limited metric, until
-  /// it returns false. Returns that metric, or nullptr. Requires rates_mutex_.
+  /// it returns false. Returns the metric for which it did so, or nullptr. The caller must hold
+  /// rates_mutex_.
   template <typename Visit>
   Metric* EachMetric(std::span<const PointEntry> batch, const Visit& visit) const;
-  /// Counts and returns the rejection of `count` points or values of that metric.
+  /// Returns the error for `count` points or values of that metric that are rejected, and counts
+  /// the rejection.
   Status Refuse(const Metric& metric, uint64_t count);
-  /// Returns the entry of an id, created if missing. Requires rates_mutex_ exclusively.
+  /// Returns the entry of a metric, and creates it if it does not exist. The caller must hold
+  /// rates_mutex_ exclusively.
   Metric& RateOf(ByteView metric, std::string_view name);
   Result<uint64_t> CountSeries(ByteView metric);
 

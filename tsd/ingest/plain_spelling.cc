@@ -72,7 +72,7 @@ bool ReadWords(std::string_view rest, size_t tags_max, std::vector<TagText>* tag
   return rest.empty();
 }
 
-/// Whether a key occurs twice. The number of tags is small.
+/// Returns whether a key occurs twice. The number of tags is small.
 bool KeyTwice(const std::vector<TagText>& tags) {
   for (auto it = tags.begin(); it != tags.end(); ++it) {
     if (std::any_of(tags.begin(), it, [it](const TagText& t) { return t.key == it->key; })) {

@@ -1,6 +1,7 @@
 #pragma once
-// Parses names from a raw series key if its form is ordinary. It rejects everything else (escapes,
-// characters outside of common ASCII, duplicate keys), which the exact parsers of http/ handle.
+// Parses names from a raw series key if its form is ordinary. Keys in any other form (escapes,
+// characters outside of common ASCII, duplicate tag keys) are rejected. Callers then use the slow
+// path, whose parsers in http/ handle every form.
 
 #include <vector>
 
@@ -8,12 +9,13 @@
 
 namespace hg::tsd {
 
-/// Whether the text is a nonempty sequence of ASCII letters, digits, '-', '_', '.' and '/'. Every
-/// configuration allows these in names.
+/// Returns whether the text is a nonempty sequence of ASCII letters, digits, '-', '_', '.' and '/'.
+/// Every configuration allows these characters in names.
 bool IsPlainName(std::string_view text);
 
-/// Reads the tags in the order of OpenTSDB's map (NamedPoint), as views into the key. There must be
-/// at least one. More than `tags_max` tags are rejected early.
+/// Reads the tags of a raw series key as views into the key, in the order of OpenTSDB's map
+/// (NamedPoint). Returns false if the form is not ordinary, or if there is no tag or more than
+/// `tags_max` tags.
 bool ReadPlainTags(Dialect dialect, std::string_view text, size_t tags_max,
                    std::vector<TagText>* tags);
 

@@ -10,7 +10,7 @@ namespace hg::tsd {
 
 namespace {
 
-/// Aggregates that cannot be aggregated further, such as averages.
+/// Returns whether values of this aggregate cannot be aggregated further, such as averages.
 bool IsDerived(std::string_view aggregator) {
   const std::string name = LowerCase(aggregator);
   return name == "avg" || name == "dev";
@@ -42,7 +42,8 @@ Status CheckGroupByGiven(const NamedRollup& rollup) {
       std::string(rollup.metric) + " tags=" + TagsText(rollup.tags));
 }
 
-// OpenTSDB's error at the time of storing, so it is not InvalidArgument.
+// Returns OpenTSDB's error for an unknown interval. OpenTSDB reports it when it stores the value,
+// so it is not InvalidArgument.
 Status NoInterval() {
   return Status::Corruption("Interval cannot be null for a non-group by point");
 }

@@ -1,6 +1,6 @@
 #pragma once
-// The write path of rollups and pre-aggregates: resolves names like for points and stores a cell of
-// the configured table (opentsdb-schema.md §13).
+// The write path of rollups and pre-aggregates: resolves names as for points, and stores each value
+// as a cell of the configured table (opentsdb-schema.md §13).
 
 #include <string>
 
@@ -17,8 +17,9 @@ struct RollupIngestOptions {
   std::string aggregate_key = "_aggregate";  // tsd.rollups.agg_tag_key
   std::string raw_value;  // tsd.rollups.raw_agg_tag_value if tsd.rollups.tag_raw is set, else ""
   bool block_derived = true;  // tsd.rollups.block_derived
-  bool automatic = false;     // tsd.rollups.automatic: rollups of single series are computed, and
-                              // writes of them are rejected
+  // Tsd.rollups.automatic: the daemon computes the rollups of single series and rejects client
+  // writes of them.
+  bool automatic = false;
 };
 
 /// Thread-safe.
@@ -37,7 +38,7 @@ class RollupIngest : public RollupSink {
   Status Put(const NamedRollup& rollup, WriteContext& context) override;
 
  private:
-  /// The cell of a value: table, row base and qualifier.
+  /// Where the cell of a value is stored: table, row base and qualifier.
   struct Place {
     std::string table;
     uint32_t base = 0;
@@ -45,7 +46,8 @@ class RollupIngest : public RollupSink {
   };
   [[nodiscard]] Result<uint8_t> IdOf(std::string_view aggregator) const;
   [[nodiscard]] Result<Place> Find(const NamedRollup& rollup) const;
-  /// Checks that the tag with the aggregate key, if present, agrees with the kind of the value.
+  /// Checks the tag with the aggregate key, if there is one: its value must be the one that
+  /// AggregateTagValue returns.
   [[nodiscard]] Status CheckAggregateTag(const NamedRollup& rollup) const;
 
   Ingest& ingest_;
@@ -61,7 +63,7 @@ class NoRollups : public RollupSink {
   /// The reference must outlive the object.
   explicit NoRollups(const Ingest& ingest) : ingest_(ingest) {}
 
-  /// OpenTSDB's key is null here. "" also sorts before all tags, as null does.
+  /// Returns "". In OpenTSDB the key is null here. Both "" and null sort before all tags.
   [[nodiscard]] std::string_view aggregate_key() const override { return ""; }
   [[nodiscard]] std::string_view raw_value() const override { return ""; }
   Status Put(const NamedRollup& rollup, WriteContext& context) override;

@@ -14,8 +14,9 @@ namespace hg::tsd {
 /// Thread-safe. Must outlive its turns.
 class SeriesTurns {
  public:
-  /// While a Turn exists, other threads that want a Turn for the same series wait. The first thread
-  /// looks the series up and counts it, so this happens once. A thread has at most one Turn.
+  /// While a Turn for a series exists, other threads that construct a Turn for the same series
+  /// wait. A thread creates the series only while it has the Turn, so the series is created and
+  /// counted once. A thread must not have two Turns.
   class Turn {
    public:
     Turn(SeriesTurns& all, const NamedPoint& point) : all_(all), series_(SeriesOf(point)) {

@@ -112,12 +112,13 @@ void SpellingTable::StartAnew() {
   space_ = std::move(space);
 }
 
-// Whether something looked up under this generation may be remembered now.
+// Returns whether ids that were looked up under this generation may be remembered now.
 bool SpellingTable::Ready(uint32_t generation) {
   if (generation != generation_.load(std::memory_order_relaxed)) return false;
   const bool no_reader_behind = FreeRetired();
   if (space_->view->generation != generation || space_->bytes() >= bytes_max_) {
-    // Memory kept for readers of old views also counts.
+    // bytes() includes memory that is kept for readers of old views. While there are such readers,
+    // the limit may be exceeded only because of that memory, so the table is not cleared.
     if (!no_reader_behind) return false;
     StartAnew();
     FreeRetired();

@@ -13,7 +13,7 @@
 namespace hg::tsd {
 namespace {
 
-// Number of series between two checks of `stop`. Within such a chunk they are processed in the
+// Number of series after which `stop` is checked. Within such a chunk, series are processed in the
 // order of their numbers, which is mostly the order in which clients send them.
 constexpr SeriesNumber kChunk = 4096;
 constexpr size_t kTogether = 256;  // keys learned together
@@ -52,7 +52,8 @@ class PlainNames {
   [[nodiscard]] size_t bytes() const {
     return (metrics.bucket_count() + values.bucket_count()) * kSlotBytes + text_bytes_;
   }
-  // While a map grows, it exists together with one of twice its size.
+  // Returns the memory needed to add one name. While a map grows, it exists together with one of
+  // twice its size.
   static size_t BytesOfOneMore(const NamesById& of_kind) {
     return of_kind.size() < of_kind.max_load() ? 0 : 2 * of_kind.bucket_count() * kSlotBytes;
   }
@@ -120,7 +121,8 @@ class Speller {
   /// Adds a format. A format whose keys have no ids belongs to no series and is ignored. The format
   /// must outlive the object.
   Status AddShape(const TagShape& shape, uid::Names& names) {
-    std::vector<std::pair<Bytes, size_t>> keys;  // (ids, hole)
+    // Ids of the tag keys, each with the number of its hole.
+    std::vector<std::pair<Bytes, size_t>> keys;
     for (const std::string& key : shape.keys) {
       Result<Bytes> id = names.Find(UidKind::kTagk, key);
       const StatusCode code = id.status().code();
@@ -191,7 +193,8 @@ class Speller {
 Result<bool> SpellingRecall::Run(const std::vector<TagShape>& shapes,
                                  const std::atomic<bool>& stop) {
   if (points.series_count() == 0) return true;
-  // Read before any name, so that names changed meanwhile are not remembered.
+  // Read before any name. If names are changed after that, the generation no longer matches, and
+  // nothing outdated is remembered.
   const uint32_t generation = spellings.generation();
   Speller speller(points.layout());
   for (const TagShape& shape : shapes)

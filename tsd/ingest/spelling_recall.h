@@ -1,6 +1,7 @@
 #pragma once
-// Learns raw series keys after a start. For all series with plain names it builds the keys by the
-// tag formats of the clients. The first point of each series then needs no look-up of names.
+// Learns raw series keys after a start. For all series with plain names, it computes the keys from
+// the names and the tag formats of the clients. The first point of each series after the start then
+// needs no look-up of names.
 
 #include <atomic>
 #include <span>
@@ -15,16 +16,20 @@ namespace hg::tsd {
 class MetricLimits;
 
 struct SpellingRecall {
-  Points& points;  // nothing is done if it does not list series by number
+  Points& points;  // if it does not list series by number, Run does nothing
   uid::Names& names;
   SpellingTable& spellings;
-  MetricLimits* limits;    // may be null
-  size_t tags_max;         // maximum number of tags of a series
-  size_t bytes_max;        // maximum size of the SpellingTable; the oldest series are left out
-  size_t names_bytes_max;  // memory for names during the run; series with other names are left out
+  MetricLimits* limits;  // may be null
+  size_t tags_max;       // maximum number of tags of a series
+  // Maximum size of the SpellingTable; series beyond it are left out, beginning with the oldest.
+  size_t bytes_max;
+  // Maximum memory for names during the run; if it is exhausted, series with further names are left
+  // out.
+  size_t names_bytes_max;
 
-  /// Returns false if there was not enough memory for all. Ends early when `stop` becomes true or
-  /// names change. Writers may run concurrently. Blocks.
+  /// Adds the keys of all series to the table. Returns false if memory did not suffice for all of
+  /// them. Ends early when `stop` becomes true or names change. Writers may run concurrently.
+  /// Blocks.
   Result<bool> Run(const std::vector<TagShape>& shapes, const std::atomic<bool>& stop);
 };
 

@@ -9,13 +9,13 @@
 
 namespace hg::tsd {
 
-/// Number of points that are looked up or learned together. It is large enough for prefetching to
-/// help and small enough for the first-level cache.
+/// Number of points that are looked up or learned together. For this number, prefetching helps and
+/// the data fits the first-level cache.
 inline constexpr size_t kSpellingsTogether = 32;
 
-/// The raw bytes of a metric or of tags, and the ids that they mean.
+/// The raw bytes of a metric or of tags, and the ids that these bytes mean.
 struct SpellingTable::Text {
-  uint32_t number;  // number of the meaning; texts with the same ids share it
+  uint32_t number;  // number of these ids in Meanings; texts with the same ids have the same number
   uint32_t size;    // length of the text
   uint16_t ids_size;
   Dialect dialect;
@@ -27,7 +27,8 @@ struct SpellingTable::Text {
 
 struct SpellingTable::TextSlot {
   std::atomic<uint64_t> hash{0};
-  std::atomic<const Text*> text{nullptr};  // set last; null = empty
+  // Stored last when the slot is filled; null = the slot is empty.
+  std::atomic<const Text*> text{nullptr};
 
   [[nodiscard]] bool empty() const { return text.load(std::memory_order_relaxed) == nullptr; }
   void Set(const TextSlot& other) {
@@ -36,10 +37,12 @@ struct SpellingTable::TextSlot {
   }
 };
 
-/// A slot takes twelve bytes. It is kept small because there is one slot for each series.
+/// A slot for one series. It needs twelve bytes; it is small because there is one slot for each
+/// series.
 struct SpellingTable::PairSlot {
   std::atomic<uint32_t> metric{0}, tags{0};  // Text::number
-  std::atomic<uint32_t> series{0};           // series number + 1; set last; 0 = empty
+  // Series number + 1, stored last when the slot is filled; 0 = the slot is empty.
+  std::atomic<uint32_t> series{0};
 
   [[nodiscard]] bool empty() const { return series.load(std::memory_order_relaxed) == 0; }
   void Set(const PairSlot& other) {
@@ -49,8 +52,8 @@ struct SpellingTable::PairSlot {
   }
 };
 
-/// A hash table with open addressing. Readers may run concurrently with the writer. It grows by
-/// half. Doubling would leave it half empty, and there is a slot for each series.
+/// A hash table with open addressing. Readers may run concurrently with the writer. The table grows
+/// by half instead of doubling, to save memory: there is a slot for each series.
 template <typename Slot>
 struct SpellingTable::Table {
   explicit Table(size_t slot_count)
@@ -76,17 +79,17 @@ struct SpellingTable::Table {
   const std::unique_ptr<Slot[]> slots;
 };
 
-/// The state that readers see.
+/// The tables that readers use. A writer replaces the View to grow or clear a table.
 struct SpellingTable::View {
   uint32_t generation;
   std::shared_ptr<Table<TextSlot>> metrics, tags;
   std::shared_ptr<Table<PairSlot>> pairs;
 };
 
-/// One Text for each known sequence of ids, with its number. Only for the writer.
+/// The known sequences of ids, each with one Text that means them. Used only by the writer.
 class SpellingTable::Meanings {
  public:
-  /// Returns the number of these ids, if they are known.
+  /// Returns the number of these ids, or nullopt if they are unknown.
   [[nodiscard]] std::optional<uint32_t> Find(ByteView ids) const {
     const auto found = texts_.find(ids);
     return found == texts_.end() ? std::nullopt : std::optional<uint32_t>((*found)->number);
@@ -94,7 +97,7 @@ class SpellingTable::Meanings {
   /// Adds ids that are not known yet. The number of `text` must be next().
   void Add(const Text* text) { texts_.insert(text); }
   [[nodiscard]] uint32_t next() const { return static_cast<uint32_t>(texts_.size()); }
-  /// Approximate memory size.
+  /// Returns the approximate memory in bytes.
   [[nodiscard]] size_t bytes() const { return texts_.bucket_count() * (sizeof(Text*) + 1); }
 
  private:
@@ -126,14 +129,15 @@ struct SpellingTable::Space {
   }
 };
 
-/// One half of a raw series key (metric or tags): where its texts are.
+/// Where the texts of one half of a raw series key are. The halves are the metric and the tags.
 struct SpellingTable::Half {
   std::shared_ptr<Table<TextSlot>> View::*texts;
   Meanings Space::*meanings;
 };
 
-/// Marks a reader. A reader is counted before it loads the view. If the writer publishes a new view
-/// and then sees no readers (both sequentially consistent), it may free the old view.
+/// Counts a reader as long as the object lives. A reader creates it before it loads the view. If
+/// the writer publishes a new view and then finds that there are no readers, no reader can have the
+/// old view, and the writer may free it. Both operations are sequentially consistent.
 class SpellingTable::Stay {
  public:
   explicit Stay(const SpellingTable& table) : count_(table.readers_) { count_.fetch_add(1); }

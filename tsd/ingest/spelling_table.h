@@ -1,9 +1,9 @@
 #pragma once
 // Maps raw series keys to series numbers without locks, allocations or decoding. Metric and tags
-// are looked up separately, and then the pair of their meanings. So series with equal tags, like
-// the metrics of a host, store them once. A new text for known tags is known for all these series.
-// The stored bytes are compared after the hash, so hash collisions cannot confuse series, even if a
-// client constructs them.
+// are looked up separately, and then the pair of their meanings. So the text of equal tags, such as
+// those of all metrics of a host, is stored only once. If a client sends known tags in a new text,
+// one addition makes it known for all these series. The stored bytes are compared after the hash,
+// so hash collisions cannot confuse series, even if a client constructs them.
 
 #include <atomic>
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace hg::tsd {
 
-/// The ids of a series, which are also the meanings of the two halves of its raw key.
+/// The ids of a series. They are also the meanings of the two halves of its raw key.
 struct SeriesIds {
   Bytes metric;  // id of the metric
   Bytes pairs;   // ids of keys and values as in the TSUID
@@ -29,10 +29,10 @@ struct SeriesIds {
 struct SpelledSeries {
   bool known = false;
   SeriesNumber number = 0;
-  SeriesIds ids;  // only while it is unknown
+  SeriesIds ids;  // the ids of the known halves; set only while the series is unknown
 };
 
-/// Whether both have the same tag bytes and dialect.
+/// Returns whether both have the same tag bytes and dialect.
 inline bool SameTags(const Spelling& a, const Spelling& b) {
   return a.tags.size() == b.tags.size() && a.dialect == b.dialect &&
          (a.tags.data() == b.tags.data() || SameBytes(a.tags.data(), b.tags.data(), a.tags.size()));
@@ -41,9 +41,9 @@ inline bool SameTags(const Spelling& a, const Spelling& b) {
 /// Thread-safe: any number of readers concurrently with one writer at a time.
 class SpellingTable {
  public:
-  /// `key` makes the hash unpredictable. If the table exceeds bytes_max, it is cleared and learns
-  /// again, which makes a few batches slow. Rejecting new keys instead would make their batches
-  /// slow forever.
+  /// `key` makes the hash unpredictable for clients. If the table exceeds bytes_max, all entries
+  /// are removed, which makes a few batches slow until they are learned again. If new keys were
+  /// rejected instead, all batches with these keys would stay slow.
   SpellingTable(uint64_t key, size_t bytes_max);
   ~SpellingTable();
 
@@ -51,10 +51,11 @@ class SpellingTable {
   /// at least one is unknown. `numbers` is then undefined.
   bool FindAll(std::span<const SpelledPoint> points, SeriesNumber* numbers) const;
 
-  /// Returns the number of unknown points and sets found[i] for points[i]. For an unknown point it
-  /// holds the ids of the halves known from other series, and "" for unknown halves.
+  /// Returns the number of unknown points and sets found[i] for points[i]. For an unknown point,
+  /// found[i] has the ids of those halves that are known from other series, and "" for the others.
   size_t FindEach(std::span<const SpelledPoint> points, SpelledSeries* found) const;
-  /// Returns the ids of the halves known from other series; "" = unknown.
+  /// Returns the ids of the halves of a raw series key. A half has ids if it is known from any
+  /// series; otherwise "".
   [[nodiscard]] SeriesIds FindHalves(const Spelling& spelling) const;
 
   /// Remembers a raw series key. `generation` must come from generation() before the names were
@@ -92,7 +93,7 @@ class SpellingTable {
   struct Window;
   class Stay;
   struct Pair {
-    uint32_t metric, tags;  // numbers of their meanings
+    uint32_t metric, tags;  // numbers of the ids of metric and tags (Text::number)
     uint64_t hash;
   };
 
@@ -106,7 +107,7 @@ class SpellingTable {
 
   bool FindWindow(const View& view, std::span<const SpelledPoint> points, Window* found) const;
 
-  // The caller of the following functions holds mutex_.
+  // Callers of the following functions hold mutex_.
   bool Ready(uint32_t generation);
   void NumberHalves(std::span<const SpelledPoint> points, const SpelledSeries* series, Pair* pairs);
   void RememberPair(const Pair& pair, SeriesNumber number);
@@ -117,23 +118,27 @@ class SpellingTable {
                     ByteView ids);
   void StartAnew();
   void Retire(std::shared_ptr<const void> gone, size_t bytes);
-  /// Frees what no reader can use any more. Returns false if readers may still use something.
+  /// Frees retired tables that no reader can use any more. Returns false if readers may still use
+  /// some of them.
   bool FreeRetired();
 
   // The following members are constant.
   const uint64_t secret_[3];
   const size_t bytes_max_;
 
-  // The following members are synchronized without mutex_.
+  // The following members are atomic or have their own synchronization, so mutex_ does not guard
+  // them.
   std::atomic<const View*> current_{nullptr};
-  mutable std::atomic<uint32_t> readers_{0};  // readers inside the current or an earlier view
+  // Number of readers that may use the current view or an earlier one.
+  mutable std::atomic<uint32_t> readers_{0};
   std::atomic<uint32_t> generation_{0};
   std::atomic<uint64_t> spellings_{0}, bytes_{0};
 
   // The following members are guarded by mutex_.
   mutable std::mutex mutex_;
   std::shared_ptr<Space> space_;
-  std::vector<std::shared_ptr<const void>> retired_;  // kept until they are seen without readers
+  // Replaced tables, which are kept until the writer finds that there are no readers.
+  std::vector<std::shared_ptr<const void>> retired_;
   size_t retired_bytes_ = 0;
 };
 

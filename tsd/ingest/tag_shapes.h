@@ -1,8 +1,8 @@
 #pragma once
 // Tag formats. A tag format is the text in which a client writes tags, without the values, such as
-// {"host":"…","dc":"…"}. A client writes the tags of all its series in the same format. A few
-// formats, kept over a restart, therefore give the raw series keys of all series with known names
-// (spelling_recall.h). A format contains no ids, so a wrong one cannot confuse series.
+// {"host":"…","dc":"…"}. A client writes the tags of all its series in the same format. After a
+// restart, a few stored formats therefore suffice to compute the raw series keys of all series with
+// known names (spelling_recall.h). A format contains no ids, so a wrong one cannot confuse series.
 
 #include <atomic>
 #include <map>
@@ -30,16 +30,16 @@ struct TagShape {
   void Fill(std::span<const std::string_view> values, std::string* out) const;
 };
 
-/// Returns the format of tags that ReadPlainTags read from `spelling`.
+/// Returns the format of the tags in `spelling`. ReadPlainTags must have read `tags` from it.
 std::string TextOfShape(std::string_view spelling, std::span<const TagText> tags);
-/// Returns none if the text, filled with plain names, would not be parsed as tags with those
-/// values.
+/// Reads a format from its text. Returns nullopt if the text, filled with plain names, would not be
+/// parsed as tags with those values.
 std::optional<TagShape> ReadShape(Dialect dialect, std::string_view text);
 
-/// Thread-safe. Holds at most kMax formats, and at most kOfKeysMax per dialect and set of keys:
-/// clients that write each series differently would need one format per series. Formats seen first
-/// are kept. Formats from a file (Decode) are replaced by new ones unless they have been seen
-/// since.
+/// The formats that clients have used. Thread-safe. It holds at most kMax formats, and at most
+/// kOfKeysMax of them per dialect and set of keys, because a client that writes each series
+/// differently would need one format per series. If there are too many, the formats that were seen
+/// first stay. Formats from a file (Decode) that no client has used since are replaced by new ones.
 class TagShapes {
  public:
   static constexpr size_t kMax = 256;
@@ -52,7 +52,7 @@ class TagShapes {
   /// Returns a number that changes when there is something new to save.
   [[nodiscard]] uint64_t changes() const { return changes_.load(std::memory_order_acquire); }
 
-  /// Returns the content of the file.
+  /// Returns the formats in the form in which they are stored in the file.
   [[nodiscard]] Bytes Encode() const;
   /// Adds the formats of a file. Returns false, and adds nothing, if it is damaged or of another
   /// version.
@@ -64,7 +64,7 @@ class TagShapes {
     std::vector<std::string> sorted_keys;
     bool met = false;  // a client used the format since the start
   };
-  /// Requires mutex_. Returns whether the table holds the format now.
+  /// Adds a format. Returns whether the object has the format now. The caller must hold mutex_.
   bool Add(TagShape shape, bool met);
 
   std::atomic<uint64_t> changes_{0};

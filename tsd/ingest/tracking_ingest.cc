@@ -44,14 +44,16 @@ PointSink::Position TrackingIngest::AppendNamed(std::span<const NamedPoint> poin
   }
   const Result<Position> all = points_.Append({});
   if (all.ok()) return std::max(position, *all);
-  // Nothing says when the tracker's writes are durable. The client sends the points again.
+  // It is unknown when the writes of the tracker are durable, so the client must send the points
+  // again.
   for (Status& result : *results) {
     if (result.ok()) result = all.status();
   }
   return position;
 }
 
-// A stored point stays stored if the write of the tracker fails.
+// Reports stored points to the tracker. A stored point stays stored if the write of the tracker
+// fails.
 void TrackingIngest::TrackStored(std::span<const NamedPoint> points,
                                  std::span<const Status> verdicts, RequestContext& context) {
   for (size_t i = 0; i < points.size(); ++i) {

@@ -1,6 +1,7 @@
 #pragma once
-// A PointSink that also reports each stored point to the series tracker. All points are named
-// points, because the tracker writes to the store and a network loop must not wait for that.
+// A PointSink that also reports each stored point to the series tracker. It accepts only points
+// with names (NamedPoint), because the tracker writes to the store and a network loop must not wait
+// for that.
 
 #include <atomic>
 
@@ -28,7 +29,7 @@ class TrackingIngest : public PointSink {
   void ForgetSpellings() override;
   [[nodiscard]] size_t tags_max() const override { return ingest_.tags_max(); }
 
-  /// Number of stored points that the tracker could not record.
+  /// Returns the number of stored points that the tracker could not record.
   [[nodiscard]] uint64_t failures() const { return failures_.load(std::memory_order_relaxed); }
 
  private:
@@ -37,7 +38,7 @@ class TrackingIngest : public PointSink {
   Status Track(const NamedPoint& point, RequestContext& context);
 
   PointSink& ingest_;
-  Points& points_;  // where `ingest_` stores
+  Points& points_;  // the points to which `ingest_` stores
   uid::Names& names_;
   uid::SeriesTracker& tracker_;
   std::atomic<uint64_t> failures_{0};

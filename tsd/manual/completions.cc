@@ -9,7 +9,7 @@
 namespace hg::tsd {
 namespace {
 
-/// Returns "--name=" for options with a value.
+/// Returns the options as words for bash; those with a value in the form "--name=".
 std::string BashWords(std::span<const OptionSpec> options) {
   std::string words;
   for (const OptionSpec& option : options) {

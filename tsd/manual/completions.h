@@ -5,14 +5,15 @@
 
 namespace hg::tsd {
 
-/// Returns /usr/share/bash-completion/completions/tsdb. It completes commands first, then options
-/// of the command. Other words complete to file names.
+/// Returns the content of /usr/share/bash-completion/completions/tsdb. Its functions complete the
+/// first word to commands, and words that begin with '-' to options of the command. Other words
+/// complete to file names.
 std::string BashCompletion();
 
-/// Returns the zsh function file _tsdb, with help texts and values of options.
+/// Returns the content of the zsh function file _tsdb, with help texts and values of options.
 std::string ZshCompletion();
 
-/// Returns vendor_completions.d/tsdb.fish.
+/// Returns the content of vendor_completions.d/tsdb.fish.
 std::string FishCompletion();
 
 }  // namespace hg::tsd

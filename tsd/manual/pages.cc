@@ -26,7 +26,7 @@ std::string Plain(std::string_view text) {
   return out;
 }
 
-/// Returns an argument of a macro.
+/// Returns the text as an argument of a troff macro.
 std::string Quoted(std::string_view text) {
   std::string out = "\"";
   for (const char c : Plain(text)) {

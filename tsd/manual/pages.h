@@ -8,10 +8,10 @@
 
 namespace hg::tsd {
 
-/// Returns tsdb(1): commands, common options, files.
+/// Returns the manual page tsdb(1): commands, common options, files.
 std::string ProgramPage();
 
-/// Returns tsdb-NAME(1) in troff's man macros.
+/// Returns the manual page tsdb-NAME(1) in troff's man macros.
 std::string CommandPage(const Command& command);
 
 }  // namespace hg::tsd

@@ -73,8 +73,8 @@ Result<std::vector<std::string>> Retention::MetricsOf(const RetentionRule& rule)
   return names_.Suggest(UidKind::kMetric, rule.metric, std::numeric_limits<size_t>::max());
 }
 
-// Returns the hour before which rows of the metric may be deleted with this retention time; 0:
-// none.
+// Returns the hour before which rows of the metric may be deleted with this retention time. 0: no
+// rows may be deleted.
 Result<uint32_t> Retention::EndOf(const Bytes& metric, int64_t keep_ms) const {
   const int64_t oldest_s = std::clamp<int64_t>((clock_.NowMs() - keep_ms) / 1000, 0,
                                                std::numeric_limits<uint32_t>::max());
@@ -84,8 +84,8 @@ Result<uint32_t> Retention::EndOf(const Bytes& metric, int64_t keep_ms) const {
   return options_.may_delete(metric, end_s);
 }
 
-// Returns the retention time by metric id, from rules without tags. These apply to all series of
-// the metric, including future ones.
+// Returns retention times by metric id. They come from rules without tags, which apply to all
+// series of a metric, including future ones.
 std::map<Bytes, int64_t, std::less<>> Retention::ShortestKeeps() {
   std::map<Bytes, int64_t, std::less<>> keeps;
   for (const RetentionRule& rule : options_.rules) {
@@ -102,7 +102,7 @@ std::map<Bytes, int64_t, std::less<>> Retention::ShortestKeeps() {
   return keeps;
 }
 
-// If a metric fails, its files stay. DeleteOld reports the failure.
+// Deletes whole files. If a metric fails, its files stay; DeleteOld reports the failure.
 Status Retention::DropFiles() {
   std::optional<std::map<Bytes, int64_t, std::less<>>>
       keeps;  // computed when the first file is examined

@@ -25,17 +25,18 @@ namespace hg::tsd {
 
 struct RetentionOptions {
   std::vector<RetentionRule> rules;
-  int64_t interval_s = 3600;  // between two rounds
-  query::Options query;       // how filters resolve names
+  int64_t interval_s = 3600;  // time between the starts of two rounds
+  query::Options query;       // the settings by which filters of rules resolve names
   /// Called before rows of a metric with hours before `end_s` are deleted. Returns the hour (at
-  /// most `end_s`) before which rows may be deleted. Empty: all may be deleted.
+  /// most `end_s`) before which rows may be deleted. If the function is empty, all these rows may
+  /// be deleted.
   std::function<Result<uint32_t>(const Bytes& metric, uint32_t end_s)> may_delete = {};
 };
 
 struct RetentionStats {
   uint64_t rounds = 0;  // finished rounds
-  // Metrics whose rows could not all be deleted, counted per round, plus rounds whose files could
-  // not be deleted.
+  // Number of failures. In each round, every metric with rows that could not be deleted counts, and
+  // so does the deletion of files.
   uint64_t failures = 0;
 };
 
@@ -44,8 +45,8 @@ class Retention {
  public:
   Retention(Points& points, uid::Names& names, const Clock& clock, RetentionOptions options)
       : points_(points), names_(names), clock_(clock), options_(std::move(options)) {
-    // If a rule lists several tag values and one was never written, the others must still be
-    // processed.
+    // If a rule lists several tag values and one was never written, the rule must still apply to
+    // the others.
     options_.query.skip_unresolved_tagvs = true;
   }
   /// Calls Stop.
@@ -55,13 +56,14 @@ class Retention {
   void Start();
   /// Ends the thread, also in the middle of a round. Idempotent.
   void Stop();
-  /// Deletes all data that is too old. A failing metric does not stop the others. Each failure is
-  /// logged, and the first one is returned at the end. Unavailable: stopped.
+  /// Deletes all data that is too old. A failure for one metric does not prevent the others. Each
+  /// failure is logged, and the first one is returned at the end. Unavailable: Stop was
+  /// called.
   Status Round();
   [[nodiscard]] RetentionStats Stats() const { return {rounds_, failures_}; }
 
  private:
-  /// The context of a round's requests. It fails them when the daemon stops, so that the round
+  /// The request context of a round. Its functions fail when the daemon stops, so that the round
   /// ends.
   class StopWatch : public RequestContext {
    public:
@@ -84,10 +86,12 @@ class Retention {
 
   std::atomic<uint64_t> rounds_{0};
   std::atomic<uint64_t> failures_{0};
+  // Stop sets watch_.stopped while it holds mutex_, so that the thread, which waits for stop_ with
+  // mutex_, cannot miss the signal. mutex_ guards nothing else.
   StopWatch watch_;
   std::mutex mutex_;
   std::condition_variable stop_;
-  std::thread worker_;
+  std::thread worker_;  // used only by the callers of Start and Stop
 };
 
 }  // namespace hg::tsd

@@ -12,16 +12,17 @@
 
 namespace hg::tsd {
 
-/// If several rules match a series, the shortest time counts.
+/// One rule. If several rules match a series, the shortest time applies.
 struct RetentionRule {
   std::string metric;  // the metric, or its prefix if `begins` is set
   bool begins = false;
   std::vector<query::FilterSpec>
-      filters;          // query filters that a series must pass; none: all series
+      filters;  // query filters that a series must pass; empty: the rule applies to all series
   int64_t keep_ms = 0;  // at least one hour
 };
 
-/// InvalidArgument says which rule (counted from 1) has which error.
+/// Parses the rules. The message of InvalidArgument has the number of the rule (counted from 1) and
+/// its error.
 Result<std::vector<RetentionRule>> ParseRetentionRules(std::string_view json);
 /// Reads the rules from the file `source`, or from `source` itself if it begins with '['. "" = no
 /// rules.

@@ -1,6 +1,7 @@
 #pragma once
-// Rollups of a store's points that this process does not continue. When points are deleted by age,
-// their rollups stay and become final, as if rollups were still made.
+// Automatic rollups that an earlier process computed and this process does not continue. When
+// retention deletes points, the rollups of these points are kept and become final, as if rollups
+// were still computed.
 
 #include <cstdint>
 #include <map>
@@ -16,12 +17,13 @@ namespace hg::tsd {
 /// Not thread-safe.
 class EndedRollups {
  public:
-  /// Opens the table of their RollupState, which must exist. The store must outlive the object.
+  /// Opens the table of the state of these rollups (RollupState), which must exist. The store must
+  /// outlive the object.
   static Result<std::unique_ptr<EndedRollups>> Open(Store& store, const std::string& table);
 
-  /// Like RollupState::KeepBefore, but lets the caller delete whole days of points whether or not
-  /// they have rollups. Existing rollups of these days are kept. For other days, later rollups are
-  /// computed from the remaining points.
+  /// Like RollupState::KeepBefore, but allows the caller to delete whole days of points even if
+  /// they have no rollups. Existing rollups of these days are kept. For days without rollups,
+  /// rollups may later be computed from the remaining points.
   Result<uint32_t> KeepBefore(const Bytes& metric, uint32_t wanted);
 
  private:
@@ -29,10 +31,11 @@ class EndedRollups {
 
   RollupStateRows table_;
   std::map<Bytes, KeptRollups, std::less<>> kept_;
-  uint32_t whole_ = 0;         // before this day all levels are complete; 0: none
+  uint32_t whole_ = 0;         // all levels are complete before this day; 0: no day is complete
   std::vector<Bytes> places_;  // places of the levels (PlaceOf)
   bool complete_ = false;
-  std::set<Bytes, std::less<>> filled_;  // if not complete_: the metrics that are complete
+  // The metrics that are complete; used if complete_ is false.
+  std::set<Bytes, std::less<>> filled_;
 };
 
 }  // namespace hg::tsd

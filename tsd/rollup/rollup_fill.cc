@@ -18,8 +18,8 @@ namespace {
 constexpr size_t kRowsPerWrite = 256;
 constexpr uint32_t kDay = 86'400;
 
-/// Whether the failure is caused by the data, so that retrying does not help until the points
-/// change.
+/// Returns whether the failure is caused by the data, so that retrying does not help until the
+/// points change.
 bool IsOfData(const Status& status) {
   return status.code() == StatusCode::kInvalidArgument || status.code() == StatusCode::kCorruption;
 }
@@ -28,8 +28,8 @@ size_t IntervalsOf(const RollupSpan& span, const codec::RollupLevel& level) {
   return (span.end_s - span.begin_s) / level.interval.interval_s;
 }
 
-/// Whether rollups do not represent all data of the row that queries show. They omit annotations
-/// and NaNs, and sums with infinities depend on the order.
+/// Returns whether the row has data that queries show but rollups do not represent. Rollups omit
+/// annotations and NaNs, and sums with infinities depend on the order of addition.
 bool HasExtras(const RowHour& row) {
   for (const Cell& cell : row.objects)
     if (!cell.qualifier.empty() && cell.qualifier[0] == codec::kAnnotationPrefix) return true;
@@ -61,8 +61,8 @@ void AddRow(const RowHour& row, const RollupSpan& span, uint32_t interval_s,
   }
 }
 
-/// Returns the changes after which the row holds the wanted cells and, for `ids`, no others in
-/// [first, stop).
+/// Returns the changes that give the row the cells in `wanted`, and that remove its other cells of
+/// `ids` with indexes in [first, stop).
 std::vector<CellChange> Difference(const Row& row, const RollupIds& ids, uint16_t first,
                                    uint32_t stop, std::map<uint16_t, std::vector<Cell>> wanted) {
   std::map<uint16_t, std::vector<const Cell*>> stored;
@@ -120,7 +120,8 @@ Status RollupFill::Fill(ByteView metric, const RollupSpan& span, const Levels& l
   return {};
 }
 
-// If points cannot be read, the unreadable hours are searched: first by day, then by hour.
+// If points cannot be read, this function searches the unreadable hours, first by day, then by
+// hour.
 Status RollupFill::FillBatch(std::span<const Bytes> tsuids, ByteView metric, const RollupSpan& span,
                              const Levels& levels, OddHours* odd) {
   const Status filled = FillSeries(tsuids, metric, span, levels, odd);

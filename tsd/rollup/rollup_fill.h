@@ -1,6 +1,6 @@
 #pragma once
-// Recomputes the rollups of some hours of a metric from its raw points and writes only what differs
-// from the tables. Idempotent.
+// Recomputes the rollups of some hours of a metric from its raw points and writes only cells that
+// differ from those in the tables. Idempotent.
 
 #include <atomic>
 #include <cstdint>
@@ -39,12 +39,12 @@ class RollupFill {
 
   static constexpr size_t kSeriesMax = 4096;
   static constexpr size_t kIntervalsAtOnce = size_t{256} * 1024;
-  /// Number of series whose rollups are held in memory at once: at most kIntervalsAtOnce intervals
-  /// together, but at least one series.
+  /// Returns the number of series whose rollups are held in memory at once. Together they have at
+  /// most kIntervalsAtOnce intervals, but it is at least one series.
   [[nodiscard]] static size_t SeriesAtOnce(const RollupSpan& span, const Levels& levels);
 
-  /// The references must outlive the object. `pause` is called between two batches. It may wait, or
-  /// end the work by a failure.
+  /// The references must outlive the object. `pause` is called between two batches. It may wait. If
+  /// it returns an error, the work ends with that error.
   RollupFill(Points& points, Store& store, const RollupIds& ids, ReconcileOptions reconcile,
              std::function<Status()> pause)
       : points_(points),
@@ -53,12 +53,12 @@ class RollupFill {
         reconcile_(reconcile),
         pause_(std::move(pause)) {}
 
-  /// Fails like the store or like `pause`, with part of the work done. Adds to `odd` the hours
-  /// whose rollups do not represent all data. An hour with unreadable points gets no rollups; other
-  /// hours are filled.
+  /// Recomputes the rollups of a metric. Fails with errors of the store and of `pause`; part of the
+  /// rollups may be written then. Adds to `odd` the hours whose rollups do not represent all data.
+  /// An hour with unreadable points gets no rollups; other hours are filled.
   Status Fill(ByteView metric, const RollupSpan& span, const Levels& levels, OddHours* odd);
-  /// Deletes the cells of the level's table. Of each metric it keeps the cells of intervals before
-  /// kept_before(metric). Fails like Fill.
+  /// Deletes the cells of the level's table. For each metric, cells of intervals before
+  /// kept_before(metric) stay. Fails like Fill.
   Status Clear(const codec::RollupLevel& level,
                const std::function<uint32_t(const Bytes& metric)>& kept_before);
 

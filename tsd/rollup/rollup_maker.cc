@@ -13,10 +13,11 @@ namespace {
 constexpr uint32_t kDay = 86'400;
 constexpr uint32_t kYear = 366 * kDay;
 constexpr auto kBetweenRounds = std::chrono::seconds(10);
-/// Interval of repairing changed hours while older data is filled.
+/// Minimum time in ns between two repairs of changed hours while older data is filled.
 constexpr int64_t kRepairIntervalNs = 10'000'000'000;
 constexpr int kNice = 10;
-/// Rest of a recomputed day, as a multiple of the time that recomputing took.
+/// Time for which a recomputed day is not recomputed again, as a multiple of the time that
+/// recomputing took.
 constexpr int64_t kRest = 9;
 /// Maximum number of intervals of one series in memory if several days are processed together.
 constexpr uint32_t kIntervalsAtOnce = 1024;
@@ -57,7 +58,7 @@ void RollupMaker::Stop() {
 }
 
 void RollupMaker::Work() {
-  setpriority(PRIO_PROCESS, 0, kNice);  // of this thread only
+  setpriority(PRIO_PROCESS, 0, kNice);  // lowers the priority of this thread only
   Status last;
   while (!stopped_) {
     const Status round = Survive([this] { return Round(); });
@@ -88,8 +89,8 @@ Status RollupMaker::Pause() {
   return stopped_ ? Status::Unavailable("stopping") : Status();
 }
 
-// The order matters: first reported changes must set markers, then all changes below the horizon
-// are reported.
+// The order matters. state_ must set markers for reported changes before watched_ reports all
+// changes below the horizon.
 void RollupMaker::Raise(uint32_t horizon) {
   state_.RaiseHorizon(horizon);
   watched_.RaiseHorizon(horizon);
@@ -133,7 +134,7 @@ Result<std::set<Bytes>> RollupMaker::Metrics() {
 }
 
 Status RollupMaker::FillOrMark(const Bytes& metric, const RollupSpan& span, const Levels& levels) {
-  const uint32_t kept = state_.KeptBefore(metric);  // whole days with final rollups
+  const uint32_t kept = state_.KeptBefore(metric);  // end of the days whose rollups are final
   if (span.end_s <= kept) return {};
   OddHours odd;
   RETURN_IF_ERROR(fill_.Fill(metric, {std::max(span.begin_s, kept), span.end_s}, levels, &odd));
@@ -223,7 +224,7 @@ Status RollupMaker::RepairDay(const std::vector<RollupState::Marked>& marks) {
     for (const RollupState::Marked& mark : marks) {
       const RollupSpan span{mark.base - mark.base % step, mark.base - mark.base % step + step};
       if (span.end_s > whole || span.end_s <= done || span.begin_s < kept)
-        continue;  // made when the interval is over
+        continue;  // the rollups of this level are computed when its interval is over
       done = span.end_s;
       RETURN_IF_ERROR(fill_.Fill(metric, span, levels, &odd));
     }
@@ -259,7 +260,7 @@ Status RollupMaker::FillPast() {
   return {};
 }
 
-// Before the time given to retention, only rollups may be left, so filling starts there.
+// Points before this time may have been deleted by retention, so filling starts there.
 Status RollupMaker::FillMetric(const Bytes& metric, uint32_t end) {
   Levels levels;
   for (const auto& [step, of_step] : by_step_)

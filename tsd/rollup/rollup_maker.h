@@ -26,18 +26,21 @@ namespace hg::tsd {
 struct RollupMakerOptions {
   RollupIds ids;
   ReconcileOptions reconcile;
-  int64_t delay_s = 600;     // wait after the end of an interval, for late points
-  double busy_share = 0.25;  // share of one core; 1: no pauses
-  /// Receives progress and failures. May be empty.
+  int64_t delay_s = 600;  // how long to wait after the end of an interval, for late points
+  // Share of the time of one core that the work may use; 1: the work makes no pauses.
+  double busy_share = 0.25;
+  /// Receives log messages about progress and failures. The function may be empty.
   std::function<void(const std::string&)> report = {};
 };
 
 struct RollupStats {
   uint64_t rows_written = 0;
-  uint64_t repaired = 0;  // dirty markers removed by recomputing
-  uint64_t failures = 0;  // unfinished rounds
+  // Number of dirty markers that were removed because their hours were recomputed.
+  uint64_t repaired = 0;
+  uint64_t failures = 0;  // number of rounds that failed
   uint64_t marks = 0;
-  int64_t lag_s = 0;          // of the level that is furthest behind, beyond its interval
+  // How far the slowest level is behind, in addition to the length of its interval.
+  int64_t lag_s = 0;
   uint64_t metrics_left = 0;  // known metrics whose older points are not filled yet
 };
 
@@ -50,15 +53,15 @@ class RollupMaker {
   /// Calls Stop.
   ~RollupMaker() { Stop(); }
 
-  /// Starts a thread that runs rounds. Failures are reported.
+  /// Starts a thread that runs rounds. Failures are reported to RollupMakerOptions::report.
   void Start();
   /// Ends the thread, also in the middle of a round. Idempotent.
   void Stop();
   /// Does the work that is due: finished intervals, changed hours, and unfilled older data. It
-  /// recomputes at most kMarksPerRound changed hours. A day of a metric is recomputed again only
-  /// after nine times the time that it took, because late points may arrive continuously. Fails
-  /// like the store; the next round tries again. Unavailable: stopped. Unsupported: the table of
-  /// points has a TTL.
+  /// recomputes at most kMarksPerRound changed hours. After a day of a metric was recomputed, it is
+  /// not recomputed again for nine times as long as that took, because late points may arrive
+  /// continuously. Fails with errors of the store; the next round then repeats the work.
+  /// Unavailable: stopped. Unsupported: the table of points has a TTL.
   Status Round();
   [[nodiscard]] RollupStats Stats() const;
 
@@ -75,7 +78,7 @@ class RollupMaker {
   [[nodiscard]] int64_t now_s() const { return clock_.NowMs() / 1000; }
   void Raise(uint32_t horizon);
   Result<std::set<Bytes>> Metrics();
-  /// Fills the span, and sets dirty markers for hours without complete rollups.
+  /// Fills the span. Sets dirty markers for the hours whose rollups do not represent all data.
   Status FillOrMark(const Bytes& metric, const RollupSpan& span, const Levels& levels);
   Status MarkOdd(const Bytes& metric, const OddHours& odd);
   /// Returns the time up to which intervals of length `step` after `whole` can be computed now.
@@ -93,19 +96,22 @@ class RollupMaker {
   RollupState& state_;
   const Clock& clock_;
   const RollupMakerOptions options_;
-  std::map<uint32_t, Levels> by_step_;  // by interval, or an hour for shorter intervals
+  // Levels by their interval; levels with shorter intervals than an hour are under an hour.
+  std::map<uint32_t, Levels> by_step_;
   uint32_t days_at_once_ = 1;
   RollupFill fill_;
 
   // The following members are used only by the thread that runs a round.
   int64_t resumed_ns_ = 0;   // when work resumed after a pause
   int64_t repaired_ns_ = 0;  // when changed hours were last recomputed
-  bool marks_left_ = false;  // whether dirty markers remained at that time
-  /// The days of metrics that were recomputed, and for each the time before which it is not
-  /// recomputed again.
+  bool marks_left_ = false;  // whether dirty markers remained at the time repaired_ns_
+  /// For each recomputed day of a metric: the time before which it is not recomputed again.
   std::map<std::pair<Bytes, uint32_t>, int64_t> resting_;
   std::set<Bytes> told_odd_;  // metrics whose odd hours were reported
   std::atomic<uint64_t> repaired_{0}, failures_{0}, metrics_left_{0};
+
+  // Stop sets stopped_ while it holds mutex_, so that a thread that waits for stop_ with mutex_
+  // cannot miss the signal. mutex_ guards nothing else.
   std::atomic<bool> stopped_{false};
   std::mutex mutex_;
   std::condition_variable stop_;

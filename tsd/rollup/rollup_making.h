@@ -1,6 +1,6 @@
 #pragma once
-// Identifies the cells of one configuration of rollups: where they are stored and how they were
-// computed.
+// Encodes where the cells of automatic rollups are stored and how they were computed, so that a
+// later process can compare this with its own configuration.
 
 #include "storage/base/bytes.h"
 #include "storage/codec/rollup_tables.h"
@@ -9,18 +9,18 @@
 
 namespace hg::tsd {
 
-/// The parameters with which cells are computed.
+/// The parameters that influence the values of cells.
 struct RollupMaking {
   RollupIds ids;
   ReconcileOptions reconcile;
 };
 
-/// Returns where the cells of a level are stored and how they are numbered.
+/// Returns bytes that identify where the cells of a level are stored and how they are numbered.
 Bytes PlaceOf(const codec::RollupLevel& level, const RollupMaking& making);
-/// Returns how the cells of a level are computed, including their place (PlaceOf).
+/// Returns bytes that identify how the cells of a level are computed, including PlaceOf.
 Bytes MadeOf(const codec::RollupLevel& level, const RollupMaking& making);
-/// Returns the place that a result of MadeOf, of this or an earlier version, contains. Returns ""
-/// if `made` is not such a result.
+/// Returns the result of PlaceOf that is contained in a result of MadeOf. `made` may come from an
+/// earlier version of the program. Returns "" if `made` is not such a result.
 Bytes PlaceIn(ByteView made);
 
 }  // namespace hg::tsd

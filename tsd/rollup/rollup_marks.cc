@@ -4,7 +4,7 @@
 #include "storage/base/survive.h"
 #include "tsd/rollup/rollup_state.h"
 
-// Dirty markers: which hours have changed since their rollups were made.
+// Dirty markers: which hours have changed since their rollups were computed.
 
 namespace hg::tsd {
 namespace {
@@ -42,18 +42,19 @@ Result<RollupState::Mark*> RollupState::Leave(std::unique_lock<std::mutex>* lock
     settled_.wait(*lock);
     return nullptr;
   }
-  // Odd hours do not count, because recomputing everything would set their markers again. For
-  // markers of earlier processes, it is unknown which are odd until they are tried.
+  // Markers of odd hours are not counted, because after recomputing everything they would be set
+  // again. For markers of earlier processes, it is unknown which hours are odd until they are
+  // recomputed.
   const bool too_many = of_change && marks_.size() - uncounted_marks_ > marks_max_;
   const uint64_t times_forgotten = times_forgotten_;
   lock->unlock();
   const CommitLater later;  // the change that the marker is for follows it in the log
-  // Other threads wait for the marker, so its state must be set in every case.
+  // Other threads wait for the marker, so its state must be set even if the write fails.
   Status put = Survive([&] { return too_many ? table_.TellMissed() : table_.PutMark(key); });
   lock->lock();
   if (put.ok() && too_many) put = Survive([this] { Forget(); });
   const auto at = marks_.find(key);
-  // The marker of this key was replaced or removed meanwhile.
+  // While this thread waited, the marker of this key was replaced or removed.
   if (times_forgotten_ != times_forgotten || at == marks_.end()) {
     RETURN_IF_ERROR(put);
     return nullptr;
@@ -88,8 +89,8 @@ Status RollupState::BeforeChange(const ChangedRows& rows) {
   return {};
 }
 
-// If some writes began above the horizon and others below it, one may end the count of another. The
-// marker stays until the last write has ended.
+// If some writes began above the horizon and others below it, the end of one may be counted for
+// another. The marker stays until the last write has ended.
 void RollupState::AfterChange(const ChangedRows& rows) {
   const MetricHour key(rows.metric, rows.base);
   const std::lock_guard lock(mutex_);
@@ -104,7 +105,7 @@ void RollupState::AfterChange(const ChangedRows& rows) {
   ++mark->second.changes;
 }
 
-// Markers of earlier processes count as well, because most of them are odd again.
+// Markers of earlier processes count as well, because most of their hours are odd again.
 bool RollupState::HasTooManyOdd(const Bytes& metric) const {
   if (uncounted_marks_ < marks_max_) return false;
   size_t odd = 0;

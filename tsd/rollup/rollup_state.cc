@@ -66,9 +66,9 @@ Status RollupState::CheckTable(const codec::RollupLevel& level,
   return !rows.empty() ? refuse("rollups that clients wrote") : Status();
 }
 
-// Running writes with markers become writes without markers.
+// Clears the state in memory. Running writes with markers become writes without markers.
 void RollupState::Forget() {
-  // Everything is cleared, or nothing if memory runs out.
+  // If memory cannot be allocated, nothing is cleared, because this copy is made first.
   std::map<MetricHour, uint32_t> writes = unmarked_;
   for (const auto& [key, mark] : marks_)
     if (mark.writers > 0) writes[key] += mark.writers;
@@ -116,8 +116,8 @@ query::RolledHours RollupState::Of(ByteView metric, const RowRange& rows) {
     if (odd != odd_from_.end()) end = std::min(end, std::max(odd->second.day, kept.before));
     if (end > begin) out.levels.push_back({level, begin, end});
   }
-  // Kept rollups are final as soon as KeepBefore begins. Markers below them are about to be
-  // removed.
+  // Kept rollups are final as soon as KeepBefore begins, and their markers are about to be removed.
+  // So markers before that time are ignored.
   auto mark = marks_.lower_bound(MetricHour(metric, std::max(rows.begin, kept.before)));
   for (; mark != marks_.end() && mark->first.first == metric && mark->first.second < rows.end;
        ++mark)
@@ -130,7 +130,8 @@ std::optional<uint32_t> RollupState::start() const {
   return start_;
 }
 
-// Until the last step, the next process would discard everything.
+// Begins with an empty state. If the process ends before the last step, the next process discards
+// everything.
 Status RollupState::Begin(uint32_t start) {
   RETURN_IF_ERROR(table_.TellMissed());
   {
@@ -226,12 +227,14 @@ Result<uint32_t> RollupState::KeepBefore(const Bytes& metric, uint32_t wanted) {
     if (KeepsPoints(at->second)) bound = at->first.second;
   bound -= bound % kDay;
   if (bound <= old.before) return had;
-  // Memory may run out until here, or in the write below, where that is handled as a failure.
+  // Until this line, allocation failures change nothing. In the write below, they are handled as a
+  // failure.
   const KeptRollups kept = old.UpTo(bound, places);
   KeptRollups before = old, behind = kept;
   KeptRollups& known = kept_[metric];
   keeping_.emplace(metric, bound);
-  std::swap(known, behind);  // set now, so that a concurrent restart of all rollups keeps them, too
+  // Set now, so that these rollups are kept even if all rollups are discarded concurrently.
+  std::swap(known, behind);
   lock.unlock();
   const Status put = Survive([&] {
     const CommitLater later;
@@ -244,7 +247,7 @@ Result<uint32_t> RollupState::KeepBefore(const Bytes& metric, uint32_t wanted) {
     std::swap(known, before);
     return put;
   }
-  std::vector<uint32_t> odd;  // only rollups are left of these hours
+  std::vector<uint32_t> odd;  // hours of which only rollups are left
   for (auto at = marks_.lower_bound(MetricHour(metric, 0));
        at != marks_.end() && at->first.first == metric && at->first.second < bound;) {
     odd.push_back(at->first.second);

@@ -28,19 +28,21 @@ namespace hg::tsd {
 /// Why the rollups of an hour do not represent all its data, even when they are recomputed.
 enum class Odd : uint8_t {
   kNo,
-  kExtras,  // it has annotations, infinities or shown NaNs; rollups cover only its finite numbers
-  kUnreadable,  // its points cannot be read, so it has no rollups
+  // The hour has annotations, infinities or visible NaNs; its rollups cover only its finite
+  // numbers.
+  kExtras,
+  kUnreadable,  // the points of the hour cannot be read, so it has no rollups
 };
 
 /// Thread-safe.
 class RollupState : public ChangeListener, public query::RolledHoursSource {
  public:
-  /// Maximum number of dirty markers of this process, each about a hundred bytes. Above that,
-  /// recomputing all rollups is cheaper, and the state is discarded.
+  /// Maximum number of dirty markers of this process, each about a hundred bytes. If there are
+  /// more, the state is discarded and all rollups are recomputed, which is cheaper.
   static constexpr size_t kMarksMax = 500'000;
-  /// Limits the dirty markers of one metric. It applies once there are kMarksMax odd hours in all.
-  /// A metric with this many odd hours then gets no more markers, and all its hours from the next
-  /// day on count as odd.
+  /// Maximum number of odd hours of one metric that have markers. The limit applies once there are
+  /// kMarksMax odd hours in all. A metric beyond the limit gets no more markers for odd hours;
+  /// instead, all its hours from the next day on count as odd.
   static constexpr size_t kOddOfMetric = 96;
 
   /// Reads the table, which must exist. The store and the levels must outlive the object. If the
@@ -51,8 +53,8 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
                                                    std::vector<const codec::RollupLevel*> levels,
                                                    const RollupMaking& making,
                                                    size_t marks_max = kMarksMax);
-  /// Called by processes that write to a store without a RollupState. It durably records that
-  /// changes were missed.
+  /// Durably records that a process wrote to the store without setting dirty markers. Processes
+  /// without a RollupState call it.
   static Status TellMissed(Store& store, const std::string& table) {
     return RollupStateRows(store, table).TellMissed();
   }
@@ -64,60 +66,63 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
   // The following functions are for the rollup maker only. It calls them on one thread.
 
   [[nodiscard]] const std::vector<const codec::RollupLevel*>& levels() const { return levels_; }
-  /// Returns the time from which rollups are computed as time passes. Rollups before it are
-  /// computed metric by metric. nullopt: the work has not begun, or all rollups must be recomputed.
+  /// Returns the time from which on rollups are computed for all metrics, hour by hour. Rollups
+  /// before this time are computed metric by metric. nullopt: the work has not begun, or all
+  /// rollups must be recomputed.
   [[nodiscard]] std::optional<uint32_t> start() const;
   /// Discards everything except kept rollups (KeepBefore) and begins at `start`, which must be a
   /// multiple of every interval.
   Status Begin(uint32_t start);
   /// Returns the time up to which the rollups of the level are complete, or 0 if there is no start.
   [[nodiscard]] uint32_t WholeUpTo(const codec::RollupLevel& level) const;
-  /// Changes of hours below this time must be reported. 0 means that no changes need to be
+  /// Returns the time below which changes of hours must be reported. 0: no changes need to be
   /// reported.
   [[nodiscard]] uint32_t horizon() const;
-  /// From now on, changes of hours below `base` set dirty markers. Waits for writes that began
-  /// without setting markers. Changes that WatchedPoints does not report set no markers; the caller
-  /// must handle them.
+  /// From now on, changes of hours below `base` set dirty markers. The call waits until writes have
+  /// ended that began without setting markers. Changes that WatchedPoints does not report set no
+  /// markers; the caller must handle them.
   void RaiseHorizon(uint32_t base);
-  /// Records that the intervals up to `to` have their cells, except hours with markers.
+  /// Records that the tables have the cells of all intervals up to `to`, except for hours with
+  /// markers.
   Status Advance(const std::vector<const codec::RollupLevel*>& levels, uint32_t to);
   /// Sets a dirty marker although nothing changed, because the rollups do not represent all data of
   /// the hour. `odd` gives the reason and is not kNo. Recomputing does not help until the hour
   /// changes.
   Status MarkOdd(const Bytes& metric, uint32_t base, Odd odd);
-  /// Whether the hour counts as odd without a marker, until all rollups are recomputed.
+  /// Returns whether the hour counts as odd without a marker. It does so until all rollups are
+  /// recomputed.
   [[nodiscard]] bool CountsAsOdd(const Bytes& metric, uint32_t base) const;
 
   [[nodiscard]] bool complete() const;
   [[nodiscard]] bool Filled(const Bytes& metric) const;
   Status SetFilled(const Bytes& metric);
-  /// Records that all metrics are filled. Metrics that are unknown so far have no points before the
-  /// start, except late ones.
+  /// Records that all metrics have their rollups from before the start. A metric that first appears
+  /// later has no points from before the start, except late ones, which set markers.
   Status SetComplete();
 
   struct Marked {
     Bytes metric;
     uint32_t base = 0;
-    uint64_t changes = 0;  // must be passed back to Unmark
+    uint64_t changes = 0;  // a counter; pass it to Unmark unchanged
   };
-  /// Returns at most `most` markers to repair, ordered by metric and hour. No write of these hours
-  /// is running, and recomputing them may help. Leaves out the markers for which `wait` returns
-  /// true. `wait` may be empty.
+  /// Returns at most `most` markers whose hours should be recomputed, ordered by metric and hour.
+  /// No write of these hours is running, and recomputing them may help. Leaves out the markers for
+  /// which `wait` returns true. `wait` may be empty.
   [[nodiscard]] std::vector<Marked> Repairable(
       size_t most, const std::function<bool(const MetricHour&)>& wait = {}) const;
   /// Removes a marker after the cells of the hour were recomputed. Returns false if the hour
-  /// changed since Repairable; the marker stays then.
+  /// changed since Repairable; in that case the marker stays.
   Result<bool> Unmark(const Marked& mark);
   /// Records that the recomputed rollups still do not represent all data of the hour. `odd` gives
   /// the reason and is not kNo.
   void GiveUp(const Marked& mark, Odd odd);
   [[nodiscard]] size_t marks() const;
 
-  /// For the code that deletes raw points by age. Returns the hour, at most `wanted`, before which
-  /// points may be deleted while their rollups stay. From then on these rollups are not recomputed,
-  /// and annotations, NaNs and infinities before that hour are no longer reported, because they are
-  /// deleted with the points. Raw points stay from the first day with a changed or unreadable hour.
-  /// 0: nothing may be deleted.
+  /// Called before raw points are deleted because of their age. Returns the hour, at most `wanted`,
+  /// before which points may be deleted while their rollups stay. From then on these rollups are
+  /// not recomputed, and annotations, NaNs and infinities before that hour are no longer reported,
+  /// because they are deleted with the points. Raw points stay from the first day with a changed or
+  /// unreadable hour. 0: nothing may be deleted.
   Result<uint32_t> KeepBefore(const Bytes& metric, uint32_t wanted);
   [[nodiscard]] uint32_t KeptBefore(const Bytes& metric) const;
 
@@ -126,8 +131,8 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
     enum class State : uint8_t { kPutting, kThere, kRemoving };
     State state = State::kPutting;
     Odd odd = Odd::kNo;
-    bool counted = true;   // included in the count for kMarksMax
-    uint32_t writers = 0;  // writes between BeforeChange and AfterChange
+    bool counted = true;   // whether the marker is included in the number that kMarksMax limits
+    uint32_t writers = 0;  // number of writes of the hour between BeforeChange and AfterChange
     uint64_t changes = 0;
   };
 
@@ -140,31 +145,32 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
         marks_max_(marks_max) {}
 
   Status Load();
-  /// `known` maps each table that holds rollups to its interval in seconds.
+  /// Checks that the table of a level holds only rollups that this process can continue. `known`
+  /// maps each table that holds automatic rollups to its interval in seconds.
   Status CheckTable(const codec::RollupLevel& level,
                     const std::map<std::string, uint32_t>& known) const;
-  /// Clears the state in memory. Requires mutex_.
+  /// Clears the state in memory. The caller must hold mutex_.
   void Forget();
   [[nodiscard]] Bytes Place(const codec::RollupLevel& level) const {
     return PlaceOf(level, making_);
   }
-  // Implemented in rollup_marks.cc. They require mutex_; those with a `lock` parameter release it
-  // meanwhile.
-  /// Waits while KeepBefore works on the hour of the key.
+  // Implemented in rollup_marks.cc. Callers must hold mutex_; functions with a `lock` parameter
+  // release it while they wait. Waits while KeepBefore works on the hour of the key.
   void WaitWhileKeeping(std::unique_lock<std::mutex>* lock, const MetricHour& key);
-  /// Sets a marker before the change. The marker is in the log when the function returns. nullptr:
-  /// the function waited, or the state was cleared, so the caller must start again.
+  /// Sets the marker of an hour before the hour is changed. When the function returns a marker, the
+  /// marker is in the log. If it returns nullptr, it has waited or the state was cleared, and the
+  /// caller must start again.
   Result<Mark*> Leave(std::unique_lock<std::mutex>* lock, const MetricHour& key, bool of_change);
   [[nodiscard]] bool HasTooManyOdd(const Bytes& metric) const;
   Status CountAsOdd(std::unique_lock<std::mutex>* lock, const Bytes& metric, const OddFrom& odd);
   void Count(Mark* mark, bool counted);
   void SetOdd(Mark* mark, Odd odd);
   void Erase(std::map<MetricHour, Mark>::iterator at);
-  /// Whether the marker prevents deleting raw points by age.
+  /// Returns whether the marker prevents retention from deleting raw points.
   [[nodiscard]] static bool KeepsPoints(const Mark& mark) {
     return mark.state != Mark::State::kThere || mark.writers > 0 || mark.odd != Odd::kExtras;
   }
-  // The caller of the following functions holds mutex_.
+  // Callers of the following functions hold mutex_.
   [[nodiscard]] KeptRollups KeptOf(ByteView metric) const;
   [[nodiscard]] uint32_t KeptBeforeLocked(ByteView metric) const;
 
@@ -186,11 +192,15 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
   std::map<Bytes, KeptRollups, std::less<>> kept_;
   std::map<Bytes, OddFrom, std::less<>> odd_from_;
   std::optional<MetricHour>
-      keeping_;  // changes below it wait until it is known whether they set markers
+      // Hours below it are being kept; changes of them wait until it is known whether they set
+      // markers.
+      keeping_;
   std::map<MetricHour, Mark> marks_;
-  size_t uncounted_marks_ = 0;  // markers of odd hours and of earlier processes
+  // Number of markers that are not counted: those of odd hours and of earlier processes.
+  size_t uncounted_marks_ = 0;
   uint64_t times_forgotten_ = 0;
-  std::map<MetricHour, uint32_t> unmarked_;  // running writes above the horizon
+  // Number of running writes of hours above the horizon, which set no markers.
+  std::map<MetricHour, uint32_t> unmarked_;
 };
 
 }  // namespace hg::tsd

@@ -167,7 +167,7 @@ Status RollupStateRows::PutKept(const Bytes& metric, const KeptRollups& old,
   return store_.Mutate(name_, {row});
 }
 
-// The start is deleted first, because nothing else counts without it.
+// Deletes the rows. The start is deleted first, because the other rows have no meaning without it.
 Status RollupStateRows::Clean() {
   std::vector<Bytes> keys = {Bytes(kStart), Bytes(kComplete)};
   ScanSpec spec;

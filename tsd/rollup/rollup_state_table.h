@@ -32,23 +32,24 @@
 
 namespace hg::tsd {
 
-/// For one metric: raw points of whole days before `before` may be deleted. `begins` gives, for
-/// each level, the time from which it has rollups of these points.
+/// For one metric: raw points before `before`, the begin of a day, may be deleted. `begins` has,
+/// for each level, the time from which on its rollups of these points are kept.
 struct KeptRollups {
   uint32_t before = 0;
-  std::map<Bytes, uint32_t> begins;  // by PlaceOf
+  std::map<Bytes, uint32_t> begins;  // by the place of the level (PlaceOf)
 
-  /// Returns the time from which the level with cells at `place` has kept rollups. Returns `before`
-  /// if it has none.
+  /// Returns the time from which on the level with cells at `place` has kept rollups. Returns
+  /// `before` if it has none.
   [[nodiscard]] uint32_t BeginOf(const Bytes& place) const;
-  /// Returns the value for a later `before`. The levels that are not in `places` have no rollups of
-  /// the days that are added.
+  /// Returns a copy in which `before` is `later`. Levels that are not in `places` have no rollups
+  /// of the days in between.
   [[nodiscard]] KeptRollups UpTo(uint32_t later, const std::vector<Bytes>& places) const;
 };
 
-/// For a metric with too many odd hours for markers: all hours from a day on count as odd.
+/// Used for a metric with too many odd hours to have a marker for each: all its hours from a day on
+/// count as odd.
 struct OddFrom {
-  uint32_t day = 0;  // start of the first such day
+  uint32_t day = 0;  // start of the first day whose hours count as odd
   /// The first day with an unreadable hour.
   uint32_t unreadable_day = std::numeric_limits<uint32_t>::max();
 };
@@ -66,10 +67,11 @@ struct StoredRollupState {
   std::set<Bytes, std::less<>> filled;
   std::map<Bytes, KeptRollups, std::less<>> kept;
   std::map<Bytes, OddFrom, std::less<>> odd_from;
-  std::set<MetricHour> marks;  // without those of points that may be deleted
+  std::set<MetricHour> marks;  // markers, except those of hours whose points may be deleted
 };
 
-/// Every call can fail with the errors of the store. Thread-safe.
+/// Reads and writes the rows of the table. Every call can fail with the errors of the store.
+/// Thread-safe.
 class RollupStateRows {
  public:
   /// The store must outlive the object.
@@ -78,7 +80,7 @@ class RollupStateRows {
   /// Reads the whole table. Corruption: a row is invalid; the message names it.
   Result<StoredRollupState> Load() const;
 
-  /// Records that a process without dirty markers writes, or will write, to the store.
+  /// Records that a process that sets no dirty markers has written, or will write, to the store.
   Status TellMissed();
   Status ForgetMissed();
   Status PutTable(const codec::RollupLevel& level);
@@ -90,7 +92,7 @@ class RollupStateRows {
   Status PutMark(const MetricHour& hour);
   Status DropMark(const MetricHour& hour);
   Status PutOddFrom(const Bytes& metric, const OddFrom& odd);
-  /// Stores `kept` for the metric in place of `old`.
+  /// Replaces the record `old` of a metric's kept rollups by `kept`.
   Status PutKept(const Bytes& metric, const KeptRollups& old, const KeptRollups& kept);
   /// Deletes all rows except kept rollups ("kept"), the records of which tables hold rollups
   /// ("table"), and the record of missed changes ("missed").

@@ -46,7 +46,7 @@ void RollupSum::AddInt(int64_t v) {
   int_least_ = std::min(int_least_, v);
   int_most_ = std::max(int_most_, v);
   if (__builtin_add_overflow(int_sum_, v, &int_sum_)) ints_ = false;
-  if (value < least_) least_ = value;  // of equal values the earlier one, as in queries
+  if (value < least_) least_ = value;  // if values are equal, the earlier one stays, as in queries
   if (value > most_) most_ = value;
   sum_ += value;
   ++count_;

@@ -1,6 +1,6 @@
 #pragma once
-// Aggregates the raw points of one series and one interval, and makes the cells of a rollup table
-// (opentsdb-schema.md §13.4).
+// Aggregates the raw points of one series and one interval, and converts the results to cells of a
+// rollup table (opentsdb-schema.md §13.4).
 
 #include <cstdint>
 #include <vector>
@@ -16,7 +16,7 @@ namespace hg::tsd {
 struct RollupIds {
   uint8_t sum = 0, count = 0, min = 0, max = 0;
 
-  /// InvalidArgument: the configuration has no id for one of these aggregates.
+  /// Finds the ids in the configuration. InvalidArgument: it has no id for one of these aggregates.
   static Result<RollupIds> Of(const codec::RollupTables& tables);
   [[nodiscard]] bool Has(uint8_t id) const {
     return id == sum || id == count || id == min || id == max;
@@ -35,8 +35,9 @@ class RollupSum {
   [[nodiscard]] uint64_t count() const { return count_; }
 
   /// Appends the cells. If all points are integers and their sum fits in 64 bits, the values are
-  /// exact integers. Otherwise they are doubles, added in the order of the points. Rows that were
-  /// added by their statistics are added as one number. Numbers are stored in the shortest form.
+  /// exact integers. Otherwise they are doubles, added in the order of the points. The sum of a row
+  /// that was added by its statistics counts as one number. Numbers are stored in the shortest
+  /// form.
   void AppendCells(uint16_t index, const RollupIds& ids, std::vector<Cell>* cells) const;
 
  private:
@@ -46,7 +47,7 @@ class RollupSum {
   uint64_t count_ = 0;
   bool ints_ = true;  // all points so far are integers and their sum fits
   int64_t int_sum_ = 0, int_least_ = 0, int_most_ = 0;
-  double sum_ = 0, least_ = 0, most_ = 0;  // over all points, with integers converted
+  double sum_ = 0, least_ = 0, most_ = 0;  // over all points; integers are converted to doubles
 };
 
 }  // namespace hg::tsd

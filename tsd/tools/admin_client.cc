@@ -160,7 +160,7 @@ Result<DaemonAccess> ReadDaemonAccess(const CommandLine& line) {
   } else {
     said = OptionOr(line, kCredentialsOption, "TSDB_CREDENTIALS");
   }
-  // Tokens contain no colon.
+  // The text is a token if it has no colon, because tokens contain none.
   if (said.find(':') != std::string::npos) {
     access.authorization = "Basic " + Base64(said);
   } else if (!said.empty()) {

@@ -11,7 +11,8 @@
 
 namespace hg::tsd {
 
-/// Credentials are not command-line words, because every process on the machine can read those.
+/// The option with the path of a file with credentials. Credentials are not command-line words,
+/// because every process on the machine can read those.
 inline constexpr OptionSpec kCredentialsOption{
     "--credentials-file", "PATH",
     "file whose first line is USER:PASSWORD or a token; the default is $TSDB_CREDENTIALS"};
@@ -28,7 +29,7 @@ inline constexpr OptionSpec kKeyOption{
     "PEM file with its private key; the default is $TSDB_KEY_FILE, then the file of the "
     "certificate"};
 
-/// The values of the options or of the environment.
+/// How to connect to a daemon, read from options and the environment.
 struct DaemonAccess {
   std::string authorization;     // the Authorization header; "" = none
   std::string authorities_file;  // "" = the system's authorities
@@ -36,14 +37,14 @@ struct DaemonAccess {
   std::string key_file;          // "" = in the certificate file
 };
 
-/// Returns NotFound with the name of an unreadable file, and InvalidArgument for a file without
-/// credentials or for a key without a certificate.
+/// Reads the options and the environment. Returns NotFound with the name of an unreadable file, and
+/// InvalidArgument for a file without credentials or for a key without a certificate.
 Result<DaemonAccess> ReadDaemonAccess(const CommandLine& line);
 
-/// Returns the response of URL/api/admin/CALL, by POST if `post` is set. URL is http://HOST:PORT or
-/// https://HOST:PORT. There is no timeout. InvalidArgument: invalid URL, certificate of another
-/// host, file without the expected content, or the error message of the daemon. Unavailable: no
-/// connection.
+/// Sends a request to URL/api/admin/CALL, by POST if `post` is set and otherwise by GET, and
+/// returns the response. URL is http://HOST:PORT or https://HOST:PORT. There is no timeout.
+/// InvalidArgument: invalid URL, certificate of another host, file without the expected content, or
+/// the error message of the daemon. Unavailable: no connection.
 Result<std::string> AskDaemon(const std::string& url, const DaemonAccess& access,
                               std::string_view call, bool post, const http::Parameters& parameters);
 

@@ -48,7 +48,7 @@ Result<uint64_t> ReadCount(const CommandLine& line, const char* option, uint64_t
                                  " (expected 1 to " + std::to_string(most) + ")");
 }
 
-/// What the words and options of a call name. Keys, qualifiers and values are decoded.
+/// The objects that the words and options of a call name. Keys, qualifiers and values are decoded.
 struct Wanted {
   std::string verb;
   std::string table;
@@ -117,7 +117,8 @@ void Print(const Row& row, std::ostream& out) {
   }
 }
 
-/// Other commands write to OpenTSDB's tables: they keep names, points and rollups consistent.
+/// Refuses writes to OpenTSDB's tables. Other commands write to them and keep names, points and
+/// rollups consistent.
 Status CheckMayWrite(Session& session, const std::string& table) {
   ASSIGN_OR_RETURN(const std::vector<TableDescriptor> own, DescribeTables(session.config()));
   const bool is_own = std::any_of(own.begin(), own.end(), [&](const TableDescriptor& mine) {

@@ -1,5 +1,6 @@
 #pragma once
-// Cells as lines of text. `dump` prints them, and `load` reads them with the table in front.
+// Cells as lines of text. `dump` prints them. `load` reads them; there, each line begins with the
+// name of the table.
 
 #include <string>
 #include <string_view>
@@ -22,8 +23,8 @@ struct LoadedCell {
   Bytes value;
 };
 
-/// Parses "TABLE <tab>" and a line of that form. InvalidArgument: not five fields, or not
-/// hexadecimal.
+/// Parses a line for `load`: "TABLE <tab>", followed by a line of CellLineText. InvalidArgument:
+/// the line does not have five fields, or a field is not hexadecimal.
 Result<LoadedCell> ParseCellLine(std::string_view line);
 
 }  // namespace hg::tsd

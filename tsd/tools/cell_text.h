@@ -10,18 +10,19 @@
 
 namespace hg::tsd {
 
-/// Returns signed decimals: "[0, -28, 1]".
+/// Returns the bytes as signed decimals, such as "[0, -28, 1]".
 std::string ByteListText(ByteView bytes);
 
-/// Returns "Tue Nov 14 22:00:00 UTC 2023" in the local time zone, without fractions of a second.
+/// Returns the time in the form "Tue Nov 14 22:00:00 UTC 2023" in the local time zone, without
+/// fractions of a second.
 std::string DateText(int64_t ms);
 
-/// Names of tags in UTF-8, in the order of a printed map (storage/model/java_hash.h,
+/// Tags by name, in UTF-8, in the order in which Java prints a map (storage/model/java_hash.h,
 /// HashNCapacity).
 using TagNames = std::vector<std::pair<std::string, std::string>>;
-/// Sorts tags, which are ordered by their ids, into the order of a printed map.
+/// Sorts tags, which must be in the order of their ids, into the order in which Java prints a map.
 void SortAsPrinted(TagNames* tags);
-/// Returns "{host=a, core=1}".
+/// Returns the tags as Java prints a map, such as "{host=a, core=1}".
 std::string TagMapText(const TagNames& tags);
 
 }  // namespace hg::tsd

@@ -10,7 +10,7 @@ namespace {
 Result<CheckReport> Check(const std::string& folder) {
   auto report = points::CheckDirectory(PosixFileSystem(), folder);
   if (report.status().code() != StatusCode::kBusy) return report;
-  // The daemon that uses the folder does it, if there is one.
+  // The daemon that uses the folder does the check, if there is one.
   auto beside = local::LocalMaintenance(folder).Check();
   return beside.status().code() == StatusCode::kNotFound ? report : beside;
 }

@@ -29,7 +29,7 @@ class CsvReader {
   /// quotes, or a row that is too long; the next call continues after it. Also fails like
   /// LineSource::Next.
   Result<bool> Next(std::vector<std::string>* cells);
-  /// Line number (from 1) of the start of the last row.
+  /// Returns the line number (from 1) of the start of the last row.
   [[nodiscard]] uint64_t number() const { return number_; }
 
  private:
@@ -37,13 +37,13 @@ class CsvReader {
   uint64_t number_ = 0, lines_read_ = 0;
 };
 
-/// Returns a cell in its written form, with quotes if necessary.
+/// Returns the text as a cell of a CSV file, with quotes if necessary.
 std::string CsvCell(std::string_view text);
 
-/// Returns the column name that ReadCsvHeader reads as a tag with this key.
+/// Returns the name of a column of tags with this key. ReadCsvHeader converts it back to the key.
 std::string CsvTagColumn(std::string_view key);
 
-/// The columns that hold the parts of a point.
+/// Which columns of a CSV file have which parts of a point.
 struct CsvColumns {
   size_t metric = 0, time = 0, value = 0;
   std::vector<std::string> tags;  // the key of each column; "" = not a tag
@@ -52,15 +52,15 @@ struct CsvColumns {
 /// Parses the first row. InvalidArgument: a column is missing, repeated or unnamed.
 Result<CsvColumns> ReadCsvHeader(std::vector<std::string> cells);
 
-/// A point in a row; borrows columns and cells.
+/// A point in a row of a CSV file; its texts are views of columns and cells.
 struct CsvPoint {
   std::string_view metric, value;
   Timestamp time;  // > 0
   std::vector<TagText> tags;
 };
 
-/// Does not check the value and the names. InvalidArgument: another number of cells than columns,
-/// no metric, or an invalid time.
+/// Reads a point from the cells of a row. Does not check the value and the names. InvalidArgument:
+/// the row has more or fewer cells than there are columns, no metric, or an invalid time.
 Result<CsvPoint> ReadCsvPoint(const CsvColumns& columns, const std::vector<std::string>& cells);
 
 }  // namespace hg::tsd

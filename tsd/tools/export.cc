@@ -92,7 +92,7 @@ class Exporter {
     }
   }
 
-  /// Returns the part of the row after the value, with the end of the row.
+  /// Returns the part of a row after the value, including the line end.
   Result<std::string> TagCells(ByteView tsuid) {
     if (tsuid == last_tsuid_) return last_cells_;
     ASSIGN_OR_RETURN(const TagNames tags, Tags(tsuid));

@@ -15,11 +15,13 @@ struct FsckCounts {
   uint64_t annotations = 0;
   uint64_t bad_keys = 0;
   uint64_t bad_keys_deleted = 0;
-  uint64_t duplicates = 0;  // n points of one time count n − 1
+  // Points with a time that another point of the row has: n points of one time count n − 1.
+  uint64_t duplicates = 0;
   uint64_t duplicates_resolved = 0;
   uint64_t orphans = 0;  // rows whose metric or tags have no name
   uint64_t orphans_deleted = 0;
-  uint64_t future_objects = 0;  // not an error
+  // Cells that may be objects of a later version of OpenTSDB; not an error.
+  uint64_t future_objects = 0;
   uint64_t unknown = 0;
   uint64_t unknown_deleted = 0;
   uint64_t bad_values = 0;
@@ -28,8 +30,9 @@ struct FsckCounts {
   uint64_t bad_encodings_fixed = 0;
   uint64_t bad_compacts = 0;
   uint64_t bad_compacts_deleted = 0;
-  uint64_t unsorted_compacts = 0;  // "fixable": counted as errors, without a line of their own
-  uint64_t long_integers = 0;      // stored in 8 bytes although fewer suffice; not an error
+  // Counted as errors and as "fixable", without a line of their own.
+  uint64_t unsorted_compacts = 0;
+  uint64_t long_integers = 0;  // stored in 8 bytes although fewer suffice; not an error
   uint64_t long_integers_shortened = 0;
   uint64_t bytes_saved = 0;  // bytes saved by shortening, whether or not it was done
 

@@ -24,7 +24,7 @@ std::string Show(const Cell& cell) {
 struct FoundPoint {
   const Cell* cell = nullptr;
   Qualifier qualifier;
-  ByteView value;          // only of this point
+  ByteView value;          // the value of this point only
   bool compacted = false;  // whether it is one of several in its cell
 };
 
@@ -59,7 +59,8 @@ class RowCheck {
       CheckCell(cell);
     }
     row_.has_points = !points_.empty();
-    // A row with a compacted cell is rewritten completely, which is known only here.
+    // Decided here, because only now it is known whether the row has a compacted cell. Such a row
+    // is rewritten completely.
     joining_ = has_compacted_ || options_.compact;
     std::stable_sort(points_.begin(), points_.end(), Earlier);
     for (size_t begin = 0, end = 0; begin < points_.size(); begin = end) {
@@ -86,7 +87,8 @@ class RowCheck {
       }
       case CellClass::kCompacted:
         return CheckCompacted(cell);
-      case CellClass::kMalformed:  // OpenTSDB's worker stops at F… of two bytes
+      // OpenTSDB's worker stops at qualifiers of two bytes that begin with F.
+      case CellClass::kMalformed:
         return CheckUnknown(cell);
       default:
         return CheckObject(cell);
@@ -114,7 +116,8 @@ class RowCheck {
     Find("possibly an object of a future version: " + Show(cell));
   }
 
-  /// Append cells are not counted. They are repaired like by readers.
+  /// Checks an append cell. Append cells are not counted, and are repaired in the same way as by
+  /// readers.
   void CheckAppend(const Cell& cell) {
     ReconcileOptions options;
     options.repair_appends = options_.repair_appends;
@@ -233,7 +236,7 @@ class RowCheck {
     cannot_join_ = true;
   }
 
-  /// Old writers stored floats in 8 bytes, some of them sign-extended.
+  /// Checks a float in 8 bytes, as old writers stored them, some of them sign-extended.
   void CheckWideSingle(const FoundPoint& point) {
     const uint32_t high = ReadBig32(point.value.data());
     const bool sign_extended = high == 0xFFFFFFFF && !point.qualifier.is_millis();

@@ -17,7 +17,7 @@
 namespace hg::tsd {
 
 struct FsckOptions {
-  bool fix = false;  // if false, nothing is changed, whatever else is set
+  bool fix = false;  // if false, nothing is repaired, whatever the other options are
   bool compact = false;
   bool resolve_duplicates = false;
   bool last_write_wins = false;  // keep the newest of duplicate cells, not the oldest
@@ -35,12 +35,13 @@ struct FsckOptions {
 struct FsckRow {
   FsckCounts counts;                  // without `rows`, which the caller counts
   std::vector<std::string> findings;  // one line each, without the row key
-  std::vector<CellChange> changes;    // empty: nothing to repair
+  // Changes that repair the row; empty: there is nothing to repair.
+  std::vector<CellChange> changes;
   bool has_points = false;
 };
 
-/// `cells` are those of family "t" of one row with a valid key, by qualifier. Counts of repairs are
-/// valid once the changes are stored.
+/// Checks a row with a valid key. `cells` are its cells in family "t", sorted by qualifier. Counts
+/// of repairs are valid once the changes are stored.
 FsckRow CheckCells(std::span<const Cell> cells, const FsckOptions& options);
 
 }  // namespace hg::tsd

@@ -12,7 +12,7 @@
 
 namespace hg::tsd {
 
-/// One run. Findings and progress go to `log` immediately.
+/// One run of fsck. It writes findings and progress to `log` immediately.
 class Fsck {
  public:
   /// Both references must outlive the object. The session must be open.
@@ -26,11 +26,11 @@ class Fsck {
   /// divided evenly into `threads` ranges.
   Status RunFullScan(int threads);
 
-  /// The counts so far. Repairs are counted once they are stored.
+  /// Returns the counts so far. Repairs are counted once they are stored.
   [[nodiscard]] const FsckCounts& counts() const { return counts_; }
-  /// The errors that determine the exit code. OpenTSDB's worker stops at a row of global
-  /// annotations. Errors after such a row in a worker's range are found, repaired and reported
-  /// here, but do not change the exit code (recorded: scenario fsck-clean).
+  /// Returns the number of errors that determine the exit code. OpenTSDB's worker stops at a row of
+  /// global annotations. Errors after such a row in a worker's range are found, repaired and
+  /// reported here, but do not change the exit code (recorded: scenario fsck-clean).
   [[nodiscard]] uint64_t errors_in_status() const { return errors_in_status_; }
 
  private:

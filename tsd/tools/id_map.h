@@ -1,6 +1,6 @@
 #pragma once
-// Maps ids of this store to the ids that another store has for the same names, and converts row
-// keys.
+// Maps ids of metrics and tags in this store to the ids that another store has for the same names,
+// and converts row keys.
 
 #include <map>
 
@@ -16,10 +16,10 @@ class IdMap {
   explicit IdMap(const KeyLayout& layout) : layout_(layout) {}
 
   void Add(UidKind kind, const Bytes& here, const Bytes& there);
-  /// Whether all ids are equal.
+  /// Returns whether all ids are equal in both stores.
   [[nodiscard]] bool same() const;
-  /// Converts the key of a row of points or rollups, and the TSUIDs of its annotations. Keys
-  /// without series and unreadable keys stay unchanged.
+  /// Converts the key of a row of points or rollups, and the TSUIDs of its annotations. Keys that
+  /// belong to no series, and keys that cannot be parsed, stay unchanged.
   void Rename(Row* row) const;
 
  private:

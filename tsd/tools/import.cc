@@ -75,7 +75,7 @@ class Importer {
     }
   }
 
-  /// Returns ok if the import continues.
+  /// Decides what happens after a point or line failed. Returns ok if the import continues.
   Status Judge(Status added, const std::string& path, uint64_t number) {
     if (added.ok()) return {};
     added = Prepend(added, path + ":" + std::to_string(number));
@@ -98,7 +98,8 @@ class Importer {
     return AddValue(series, parts.time, parts.value, EntryPath::kImport);
   }
 
-  /// Unlike lines, rows of CSV keep full precision: numbers with a fraction are doubles.
+  /// Adds the point of a CSV row. Unlike lines, such rows keep full precision: numbers with a
+  /// fraction are doubles.
   Status AddRow(const CsvColumns& columns, const std::vector<std::string>& cells) {
     ASSIGN_OR_RETURN(const CsvPoint point, ReadCsvPoint(columns, cells));
     spelling_.assign(point.metric);
@@ -146,7 +147,7 @@ class Importer {
     return number;
   }
 
-  /// `dialect` decides how many tags are allowed.
+  /// Returns the number of a series. `dialect` decides how many tags are allowed.
   Result<SeriesNumber> Resolve(std::string_view metric, std::span<const TagText> tags,
                                Dialect dialect) {
     NamedPoint point;
@@ -180,7 +181,7 @@ class Importer {
     ASSIGN_OR_RETURN(const LogPosition position,
                      WithRoom([this] { return call_.session.points().Append(batch_); }));
     batch_.clear();
-    // Writes the log to its file at intervals. Finish waits for it.
+    // Writes the log to its file, but does not wait. Finish waits.
     if (++batches_ % kBatchesPerCommit == 0) {
       call_.session.points().Commit(position, [failure = failure_](const Status& status) {
         if (status.ok()) return;
@@ -192,8 +193,8 @@ class Importer {
     return failure_->status;
   }
 
-  /// Runs `work` and, if memory is full, for new series or for all points, waits for a flush and
-  /// repeats it. `work` must be repeatable and return a Result.
+  /// Runs `work`. If the store refuses it because memory is full (for new series or for all
+  /// points), waits for a flush and repeats it. `work` must be repeatable and return a Result.
   template <typename Work>
   auto WithRoom(const Work& work) -> decltype(work()) {
     auto result = work();
@@ -228,7 +229,7 @@ class Importer {
   std::unordered_map<SeriesNumber, int64_t> last_ms_;
   std::vector<PointEntry> batch_;
   uint64_t batches_ = 0;
-  /// Set by the log, possibly after this object is destroyed.
+  /// An error that the log reports, possibly after this object is destroyed.
   struct Failure {
     std::mutex mutex;
     Status status;

@@ -22,14 +22,14 @@ struct ImportLine {
 };
 
 /// Parses a line. The first three words are separated by exactly one blank, so a second blank makes
-/// the next word empty. InvalidArgument: no metric, an invalid time, or an empty value. Corruption:
-/// the line ends after its time, which ends an import even with --skip-errors (OpenTSDB's
-/// TextImporter).
+/// the next word empty. InvalidArgument: the line has no metric, an invalid time, or an empty
+/// value. Corruption: the line ends after its time. This error ends an import even with
+/// --skip-errors, as in OpenTSDB's TextImporter.
 Result<ImportLine> ParseImportLine(std::string_view line);
 
 /// Parses "k=v k=v" with any number of blanks between pairs. A repeated equal pair counts once. The
 /// result is in the order in which OpenTSDB resolves tags and assigns ids (opentsdb-schema.md
-/// §3.3). InvalidArgument: not a pair, or two values for a key.
+/// §3.3). InvalidArgument: a word is not a pair, or a key has two values.
 Result<std::vector<TagText>> ParseImportTags(std::string_view text);
 
 /// Returns the line of a point with its newline. `tags` has the form " k=v k=v".

@@ -26,14 +26,14 @@ class LineSource {
   Result<bool> Next(std::string_view* line);
 
  protected:
-  /// Reads up to `size` bytes and returns their number; 0 at the end.
+  /// Reads up to `size` bytes and returns how many it has read; 0 at the end.
   virtual Result<size_t> Read(char* into, size_t size) = 0;
 
  private:
   static constexpr size_t kChunkBytes = 1 << 16;
 
   std::string buffer_;
-  size_t begin_ = 0;     // first byte not returned yet
+  size_t begin_ = 0;     // first byte that was not returned yet
   size_t searched_ = 0;  // there is no newline before this position
   bool at_end_ = false;
 };

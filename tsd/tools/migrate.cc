@@ -80,8 +80,8 @@ class Migration {
     constexpr int64_t kEver = int64_t{1} << 40;
     const CommandLine& line = call_.line;
     ASSIGN_OR_RETURN(follow_, NumberOption(line, "--follow", 0, 0, kEver));
-    // It is decremented to 0. Without the option it is 0 from the start, and an explicit 0 means no
-    // end.
+    // The number of further passes, which is decremented to 0. Without the option it is 0 from the
+    // start. With the option, an explicit 0 means that there is no end.
     if (line.Has("--follow") && follow_ == 0) follow_ = std::numeric_limits<int64_t>::max();
     ASSIGN_OR_RETURN(pause_s_, NumberOption(line, "--pause", 10, 0, 86'400));
     ASSIGN_OR_RETURN(const int64_t workers, NumberOption(line, "--workers", 4, 1, 16));

@@ -1,4 +1,4 @@
-// Plans a migration: its tables and their parts (the rest of migrate_run.h).
+// Plans a migration: its tables and their parts. It implements functions of migrate_run.h.
 
 #include <algorithm>
 #include <set>

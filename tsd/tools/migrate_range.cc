@@ -98,8 +98,8 @@ Result<RangeReport> RangeWriter::Rows(const SourceRows& source) const {
   return found.report;
 }
 
-// Runs a write and retries it after a flush while memory is full, for new series or for all points.
-// The write must be repeatable.
+// Runs a write. If the store refuses it because memory is full (for new series or for all points),
+// flushes the store and repeats it. The write must be repeatable.
 Status RangeWriter::WithRoom(const std::function<Status()>& write) const {
   Status written = write();
   for (int i = 0; i < kBusyRetries &&
@@ -128,8 +128,8 @@ Status RangeWriter::Settle(const SourceRows& source, Found* found) const {
   RETURN_IF_ERROR(WithRoom([&] { return there_.Mutate(table_, found->mutations); }));
   ASSIGN_OR_RETURN(std::vector<size_t> different, StillDifferent(source, found->changed));
   if (different.empty()) return {};
-  // The target deleted such a column later than the source wrote it, and the delete hides cells
-  // with the source's time. So the cells are written with the current time.
+  // The cells are written with the current time. Otherwise a delete in the target, which is newer
+  // than the source's cell, would hide them.
   RowRules now = rules_;
   now.keep_times = false;
   std::vector<RowMutation> mutations;
@@ -151,7 +151,8 @@ Status RangeWriter::SettleBeside(const Row& source, Row there) const {
     const RowDifference difference = CompareRows(source, there, rules);
     if (difference.changes.empty()) return {};
     ASSIGN_OR_RETURN(const bool changed, ChangeAsItWas(there, difference.changes));
-    // A remaining difference is hidden by a later delete, as in Settle.
+    // A difference that remains is due to a later delete that hides the written cells, as in
+    // Settle.
     if (changed) rules.keep_times = false;
     ASSIGN_OR_RETURN(there, there_.GetCells(table_, source.key, {}));
     there.key = source.key;

@@ -1,6 +1,6 @@
 #pragma once
-// Migrates a few rows: compares them with the target, writes the differences, reads them back and
-// compares again.
+// Migrates a few rows to another store (the target). It compares them with the rows of the target,
+// writes the differences, reads the rows back and compares again.
 
 #include <functional>
 #include <string>
@@ -19,13 +19,15 @@ struct SourceRows {
 };
 
 struct RangeReport {
-  RowSum there;                 // rows of the target before anything was written
+  RowSum there;                 // sum of the rows of the target before anything was written
   uint64_t rows_different = 0;  // including missing rows
   uint64_t rows_missing = 0;
-  uint64_t rows_extra = 0;     // rows that only the target has
-  uint64_t items_extra = 0;    // extra items in these and other rows
-  uint64_t items_expired = 0;  // expired items of the source, which are left out
-  Bytes first_different;       // its key; meaningful if rows_different > 0
+  uint64_t rows_extra = 0;  // rows that only the target has
+  // Items of the target that the source does not have, in rows of both and in rows that only the
+  // target has.
+  uint64_t items_extra = 0;
+  uint64_t items_expired = 0;  // items of the source that have expired and are left out
+  Bytes first_different;       // key of the first different row; meaningful if rows_different > 0
 
   void Add(const RangeReport& other);
 };
@@ -33,13 +35,14 @@ struct RangeReport {
 /// What to do with rows that differ.
 enum class RangeWork : uint8_t {
   kCompare,  // nothing is written
-  kWrite,    // for a store without other writers, or one that orders writes by their times
-  /// Writes to a store that has other writers. A row is changed only if it is as it was when
-  /// compared. Otherwise it is compared again, so no write of another client is overwritten unseen.
+  kWrite,    // writes to a store without other writers, or to one that orders writes by their times
+  /// Writes to a store that has other writers. A row is changed only if it has not changed since it
+  /// was compared. If it has, it is compared again. So a write of another client is never
+  /// overwritten without having been compared.
   kWriteBeside,
 };
 
-/// A table of the target. As thread-safe as its store.
+/// Writes to a table of the target. As thread-safe as the store of that table.
 class RangeWriter {
  public:
   /// The store must outlive the object.
@@ -49,7 +52,7 @@ class RangeWriter {
   /// Migrates all rows that the source has in [start, stop). Corruption: a row still differs after
   /// two writes. Busy: other writers change a row before each attempt to write it.
   Result<RangeReport> Range(const SourceRows& source, const Bytes& start, const Bytes& stop) const;
-  /// Like Range, for single rows. Rows between them are ignored.
+  /// Like Range, for the given rows only. Other rows of the target are ignored.
   Result<RangeReport> Rows(const SourceRows& source) const;
 
   [[nodiscard]] const RowRules& rules() const { return rules_; }
@@ -57,7 +60,8 @@ class RangeWriter {
  private:
   struct Found;
 
-  /// If the memory of a local store is full, flushes it and retries.
+  /// Runs `write`. If it fails because the memory of a local store is full, flushes the store and
+  /// repeats it.
   Status WithRoom(const std::function<Status()>& write) const;
   Status Settle(const SourceRows& source, Found* found) const;
   Status SettleBeside(const Row& source, Row there) const;

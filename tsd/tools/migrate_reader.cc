@@ -91,7 +91,7 @@ Result<MigrateReader::Chunk> MigrateReader::FetchChanged() {
   ASSIGN_OR_RETURN(chunk.rows,
                    GetWholeRows(store_, spec_.table, std::span(keys_).subspan(at_, count)));
   at_ += count;
-  // The next rows are assumed to have the same size.
+  // For the estimate, the next rows are assumed to have the size of these rows.
   size_t bytes = 1;
   for (const Row& row : chunk.rows) bytes += BytesOf(row);
   rows_at_once_ = std::clamp<size_t>(count * kChunkBytes / bytes, 1, kChunkRows);

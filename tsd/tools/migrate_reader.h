@@ -1,5 +1,6 @@
 #pragma once
-// Reads the rows of a part of the source in chunks of limited size, one chunk ahead.
+// Reads the rows of a part of the source store in chunks of limited size. It reads the next chunk
+// while the caller processes the current one.
 
 #include <future>
 #include <memory>
@@ -19,16 +20,16 @@ namespace hg::tsd {
 Result<std::vector<Row>> GetWholeRows(Store& store, const std::string& table,
                                       std::span<const Bytes> keys);
 
-/// For one thread. The store must outlive it.
+/// Only one thread may use the object. The store must outlive it.
 class MigrateReader {
  public:
   struct Chunk {
-    std::vector<Row> rows;  // empty: the end
+    std::vector<Row> rows;  // the rows of the chunk; empty: there are no more rows
     size_t keys_bytes = 0;  // size of the keys that were read to find changed rows
   };
 
-  /// Reads from part.at on. With `since_ms`, only rows with cells of this time or later. Such a row
-  /// may be deleted before it is read and then has no cells.
+  /// Reads rows from the key part.at on. With `since_ms`, reads only rows that have cells of this
+  /// time or later. If such a row is deleted before it is read, it is returned without cells.
   MigrateReader(Store& store, const MigratePart& part, std::optional<int64_t> since_ms);
 
   Status Open();
@@ -44,9 +45,11 @@ class MigrateReader {
   ScanSpec spec_;
   std::unique_ptr<ScanCursor> cursor_;
   std::vector<Bytes> keys_;  // keys of changed rows
-  size_t at_ = 0;            // keys before this index are done
+  size_t at_ = 0;            // index of the first key in keys_ whose row was not read yet
   size_t rows_at_once_;
-  std::future<Result<Chunk>> next_;  // destroyed first
+  // The next chunk, which another thread reads. Destroyed first, because that thread uses the other
+  // members.
+  std::future<Result<Chunk>> next_;
 };
 
 }  // namespace hg::tsd

@@ -30,7 +30,7 @@ Cell SinglePoint(const Cell& of, const codec::StoredPoint& point) {
   return single;
 }
 
-// Short enough to need no allocation.
+// Returns the item of a point. It is short enough to need no memory allocation.
 Bytes ItemOf(const codec::StoredPoint& point) {
   Bytes item = "p";
   Bytes value;
@@ -137,7 +137,8 @@ class Comparison {
   void Supply(const CellItems& cell) {
     const auto missing = [this](const Bytes& item) { return !kept_.contains(item); };
     if (std::none_of(cell.items.begin(), cell.items.end(), missing)) return;
-    // In a native table with points of this row, a compacted cell would never become points.
+    // If the native table has points of this row, a compacted cell would stay a cell and never
+    // become points.
     if (!rules_.native || there_.empty() || cell.points.empty()) return Put(*cell.cell);
     for (size_t i = 0; i < cell.points.size(); ++i) {
       if (missing(cell.items[i])) Put(SinglePoint(*cell.cell, cell.points[i]));

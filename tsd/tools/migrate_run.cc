@@ -43,8 +43,8 @@ Status MigrateRun::Pass(MigrateState* state) {
   bytes_ = rows_ = 0;
   pass_began_ = steady_clock::now();
   if (options_.bytes_per_s_max != UINT64_MAX) pacer_.emplace(options_.bytes_per_s_max);
-  // If the pass is killed after this, the next call must find its state and recognize the data in
-  // the target as its own.
+  // The state is saved before the first write. If the pass is killed, the next call then finds the
+  // state, and recognizes the data in the target as its own.
   if (!options_.only_compare) RETURN_IF_ERROR(Save(*state));
   if (writes_beside()) {
     RETURN_IF_ERROR(
@@ -70,7 +70,7 @@ Status MigrateRun::Save(const MigrateState& state) {
 Status MigrateRun::RunWorkers(MigrateState* state,
                               const std::function<Status(MigratePart*)>& work) {
   std::atomic<size_t> next = 0;
-  Status first;  // first failure; guarded by mutex_
+  Status first;  // the first failure; guarded by mutex_
   failed_ = false;
   const auto fail = [&](Status failure) {
     const std::lock_guard lock(mutex_);
@@ -110,7 +110,7 @@ Status MigrateRun::Bring(const MigrateState& state, MigratePart* part) {
   const Table* const found = TableOf(part->table);
   if (found == nullptr) return Status::Corruption("no table " + part->table + " is migrated");
   const Table& table = *found;
-  if (table.apart) {  // from the state of a call without a daemon
+  if (table.apart) {  // the part comes from the state of a call without a daemon
     const std::lock_guard lock(mutex_);
     part->done = true;
     return {};
@@ -131,7 +131,7 @@ Status MigrateRun::Bring(const MigrateState& state, MigratePart* part) {
     }
     const bool at_end = source.rows.empty();
     const Bytes stop = at_end ? part->stop : source.rows.back().key + Bytes(1, '\0');
-    // The row was deleted before it was read.
+    // Rows without cells were deleted before they were read.
     std::erase_if(source.rows, [](const Row& row) { return row.empty(); });
     ASSIGN_OR_RETURN(
         const ExpiryRules expiry,
@@ -177,7 +177,7 @@ void MigrateRun::Pace(size_t bytes) {
   std::this_thread::sleep_until(turn);
 }
 
-// Requires mutex_.
+// The caller must hold mutex_.
 void MigrateRun::Tell(const MigrateState& state) {
   const double seconds = std::chrono::duration<double>(steady_clock::now() - pass_began_).count();
   if (state.from.empty()) {
@@ -206,7 +206,7 @@ void MigrateRun::Tell(const MigrateState& state) {
   err_ << "\n" << std::flush;
 }
 
-// Requires mutex_.
+// The caller must hold mutex_.
 void MigrateRun::TellDifference(const Table& table, const Bytes& start, const Bytes& stop,
                                 const RowSum& source, const RangeReport& report) {
   if (report_.rows_different - report.rows_different > kDifferencesTold) return;

@@ -14,8 +14,8 @@
 namespace hg::tsd {
 namespace {
 
-/// Whether times repeat, judged by the qualifiers alone. For columns that are not points the result
-/// may be wrong.
+/// Returns whether times repeat, judged by the qualifiers alone. For columns that are not points
+/// the result may be wrong.
 bool InstantsRepeat(const Row& row) {
   std::vector<uint32_t> instants;
   for (const Cell& cell : row.cells) {

@@ -21,20 +21,21 @@ namespace hg::tsd {
 struct SourceRules {
   bool points = false;  // this is the table of points
   ReconcileOptions reconcile = {};
-  /// Upper limit for cell times. A point with a future time would otherwise get a cell time in the
-  /// future, where no later write or delete affects it.
+  /// Upper limit for cell times. Without a limit, a point with a future time would get a cell time
+  /// in the future, and later writes and deletes would not affect it.
   int64_t time_max_ms = std::numeric_limits<int64_t>::max();
 };
 
-/// Data that the target would not show because of the TTL of its families.
+/// Which data the target would not show because of the TTL of its families.
 struct ExpiryRules {
   bool native = false;  // the target expires points by their own time, not by the cell time
   KeyLayout layout;
-  std::map<Bytes, int64_t> oldest_ms = {};  // by family; missing = no TTL
+  // The time before which data has expired, by family; missing = the family has no TTL.
+  std::map<Bytes, int64_t> oldest_ms = {};
 };
 
-/// Returns the rules for a table of the target, with a margin of one minute. Data that expires
-/// while it is being written would be reported as missing.
+/// Returns the rules for a table of the target, with a margin of one minute, because data that
+/// expires while it is being written would be reported as missing.
 Result<ExpiryRules> ExpiryOf(Store& there, const std::string& table, bool native,
                              const KeyLayout& layout, int64_t now_ms);
 

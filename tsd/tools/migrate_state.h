@@ -21,7 +21,7 @@ struct MigratePart {
   bool done = false;
   bool all_rows = false;    // ignore since_ms, because the table is new
   uint64_t rows_total = 0;  // number of rows counted before the pass; 0 = not counted
-  RowSum sum;               // of the rows done in this pass, as read from the source
+  RowSum sum;               // sum of the rows that this pass has read from the source so far
 };
 
 struct MigrateState {
@@ -29,7 +29,7 @@ struct MigrateState {
   std::string to;
   int pass = 1;
   int64_t pass_began_ms = 0;
-  /// Only rows with cells of this time or later are read; none = all rows.
+  /// If set, only rows with cells of this time or later are read. If not set, all rows are read.
   std::optional<int64_t> since_ms;
   std::vector<MigratePart> parts;
 
@@ -37,7 +37,7 @@ struct MigrateState {
 };
 
 std::string WriteMigrateState(const MigrateState& state);
-/// Corruption says what is wrong with the text.
+/// Parses the file. The message of Corruption says what is wrong with the text.
 Result<MigrateState> ReadMigrateState(std::string_view text);
 
 }  // namespace hg::tsd

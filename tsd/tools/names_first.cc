@@ -100,7 +100,7 @@ class NamesFirst {
         RETURN_IF_ERROR(Put(cell.value, reverse));
         return cell.value;
       }
-      // The id was assigned meanwhile.
+      // If the put fails with Conflict, another client has assigned the id meanwhile.
       if (put.code() != StatusCode::kConflict) return put;
     } else if (one_history) {
       return cell.value;
@@ -182,7 +182,7 @@ class NamesFirst {
       ++put_;
       return {};
     }
-    // It was assigned after the first check.
+    // The id or name was assigned after the first check.
     ASSIGN_OR_RETURN(const Row row, to_.Get(to_table_, key, cell.family, {cell.qualifier}));
     const Cell* const own = FindColumn(row, cell);
     return own != nullptr && own->value == cell.value

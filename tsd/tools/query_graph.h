@@ -1,6 +1,6 @@
 #pragma once
 // Plots of the query tool (opentsdb-tools.md §3, opentsdb-schema.md §18.6): data files and a
-// gnuplot script like OpenTSDB's, and the image itself. gnuplot is not started.
+// gnuplot script as OpenTSDB writes them, and an image. The image is drawn without gnuplot.
 
 #include <string>
 #include <vector>

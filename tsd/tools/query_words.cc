@@ -16,15 +16,15 @@ std::optional<int64_t> ParseNumber(std::string_view text) {
   return value;
 }
 
-/// Whether the word after the start is the end: it contains the punctuation of a date or time, or
-/// is a number above 0.
+/// Returns whether the word after the start is the end: it contains the punctuation of a date or
+/// time, or is a number above 0.
 bool LooksLikeTime(const std::string& word) {
   if (word.starts_with('+')) return false;
   if (word.find_first_of(":/-") != std::string::npos) return true;
   return ParseNumber(word).value_or(0) > 0;
 }
 
-/// Converts a time as described at WordQueries. The year 2500 becomes a time in 1970.
+/// Converts a time as described for WordQueries. The year 2500 becomes a time in 1970.
 int64_t AsScanned(int64_t seconds) { return seconds > 0xFFFFFFFF ? seconds / 1000 : seconds; }
 
 /// Iterates over the words. Missing words are an InvalidArgument.
@@ -36,7 +36,7 @@ class WordReader {
   [[nodiscard]] bool NextIs(std::string_view word) const {
     return !AtEnd() && words_[next_] == word;
   }
-  /// Requires !AtEnd().
+  /// AtEnd() must be false.
   [[nodiscard]] const std::string& Peek() const { return words_[next_]; }
   Result<std::string> Take(std::string_view what) {
     if (AtEnd())

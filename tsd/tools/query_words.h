@@ -18,7 +18,7 @@
 
 namespace hg::tsd {
 
-/// One query after syntax checks. Texts are UTF-8.
+/// One query whose syntax was checked. Texts are UTF-8.
 struct WordQuery {
   std::string aggregator;
   bool rate = false;
@@ -29,14 +29,15 @@ struct WordQuery {
 };
 
 struct WordQueries {
-  // Times as OpenTSDB's tools use them: values beyond 2^32 s are taken as milliseconds. So a far
-  // future end may lie before the start, and the range is empty.
+  // Start and end as OpenTSDB's tools use them: values beyond 2^32 s are interpreted as
+  // milliseconds. An end in the far future may therefore be before the start, and the range is then
+  // empty.
   int64_t start_s = 0;
   std::optional<int64_t> end_s;
   std::vector<WordQuery> queries;
 };
 
-/// The minimum number of words of a query. With fewer words the usage text is printed.
+/// The minimum number of words of a query. If there are fewer, commands print their usage text.
 inline constexpr size_t kQueryWordsMin = 3;
 
 /// Parses at least kQueryWordsMin words. Relative times count back from now_ms, and dates are in
@@ -49,7 +50,7 @@ Result<WordQueries> ParseQueryWords(const std::vector<std::string>& words, int64
 /// InvalidArgument: unknown zone.
 Result<query::TimeZone> ReadTimeZone(const Config& config);
 
-/// The series that a query selects, as ids.
+/// The series that a query selects: the ids of metric and tags.
 struct Selection {
   Bytes metric;
   SeriesMatcher matcher;

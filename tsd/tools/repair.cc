@@ -17,7 +17,7 @@ int RunRepair(Invocation& call) {
   bool beside = false;
   if (report.status().code() == StatusCode::kBusy) {
     auto by_daemon = local::LocalMaintenance(folder).Repair();
-    // There may be no daemon.
+    // Without a daemon, this command repairs the directory itself.
     beside = by_daemon.status().code() != StatusCode::kNotFound;
     if (beside) report = std::move(by_daemon);
   }

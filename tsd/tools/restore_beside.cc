@@ -24,7 +24,7 @@ using std::chrono::steady_clock;
 constexpr const char* kFolder = "restoring";
 constexpr auto kTellInterval = std::chrono::seconds(1);
 
-/// Whether both folders belong to one store with the same history.
+/// Returns whether both folders belong to one store with the same history.
 bool OneHistory(const std::string& backup, const std::string& data) {
   FileSystem& files = PosixFileSystem();
   const auto there = ReadWholeFile(files, data + "/" + points::kIdentityName);
@@ -127,7 +127,7 @@ class Restoring {
     }
   }
 
-  /// Converts rows of the backup to the form for the daemon's store.
+  /// Converts rows of the backup to the form in which the daemon's store accepts them.
   Status Settle(const TableDescriptor& table, const IdMap& ids, std::vector<Row>* rows) {
     const int64_t now_ms = call_.clock.NowMs();
     ASSIGN_OR_RETURN(const ExpiryRules expiry,

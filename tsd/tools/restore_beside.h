@@ -11,13 +11,14 @@ namespace hg::tsd {
 
 struct RestoredRows {
   uint64_t rows = 0;     // rows in the backup
-  uint64_t written = 0;  // rows that were written because something was missing
-  uint64_t missing = 0;  // rows among them that were missing completely
+  uint64_t written = 0;  // rows to which at least one missing item was written; includes `missing`
+  uint64_t missing = 0;  // rows of the backup of which the daemon had no data at all
 };
 
-/// The session of the call must not be open. The backup is first copied below the data directory by
-/// hard links, or, if those are impossible, as a real copy that temporarily takes disk space. It is
-/// verified there. The error stream reports what is left out. Busy: another such call is running.
+/// Restores the backup. The session of the call must not be open. The backup is first copied into a
+/// folder below the data directory and verified there. The copy uses hard links; if these are
+/// impossible, it temporarily takes disk space. Data that is left out is reported on the error
+/// stream. Busy: another such call is running.
 Result<RestoredRows> RestoreBeside(Invocation& call, const std::string& backup,
                                    const CopyWatch& watch);
 

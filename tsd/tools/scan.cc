@@ -29,7 +29,7 @@ int64_t PointTimeMs(const RowContext& row, const codec::StoredPoint& point) {
   return int64_t{row.base} * 1000 + point.offset_ms();
 }
 
-/// The time in the resolution of the point.
+/// Returns the time in the resolution of the point.
 int64_t PointTime(const RowContext& row, const codec::StoredPoint& point) {
   const int64_t ms = PointTimeMs(row, point);
   return point.qualifier.is_millis() ? ms : ms / 1000;
@@ -66,8 +66,9 @@ std::optional<std::string> RawOddPoint(const RowContext& row, const Cell& cell) 
                   cell.value);
 }
 
-/// OpenTSDB's scan reads the qualifier of an annotation like that of a point: the offset from its
-/// second byte, the time from its first. Both are wrong and are reproduced (opentsdb-tools.md §4).
+/// Returns the raw form of an annotation. OpenTSDB's scan reads the qualifier like that of a point:
+/// the offset from its second byte, the time from its first. Both are wrong and are reproduced
+/// (opentsdb-tools.md §4).
 std::string RawAnnotation(const RowContext& row, const Cell& cell) {
   ByteView behind_prefix = ByteView(cell.qualifier).substr(1);
   codec::Qualifier offset;
@@ -138,7 +139,8 @@ Result<std::string> RawText(const RowContext& row, const Cell& cell) {
   return "  " + RawPoints(row, cell, *points);
 }
 
-/// Returns the text in the place of the tags. OpenTSDB prints its exception with the class name.
+/// Returns the text that is printed in place of the tags. OpenTSDB prints its exception with the
+/// class name.
 std::string TagErrorText(const Status& status) {
   if (status.code() != StatusCode::kNotFound) return status.ToString();
   return "net.opentsdb.uid.NoSuchUniqueId: " + std::string(status.message());

@@ -1,6 +1,6 @@
 #pragma once
-// The stored rows that a command-line query reads, for scan and fsck (opentsdb-tools.md §2). They
-// are whole hours, and with salt one bucket after the other.
+// The stored rows that a command-line query reads, for scan and fsck (opentsdb-tools.md §2). The
+// rows contain whole hours. With salt, the buckets are read one after the other.
 
 #include <vector>
 
@@ -15,8 +15,8 @@ namespace hg::tsd {
 std::vector<ScanSpec> ScansOf(const KeyLayout& layout, const std::string& data_table,
                               const WordQueries& queries, const Selection& selection);
 
-/// Whether the tags of a row from these scans match. A key that does not fit the layout matches
-/// only if no tags were requested.
+/// Returns whether the tags of a row from these scans match the selection. A key that does not fit
+/// the layout matches only if no tags were requested.
 bool IsSelected(const KeyLayout& layout, const Selection& selection, ByteView key);
 
 }  // namespace hg::tsd

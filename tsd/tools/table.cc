@@ -149,7 +149,8 @@ Result<std::string> DeletedBy(const Verb& verb, const http::Parameters& paramete
   return text;
 }
 
-/// Asks on a terminal. InvalidArgument: there is no terminal, or the answer is not "yes".
+/// Asks for confirmation on a terminal. InvalidArgument: there is no terminal, or the user did not
+/// type "yes".
 Status Confirm(Invocation& call, const std::string& deleted) {
   if (deleted.empty() || call.line.Has("--yes")) return {};
   if (&call.in != &std::cin || isatty(STDIN_FILENO) == 0) {

@@ -41,7 +41,7 @@ void PrintMapping(Invocation& call, UidKind kind, std::string_view name, ByteVie
   call.out << UidKindName(kind) << " " << name << ": " << ByteListText(id) << "\n";
 }
 
-/// Returns the id if the word is a number in int64, or none if it is a name.
+/// Returns the id if the word is a number in int64, or nullopt if it is a name.
 std::optional<uint64_t> ParseId(std::string_view word) {
   int64_t id = 0;
   NumberError error;

@@ -14,7 +14,7 @@
 namespace hg::tsd {
 namespace {
 
-/// The row of the counters.
+/// The key of the row with the counters.
 const Bytes kCounterRow(1, '\0');
 
 bool IsMetadata(ByteView qualifier) {

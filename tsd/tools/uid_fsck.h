@@ -11,7 +11,7 @@ namespace hg::tsd {
 
 struct UidFsckOptions {
   bool fix = false;
-  bool delete_unknown = false;  // only effective together with `fix`
+  bool delete_unknown = false;  // has an effect only together with `fix`
 };
 
 /// Reads the whole table of ids, logs errors and repairs them on request. Returns the number of

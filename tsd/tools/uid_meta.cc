@@ -113,7 +113,7 @@ class MetaSync {
     if (!row.empty() && row.cells[0].value.size() == 8 && ReadBig64(row.cells[0].value.data()) > 0)
       return {};
     RETURN_IF_ERROR(session_.cells().Increment(meta_table_, tsuid, "name", "ts_ctr", 1).status());
-    // As when a server first sees a series.
+    // Series are placed in trees under the same condition as in a server that first sees a series.
     if (!session_.config().Bool("tsd.core.tree.enable_processing")) return {};
     return trees_.Sort(tsuid, RequestContext::Unlimited());
   }

@@ -10,8 +10,9 @@
 namespace hg::tsd {
 
 /// Creates missing or unreadable metadata: a TSMeta with a counter of 1 for every series with a
-/// row, and a UIDMeta for each of its ids. `created` is the time of the first row. It is also
-/// corrected in stored metadata if it is 0 or more than an hour later. Other stored fields stay.
+/// row, and a UIDMeta for each of its ids. The field `created` is the time of the first row. In
+/// stored metadata, `created` is corrected if it is 0 or more than an hour after that time; other
+/// fields stay.
 Status RunMetaSync(Session& session);
 
 /// Deletes the UIDMeta of all ids up to the highest metric id, and TSMeta and counters of all
@@ -23,7 +24,8 @@ Status RunMetaPurge(Session& session);
 Status RunTreeSync(Session& session);
 
 /// Deletes the branches, leaves, collisions and unmatched series of a tree. With `definition` it
-/// also deletes the tree and its rules. An unknown tree counts as empty.
+/// also deletes the tree and its rules. For a tree that does not exist, it succeeds and deletes
+/// nothing.
 Status RunTreePurge(Session& session, uint16_t tree, bool definition);
 
 }  // namespace hg::tsd

@@ -144,7 +144,7 @@ TEST_CASE("text fields of a request that is sent again are counted once, on both
     CHECK(edge.counters.text_fields.load() == counted);
   }
   edge.server.Stop();
-  // The first refusal came from the exact path, which made the series known. The second came from
+  // The first refusal came from the slow path, which made the series known. The second came from
   // the fast path.
   CHECK(edge.counters.all_requests.Count() == 1);
 }
@@ -274,15 +274,15 @@ TEST_CASE("lines of known series take the fast path over the socket, also in com
   CHECK(client.ReadResponse().status() == 400);
   edge.server.Stop();
   CHECK(Stored(edge).size() == 6);
-  // The first request took the exact path and made the series known; so did the refused one.
+  // The first request took the slow path and made the series known; so did the refused one.
   CHECK(edge.points.commits.load() == 3);
   CHECK(edge.counters.all_requests.Count() == 2);
   CHECK(edge.counters.points_added.load() == 6);
 }
 
-// Random bodies of plain and irregular parts: the fast path must store what the exact path would
+// Random bodies of plain and irregular parts: the fast path must store what the slow path would
 // store.
-TEST_CASE("the fast path and the exact path agree on lines") {
+TEST_CASE("the fast path and the slow path agree on lines") {
   const std::vector<std::string> series = {
       "m,h=a",     "m,h=b", "n",       "m,h=a,dc=x", "m,dc=x,h=a", "m,h=a\\ b", "m,h=\"a", "m,h",
       "m,h=a,h=b", "",      "m\\,h=a", "a:b,h=c",    "#m,h=a",     "m,h=é",     "m,h=a\\", "\xFF"};

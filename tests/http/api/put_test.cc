@@ -269,9 +269,9 @@ TEST_CASE(
   CHECK(edge.Cells().empty());
 }
 
-// Random bodies of plain and irregular parts: the fast path must store what the exact path would
+// Random bodies of plain and irregular parts: the fast path must store what the slow path would
 // store.
-TEST_CASE("the fast path and the exact path of put agree") {
+TEST_CASE("the fast path and the slow path of put agree") {
   const std::vector<std::string> metrics = {R"("m")",       R"("m.two")", R"("m m")", R"("")",
                                             R"("m\u0041")", R"("m\/x")",  "7",        "null",
                                             R"("mé")",      "[]"};

@@ -82,7 +82,7 @@ TEST_CASE("a Graphite line has a path with tags, a value and a time") {
         std::string::npos);
 }
 
-TEST_CASE("plain lines are parsed like on the exact path, and others are left to it") {
+TEST_CASE("plain lines are parsed like on the slow path, and others are left to it") {
   const char* const words[][8] = {
       {"a.b;host=x;dc=y", "c", "a:b;c=d", ";a=b", "a;", "a\tb", " a", ""},
       {" ", " ", " ", " ", "  ", "\t", "", " \t"},

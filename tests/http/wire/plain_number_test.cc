@@ -10,7 +10,7 @@
 
 namespace hg::http {
 
-TEST_CASE("a plain number gives the same value as the exact parser") {
+TEST_CASE("a plain number gives the same value as the parser of the slow path") {
   std::mt19937_64 random(3);
   const auto digits = [&](size_t count) {
     std::string text;

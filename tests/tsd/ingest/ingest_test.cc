@@ -225,7 +225,7 @@ TEST_CASE("if names are filtered no new one is learned, so that a refusal is cou
   point.time.raw = 1700000002;
   point.value = PointValue::Int(1);
   CHECK_FALSE(ingest.AppendLearning({&point, 1}, WriteContext::Unlimited())->known);
-  CHECK(names.Stats(UidKind::kTagv).rejected == 0);  // the exact path counts them
+  CHECK(names.Stats(UidKind::kTagv).rejected == 0);  // the slow path counts them
 }
 
 TEST_CASE("a raw series key with known halves is learned without its names") {
@@ -239,7 +239,7 @@ TEST_CASE("a raw series key with known halves is learned without its names") {
 }
 
 TEST_CASE(
-    "keys that are not plain or would be refused are left to the exact path, and nothing is "
+    "keys that are not plain or would be refused are left to the slow path, and nothing is "
     "stored") {
   EdgeFixture edge;
   for (const char* tags : {"{}", R"({"a":"b")", R"({"a":""})", R"({"a":"b!"})", R"({"a":"\u0062"})",
