@@ -3,8 +3,7 @@
 // and repairs old encodings (opentsdb-schema.md §9, §10). The same code works on every Store. Scans
 // of Points report the rows that need it. A worker thread reads each row again, resolves it by the
 // rules of storage/points/reconcile.h and writes one mutation. The mutation puts the compacted cell
-// (or single points, if the store holds points natively) and deletes all other source cells. Query
-// results never change.
+// and deletes all other source cells. Query results never change.
 
 #include <condition_variable>
 #include <cstdint>
@@ -27,9 +26,6 @@ struct RowFoldOptions {
   bool enable_compaction =
       true;  // tsd.storage.enable_compaction; if false, only append cells are repaired
   ReconcileOptions reconcile;
-  /// Whether the store holds points natively. Such a store shows an old row as one compacted cell
-  /// without storing that cell, so row compaction leaves single points in it.
-  bool native_points = false;
 };
 
 struct RowFoldStats {

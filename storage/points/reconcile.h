@@ -39,12 +39,6 @@ Result<ReconciledRow> Reconcile(const Part& row, const ReconcileOptions& options
 Result<std::vector<CellChange>> PlanFold(std::span<const Cell> cells,
                                          const ReconcileOptions& options);
 
-/// Like PlanFold, for a store that holds points natively. It puts the remaining points as single
-/// cells, unless they are single cells already, and deletes all other source cells. Empty if
-/// PlanFold is empty or if only the division into cells differs.
-Result<std::vector<CellChange>> PlanPointFold(std::span<const Cell> cells,
-                                              const ReconcileOptions& options);
-
 /// Returns a put for each append cell with repeated or unordered points. Empty unless
 /// options.repair_appends is set.
 Result<std::vector<CellChange>> PlanAppendRepair(std::span<const Cell> cells,
