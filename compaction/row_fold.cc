@@ -133,8 +133,7 @@ Result<bool> RowFold::FoldRow(ByteView key) {
   ASSIGN_OR_RETURN(auto changes, points::PlanAppendRepair(row.cells, options_.reconcile));
   // A row with an append cell is repaired, but not compacted.
   if (changes.empty() && options_.enable_compaction) {
-    const auto plan = options_.native_points ? points::PlanPointFold : points::PlanFold;
-    ASSIGN_OR_RETURN(changes, plan(row.cells, options_.reconcile));
+    ASSIGN_OR_RETURN(changes, points::PlanFold(row.cells, options_.reconcile));
   }
   if (changes.empty()) return false;
   const auto puts =

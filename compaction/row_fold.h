@@ -3,8 +3,8 @@
 // and repairs old encodings (opentsdb-schema.md §9, §10). The same code works on every Store. When
 // a scan of Points reads a row that needs compaction, it reports the row. A worker thread reads
 // each row again, resolves it by the rules of storage/points/reconcile.h and writes one mutation.
-// The mutation puts the compacted cell (or single points, if the store holds points natively) and
-// deletes all other source cells. Query results never change.
+// The mutation puts the compacted cell and deletes all other source cells. Query results never
+// change.
 
 #include <condition_variable>
 #include <cstdint>
@@ -28,9 +28,6 @@ struct RowFoldOptions {
   /// are repaired.
   bool enable_compaction = true;
   ReconcileOptions reconcile;
-  /// Whether the store holds points natively. Such a store shows an old row as one compacted cell
-  /// without storing that cell, so row compaction leaves single points in it.
-  bool native_points = false;
 };
 
 struct RowFoldStats {

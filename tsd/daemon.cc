@@ -519,7 +519,6 @@ Status RunDaemon(Invocation& call) {
   manager.Say("Opening the store");
   ASSIGN_OR_RETURN(const bool is_open, OpenPatiently(call, signals, patience_ms));
   if (!is_open) return {};
-  options.fold.native_points = call.session.backend().native_points();
   RETURN_IF_ERROR(CheckLimits(options.limits, call.session.backend().remote()));
   options.ingest.append_blocks = call.session.backend().remote();
   if (options.ingest.append_blocks) options.http.write_threads = kRemoteWriteThreads;

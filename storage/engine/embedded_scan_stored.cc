@@ -234,6 +234,8 @@ Result<bool> EmbeddedScan::GiveStored(bool irregular, uint32_t series, uint32_t 
   RETURN_IF_ERROR(irregular ? ReadIrregular(&stored) : ReadRow(series, base, &stored));
   Expire(*engine_.points_table(), render_options_.now_ms, &stored);
   *row = {};
+  // A compacted cell alone is as row compaction leaves it, so the listener must not hear of it.
+  if (!IsPlain(stored.part)) Settle(&stored.part);
   if (IsPlain(stored.part)) {
     Give(stored.part, row);
   } else {

@@ -1,9 +1,7 @@
 #include "storage/points/reconcile.h"
 
 #include <algorithm>
-#include <map>
 #include <queue>
-#include <set>
 
 #include "storage/codec/append_cell.h"
 #include "storage/codec/cell_class.h"
@@ -185,30 +183,6 @@ std::vector<CellChange> FoldChanges(const Sources& sources, const std::vector<St
   return changes;
 }
 
-std::vector<CellChange> PointFoldChanges(const Sources& sources,
-                                         const std::vector<StoredPoint>& merged) {
-  std::map<Bytes, Bytes> singles;
-  for (const Source& source : sources.all) {
-    if (codec::ClassifyQualifier(source.cell->qualifier) == codec::CellClass::kPoint) {
-      singles.emplace(source.cell->qualifier, source.cell->value);
-    }
-  }
-  std::vector<CellChange> changes;
-  std::set<Bytes> survivors;
-  for (const StoredPoint& point : merged) {
-    CellChange put =
-        PutCell(Bytes(kFamily), point.qualifier.Encode(), codec::EncodeValue(point.value()));
-    survivors.insert(put.qualifier);
-    auto single = singles.find(put.qualifier);
-    if (single == singles.end() || single->second != put.value) changes.push_back(std::move(put));
-  }
-  for (const Source& source : sources.all) {
-    if (survivors.contains(source.cell->qualifier)) continue;
-    changes.push_back(DeleteColumn(Bytes(kFamily), source.cell->qualifier));
-  }
-  return changes;
-}
-
 std::vector<CellChange> AppendRepairs(const Sources& sources, const ReconcileOptions& options) {
   std::vector<CellChange> changes;
   for (const Source& source : sources.all) {
@@ -324,14 +298,6 @@ Result<std::vector<CellChange>> PlanFold(std::span<const Cell> cells,
   ASSIGN_OR_RETURN(Sources sources, ReadRowSources(cells));
   ASSIGN_OR_RETURN(auto merged, MergeSources(sources, options));
   return FoldChanges(sources, merged, options);
-}
-
-Result<std::vector<CellChange>> PlanPointFold(std::span<const Cell> cells,
-                                              const ReconcileOptions& options) {
-  ASSIGN_OR_RETURN(Sources sources, ReadRowSources(cells));
-  ASSIGN_OR_RETURN(auto merged, MergeSources(sources, options));
-  if (FoldChanges(sources, merged, options).empty()) return std::vector<CellChange>();
-  return PointFoldChanges(sources, merged);
 }
 
 Result<std::vector<CellChange>> PlanAppendRepair(std::span<const Cell> cells,

@@ -40,12 +40,6 @@ Result<ReconciledRow> Reconcile(const Part& row, const ReconcileOptions& options
 Result<std::vector<CellChange>> PlanFold(std::span<const Cell> cells,
                                          const ReconcileOptions& options);
 
-/// Like PlanFold, for a store that holds points natively. It puts the remaining points as single
-/// cells, unless they are single cells already, and deletes all other source cells. The result is
-/// empty if that of PlanFold is empty, or if the row has the same points in other cells.
-Result<std::vector<CellChange>> PlanPointFold(std::span<const Cell> cells,
-                                              const ReconcileOptions& options);
-
 /// Returns a put for each append cell with repeated or unordered points. The result is empty unless
 /// options.repair_appends is set.
 Result<std::vector<CellChange>> PlanAppendRepair(std::span<const Cell> cells,

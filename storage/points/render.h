@@ -23,9 +23,9 @@ struct RenderOptions {
 constexpr bool IsOldRow(uint32_t base, int64_t now_s) { return int64_t{base} <= now_s - 3601; }
 
 /// Returns true if the points of a row in this form should be rendered as one cell, if possible.
+/// That is so if they were put as one cell, or if OpenTSDB would have compacted the row.
 constexpr bool WantsOne(RowForm form, uint32_t base, const RenderOptions& options) {
-  return form == RowForm::kOne ||
-         (form != RowForm::kSingle && options.enable_compaction && IsOldRow(base, options.now_s));
+  return form == RowForm::kOne || (options.enable_compaction && IsOldRow(base, options.now_s));
 }
 
 /// Returns true if the points are rendered as one compacted cell. A single point is rendered as a

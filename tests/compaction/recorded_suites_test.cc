@@ -38,7 +38,6 @@ class Engine {
   virtual Points& reader() = 0;
   virtual Points& writer() = 0;
   virtual ManualClock& clock() = 0;
-  [[nodiscard]] virtual bool native_points() const = 0;
 };
 using EngineFactory = std::unique_ptr<Engine> (*)(const points::PointsOverCellsOptions& options);
 
@@ -50,7 +49,6 @@ class ModelEngine : public Engine {
   Store& cells() override { return store_; }
   Points& reader() override { return points_; }
   Points& writer() override { return points_; }
-  [[nodiscard]] bool native_points() const override { return false; }
   ManualClock& clock() override { return clock_; }
 
  private:
@@ -68,7 +66,6 @@ class EmbeddedEngine : public Engine {
   Store& cells() override { return subject_.cells(); }
   Points& reader() override { return subject_.points(); }
   Points& writer() override { return appends_ ? appender_ : subject_.points(); }
-  [[nodiscard]] bool native_points() const override { return true; }
   ManualClock& clock() override { return subject_.clock(); }
 
  private:
@@ -93,7 +90,6 @@ class Replay {
     door.layout = options_.layout;
     door.enable_appends = on("tsd.storage.enable_appends", false);
     engine_ = make(door);
-    options_.native_points = engine_->native_points();
     fold_ = std::make_unique<RowFold>(&engine_->cells(), options_, engine_->clock());
     engine_->reader().ListenForUnsettledRows(
         [this](ByteView key, uint32_t base) { fold_->Offer(key, base); });

@@ -78,27 +78,6 @@ TEST_CASE("a stop does not wait once per row for an unreachable store") {
   CHECK(fold.Stats().queued == 0);
 }
 
-TEST_CASE(
-    "with a native point store, remaining points are single cells, and only losing duplicates are "
-    "rewritten") {
-  Rig rig;
-  rig.options.native_points = true;
-  rig.options.reconcile.fix_duplicates = true;
-  RowFold fold(&rig.store, rig.options, rig.clock);
-  rig.Put(Key(1), {{"0010", "18"}, {"0000", "2A"}});
-  CHECK_FALSE(*fold.FoldRow(Key(1)));
-  rig.Put(Key(2), {{"00000010", "2A1800"}});
-  CHECK_FALSE(*fold.FoldRow(Key(2)));
-  rig.Put(Key(2), {{"F0000000", "07"}, {"010000", "7B7D"}});
-  CHECK(*fold.FoldRow(Key(2)));
-  CHECK(rig.Cells(Key(2)) == "0010=18 010000=7B7D F0000000=07 ");
-  rig.Put(Key(3), {{"0000", "2A"}, {"0013", "0000000000000004"}});
-  rig.Put(Key(3), {{"0001", "002B"}});
-  CHECK(*fold.FoldRow(Key(3)));
-  CHECK(rig.Cells(Key(3)) == "0001=002B 0017=0000000000000004 ");
-  CHECK_FALSE(*fold.FoldRow(Key(3)));
-}
-
 TEST_CASE("recent rows, failing rows, and rows with compaction off stay unchanged") {
   Rig rig;
   rig.Put(Key(1), {{"0010", "18"}, {"0000", "2A"}});
@@ -156,27 +135,24 @@ TEST_CASE(
 }
 
 TEST_CASE("a point written between the read and the rewrite of a row is kept") {
-  for (const bool native : {false, true}) {
-    Rig rig;
-    rig.options.native_points = native;
-    rig.options.reconcile.fix_duplicates = true;
-    RowFold fold(&rig.store, rig.options, rig.clock);
-    // A compacted cell that stays unchanged, and a single point with a time that the cell also has.
-    rig.Put(Key(1), {{"00100020", "010200"}, {"0030", "03"}});
-    rig.store.between = [&] { rig.Put(Key(1), {{"0020", "63"}}); };
-    CHECK_FALSE(*fold.FoldRow(Key(1)));
-    CHECK(rig.Cells(Key(1)) == "00100020=010200 0020=63 0030=03 ");
-    // Two times occur twice, and the losing value of the second one is written again.
-    rig.Put(Key(2), {{"0010", "01"}, {"F000FA00", "02"}, {"0020", "03"}, {"F001F400", "04"}});
-    rig.store.between = [&] { rig.Put(Key(2), {{"F001F400", "63"}}); };
-    CHECK_FALSE(*fold.FoldRow(Key(2)));
-    CHECK(rig.Cells(Key(2)) == "0010=01 0020=03 F000FA00=02 F001F400=63 ");
-    // The only cell that would be deleted had no value.
-    rig.Put(Key(3), {{"0010", ""}, {"0020", "01"}});
-    rig.store.between = [&] { rig.Put(Key(3), {{"0010", "63"}}); };
-    CHECK_FALSE(*fold.FoldRow(Key(3)));
-    CHECK(rig.Cells(Key(3)) == "0010=63 0020=01 ");
-  }
+  Rig rig;
+  rig.options.reconcile.fix_duplicates = true;
+  RowFold fold(&rig.store, rig.options, rig.clock);
+  // A compacted cell that stays unchanged, and a single point with a time that the cell also has.
+  rig.Put(Key(1), {{"00100020", "010200"}, {"0030", "03"}});
+  rig.store.between = [&] { rig.Put(Key(1), {{"0020", "63"}}); };
+  CHECK_FALSE(*fold.FoldRow(Key(1)));
+  CHECK(rig.Cells(Key(1)) == "00100020=010200 0020=63 0030=03 ");
+  // Two times occur twice, and the losing value of the second one is written again.
+  rig.Put(Key(2), {{"0010", "01"}, {"F000FA00", "02"}, {"0020", "03"}, {"F001F400", "04"}});
+  rig.store.between = [&] { rig.Put(Key(2), {{"F001F400", "63"}}); };
+  CHECK_FALSE(*fold.FoldRow(Key(2)));
+  CHECK(rig.Cells(Key(2)) == "0010=01 0020=03 F000FA00=02 F001F400=63 ");
+  // The only cell that would be deleted had no value.
+  rig.Put(Key(3), {{"0010", ""}, {"0020", "01"}});
+  rig.store.between = [&] { rig.Put(Key(3), {{"0010", "63"}}); };
+  CHECK_FALSE(*fold.FoldRow(Key(3)));
+  CHECK(rig.Cells(Key(3)) == "0010=63 0020=01 ");
 }
 
 // The compacted cell holds 1 s = 1.0 and 2 s = 2.0, the point is 2 s = 99. Both orders are tested,
@@ -188,7 +164,6 @@ TEST_CASE("over the engine, compaction keeps the later of a cell and a point wit
       CAPTURE(way);
       EmbeddedSubject subject(KeyLayout(), EmbeddedOptions::DefaultTables(), kOldMs);
       RowFoldOptions options;
-      options.native_points = true;
       options.reconcile.fix_duplicates = true;
       RowFold fold(&subject.cells(), options, subject.clock());
       auto disturb = [&](int how) {

@@ -58,6 +58,12 @@ class EmbeddedSubject : public StoreSubject, public PointsSubject {
     }
   }
 
+  /// Reopens the store with another value of tsd.storage.enable_compaction, which is true at first.
+  void EnableCompaction(bool enable) {
+    options_.enable_compaction = enable;
+    Reopen();
+  }
+
   void Reopen() {
     store_.reset();
     auto opened = Embedded::Open(options_, PosixFileSystem(), clock_);

@@ -32,14 +32,15 @@ std::string Text(const std::vector<Cell>& cells) {
 constexpr uint32_t kBase = 1356998400;
 constexpr int64_t kOld = kBase + 3601;
 
-TEST_CASE("rows written as points are shown as one cell once they are old") {
-  Part row = Row(RowForm::kAuto, {{"0000", "2A"}, {"0010", "18"}});
-  CHECK(Text(Render(row, kBase, {kOld, true})) == "00000010=2A1800@1356998401000");
-  const char* apart = "0000=2A@1356998400000 0010=18@1356998401000";
-  CHECK(Text(Render(row, kBase, {kOld - 1, true})) == apart);
-  CHECK(Text(Render(row, kBase, {kOld, false})) == apart);
-  row.form = RowForm::kSingle;
-  CHECK(Text(Render(row, kBase, {kOld, true})) == apart);
+TEST_CASE("rows written as points or as single cells are shown as one cell once they are old") {
+  Part row;
+  for (const RowForm form : {RowForm::kAuto, RowForm::kSingle}) {
+    row = Row(form, {{"0000", "2A"}, {"0010", "18"}});
+    CHECK(Text(Render(row, kBase, {kOld, true})) == "00000010=2A1800@1356998401000");
+    const char* apart = "0000=2A@1356998400000 0010=18@1356998401000";
+    CHECK(Text(Render(row, kBase, {kOld - 1, true})) == apart);
+    CHECK(Text(Render(row, kBase, {kOld, false})) == apart);
+  }
   row.form = RowForm::kOne;
   CHECK(Text(Render(row, kBase, {0, false})) == "00000010=2A1800@1356998401000");
 }
