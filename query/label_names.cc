@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -27,6 +28,16 @@ size_t PlainPrefix(std::string_view text) {
   size_t size = 0;
   while (size < text.size() && (IsLetter(text[size]) || IsDigit(text[size]))) ++size;
   return size;
+}
+
+/// A real label that equals the default tag is stored under a marked name. Series that were written
+/// before the setting was changed have the mark of the default. A tag "__name__", which only
+/// OpenTSDB's API writes, is shown under a marked name, because the metric has the label of this
+/// name.
+std::map<std::string, std::string> SpecialKeys(const LabelNaming& naming) {
+  const std::string name(promql::kNameLabel), key = naming.default_tag_key,
+                                              earlier = LabelNaming().default_tag_key;
+  return {{MarkedName(key), key}, {MarkedName(earlier), earlier}, {name, MarkedName(name)}};
 }
 
 }  // namespace
@@ -79,12 +90,8 @@ LabelNames::LabelNames(const LabelNaming& naming, const KeyLayout& layout, NameM
       layout_(layout),
       names_(*names),
       all_(all),
-      rules_(naming.extra_name_characters) {}
-
-// Series that were written before the setting was changed have the mark of the default tag key.
-bool LabelNames::MayBeMarked(std::string_view key) const {
-  return key == naming_.default_tag_key || key == LabelNaming().default_tag_key;
-}
+      rules_(naming.extra_name_characters),
+      special_keys_(SpecialKeys(naming)) {}
 
 Result<std::vector<Bytes>> LabelNames::IdsOf(UidKind kind, std::string_view text) {
   std::set<std::string> names;
@@ -93,7 +100,10 @@ Result<std::vector<Bytes>> LabelNames::IdsOf(UidKind kind, std::string_view text
     if (AppendEscapedName(text, rules, &name)) names.insert(std::move(name));
   }
   if (UnescapedName(text) == text && FitsLatin1(text)) names.emplace(text);
-  if (kind == UidKind::kTagk && MayBeMarked(text)) names.insert(MarkedName(text));
+  if (kind == UidKind::kTagk) {
+    for (const auto& [stored, label] : special_keys_)
+      if (label == text) names.insert(stored);
+  }
   std::vector<Bytes> ids;
   for (const std::string& name : names) {
     if (name.empty()) continue;
@@ -159,7 +169,15 @@ Status LabelNames::AddShownAs(const std::set<std::string, std::less<>>& texts,
 
 Result<std::string> LabelNames::SentText(UidKind kind, ByteView id) {
   ASSIGN_OR_RETURN(const Bytes* name, names_.NameOf(kind, id));
-  return UnescapedName(*name);
+  return TextOfName(kind, *name);
+}
+
+std::string LabelNames::TextOfName(UidKind kind, const std::string& stored) const {
+  if (kind == UidKind::kTagk) {
+    if (const auto found = special_keys_.find(stored); found != special_keys_.end())
+      return found->second;
+  }
+  return UnescapedName(stored);
 }
 
 Result<std::string> LabelNames::TextOf(UidKind kind, ByteView id) {

@@ -3,7 +3,7 @@
 // other ingestion protocols did (docs/ingestion.md). It removes the escapes from names, and hides
 // the default tag that such writers add to series without labels.
 
-#include <functional>
+#include <map>
 #include <set>
 #include <span>
 #include <string>
@@ -64,7 +64,9 @@ class LabelNames {
   /// Returns the text of an id as it is shown. It differs from SentText for metrics only
   /// (LabelNaming::underscored_metrics). NotFound: the id has no name.
   Result<std::string> TextOf(UidKind kind, ByteView id);
-  /// The text of a name of this kind as it is shown.
+  /// Returns the text of a stored name without escapes, as it was sent.
+  [[nodiscard]] std::string TextOfName(UidKind kind, const std::string& stored) const;
+  /// Returns how a text that was sent is shown.
   [[nodiscard]] std::string Shown(UidKind kind, std::string sent) const;
   /// Returns all labels of a series, including the metric name. NotFound: an id has no name.
   Result<promql::Labels> LabelsOf(ByteView tsuid);
@@ -75,8 +77,6 @@ class LabelNames {
   [[nodiscard]] const KeyLayout& layout() const { return layout_; }
 
  private:
-  /// Returns whether writers may have stored a label of this name under its MarkedName.
-  [[nodiscard]] bool MayBeMarked(std::string_view key) const;
   Result<bool> Is(UidKind kind, ByteView id, std::string_view name);
   /// Adds the ids of the metrics that are shown as one of the texts.
   Status AddShownAs(const std::set<std::string, std::less<>>& texts, RequestContext* watch,
@@ -87,6 +87,8 @@ class LabelNames {
   NameMemo& names_;
   uid::Names* const all_;
   const NameRules rules_;
+  /// Tag keys that stand for another label than their text: as stored → label.
+  const std::map<std::string, std::string> special_keys_;
 };
 
 }  // namespace hg::query

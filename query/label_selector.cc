@@ -45,7 +45,8 @@ Status LabelSelector::Add(const Matcher& matcher) {
     nothing_ |= !admits_absent;
     return {};
   }
-  const bool of_default_tag = matcher.label == UnescapedName(names_->naming().default_tag_key);
+  const bool of_default_tag =
+      matcher.label == names_->TextOfName(UidKind::kTagk, names_->naming().default_tag_key);
   if (tagks.size() == 1 && !of_default_tag) {
     TagClause clause{tagks[0], TagClause::Kind::kAny, {}};
     const bool empty = matcher.value.empty();

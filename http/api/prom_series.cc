@@ -82,7 +82,7 @@ class TextSet {
 /// Adds all names of a kind, as they are shown.
 Status AllNames(UidKind kind, uid::Names& names, const query::LabelNames& shown, TextSet* out) {
   return query::ForEachName(names, kind, "", [&](const std::string& name) -> Result<bool> {
-    RETURN_IF_ERROR(out->Add(shown.Shown(kind, UnescapedName(name))));
+    RETURN_IF_ERROR(out->Add(shown.Shown(kind, shown.TextOfName(kind, name))));
     return true;
   });
 }

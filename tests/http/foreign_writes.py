@@ -384,6 +384,17 @@ def with_both_settings_selectors_of_tsbs_and_vmui_find_the_same_metrics(server, 
             other.stop()
 
 
+@fact
+def names_that_the_api_of_opentsdb_wrote_keep_apart_what_it_kept_apart(server, _):
+    writer = Writer(server)
+    equal(writer.put("apart", {"_x0041_": "put", "A": "real"}, T, "1")[0], 200)
+    equal([one["metric"] for one in server.prom("apart", T)], [{"__name__": "apart", "_x0041_": "put", "A": "real"}])
+    equal(len(server.prom('apart{A="real",_x0041_="put"}', T)), 1)
+    equal(writer.put("named", {"__name__": "other", "host": "a"}, T, "1")[0], 200)
+    equal([one["metric"] for one in server.prom("named", T)], [{"__name__": "named", "_x005F__name__": "other", "host": "a"}])
+    equal(len(server.prom('{_x005F__name__="other"}', T)), 1)
+
+
 # Values that are not numbers.
 
 NAN, STALE, INFINITE, MINUS_INFINITE = remote_write.NAN_BITS, remote_write.STALE_BITS, 0x7FF0000000000000, 0xFFF0000000000000

@@ -133,6 +133,26 @@ TEST_CASE_FIXTURE(Labelled, "escaped names are shown and found by their texts") 
   CHECK(Find({{"__name__", kEqual, "a_x003A_b"}}).empty());
 }
 
+TEST_CASE_FIXTURE(Labelled, "a name that only OpenTSDB's API can have written is shown as stored") {
+  Put("m", {{"_x0041_", "_x0062_"}, {"A", "b"}});
+  const Condition of_m = {"__name__", kEqual, "m"};
+  const Texts found = {R"({A="b", __name__="m", _x0041_="_x0062_"})"};
+  CHECK(Find({of_m}) == found);
+  CHECK(Find({of_m, {"_x0041_", kEqual, "_x0062_"}}) == found);
+  CHECK(Find({of_m, {"_x0041_", kMatches, "_x0062_|c"}}) == found);
+  CHECK(Find({of_m, {"A", kEqual, "b"}}) == found);
+  CHECK(Find({of_m, {"_x0041_", kEqual, "b"}}).empty());
+  CHECK(Find({of_m, {"A", kEqual, "_x0062_"}}).empty());
+}
+
+TEST_CASE_FIXTURE(Labelled, "a tag __name__ does not replace the metric") {
+  Put("m", {{"__name__", "up"}, {"host", "a"}});
+  const Texts found = {R"({__name__="m", _x005F__name__="up", host="a"})"};
+  CHECK(Find({{"__name__", kEqual, "m"}}) == found);
+  CHECK(Find({{"_x005F__name__", kEqual, "up"}}) == found);
+  CHECK(Find({{"__name__", kEqual, "up"}}).empty());
+}
+
 TEST_CASE_FIXTURE(Labelled, "names stored under other settings are found in either form") {
   Put("a:b", {{"host", "x"}, {"k:1", "v:1"}});
   Put("a_x003A_b", {{"host", "y"}, {"k_x003A_1", "v_x003A_1"}});

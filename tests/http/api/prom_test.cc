@@ -347,6 +347,21 @@ TEST_CASE("with the setting, metrics are shown and found with underscores") {
   CHECK(f.Get("/api/v1/metadata").find("\"os_cpu\":") != std::string::npos);
 }
 
+TEST_CASE("a result with two series of equal labels is refused") {
+  PromFixture f;
+  // One of them was stored while tsd.core.tag.allow_specialchars had the colon.
+  f.AddSeries("m", {{"a:b", "x"}});
+  f.AddSeries("m", {{"a_x003A_b", "x"}});
+  const std::string refused = Failure(422, "execution",
+                                      "vector cannot contain metrics with the same labelset: "
+                                      R"({__name__=\"m\", a:b=\"x\"})");
+  CHECK(f.Get("/api/v1/query?query=m&time=1700000000") == refused);
+  CHECK(f.Get("/api/v1/query?query=m%5B1m%5D&time=1700000000") == refused);
+  CHECK(f.Get("/api/v1/query_range?query=m&start=1700000000&end=1700000060&step=60") == refused);
+  CHECK(f.Get("/api/v1/query?query=count(m)&time=1700000000") ==
+        Success(R"({"resultType":"vector","result":[{"metric":{},"value":[1700000000,"2"]}]})"));
+}
+
 TEST_CASE("clients can identify the server") {
   PromFixture f;
   const std::string build = f.Get("/api/v1/status/buildinfo");
