@@ -11,6 +11,7 @@
 #include "http/api/graph.h"
 #include "http/api/health.h"
 #include "http/api/influx.h"
+#include "http/api/metric_descriptions.h"
 #include "http/api/metrics.h"
 #include "http/api/otlp.h"
 #include "http/api/pages.h"
@@ -93,10 +94,11 @@ std::span<const Endpoint> Endpoints() {
       {"/metrics", Place::kWatch, kAny, kAllModes, ForReaders, HandleMetrics},
       {"/readyz", Place::kWatch, kAny, kAllModes, ForAnyone, HandleReadyz},
 
+      {"/api/metadata/put", Place::kPath, kPost, kWrites, ForWriters, HandleScollectorMetadata},
       {"/api/v1/alertmanagers", Place::kPath, kGet, kReads, ForReaders, HandlePromNothing},
       {"/api/v1/alerts", Place::kPath, kGet, kReads, ForReaders, HandlePromNothing},
       {"/api/v1/format_query", Place::kPath, kGetPost, kReads, ForReaders, HandlePromFormat},
-      {"/api/v1/metadata", Place::kPath, kGet, kReads, ForReaders, HandlePromNothing},
+      {"/api/v1/metadata", Place::kPath, kGet, kReads, ForReaders, HandlePromMetadata},
       {"/api/v1/otlp/v1/metrics", Place::kPath, kPost, kWrites, ForWriters, HandleOtlpMetrics},
       {"/api/v1/parse_query", Place::kPath, kGetPost, kReads, ForReaders, HandlePromParse},
       {"/api/v1/query_exemplars", Place::kPath, kGetPost, kReads, ForReaders, HandlePromExemplars},

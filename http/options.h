@@ -90,6 +90,13 @@ struct Options {
   /// Codec id of simple histograms (tsd.core.histograms.config); none = no histograms.
   std::optional<uint8_t> histogram_codec_id;
   std::string extra_name_characters;  // tsd.core.tag.allow_specialchars, UTF-8
+  /// tsd.ingest.influx.separator: between measurement and field in the metric of an InfluxDB field.
+  std::string influx_separator = ".";
+  /// tsd.prometheus.underscore_names: PromQL and remote read show metrics under names that PromQL
+  /// can write without quotes (query::UnderscoredName).
+  bool underscore_names = false;
+  /// Memory of the descriptions of all metrics (http/client_notes.h), in bytes.
+  uint64_t description_bytes_max = uint64_t{16} << 20;
   // tsd.ingest.default_tag: the tag of points without tags from protocols other than OpenTSDB's.
   std::string default_tag_key = "source", default_tag_value = "unknown";
 };

@@ -33,6 +33,7 @@ namespace hg::http {
 
 class Access;
 class ClientLimits;
+class ClientNotes;
 
 struct Services {
   const Options& options;
@@ -47,6 +48,7 @@ struct Services {
   query::Engine& queries;
   PointSink& sink;  // takes points of put, telnet and import (storage/model/point_sink.h)
   Counters& counters;
+  ClientNotes& notes;
   /// Calls its argument for each statistic of other modules: with the name without "tsd.", the tags
   /// as "k=v k=v", and the value.
   std::function<void(

@@ -1,6 +1,7 @@
 #include "query/label_selector.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -44,7 +45,8 @@ Status LabelSelector::Add(const Matcher& matcher) {
     nothing_ |= !admits_absent;
     return {};
   }
-  const bool of_default_tag = matcher.label == UnescapedName(names_->naming().default_tag_key);
+  const bool of_default_tag =
+      matcher.label == names_->TextOfName(UidKind::kTagk, names_->naming().default_tag_key);
   if (tagks.size() == 1 && !of_default_tag) {
     TagClause clause{tagks[0], TagClause::Kind::kAny, {}};
     const bool empty = matcher.value.empty();
@@ -105,7 +107,7 @@ Status LabelSelector::FindMetrics(const promql::Matchers& matchers, Points& poin
     ASSIGN_OR_RETURN(const std::vector<Bytes> ids,
                      names_->IdsOfAll(UidKind::kMetric, condition->Choices(), watch_));
     for (const Bytes& id : ids) RETURN_IF_ERROR(AddMetric(id, conditions));
-    return {};
+    return HideRenamed();
   }
   std::set<Bytes> ids;
   Status failed;
@@ -123,16 +125,38 @@ Status LabelSelector::FindMetrics(const promql::Matchers& matchers, Points& poin
   }));
   RETURN_IF_ERROR(failed);
   for (const Bytes& id : ids) RETURN_IF_ERROR(AddMetric(id, conditions));
+  return HideRenamed();
+}
+
+Status LabelSelector::HideRenamed() {
+  if (!names_->naming().underscored_metrics) return {};
+  std::set<std::string_view> exact;
+  for (const auto& [id, shown] : metrics_) {
+    ASSIGN_OR_RETURN(const std::string sent, names_->SentText(UidKind::kMetric, id));
+    if (sent == shown) exact.insert(shown);
+  }
+  for (auto at = metrics_.begin(); at != metrics_.end();) {
+    ASSIGN_OR_RETURN(const std::string sent, names_->SentText(UidKind::kMetric, at->first));
+    const bool hidden = sent != at->second && exact.contains(at->second);
+    at = hidden ? metrics_.erase(at) : std::next(at);
+  }
   return {};
 }
 
 Status LabelSelector::AddMetric(ByteView id, const std::vector<const Matcher*>& conditions) {
-  ASSIGN_OR_RETURN(const std::string text, names_->TextOf(UidKind::kMetric, id));
+  ASSIGN_OR_RETURN(const std::string sent, names_->SentText(UidKind::kMetric, id));
+  const std::string shown = names_->Shown(UidKind::kMetric, sent);
   for (const Matcher* condition : conditions) {
-    ASSIGN_OR_RETURN(const bool admitted, condition->Admits(text, *watch_));
+    ASSIGN_OR_RETURN(bool admitted, condition->Admits(sent, *watch_));
+    // Both names of the metric may be given. A negative matcher excludes both.
+    const bool negative =
+        condition->kind == MatchKind::kNotEqual || condition->kind == MatchKind::kMatchesNot;
+    if (shown != sent && admitted == negative) {
+      ASSIGN_OR_RETURN(admitted, condition->Admits(shown, *watch_));
+    }
     if (!admitted) return {};
   }
-  metrics_.emplace(id, text);
+  metrics_.emplace(id, shown);
   return {};
 }
 

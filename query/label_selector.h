@@ -55,6 +55,8 @@ class LabelSelector {
   Result<bool> Decide(const Check& check, ByteView value);
   Status Add(const promql::Matcher& matcher);
   Status FindMetrics(const promql::Matchers& matchers, Points& points);
+  /// Removes each metric that is shown under a name that another metric of metrics_ really has.
+  Status HideRenamed();
   Status AddMetric(ByteView id, const std::vector<const promql::Matcher*>& conditions);
 
   LabelNames* names_;

@@ -15,6 +15,7 @@
 #include "http/access/client_limits.h"
 #include "http/api/health.h"
 #include "http/build_info.h"
+#include "http/client_notes.h"
 #include "http/graphite_server.h"
 #include "http/server.h"
 #include "http/waiting_ports.h"
@@ -148,6 +149,7 @@ class Daemon {
                      session.config().String("tsd.storage.hbase.tree_table")),
         highest_ids_(session.backend().remote() ? std::make_unique<uid::HighestIds>(session.names())
                                                 : nullptr),
+        notes_(options_.http),
         access_log_(clock),
         client_limits_(options_.limits.client, clock),
         services_{
@@ -162,6 +164,7 @@ class Daemon {
             queries_,
             tracker_.enabled() ? static_cast<PointSink&>(tracking_ingest_) : ingest_,
             counters_,
+            notes_,
             [this](const StatVisitor& visit) { CollectStats(visit); },
             options_.http.histogram_codec_id ? &histogram_ingest_ : nullptr,
             options_.rollups ? static_cast<RollupSink*>(&rollup_ingest_) : &no_rollups_,
@@ -458,6 +461,7 @@ class Daemon {
   http::Counters counters_;
   std::unique_ptr<uid::HighestIds> highest_ids_;  // null: read on request
   std::atomic<bool> stopping_{false};
+  http::ClientNotes notes_;
   http::Access access_;
   AccessLog access_log_;
   http::ClientLimits client_limits_;

@@ -110,6 +110,14 @@ Status ReadDefaultTag(const Config& config, http::Options* options) {
   return {};
 }
 
+Status ReadInfluxSeparator(const Config& config, http::Options* options) {
+  constexpr std::string_view kKey = "tsd.ingest.influx.separator";
+  options->influx_separator = config.String(kKey);
+  if (options->influx_separator == "." || options->influx_separator == "_") return {};
+  return Status::InvalidArgument("setting " + std::string(kKey) + " = \"" +
+                                 options->influx_separator + "\" (expected . or _)");
+}
+
 Status ReadTls(const Config& config, http::TlsOptions* tls) {
   tls->certificate_file = config.String("tsd.network.tls.certificate");
   tls->key_file = config.String("tsd.network.tls.key");
@@ -185,6 +193,7 @@ Result<http::Options> ReadHttpOptions(const Config& config) {
   // body and two copies of it.
   options.request_memory_bytes_max =
       std::max(memory_bytes / 8, 6 * std::min(options.body_bytes_max, memory_bytes));
+  options.description_bytes_max = std::min(options.description_bytes_max, memory_bytes / 64);
   options.telnet_return_errors = config.Bool("tsd.rpc.telnet.return_errors");
   options.mode = ReadMode(config);
   // OpenTSDB compares the values of these three settings literally, so no other text than "true"
@@ -205,6 +214,8 @@ Result<http::Options> ReadHttpOptions(const Config& config) {
   ASSIGN_OR_RETURN(options.histogram_codec_id, ReadHistogramCodec(config));
   options.extra_name_characters = ReadExtraNameCharacters(config);
   RETURN_IF_ERROR(ReadDefaultTag(config, &options));
+  RETURN_IF_ERROR(ReadInfluxSeparator(config, &options));
+  options.underscore_names = config.Bool("tsd.prometheus.underscore_names");
   RETURN_IF_ERROR(ReadGraphitePorts(config, &options));
   return options;
 }

@@ -422,10 +422,17 @@ constexpr KnownSetting kSettings[] = {
      "Tag, as `KEY=VALUE`, that the daemon adds to points without tags, because every series needs "
      "a tag. This applies to all protocols except those of OpenTSDB (see "
      "[ingestion](ingestion.md))."},
+    {"tsd.ingest.influx.separator", ".",
+     "Character between measurement and field in the metric of a field of InfluxDB's line "
+     "protocol: `.` or `_`. The line `cpu user=1` writes the metric `cpu.user` or `cpu_user`. A "
+     "change applies to points that are written later; stored metrics keep their names."},
     {"tsd.ingest.max_tags", "40",
      "Maximum number of tags (labels, attributes) of a series that is written over Prometheus "
      "remote write, OTLP, InfluxDB's line protocol, Graphite or `tsdb import --csv`. A point with "
      "more tags is refused."},
+    {"tsd.prometheus.underscore_names", "false",
+     "If `true`, PromQL and remote read show and find the metric `room.temp` as `room_temp`, so "
+     "that queries need no quotes (see [PromQL](promql.md#metrics-with-other-characters))."},
     {"tsd.graphite.port", "",
      "Port for Graphite's plaintext protocol, usually 2003, at the address `tsd.network.bind`. If "
      "it is empty, the protocol is off. With 0 the daemon uses any free port and logs its number."},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "http/client_notes.h"
 #include "http/errors.h"
 #include "http/replies.h"
 #include "http/services.h"
@@ -20,6 +21,38 @@ constexpr std::string_view kVersion = "1.8.0";
 constexpr std::string_view kJson = "application/json";
 constexpr size_t kShownBytesMax = 200;
 
+constexpr std::string_view kBlanks = " \t\r\n";
+
+/// Returns the name at the front of a text, plain or in quotes, or "" if there is none.
+std::string NameIn(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
+  std::string name;
+  if (text.starts_with('"')) {
+    for (size_t i = 1; i < text.size() && text[i] != '"'; ++i) {
+      if (text[i] == '\\' && i + 1 < text.size()) ++i;
+      name += text[i];
+    }
+  } else {
+    name = text.substr(0, text.find_first_of(" \t\r\n;"));
+  }
+  ReplaceInvalidUtf8(&name);
+  return name;
+}
+
+/// Returns the result of SHOW DATABASES, with a row for each name.
+std::string DatabaseList(const std::vector<std::string>& names) {
+  std::string body =
+      R"({"results":[{"statement_id":0,"series":[{"name":"databases","columns":["name"])";
+  JsonWriter json(&body);
+  if (!names.empty()) body += R"(,"values":[)";
+  for (const std::string& name : names) {
+    json.BeginArray();
+    json.String(name);
+    json.EndArray();
+  }
+  return body + (names.empty() ? "" : "]") + "}]}]}";
+}
+
 /// Returns the statement from the query string, or from a form in the body. Returns "" if there is
 /// none.
 std::string Statement(const Request& request) {
@@ -36,16 +69,17 @@ std::string Statement(const Request& request) {
 }  // namespace
 
 void HandleInfluxQuery(const Request& request, Services& services, ResponseWriter& out) {
-  (void)services;
-  const std::string statement = Statement(request);
-  std::string words = UpperCase(statement);
-  words.erase(0, std::min(words.find_first_not_of(" \t\r\n"), words.size()));
-  if (words.starts_with("CREATE DATABASE ") || words.starts_with("CREATE RETENTION POLICY "))
+  std::string statement = Statement(request);
+  statement.erase(0, std::min(statement.find_first_not_of(kBlanks), statement.size()));
+  const std::string words = UpperCase(statement);
+  constexpr std::string_view kCreate = "CREATE DATABASE ";
+  const bool creates = words.starts_with(kCreate);
+  if (creates)
+    services.notes.AddDatabase(NameIn(std::string_view(statement).substr(kCreate.size())));
+  if (creates || words.starts_with("CREATE RETENTION POLICY "))
     return SendBody(out, 200, kJson, R"({"results":[{"statement_id":0}]})");
   if (words.starts_with("SHOW DATABASES"))
-    return SendBody(
-        out, 200, kJson,
-        R"({"results":[{"statement_id":0,"series":[{"name":"databases","columns":["name"]}]}]})");
+    return SendBody(out, 200, kJson, DatabaseList(services.notes.Databases()));
   if (words.empty()) return SendError(out, request, 400, "missing required parameter \"q\"");
   SendError(out, request, 400,
             "\"" + Shortened(statement, kShownBytesMax) +

@@ -14,8 +14,8 @@ struct Services;
 /// are stored. POST only. Blocks.
 void HandleInfluxWrite(const Request& request, Services& services, ResponseWriter& out);
 
-/// /query: confirms CREATE DATABASE and CREATE RETENTION POLICY without doing anything, and answers
-/// SHOW DATABASES. Other statements get 400.
+/// /query: CREATE DATABASE notes the name, and SHOW DATABASES lists the noted names. CREATE
+/// RETENTION POLICY is confirmed without doing anything. Other statements get 400.
 void HandleInfluxQuery(const Request& request, Services& services, ResponseWriter& out);
 
 void HandleInfluxPing(const Request& request, Services& services, ResponseWriter& out);

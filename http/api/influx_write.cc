@@ -157,7 +157,9 @@ class InfluxWrite {
     RETURN_IF_ERROR(points_.SetTags(parts.tags));
     for (const InfluxField& field : parts.fields) {
       const std::string metric =
-          field.name == kBareField ? parts.measurement : parts.measurement + "." + field.name;
+          field.name == kBareField
+              ? parts.measurement
+              : parts.measurement + services_.options.influx_separator + field.name;
       RETURN_IF_ERROR(
           points_.Add(metric, time, field.value, {Dialect::kInflux, field.raw_name, parts.series}));
       numbers_.push_back(line_number_);

@@ -135,7 +135,7 @@ class FederateText {
       } else if (quotes_) {
         return promql::Quoted(name);
       } else if ((static_cast<unsigned char>(c) & kContinuesMask) != kContinues) {
-        text.push_back('_');  // one '_' even for a character of several bytes
+        text.push_back('_');  // a character of several bytes becomes one underscore
       }
     }
     return text;

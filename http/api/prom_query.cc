@@ -82,7 +82,8 @@ struct Work {
       value = {};
       ASSIGN_OR_RETURN(value, evaluator.Evaluate(expr, steps));
     } while (series.KeptMeanwhile());
-    return {};
+    // Stored series may have equal labels (docs/promql.md).
+    return promql::RefuseEqualSeries(value, &evaluator.memory());
   }
 
   /// Removes the series beyond the limit. The series of a range query are in the order of their

@@ -203,7 +203,8 @@ std::optional<PromSelectors> ReadPromSelectors(const Request& request, const Par
 query::LabelNaming LabelNamingOf(const Options& options) {
   return {.extra_name_characters = options.extra_name_characters,
           .default_tag_key = options.default_tag_key,
-          .default_tag_value = options.default_tag_value};
+          .default_tag_value = options.default_tag_value,
+          .underscored_metrics = options.underscore_names};
 }
 
 void AnswerPromText(const Request& request, Services& services, const PromQuestion& question,

@@ -78,26 +78,12 @@ class TextSet {
   std::set<std::string> texts_;
 };
 
-/// Adds the names with a prefix, unescaped.
-Status AddNames(UidKind kind, const std::string& prefix, uid::Names& names, TextSet* out) {
-  return names.ForEach(kind, prefix, [&](const std::string& name) -> Result<bool> {
-    RETURN_IF_ERROR(out->Add(UnescapedName(name)));
+/// Adds all names of a kind, as they are shown.
+Status AllNames(UidKind kind, uid::Names& names, const query::LabelNames& shown, TextSet* out) {
+  return query::ForEachName(names, kind, "", [&](const std::string& name) -> Result<bool> {
+    RETURN_IF_ERROR(out->Add(shown.Shown(kind, shown.TextOfName(kind, name))));
     return true;
   });
-}
-
-/// Adds all names of a kind, unescaped.
-Status AllNames(UidKind kind, uid::Names& names, TextSet* out) {
-  RETURN_IF_ERROR(AddNames(kind, "", names, out));
-  // The empty prefix yields only names that begin with an ASCII character. Others begin with
-  // letters of ISO-8859-1.
-  constexpr char32_t kFirst = 0xAA, kLast = 0xFF;
-  for (char32_t c = kFirst; c <= kLast; ++c) {
-    std::string prefix;
-    AppendCodePoint(&prefix, c);
-    RETURN_IF_ERROR(AddNames(kind, prefix, names, out));
-  }
-  return {};
 }
 
 /// A set of ids. Memory is charged as ids are added.
@@ -265,7 +251,7 @@ void HandlePromLabels(const Request& request, Services& services, ResponseWriter
       request, services, *asked, "labels of ",
       [&](promql::StoredSeries* series, RequestContext* watch, TextSet* labels) -> Status {
         if (!asked->selectors.empty()) return FindLabels(*asked, series, watch, labels);
-        RETURN_IF_ERROR(AllNames(UidKind::kTagk, services.names, labels));
+        RETURN_IF_ERROR(AllNames(UidKind::kTagk, services.names, series->names(), labels));
         RETURN_IF_ERROR(RemoveDefaultKey(series, labels));
         return labels->texts().empty() ? Status() : labels->Add(std::string(promql::kNameLabel));
       },
@@ -287,7 +273,8 @@ void HandlePromLabel(const Request& request, Services& services, ResponseWriter&
       request, services, *asked, "values of " + label + " of ",
       [&](promql::StoredSeries* series, RequestContext* watch, TextSet* values) -> Status {
         if (label != promql::kNameLabel) return FindValues(*asked, label, series, watch, values);
-        if (asked->selectors.empty()) return AllNames(UidKind::kMetric, services.names, values);
+        if (asked->selectors.empty())
+          return AllNames(UidKind::kMetric, services.names, series->names(), values);
         return FindMetrics(*asked, series, watch, values);
       },
       out);

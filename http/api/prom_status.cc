@@ -29,7 +29,6 @@ struct Nothing {
 constexpr Nothing kNothing[] = {
     {"alertmanagers", R"({"activeAlertmanagers":[],"droppedAlertmanagers":[]})"},
     {"alerts", R"({"alerts":[]})"},
-    {"metadata", "{}"},
     {"rules", R"({"groups":[]})"},
     {"scrape_pools", R"({"scrapePools":[]})"},
     {"targets", R"({"activeTargets":[],"droppedTargets":[],"droppedTargetCounts":{}})"},

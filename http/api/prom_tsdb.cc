@@ -77,13 +77,11 @@ struct Found {
   Rows by_metric, values_of_label, by_pair;
 };
 
-/// Adds a row for the label "__name__", which every series has, to a list in descending order.
-void AddRow(std::string name, uint64_t count, size_t limit, Rows* rows) {
-  if (count == 0) return;
-  const auto at = std::find_if(rows->begin(), rows->end(),
-                               [count](const auto& row) { return row.second < count; });
-  rows->emplace(at, std::move(name), count);
-  if (rows->size() > limit) rows->pop_back();
+/// Puts a list in descending order and keeps its first `limit` rows.
+void Sort(size_t limit, Rows* rows) {
+  std::stable_sort(rows->begin(), rows->end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  if (rows->size() > limit) rows->resize(limit);
 }
 
 Result<Found> Find(size_t limit, const Points& points, query::LabelNames* names,
@@ -128,10 +126,13 @@ Result<Found> Find(size_t limit, const Points& points, query::LabelNames* names,
     ASSIGN_OR_RETURN(const std::string value, text_of(UidKind::kTagv, ids.substr(tagk_width)));
     found.by_pair.emplace_back(std::move(name.append("=").append(value)), count);
   }
+  // The metric is the label "__name__" of every series.
   const std::string name_label(promql::kNameLabel);
-  AddRow(name_label, metrics.size(), limit, &found.values_of_label);
+  if (metrics.size() > 0) found.values_of_label.emplace_back(name_label, metrics.size());
   for (const auto& [name, count] : found.by_metric)
-    AddRow(name_label + "=" + name, count, limit, &found.by_pair);
+    found.by_pair.emplace_back(name_label + "=" + name, count);
+  Sort(limit, &found.values_of_label);
+  Sort(limit, &found.by_pair);
   found.pairs = pairs.size() + metrics.size();
   return found;
 }

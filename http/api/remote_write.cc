@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "http/api/snappy_body.h"
+#include "http/client_notes.h"
 #include "http/errors.h"
 #include "http/labelled_points.h"
 #include "http/replies.h"
@@ -59,10 +60,16 @@ void HandleRemoteWrite(const Request& request, Services& services, ResponseWrite
   LabelledPoints points(services, *request.running, request.writer.get());
   std::vector<Label> labels;
   const auto add = [&](const WrittenSeries& series) { AddSeries(series, &labels, &points); };
+  // A request that was ended describes nothing more.
+  const auto describe = [&](const MetricDescription& description) {
+    if (request.running->Step(ClientNotes::kStepsToDescribe).ok())
+      services.notes.Describe(description);
+  };
   const bool counted = body->message == kWriteRequest2;
   // The labels may take as much as in a body of 1.0, where each series repeats them.
-  const Status read = counted ? ReadWriteRequest2(body->bytes, bytes_max, add, request.memory)
-                              : ReadWriteRequest(body->bytes, add, request.memory);
+  const Status read = counted
+                          ? ReadWriteRequest2(body->bytes, bytes_max, add, describe, request.memory)
+                          : ReadWriteRequest(body->bytes, add, describe, request.memory);
   const Status stored = read.ok() ? points.Finish() : read;
   if (counted) AddWritten(points.stored(), out);
   if (!read.ok()) return SendStatus(out, request, read);

@@ -4,8 +4,10 @@
 #include <google/protobuf/wire_format_lite.h>
 #include <prometheus.pb.h>
 
+#include <array>
 #include <bit>
 #include <climits>
+#include <initializer_list>
 #include <string>
 
 #include "http/wire/protobuf_message.h"
@@ -31,9 +33,15 @@ constexpr uint8_t kLabels = Tag(1, kSized), kSamples = Tag(2, kSized), kHistogra
 constexpr uint8_t kName = Tag(1, kSized), kText = Tag(2, kSized);
 constexpr uint8_t kNumber = Tag(1, kFixed64), kTime = Tag(2, kVarint);
 
+constexpr uint8_t kType = Tag(1, kVarint), kFamily = Tag(2, kSized);
+constexpr uint8_t kHelp = Tag(4, kSized), kUnit = Tag(5, kSized);
 // Tags of the fields of remote write 2.0.
 constexpr uint8_t kRefs = Tag(1, kSized), kRef = Tag(1, kVarint);
-constexpr uint8_t kHistograms2 = Tag(3, kSized);
+constexpr uint8_t kHistograms2 = Tag(3, kSized), kMetadata2 = Tag(5, kSized);
+constexpr uint8_t kHelpRef = Tag(3, kVarint), kUnitRef = Tag(4, kVarint);
+
+/// The field of WriteRequest with the metadata of a metric.
+constexpr int kMetadataField = 3;
 
 /// Maximum bytes of a series that is not charged to the request.
 constexpr size_t kSmallSeries = 64 << 10;
@@ -74,6 +82,13 @@ Status TakeRoom(size_t size, uint64_t bytes_per_byte, RequestMemory::Room* room)
                                    " bytes is longer than " + std::to_string(kWriteSeriesBytesMax));
   }
   return size > kSmallSeries ? room->Grow(bytes_per_byte * size) : Status();
+}
+
+/// Returns the name of a type of Prometheus, or "" if the type is not known.
+std::string_view TypeName(uint64_t type) {
+  constexpr std::array<std::string_view, 8> kNames = {
+      "", "counter", "gauge", "histogram", "gaugehistogram", "summary", "info", "stateset"};
+  return type < kNames.size() ? kNames[type] : kNames[0];
 }
 
 // Parses a series in place. As in protobuf, the last of duplicate fields counts. Returns false if
@@ -132,6 +147,26 @@ bool ReadSeries(std::string_view bytes, WrittenSeries* series) {
   return true;
 }
 
+/// Parses the metadata of remote write 1.0.
+bool ReadMetadata(std::string_view bytes, MetricDescription* description) {
+  for (uint8_t tag = 0; !bytes.empty();) {
+    if (!TakeTag(&bytes, &tag)) return false;
+    if (tag == kType) {
+      uint64_t type = 0;
+      if (!TakeVarint(&bytes, &type)) return false;
+      description->type = TypeName(type);
+    } else if (tag == kFamily || tag == kHelp || tag == kUnit) {
+      std::string_view& text = tag == kFamily ? description->metric
+                               : tag == kHelp ? description->help
+                                              : description->unit;
+      if (!TakeSized(&bytes, &text) || !IsText(text)) return false;
+    } else if (!SkipField(tag, &bytes)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 void Clear(WrittenSeries* series) {
   series->labels.clear();
   series->samples.clear();
@@ -148,6 +183,12 @@ void Fill(const prometheus::TimeSeries& from, WrittenSeries* series) {
   series->histograms = static_cast<size_t>(from.histograms_size());
 }
 
+/// The parts of a series of remote write 2.0 that refer to symbols.
+struct SeriesRefs {
+  std::vector<uint32_t> labels;
+  uint32_t type = 0, help = 0, unit = 0;
+};
+
 bool TakeRef(std::string_view* bytes, uint32_t* ref) {
   uint64_t number = 0;
   if (!TakeVarint(bytes, &number)) return false;
@@ -155,8 +196,22 @@ bool TakeRef(std::string_view* bytes, uint32_t* ref) {
   return true;
 }
 
-/// Reads a series of remote write 2.0. `refs` receives the references of the labels.
-bool ReadSeries2(std::string_view bytes, WrittenSeries* series, std::vector<uint32_t>* refs) {
+/// Reads the type and the references of the texts that describe a metric.
+bool ReadMetadata2(std::string_view bytes, SeriesRefs* refs) {
+  for (uint8_t tag = 0; !bytes.empty();) {
+    if (!TakeTag(&bytes, &tag)) return false;
+    if (tag == kType || tag == kHelpRef || tag == kUnitRef) {
+      uint32_t& to = tag == kType ? refs->type : tag == kHelpRef ? refs->help : refs->unit;
+      if (!TakeRef(&bytes, &to)) return false;
+    } else if (!SkipField(tag, &bytes)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Reads a series of remote write 2.0. `refs` receives the references of its texts.
+bool ReadSeries2(std::string_view bytes, WrittenSeries* series, SeriesRefs* refs) {
   std::string_view part;
   for (uint8_t tag = 0; !bytes.empty();) {
     if (!TakeTag(&bytes, &tag)) return false;
@@ -164,14 +219,17 @@ bool ReadSeries2(std::string_view bytes, WrittenSeries* series, std::vector<uint
       case kRefs:
         if (!TakeSized(&bytes, &part)) return false;
         while (!part.empty())
-          if (!TakeRef(&part, &refs->emplace_back())) return false;
+          if (!TakeRef(&part, &refs->labels.emplace_back())) return false;
         break;
       case kRef:  // not packed
-        if (!TakeRef(&bytes, &refs->emplace_back())) return false;
+        if (!TakeRef(&bytes, &refs->labels.emplace_back())) return false;
         break;
       case kSamples:
         if (!TakeSized(&bytes, &part) || !ReadSample(part, &series->samples.emplace_back()))
           return false;
+        break;
+      case kMetadata2:
+        if (!TakeSized(&bytes, &part) || !ReadMetadata2(part, refs)) return false;
         break;
       case kHistograms2:
         ++series->histograms;
@@ -183,8 +241,16 @@ bool ReadSeries2(std::string_view bytes, WrittenSeries* series, std::vector<uint
   return true;
 }
 
-void Fill(const prometheus::TimeSeries2& from, WrittenSeries* series, std::vector<uint32_t>* refs) {
-  refs->assign(from.labels_refs().begin(), from.labels_refs().end());
+void Clear(SeriesRefs* refs) {
+  refs->labels.clear();
+  refs->type = refs->help = refs->unit = 0;
+}
+
+void Fill(const prometheus::TimeSeries2& from, WrittenSeries* series, SeriesRefs* refs) {
+  refs->labels.assign(from.labels_refs().begin(), from.labels_refs().end());
+  refs->type = static_cast<uint32_t>(from.metadata().type());
+  refs->help = from.metadata().help_ref();
+  refs->unit = from.metadata().unit_ref();
   for (const prometheus::Sample& sample : from.samples())
     series->samples.push_back({sample.value(), sample.timestamp()});
   series->histograms = static_cast<size_t>(from.histograms_size());
@@ -194,11 +260,10 @@ using Symbols = std::vector<std::string_view>;
 
 /// Finds the labels of a series. Returns the bytes of their texts. Sets series->fault instead if a
 /// reference is wrong or the labels are too long.
-uint64_t ResolveLabels(const std::vector<uint32_t>& refs, const Symbols& symbols,
-                       WrittenSeries* series) {
-  const size_t count = refs.size();
+uint64_t ResolveLabels(const SeriesRefs& refs, const Symbols& symbols, WrittenSeries* series) {
+  const size_t count = refs.labels.size();
   uint64_t bytes = 0;
-  for (const uint32_t ref : refs) {
+  for (const uint32_t ref : refs.labels) {
     if (ref >= symbols.size()) {
       series->fault = "refers to the symbol " + std::to_string(ref) + " of a table of " +
                       std::to_string(symbols.size());
@@ -214,8 +279,33 @@ uint64_t ResolveLabels(const std::vector<uint32_t>& refs, const Symbols& symbols
   }
   if (!series->fault.empty()) return 0;
   for (size_t i = 0; i < count; i += 2)
-    series->labels.push_back({symbols[refs[i]], symbols[refs[i + 1]]});
+    series->labels.push_back({symbols[refs.labels[i]], symbols[refs.labels[i + 1]]});
   return bytes;
+}
+
+/// The name of the family that a series belongs to.
+std::string_view FamilyOf(std::string_view metric, std::string_view type) {
+  const bool histogram = type == "histogram" || type == "gaugehistogram";
+  if (!histogram && type != "summary") return metric;
+  for (const std::string_view suffix : {"_bucket", "_sum", "_count", "_gsum", "_gcount"})
+    if (metric.size() > suffix.size() && metric.ends_with(suffix))
+      return metric.substr(0, metric.size() - suffix.size());
+  return metric;
+}
+
+/// Finds the metadata of a series. A reference that is wrong counts as an empty text.
+MetricDescription DescriptionOf(const WrittenSeries& series, const SeriesRefs& refs,
+                                const Symbols& symbols) {
+  if (refs.type == 0 && refs.help == 0 && refs.unit == 0) return {};
+  const auto text = [&](uint32_t ref) {
+    return ref < symbols.size() ? symbols[ref] : std::string_view();
+  };
+  for (const Label& label : series.labels) {
+    if (label.name != kNameLabel) continue;
+    const std::string_view type = TypeName(refs.type);
+    return {FamilyOf(label.value, type), type, text(refs.help), text(refs.unit)};
+  }
+  return {};
 }
 
 /// Reads the table of symbols, which may stand anywhere in the message.
@@ -244,11 +334,15 @@ Status ReadSymbols(std::string_view bytes, RequestMemory::Room* room, Symbols* s
 }  // namespace
 
 Status ReadWriteRequest(std::string_view bytes, const SeriesVisitor& visit,
-                        RequestMemory::Share* memory) {
+                        const DescriptionVisitor& describe, RequestMemory::Share* memory) {
   WrittenSeries series;  // reused for all series, so that its memory is kept
   RequestMemory::Room room(memory), irregular_room(memory);
   prometheus::TimeSeries irregular;
   const auto read = [&](int field, std::string_view sent) -> Status {
+    if (field == kMetadataField) {
+      MetricDescription description;
+      if (ReadMetadata(sent, &description)) describe(description);
+    }
     if (field != prometheus::WriteRequest::kTimeseriesFieldNumber) return {};
     RETURN_IF_ERROR(TakeRoom(sent.size(), sizeof(Label) / 2, &room));  // a label may have two bytes
     Clear(&series);
@@ -264,13 +358,15 @@ Status ReadWriteRequest(std::string_view bytes, const SeriesVisitor& visit,
 }
 
 Status ReadWriteRequest2(std::string_view bytes, uint64_t labels_bytes_max,
-                         const SeriesVisitor& visit, RequestMemory::Share* memory) {
+                         const SeriesVisitor& visit, const DescriptionVisitor& describe,
+                         RequestMemory::Share* memory) {
   RequestMemory::Room symbols_room(memory), room(memory), irregular_room(memory);
   Symbols symbols;
   RETURN_IF_ERROR(ReadSymbols(bytes, &symbols_room, &symbols));
   WrittenSeries series;  // as `refs`, reused for all series
-  std::vector<uint32_t> refs;
+  SeriesRefs refs;
   prometheus::TimeSeries2 irregular;
+  MetricDescription described;
   uint64_t labels_bytes = 0;
   const auto read = [&](int field, std::string_view sent) -> Status {
     if (field != prometheus::WriteRequest2::kTimeseriesFieldNumber) return {};
@@ -278,11 +374,11 @@ Status ReadWriteRequest2(std::string_view bytes, uint64_t labels_bytes_max,
     constexpr uint64_t kBytesPerByte = sizeof(uint32_t) + sizeof(Label) / 2;
     RETURN_IF_ERROR(TakeRoom(sent.size(), kBytesPerByte, &room));
     Clear(&series);
-    refs.clear();
+    Clear(&refs);
     if (!ReadSeries2(sent, &series, &refs)) {
       if (!ParseMessage(sent, &irregular, 0, &irregular_room)) return NoRequest(kWriteRequest2);
       Clear(&series);
-      refs.clear();
+      Clear(&refs);
       Fill(irregular, &series, &refs);
     }
     labels_bytes += ResolveLabels(refs, symbols, &series);
@@ -290,6 +386,9 @@ Status ReadWriteRequest2(std::string_view bytes, uint64_t labels_bytes_max,
       return Status::LimitExceeded("The labels of the series have more than " +
                                    std::to_string(labels_bytes_max) + " bytes");
     }
+    // The series of a metric usually follow each other and repeat its description.
+    const MetricDescription description = DescriptionOf(series, refs, symbols);
+    if (!description.metric.empty() && description != described) describe(described = description);
     visit(series);
     return {};
   };

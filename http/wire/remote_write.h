@@ -39,19 +39,33 @@ struct WrittenSeries {
   std::string fault;
 };
 
-using SeriesVisitor = std::function<void(const WrittenSeries&)>;
+/// What a client says about a metric. Borrows its texts, which may be empty.
+struct MetricDescription {
+  std::string_view metric;
+  std::string_view type;  // a type of Prometheus, such as "counter"
+  std::string_view help;
+  std::string_view unit;
 
-/// Calls `visit` for each series in order. InvalidArgument: the bytes are invalid (`visit` was
-/// called for the series before the damage), a text is not UTF-8, or a series is too long. The
-/// memory is charged to `memory` (nullptr = no limit); if that fails, returns its error.
+  bool operator==(const MetricDescription&) const = default;
+};
+
+using SeriesVisitor = std::function<void(const WrittenSeries&)>;
+using DescriptionVisitor = std::function<void(const MetricDescription&)>;
+
+/// Calls `visit` for each series in order, and `describe` for the metadata of metrics; metadata
+/// that cannot be parsed is skipped. InvalidArgument: the bytes are invalid (`visit` was called for
+/// the series before the damage), a text is not UTF-8, or a series is too long. The memory is
+/// charged to `memory` (nullptr = no limit); if that fails, returns its error.
 Status ReadWriteRequest(std::string_view bytes, const SeriesVisitor& visit,
-                        RequestMemory::Share* memory);
+                        const DescriptionVisitor& describe, RequestMemory::Share* memory);
 
 /// As ReadWriteRequest, for remote write 2.0. A series that refers to a symbol that does not exist,
-/// or whose labels are too long, is passed to `visit` with a fault. LimitExceeded: the labels of
-/// all series together have more than `labels_bytes_max` bytes. That is possible even in a small
-/// body, because many series may refer to the same long symbols.
+/// or whose labels are too long, is passed to `visit` with a fault. A metric is described under the
+/// name of its family, without a suffix such as "_bucket". LimitExceeded: the labels of all series
+/// together have more than `labels_bytes_max` bytes. That is possible even in a small body, because
+/// many series may refer to the same long symbols.
 Status ReadWriteRequest2(std::string_view bytes, uint64_t labels_bytes_max,
-                         const SeriesVisitor& visit, RequestMemory::Share* memory);
+                         const SeriesVisitor& visit, const DescriptionVisitor& describe,
+                         RequestMemory::Share* memory);
 
 }  // namespace hg::http

@@ -225,7 +225,7 @@ StoredSeries::StoredSeries(Points& points, uid::Names& names, const Options& opt
       watch_(watch),
       uid_names_(names),
       memo_(names, &watch),
-      names_(naming, points.layout(), &memo_),
+      names_(naming, points.layout(), &memo_, &names),
       threads_(std::move(threads)),
       cells_(cells),
       rolled_(cells != nullptr && options.rollups ? rolled : nullptr) {}

@@ -66,11 +66,15 @@ Status DropNames(const Steps& steps, MemoryTally* tally, Value* vector) {
 
 Status RefuseEqualSeries(const Value& vector, MemoryTally* tally) {
   SeriesNumbers seen(tally);
+  const auto see = [&seen](const Labels& labels) -> Status {
+    ASSIGN_OR_RETURN(const SeriesNumbers::Place place, seen.Of(labels));
+    return place.fresh ? Status() : EqualSeries(labels);
+  };
   for (const VectorSeries& series : vector.vector) {
     if (std::all_of(series.values.begin(), series.values.end(), IsAbsent)) continue;
-    ASSIGN_OR_RETURN(const SeriesNumbers::Place place, seen.Of(series.labels));
-    if (!place.fresh) return EqualSeries(series.labels);
+    RETURN_IF_ERROR(see(series.labels));
   }
+  for (const RangeSeries& series : vector.matrix) RETURN_IF_ERROR(see(series.labels));
   return {};
 }
 

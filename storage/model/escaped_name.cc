@@ -25,6 +25,16 @@ bool BeginsAsEscape(std::string_view text) {
          std::min(text.find_first_not_of(kHexDigits, 2), text.size()) - 2 >= kShortEscape;
 }
 
+/// Whether AppendEscapedName may escape the character if `rest` follows it.
+bool IsEscaped(char32_t c, std::string_view rest) {
+  if (c > 0xFF) return true;
+  if (c == '_') return BeginsAsEscape("_" + std::string(rest.substr(0, 1 + kShortEscape)));
+  static const NameRules fewest;  // rules only add characters to these
+  std::string character;
+  AppendCodePoint(&character, c);
+  return !fewest.Check("", character).ok();
+}
+
 /// Takes an escaped character from the front. Returns false if there is none.
 bool TakeEscape(std::string_view* rest, char32_t* c) {
   if (!rest->starts_with("_x")) return false;
@@ -35,6 +45,8 @@ bool TakeEscape(std::string_view* rest, char32_t* c) {
   for (const char digit : rest->substr(2, end - 2))
     *c = *c << 4 | static_cast<char32_t>(kHexDigits.find(digit));
   if (*c > 0x10FFFF || (*c >= 0xD800 && *c <= 0xDFFF)) return false;
+  if ((*c > 0xFFFF) != (end == 2 + kLongEscape)) return false;
+  if (!IsEscaped(*c, rest->substr(end + 1))) return false;
   rest->remove_prefix(end + 1);
   return true;
 }

@@ -16,13 +16,14 @@ namespace hg {
 /// meaningless.
 bool AppendEscapedName(std::string_view utf8, const NameRules& rules, std::string* out);
 
-/// The inverse of AppendEscapedName. It replaces escapes from left to right by the characters that
-/// they encode, and keeps all other text.
+/// The inverse of AppendEscapedName for all rules: replaces escapes from left to right by the
+/// characters that they encode, and keeps all other text. An escape that AppendEscapedName does not
+/// produce by any rules, such as "_x0041_", is kept as well. Clients of OpenTSDB's API may write
+/// it, and it must not be taken for the name "A".
 std::string UnescapedName(std::string_view name);
 
 /// Returns a legal name that AppendEscapedName never produces: the first character is escaped
-/// although it is legal. UnescapedName returns `name` for it. `name` must be legal and contain no
-/// escape.
+/// although it is legal. `name` must be legal and contain no escape.
 std::string MarkedName(std::string_view name);
 
 }  // namespace hg

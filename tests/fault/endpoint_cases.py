@@ -432,6 +432,20 @@ def remote_writes():
     yield Case("no snappy", path, b"\xff" * 1_000_000, SNAPPY)
 
 
+def descriptions():
+    path = "/api/metadata/put"
+
+    def body(count, value):
+        return json.dumps([{"Metric": f"described.{i}", "Tags": None, "Name": "desc", "Value": value} for i in range(count)])
+
+    yield Case("200,000 metrics", path, lambda: body(200_000, "x"), JSON)
+    yield Case("a help text of 10 MB", path, lambda: body(1, "x" * 10_000_000), JSON)
+    yield Case("30,000 help texts of 1 kB", path, lambda: body(30_000, "x" * 1000), JSON)
+    yield Case("100,000 open brackets", path, "[" * 100_000, JSON)
+    yield Case("a million numbers", path, lambda: "[" + "1," * 1_000_000 + "1]", JSON)
+    yield Case("a list in place of a name", path, '[{"Metric":["a"],"Name":"desc","Value":"x"}]', JSON)
+
+
 # Cases for names and metadata.
 
 def suggests(path, verb):
@@ -672,7 +686,7 @@ def cases(world):
         "GET /api/v1/metadata": extremes("/api/v1/metadata", "limit") + extremes("/api/v1/metadata", "metric", ("x" * 3500,)),
         "GET /api/v1/targets/metadata": extremes("/api/v1/targets/metadata", "limit"), "GET /api/v1/status/tsdb": extremes("/api/v1/status/tsdb", "limit"),
         "GET /federate": selectors(world, "/federate", "GET"), "POST /api/read": remote_reads(world),
-        "POST /api/put": puts(), "POST /api/rollup": rollups(), "POST /api/histogram": histograms(), "POST /write": influx("/write"),
+        "POST /api/metadata/put": descriptions(), "POST /api/put": puts(), "POST /api/rollup": rollups(), "POST /api/histogram": histograms(), "POST /write": influx("/write"),
         "POST /influx/write": influx("/influx/write"), "POST /api/v1/otlp/v1/metrics": otlp("/api/v1/otlp/v1/metrics"),
         "POST /opentelemetry/v1/metrics": otlp("/opentelemetry/v1/metrics"),
         "POST /api/v2/write": influx("/api/v2/write"), "POST /v1/metrics": otlp("/v1/metrics"), "POST /api/write": remote_writes(), "GET /api/search/tags": tag_counts(),

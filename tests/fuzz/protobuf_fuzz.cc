@@ -66,7 +66,11 @@ void Write2(std::string_view bytes) {
       INVARIANT((i % 2 == 0 ? label.name : label.value) == text(exact.labels_refs(i)));
     }
   };
-  const Status read = ReadWriteRequest2(bytes, kLabelsBytesMax, check, nullptr);
+  const auto describe = [](const MetricDescription& description) {
+    INVARIANT(IsUtf8(description.metric));
+    INVARIANT(IsUtf8(description.help));
+  };
+  const Status read = ReadWriteRequest2(bytes, kLabelsBytesMax, check, describe, nullptr);
   INVARIANT(labels_bytes <= kLabelsBytesMax);
   INVARIANT(!read.ok() || (good && place == whole.timeseries_size()));
 }
@@ -81,7 +85,7 @@ void Write(std::string_view bytes) {
         if (good) CheckSeries(one, whole.timeseries(series));
         ++series;
       },
-      nullptr);
+      [](const MetricDescription& description) { INVARIANT(IsUtf8(description.help)); }, nullptr);
   INVARIANT(good == read.ok());
   INVARIANT(!good || series == whole.timeseries_size());
   Write2(bytes);

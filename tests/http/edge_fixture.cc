@@ -163,8 +163,8 @@ EdgeFixture::EdgeFixture(tsd::IngestOptions ingest_options, tsd::MetricLimitOpti
       metric_limits(metric_options, points, clock),
       ingest(points, names, std::move(ingest_options),
              metric_options.any() ? &metric_limits : nullptr),
-      services{options,     settings, clock,   store,  points,   names,
-               annotations, metadata, queries, ingest, counters, {}} {
+      services{options,  settings, clock,  store,    points, names, annotations,
+               metadata, queries,  ingest, counters, notes,  {}} {
   services.rollups = &no_rollups;
   REQUIRE(store.CreateTable({"tsdb", {{"t"}}, true}).ok());
   REQUIRE(store.CreateTable({"tsdb-uid", {{"id"}, {"name"}}, false}).ok());

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "http/client_notes.h"
 #include "http/services.h"
 #include "query/engine.h"
 #include "storage/model/aggregate_sink.h"
@@ -116,6 +117,7 @@ class EdgeFixture {
   tsd::Ingest ingest;
   tsd::NoRollups no_rollups{ingest};
   Counters counters;
+  ClientNotes notes{options};
   Services services;
 };
 

@@ -304,7 +304,7 @@ def further_paths_lead_to_the_same_handlers(server, _):
     equal((server.values("paths.influx"), server.values("paths.otlp")), ({tags: {T: 5}}, {tags: {T: 0, T + 1: 1, T + 2: 2}}))
 
 
-# Remote write 2.0.
+# Remote write 2.0, metadata, and names.
 
 @fact
 def remote_write_2_counts_what_it_writes_and_is_the_same_series_as_1(server, _):
@@ -313,6 +313,7 @@ def remote_write_2_counts_what_it_writes_and_is_the_same_series_as_1(server, _):
     equal(remote_write.write(server.port, [(labels, [(T * 1000, 1)])]), (204, ""))
     equal(remote_write.write_2(server.port, [(labels, [((T + 1) * 1000, 2)], metadata)]), (204, "", ("1", "0", "0")))
     equal([one["value"][1] for one in server.prom('sum_over_time(two_total{job="a:1"}[1m])', T + 1)], ["3"])
+    equal(server.get("/api/v1/metadata?metric=two_total")["data"], {"two_total": [{"type": "counter", "help": "", "unit": ""}]})
     histogram, exemplar = remote_write.sized(3, b""), remote_write.sized(4, b"")
     status, text, written = remote_write.write_2(server.port, [
         (labels, [((T + 2) * 1000, 4)], exemplar), ({"__name__": "native", "job": "a"}, [], histogram), ({"__name__": "late"}, [(0, 1)])])
@@ -333,6 +334,65 @@ def long_symbols_that_many_series_share_are_refused_in_time(server, _):
     body = remote_write.sized(4, b"") + remote_write.sized(4, b"a") + remote_write.sized(4, word.encode()) + series * 100_000
     status, text, _ = remote_write.post(server.port, body, remote_write.HEADERS_2)
     equal((status, "The labels of the series have more than 67108864 bytes" in text), (413, True), text)
+
+
+@fact
+def metadata_of_remote_write_1_is_listed_until_the_server_stops(server, _):
+    metadata = remote_write.sized(3, b"\x08\x02" + remote_write.sized(2, b"room_c") + remote_write.sized(4, b"How warm.") + remote_write.sized(5, b"c"))
+    equal(remote_write.post(server.port, metadata)[:2], (204, ""))
+    path = "/api/v1/metadata?metric=room_c"
+    equal(server.get(path)["data"], {"room_c": [{"type": "gauge", "help": "How warm.", "unit": "c"}]})
+    restarted(server)
+    equal(server.get(path)["data"], {})
+
+
+def as_prometheus(of, folder):
+    """A server with the two settings under which queries written for VictoriaMetrics need no change."""
+    return Server(of.tsdb, folder, {**package_settings(), "tsd.prometheus.underscore_names": "true", "tsd.ingest.influx.separator": "_"})
+
+
+@fact
+def with_both_settings_selectors_of_tsbs_and_vmui_find_the_same_metrics(server, _):
+    with tempfile.TemporaryDirectory() as folder:
+        other = as_prometheus(server, folder)
+        other.start()
+        try:
+            writer = Writer(other)
+            equal(writer.post("/write?db=benchmark&consistency=one", "\n".join(cpu_only(4, range(T, T + 600, 10))))[0], 204)
+            equal(writer.put("room.temp", {"host": "b1"}, T, "21")[0], 200)
+            hosts = 'hostname=~"host_1|host_3"'
+            names = "cpu_usage_user|cpu_usage_system"
+            range_of = {"start": T + 60, "end": T + 599, "step": "1m"}
+            for query, count in ((f'max({{__name__=~"{names}", {hosts}}}) by (__name__)', 2),
+                                 ("max(max_over_time(cpu_usage_user{" + hosts + "}[1m])) by (hostname)", 2),
+                                 (f'avg({{__name__=~"{names}"}}) by (__name__, hostname)', 8),
+                                 ('count({__name__=~"cpu_.*"}) by (__name__)', len(FIELDS)),
+                                 ('room_temp{host="b1"}', 1), ('sum by (__name__) ({host="b1"})', 1)):
+                found = other.get("/api/v1/query_range?" + urllib.parse.urlencode({"query": query, **range_of}))["data"]["result"]
+                equal(len(found), count, query)
+            everything = sorted([f"cpu_usage_{field}" for field in FIELDS] + ["room_temp"])
+            equal(other.get("/api/v1/label/__name__/values")["data"], everything)
+            selector = urllib.parse.quote('{__name__="room_temp"}')
+            equal(other.get(f"/api/v1/series?match[]={selector}")["data"], [{"__name__": "room_temp", "host": "b1"}])
+            equal(other.get(f"/api/v1/labels?match[]={selector}")["data"], ["__name__", "host"])
+            equal(remote_read.read(other.port, "room_temp", T, T + 1), {"b1": [(T * 1000, 21.0)]})
+            equal(other.values("room.temp"), {json.dumps({"host": "b1"}): {T: 21}})
+            equal(writer.put("room_temp", {"host": "b2"}, T, "5")[0], 200)
+            equal([one["metric"]["host"] for one in other.prom("room_temp", T)], ["b2"])
+            equal([one["metric"]["host"] for one in other.prom('{"room.temp"}', T)], ["b1"])
+        finally:
+            other.stop()
+
+
+@fact
+def names_that_the_api_of_opentsdb_wrote_keep_apart_what_it_kept_apart(server, _):
+    writer = Writer(server)
+    equal(writer.put("apart", {"_x0041_": "put", "A": "real"}, T, "1")[0], 200)
+    equal([one["metric"] for one in server.prom("apart", T)], [{"__name__": "apart", "_x0041_": "put", "A": "real"}])
+    equal(len(server.prom('apart{A="real",_x0041_="put"}', T)), 1)
+    equal(writer.put("named", {"__name__": "other", "host": "a"}, T, "1")[0], 200)
+    equal([one["metric"] for one in server.prom("named", T)], [{"__name__": "named", "_x005F__name__": "other", "host": "a"}])
+    equal(len(server.prom('{_x005F__name__="other"}', T)), 1)
 
 
 # Values that are not numbers.

@@ -58,7 +58,7 @@ class Labelled : public EngineFixture {
  private:
   Status Select(const promql::Matchers& matchers, Texts* found) {
     NameMemo memo(names);
-    LabelNames label_names(naming, points.layout(), &memo);
+    LabelNames label_names(naming, points.layout(), &memo, &names);
     ASSIGN_OR_RETURN(LabelSelector selector,
                      LabelSelector::Resolve(matchers, points, &label_names, &watch));
     for (const auto& [metric, name] : selector.metrics()) {
@@ -131,6 +131,26 @@ TEST_CASE_FIXTURE(Labelled, "escaped names are shown and found by their texts") 
   CHECK(Find({{"__name__", kMatches, "a:."}}) == found);
   CHECK(Find({of_ab, {"x y", kEqual, "localhost_x003A_9090"}}).empty());
   CHECK(Find({{"__name__", kEqual, "a_x003A_b"}}).empty());
+}
+
+TEST_CASE_FIXTURE(Labelled, "a name that only OpenTSDB's API can have written is shown as stored") {
+  Put("m", {{"_x0041_", "_x0062_"}, {"A", "b"}});
+  const Condition of_m = {"__name__", kEqual, "m"};
+  const Texts found = {R"({A="b", __name__="m", _x0041_="_x0062_"})"};
+  CHECK(Find({of_m}) == found);
+  CHECK(Find({of_m, {"_x0041_", kEqual, "_x0062_"}}) == found);
+  CHECK(Find({of_m, {"_x0041_", kMatches, "_x0062_|c"}}) == found);
+  CHECK(Find({of_m, {"A", kEqual, "b"}}) == found);
+  CHECK(Find({of_m, {"_x0041_", kEqual, "b"}}).empty());
+  CHECK(Find({of_m, {"A", kEqual, "_x0062_"}}).empty());
+}
+
+TEST_CASE_FIXTURE(Labelled, "a tag __name__ does not replace the metric") {
+  Put("m", {{"__name__", "up"}, {"host", "a"}});
+  const Texts found = {R"({__name__="m", _x005F__name__="up", host="a"})"};
+  CHECK(Find({{"__name__", kEqual, "m"}}) == found);
+  CHECK(Find({{"_x005F__name__", kEqual, "up"}}) == found);
+  CHECK(Find({{"__name__", kEqual, "up"}}).empty());
 }
 
 TEST_CASE_FIXTURE(Labelled, "names stored under other settings are found in either form") {
@@ -233,6 +253,58 @@ TEST_CASE_FIXTURE(Labelled, "many matchers of one label cache one verdict per va
   watch.steps_max = UINT64_MAX;
   watch.bytes_max = watch.bytes + (64 << 10);
   CHECK(Find(conditions).back() == "limit exceeded: too many bytes");
+}
+
+TEST_CASE("an underscored name has only characters that PromQL needs no quotes for") {
+  CHECK(UnderscoredName("room.temp") == "room_temp");
+  CHECK(UnderscoredName("a:b_c9") == "a:b_c9");
+  CHECK(UnderscoredName("9a/-é€z") == "_a____z");
+  CHECK(UnderscoredName("").empty());
+}
+
+TEST_CASE_FIXTURE(Labelled, "with underscored metrics, both names of a metric select it") {
+  naming.underscored_metrics = true;
+  Put("room.temp", {{"host", "a"}});
+  Put("room_x0020_size", {{"host", "b"}});  // "room size", escaped
+  Put("é.up", {{"host", "c"}});
+  Put("up", {{"host", "d"}});
+  CHECK(Hosts({{"__name__", kEqual, "room_temp"}}) == "room_temp:a ");
+  CHECK(Hosts({{"__name__", kEqual, "room.temp"}}) == "room_temp:a ");
+  CHECK(Hosts({{"__name__", kEqual, "room_size"}}) == "room_size:b ");
+  CHECK(Hosts({{"__name__", kEqual, "__up"}}) == "__up:c ");
+  CHECK(Hosts({{"__name__", kEqual, "room"}}).empty());
+  CHECK(Hosts({{"__name__", kEqual, "room_temp_"}}).empty());
+  CHECK(Hosts({{"__name__", kMatches, "room_(temp|size)|up"}}) == "room_temp:a room_size:b up:d ");
+  CHECK(Hosts({{"__name__", kMatches, "room_.*"}}) == "room_temp:a room_size:b ");
+  CHECK(Hosts({{"__name__", kMatches, "room[.].*"}}) == "room_temp:a ");
+  CHECK(Hosts({{"__name__", kNotEqual, "room_temp"}, {"host", kMatches, "a|b"}}) == "room_size:b ");
+  CHECK(Hosts({{"__name__", kMatchesNot, "room[.].*"}, {"host", kMatches, "a|b"}}) ==
+        "room_size:b ");
+  CHECK(Hosts({{"host", kEqual, "a"}}) == "room_temp:a ");
+  naming.underscored_metrics = false;
+  CHECK(Hosts({{"__name__", kEqual, "room_temp"}}).empty());
+  CHECK(Hosts({{"host", kEqual, "a"}}) == "room.temp:a ");
+}
+
+TEST_CASE_FIXTURE(Labelled, "a metric of exactly the name hides those that are shown under it") {
+  naming.underscored_metrics = true;
+  Put("room.temp", {{"host", "a"}});
+  Put("room-temp", {{"host", "b"}});
+  CHECK(Hosts({{"__name__", kEqual, "room_temp"}}) == "room_temp:a room_temp:b ");
+  Put("room_temp", {{"host", "c"}});
+  CHECK(Hosts({{"__name__", kEqual, "room_temp"}}) == "room_temp:c ");
+  CHECK(Hosts({{"__name__", kMatches, "room_t.*"}}) == "room_temp:c ");
+  CHECK(Hosts({{"__name__", kEqual, "room.temp"}}) == "room_temp:a ");
+}
+
+TEST_CASE_FIXTURE(Labelled,
+                  "the work of searching metrics by their underscored names is reported") {
+  naming.underscored_metrics = true;
+  for (int i = 0; i < 200; ++i) Put("room.t" + std::to_string(i), {{"host", "a"}});
+  watch.steps_max = 1000;
+  CHECK(Find({{"__name__", kEqual, "room_t5"}}) == Texts{"deadline exceeded: too many steps"});
+  watch.steps = 0;
+  CHECK(Hosts({{"__name__", kEqual, "other_t5"}}).empty());  // reads no name of another prefix
 }
 
 TEST_CASE_FIXTURE(Labelled, "contradicting matchers of one label select nothing") {

@@ -38,6 +38,17 @@ TEST_CASE("the default tag is a pair of legal names, and Graphite's ports are of
   CHECK_FALSE(ReadHttpOptions(With("tsd.graphite.port", "70000")).ok());
 }
 
+TEST_CASE("measurement and field of InfluxDB's lines are joined by a dot or an underscore") {
+  const auto separator = [](const char* value) {
+    const auto options = ReadHttpOptions(With("tsd.ingest.influx.separator", value));
+    return options.ok() ? options->influx_separator : std::string(options.status().message());
+  };
+  CHECK(separator(".") == ".");
+  CHECK(separator("_") == "_");
+  for (const char* bad : {"", "-", "__"}) CHECK(separator(bad).ends_with("\" (expected . or _)"));
+  CHECK(ReadHttpOptions(With("tsd.prometheus.underscore_names", "true"))->underscore_names);
+}
+
 TEST_CASE("default settings equal the defaults of the options") {
   const Config config;
   CHECK(*ReadKeyLayout(config) == KeyLayout());
@@ -49,6 +60,8 @@ TEST_CASE("default settings equal the defaults of the options") {
   CHECK(http->body_bytes_max == http::Options().body_bytes_max);
   CHECK(http->backlog == http::Options().backlog);
   CHECK(http->cors_headers == http::Options().cors_headers);
+  CHECK(http->influx_separator == http::Options().influx_separator);
+  CHECK(http->underscore_names == http::Options().underscore_names);
   const auto queries = ReadQueryOptions(config);
   REQUIRE(queries.ok());
   CHECK(queries->filter_expansion_limit == query::Options().filter_expansion_limit);

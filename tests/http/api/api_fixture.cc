@@ -21,8 +21,8 @@ ApiFixture::ApiFixture(query::Options query_options)
       annotations(store, {}),
       metadata(store, names, {}),
       queries(points, names, store, clock, std::move(query_options)),
-      services{options,     settings, clock,   store, points,   names,
-               annotations, metadata, queries, sink,  counters, {}} {
+      services{options,  settings, clock, store,    points, names, annotations,
+               metadata, queries,  sink,  counters, notes,  {}} {
   REQUIRE(store.CreateTable({"tsdb", {{"t"}}, true}).ok());
   REQUIRE(store.CreateTable({"tsdb-uid", {{"id"}, {"name"}}, false}).ok());
   REQUIRE(store.CreateTable({"tsdb-meta", {{"name"}}, false}).ok());

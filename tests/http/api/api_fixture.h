@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "http/client_notes.h"
 #include "http/services.h"
 #include "query/engine.h"
 #include "storage/model/point_sink.h"
@@ -59,6 +60,7 @@ class ApiFixture {
   query::Engine queries;
   IdleSink sink;
   Counters counters;
+  ClientNotes notes{options};
   Services services;
 };
 

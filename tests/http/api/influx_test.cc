@@ -249,9 +249,15 @@ TEST_CASE("requests that InfluxDB clients make before they write are answered") 
   CHECK(ask("GET", "/ping?verbose=true").body == R"({"version":"1.8.0"})");
   CHECK(ask("GET", "/health").body.find(R"("status":"pass")") != std::string::npos);
   const std::string done = R"({"results":[{"statement_id":0}]})";
-  CHECK(ask("POST", "/query", "q=CREATE+DATABASE+%22telegraf%22").body == done);
-  CHECK(ask("GET", "/query?q=create%20database%20x").body == done);
-  CHECK(ask("GET", "/query?q=SHOW%20DATABASES").status == 200);
+  const char* const show = "/query?q=SHOW%20DATABASES";
+  CHECK(ask("GET", show).body ==
+        R"({"results":[{"statement_id":0,"series":[{"name":"databases","columns":["name"]}]}]})");
+  CHECK(ask("POST", "/query", "q=CREATE+DATABASE+%22tele+%5C%22graf%22+WITH+NAME+x").body == done);
+  CHECK(ask("GET", "/query?q=%20create%20database%20%20Xy;").body == done);
+  CHECK(ask("GET", "/query?q=create%20database%20Xy").body == done);
+  CHECK(ask("GET", show).body ==
+        R"({"results":[{"statement_id":0,"series":[{"name":"databases","columns":["name"],)"
+        R"("values":[["Xy"],["tele \"graf"]]}]}]})");
   const BufferResponse refused = ask("GET", "/query?q=SELECT%20*%20FROM%20cpu");
   CHECK(refused.status == 400);
   CHECK(refused.body.starts_with(R"({"error":"\"SELECT * FROM cpu\": of InfluxDB's)"));
@@ -259,6 +265,19 @@ TEST_CASE("requests that InfluxDB clients make before they write are answered") 
   CHECK(ask("GET", "/write").status == 405);
   edge.options.mode = Mode::kReadOnly;
   CHECK(ask("POST", "/write", "m v=1").status == 404);
+}
+
+TEST_CASE("the setting joins measurement and field of all lines, also on the fast path") {
+  RunningServer edge;
+  edge.options.influx_separator = "_";
+  ClientSocket client(edge.server.port());
+  for (int i = 0; i < 2; ++i) {
+    client.Send(Post("/write?precision=s", "cpu,h=a user=1i,value=2i " + std::to_string(9 + i)));
+    CHECK(client.ReadResponse().status() == 204);
+  }
+  edge.server.Stop();
+  CHECK(Stored(edge) ==
+        Lines{"cpu h=a 9000 2", "cpu h=a 10000 2", "cpu_user h=a 9000 1", "cpu_user h=a 10000 1"});
 }
 
 TEST_CASE("lines of known series take the fast path over the socket, also in compressed bodies") {

@@ -146,8 +146,8 @@ TEST_CASE("/readyz gives the reason, and /healthz needs no store") {
   CHECK(HasLine(f.Ask("GET", "/metrics").body, "hourglass_ready 1"));
 
   FullPoints full(&f.store, {});
-  Services services{f.options,     f.settings, f.clock,   f.store, full,       f.names,
-                    f.annotations, f.metadata, f.queries, f.sink,  f.counters, {}};
+  Services services{f.options,  f.settings, f.clock, f.store,    full,    f.names, f.annotations,
+                    f.metadata, f.queries,  f.sink,  f.counters, f.notes, {}};
   const auto ask = [&services](const char* path) {
     BufferResponse reply;
     Request request = MakeRequest("GET", path);
@@ -163,8 +163,8 @@ TEST_CASE("/readyz gives the reason, and /healthz needs no store") {
   CHECK(HasLine(ask("/metrics").body, "hourglass_ready 0"));
   CHECK(ask("/healthz").status == 200);
   CHECK(ask("/healthz").body == "ok\n");
-  Services only_known{f.options,     f.settings, f.clock,   f.store, f.points,   f.names,
-                      f.annotations, f.metadata, f.queries, f.sink,  f.counters, {}};
+  Services only_known{f.options,  f.settings, f.clock, f.store,    f.points, f.names, f.annotations,
+                      f.metadata, f.queries,  f.sink,  f.counters, f.notes,  {}};
   only_known.collect_stats = [](const auto& show) {
     show("storage.series.full", "", 1);
     show("storage.registry.bytes", "", 5 << 20);

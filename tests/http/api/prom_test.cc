@@ -284,9 +284,89 @@ TEST_CASE("a request may have 100 match[] and 100 regular expressions") {
                 "them"));
 }
 
-TEST_CASE("clients can identify the server") {
+TEST_CASE("/api/v1/metadata lists what clients said about metrics, in the order of names") {
   PromFixture f;
   CHECK(f.Get("/api/v1/metadata") == Success("{}"));
+  f.notes.Describe({"up", "gauge", "Is it \"up\"?", ""});
+  f.notes.Describe({"b_total", "counter", "", "seconds"});
+  f.notes.Describe({"up", "", "1 = up", ""});  // empty texts do not replace others
+  const std::string b = R"("b_total":[{"type":"counter","help":"","unit":"seconds"}])";
+  const std::string up = R"("up":[{"type":"gauge","help":"1 = up","unit":""}])";
+  CHECK(f.Get("/api/v1/metadata") == Success("{" + b + "," + up + "}"));
+  CHECK(f.Get("/api/v1/metadata?limit=1") == Success("{" + b + "}"));
+  CHECK(f.Get("/api/v1/metadata?metric=up") == Success("{" + up + "}"));
+  CHECK(f.Get("/api/v1/metadata?metric=c") == Success("{}"));
+  f.notes.Describe({"plain", "", "", ""});
+  CHECK(f.Get("/api/v1/metadata?metric=plain") ==
+        Success(R"({"plain":[{"type":"unknown","help":"","unit":""}]})"));
+}
+
+TEST_CASE("descriptions of metrics are bounded in number and length") {
+  PromFixture f;
+  const std::string help(2 * ClientNotes::kTextBytesMax, 'h');
+  f.notes.Describe({std::string(ClientNotes::kTextBytesMax + 1, 'm'), "gauge", "", ""});
+  CHECK(f.notes.Descriptions("", 10).empty());
+  constexpr size_t kMany = 1000;
+  f.options.description_bytes_max = kMany * ClientNotes::kTextBytesMax;
+  for (size_t i = 0; i < kMany; ++i) f.notes.Describe({std::to_string(i), "gauge", help, ""});
+  const auto kept = f.notes.Descriptions("", SIZE_MAX);
+  CHECK(kept.size() < kMany);
+  CHECK(kept.size() > kMany / 2);
+  CHECK(kept[0].help == std::string(ClientNotes::kTextBytesMax, 'h') + "…");
+  for (size_t i = 0; i <= ClientNotes::kDatabasesMax; ++i) f.notes.AddDatabase(std::to_string(i));
+  CHECK(f.notes.Databases().size() == ClientNotes::kDatabasesMax);
+}
+
+TEST_CASE("metadata of scollector becomes type, help text and unit") {
+  PromFixture f;
+  const auto put = [&f](const std::string& body) {
+    return f.Ask("POST", "/api/metadata/put", body).status;
+  };
+  CHECK(put(R"([{"Metric":"os.cpu","Tags":{"host":"a"},"Name":"desc","Value":"CPU used."},)"
+            R"({"Metric":"os.cpu","Tags":null,"Name":"unit","Value":"CHz"},)"
+            R"({"Metric":"os.cpu","Tags":null,"Name":"rate","Value":"counter"},)"
+            R"({"Tags":{"host":"a"},"Name":"model","Value":"x"},)"
+            R"({"Metric":"os.mem","Name":"other","Value":7}, 5])") == 204);
+  CHECK(f.Get("/api/v1/metadata?metric=os.cpu") ==
+        Success(R"({"os.cpu":[{"type":"counter","help":"CPU used.","unit":"CHz"}]})"));
+  CHECK(put("[]") == 204);
+  CHECK(put("[{") == 400);
+  CHECK(f.Ask("GET", "/api/metadata/put").status == 405);
+}
+
+TEST_CASE("with the setting, metrics are shown and found with underscores") {
+  PromFixture f;
+  const std::string found = "/api/v1/series?match[]=sys_cpu_user%7Bhost=%22b%22%7D";
+  CHECK(f.Get(found) == Success("[]"));
+  f.options.underscore_names = true;
+  CHECK(f.Get(found) == Success(R"([{"__name__":"sys_cpu_user","host":"b"}])"));
+  CHECK(f.Get("/api/v1/query?query=sys_cpu_user%7Bhost=%22b%22%7D&time=1700000000") ==
+        Success(R"({"resultType":"vector","result":[{"metric":{"__name__":"sys_cpu_user",)"
+                R"("host":"b"},"value":[1700000000,"1"]}]})"));
+  const std::string names = Success(R"(["sys_cpu_user","up"])");
+  CHECK(f.Get("/api/v1/label/__name__/values") == names);
+  CHECK(f.Get("/api/v1/label/__name__/values?match[]=%7Bhost=%22a%22%7D") == names);
+  f.notes.Describe({"os.cpu", "gauge", "", ""});
+  CHECK(f.Get("/api/v1/metadata").find("\"os_cpu\":") != std::string::npos);
+}
+
+TEST_CASE("a result with two series of equal labels is refused") {
+  PromFixture f;
+  // One of them was stored while tsd.core.tag.allow_specialchars had the colon.
+  f.AddSeries("m", {{"a:b", "x"}});
+  f.AddSeries("m", {{"a_x003A_b", "x"}});
+  const std::string refused = Failure(422, "execution",
+                                      "vector cannot contain metrics with the same labelset: "
+                                      R"({__name__=\"m\", a:b=\"x\"})");
+  CHECK(f.Get("/api/v1/query?query=m&time=1700000000") == refused);
+  CHECK(f.Get("/api/v1/query?query=m%5B1m%5D&time=1700000000") == refused);
+  CHECK(f.Get("/api/v1/query_range?query=m&start=1700000000&end=1700000060&step=60") == refused);
+  CHECK(f.Get("/api/v1/query?query=count(m)&time=1700000000") ==
+        Success(R"({"resultType":"vector","result":[{"metric":{},"value":[1700000000,"2"]}]})"));
+}
+
+TEST_CASE("clients can identify the server") {
+  PromFixture f;
   const std::string build = f.Get("/api/v1/status/buildinfo");
   CHECK(build.starts_with(R"({"status":"success","data":{"version":"3.5.0","revision":)"));
   CHECK(build.find(R"("application":"Hourglass")") != std::string::npos);

@@ -5,6 +5,7 @@
 
 #include <bit>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -26,7 +27,7 @@ Visited Read(std::string_view bytes, RequestMemory::Share* memory = nullptr) {
       [&](const WrittenSeries& series) {
         visited.names.emplace_back(series.labels.empty() ? "" : series.labels[0].name);
       },
-      memory);
+      [](const MetricDescription&) {}, memory);
   return visited;
 }
 
@@ -43,7 +44,7 @@ std::string Shown(std::string_view bytes) {
                   std::to_string(sample.time_ms) + ",";
         text += std::to_string(series.histograms) + "\n";
       },
-      nullptr);
+      [](const MetricDescription&) {}, nullptr);
   return read.ok() ? text : "none";
 }
 
@@ -80,7 +81,8 @@ std::string Shown2(std::string_view bytes, uint64_t labels_bytes_max = 1 << 20) 
               std::to_string(sample.time_ms) + ",";
     text += std::to_string(series.histograms) + series.fault + "\n";
   };
-  const Status read = ReadWriteRequest2(bytes, labels_bytes_max, show, nullptr);
+  const auto ignore = [](const MetricDescription&) {};
+  const Status read = ReadWriteRequest2(bytes, labels_bytes_max, show, ignore, nullptr);
   return read.ok() ? text : std::string(read.message());
 }
 
@@ -120,6 +122,19 @@ prometheus::WriteRequest2 Request2(const std::vector<std::string>& symbols,
   prometheus::TimeSeries2* const series = message.add_timeseries();
   for (const uint32_t ref : refs) series->add_labels_refs(ref);
   return message;
+}
+
+/// Returns the descriptions in a request as "metric type help unit;".
+std::string Described(std::string_view bytes, bool second) {
+  std::string text;
+  const auto describe = [&](const MetricDescription& of) {
+    text.append(of.metric).append(" ").append(of.type).append(" ");
+    text.append(of.help).append(" ").append(of.unit).append(";");
+  };
+  const auto ignore = [](const WrittenSeries&) {};
+  const Status read = second ? ReadWriteRequest2(bytes, 1 << 20, ignore, describe, nullptr)
+                             : ReadWriteRequest(bytes, ignore, describe, nullptr);
+  return read.ok() ? text : std::string(read.message());
 }
 
 }  // namespace
@@ -262,6 +277,8 @@ TEST_CASE("truncated or damaged series of 2.0 give the same result as protobuf, 
     sample->set_timestamp(time);
   }
   series->add_histograms("x");
+  series->mutable_metadata()->set_type(1);
+  series->mutable_metadata()->set_help_ref(2);
   *message.add_timeseries() = *series;
   std::string body = message.SerializeAsString();
   // References that are not packed, an exemplar, an unknown field above 15 and an unknown group.
@@ -292,7 +309,7 @@ TEST_CASE("symbols and references of 2.0 are charged before they are kept") {
     RequestMemory memory(uint64_t{32} << 20);
     RequestMemory::Share share(memory, 0);
     const Status read = ReadWriteRequest2(
-        request, 1 << 20, [](const WrittenSeries&) {}, &share);
+        request, 1 << 20, [](const WrittenSeries&) {}, [](const MetricDescription&) {}, &share);
     CHECK(share.held() == 0);
     return read.code() == StatusCode::kLimitExceeded;
   };
@@ -304,6 +321,28 @@ TEST_CASE("symbols and references of 2.0 are charged before they are kept") {
   CHECK(charged(references.SerializeAsString()));
   references.mutable_timeseries(0)->mutable_labels_refs()->Resize(2'000, 0);
   CHECK_FALSE(charged(references.SerializeAsString()));
+}
+
+TEST_CASE("metadata of both versions is reported, of 2.0 under the name of the family") {
+  // type 1, family "up", help "h", unit "s"; then one that is truncated, and a series.
+  const std::string one("\x1a\x0c\x08\x01\x12\x02up\x22\x01h\x2a\x01s", 14);
+  CHECK(Described(one + std::string("\x1a\x03\x08\x01\x12", 5) + Request({"a"}), false) ==
+        "up counter h s;");
+  for (const auto& [name, type, family] : std::vector<std::tuple<std::string, int, std::string>>{
+           {"up", 2, "up gauge"},
+           {"wait_bucket", 3, "wait histogram"},
+           {"wait_sum", 5, "wait summary"},
+           {"wait_count", 1, "wait_count counter"},
+           {"_sum", 5, "_sum summary"},
+           {"up", 99, "up "}}) {
+    prometheus::WriteRequest2 message = Request2({"__name__", name, "h", "s"}, {1, 2});
+    prometheus::Metadata2* const metadata = message.mutable_timeseries(0)->mutable_metadata();
+    metadata->set_type(type);
+    metadata->set_help_ref(3);
+    metadata->set_unit_ref(99);  // of no symbol
+    *message.add_timeseries() = message.timeseries(0);
+    CHECK(Described(message.SerializeAsString(), true) == family + " h ;");
+  }
 }
 
 }  // namespace hg::http
