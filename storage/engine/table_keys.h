@@ -65,7 +65,7 @@ class TableKeys {
   void Seek(Bytes start) { seek_ = std::move(start); }
   [[nodiscard]] const Bytes& key() const { return key_; }
   /// Reads at least the selected columns of the current row. Call it at most once per row. `memory`
-  /// as in Engine::Read.
+  /// as in RowReader::Read.
   Result<StoredRow> Row(const lsm::ColumnChoice& columns, MemoryTally* memory);
 
  private:
