@@ -130,8 +130,8 @@ Status EmbeddedScan::NoteKey(const Bytes& key, size_t source, lsm::CellRow* row)
 Status EmbeddedScan::ReadIrregular(StoredRow* row) {
   const IrregularRow& irregular = irregular_[next_irregular_++];
   MemoryTally memory(spec_.watch);
-  ASSIGN_OR_RETURN(*row, engine_.Read(*version_, *engine_.points_table(), irregular.key,
-                                      FilesRead::kAll, {}, &memory));
+  ASSIGN_OR_RETURN(*row, engine_.rows().Read(*version_, *engine_.points_table(), irregular.key,
+                                             FilesRead::kAll, {}, &memory));
   row->base = irregular.base;
   CellsIntoPart(static_cast<uint8_t>(engine_.points_table()->points_family), &row->cells,
                 &row->part);
@@ -172,7 +172,8 @@ Status EmbeddedScan::ReadRow(uint32_t series, uint32_t base, StoredRow* result) 
     StoredRow older;
     older.regular = true;
     older.base = base;
-    if (engine_.ReadMemoryPart(*generation, row, key_, has_cells, &older)) join(std::move(older));
+    if (engine_.rows().ReadMemoryPart(*generation, row, key_, has_cells, &older))
+      join(std::move(older));
   }
   for (const auto& run : version_->RunsOf(table.id, version_->RegionsOf(table.id).IdOf(key_))) {
     StoredRow older;

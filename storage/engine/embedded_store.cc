@@ -242,8 +242,8 @@ Result<Row> EmbeddedStore::GetCells(const std::string& name, ByteView key,
   if (!wanted.family.empty()) RETURN_IF_ERROR(CheckFamily(*table, wanted.family));
   MemoryTally memory(wanted.context);
   ASSIGN_OR_RETURN(const StoredRow row,
-                   engine_.Read(*engine_.Pin(), *table, key, FilesFor(*table, wanted.family),
-                                ColumnsOf(wanted), &memory));
+                   engine_.rows().Read(*engine_.Pin(), *table, key, FilesFor(*table, wanted.family),
+                                       ColumnsOf(wanted), &memory));
   Row result{Bytes(key), SelectCells(*table, row, wanted, engine_.render_options())};
   Strip(wanted, &result.cells);
   return result;
@@ -266,9 +266,9 @@ std::vector<Result<Row>> EmbeddedStore::GetRows(const std::string& name,
   MemoryTally memory(wanted.context);
   const auto get = [&](const Bytes& key) -> Result<Row> {
     RETURN_IF_ERROR(CheckKey(key));
-    ASSIGN_OR_RETURN(
-        const StoredRow stored,
-        engine_.Read(*version, **table, key, FilesFor(**table, wanted.family), columns, &memory));
+    ASSIGN_OR_RETURN(const StoredRow stored,
+                     engine_.rows().Read(*version, **table, key, FilesFor(**table, wanted.family),
+                                         columns, &memory));
     Row row{key, SelectCells(**table, stored, wanted, engine_.render_options())};
     Strip(wanted, &row.cells);
     return row;

@@ -223,10 +223,11 @@ Result<CopyProgress> Restore(FileSystem& files, const std::string& backup,
 }
 
 Result<CopyProgress> Engine::Backup(const std::string& folder, const CopyWatch& watch) {
-  RETURN_IF_ERROR(Flush());
+  RETURN_IF_ERROR(compactor_.Flush());
   FileSetState state = file_set_.State();
   state.manifest.logs.clear();  // a backup has no log
-  return WriteBackup(files_, options_.path, state.manifest, clock_.NowMs(), folder, watch);
+  return WriteBackup(env_.files, env_.options.path, state.manifest, env_.clock.NowMs(), folder,
+                     watch);
 }
 
 }  // namespace hg::points

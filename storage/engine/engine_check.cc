@@ -199,7 +199,7 @@ Result<CheckReport> Engine::Check() {
   }
   CheckReport report;
   for (const StoredFile& file : FilesOf(runs)) {
-    CheckFile(files_, options_.path, layout(), file, &report);
+    CheckFile(env_.files, env_.options.path, env_.layout(), file, &report);
   }
   return report;
 }

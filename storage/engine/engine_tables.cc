@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <mutex>
 
 #include "storage/engine/engine.h"
 #include "storage/lsm/table_attributes.h"
@@ -8,12 +7,6 @@
 
 namespace hg::points {
 namespace {
-
-TableDescriptor DescriptorOf(const lsm::TableEntry& entry) {
-  TableDescriptor descriptor{entry.name, entry.families, entry.points};
-  std::erase_if(descriptor.families, [](const FamilyDescriptor& f) { return f.name.empty(); });
-  return descriptor;
-}
 
 // Existing families keep their numbers. New families get the next ones.
 Status SetFamilies(const std::vector<FamilyDescriptor>& wanted, lsm::TableEntry* entry) {
@@ -32,78 +25,32 @@ Status SetFamilies(const std::vector<FamilyDescriptor>& wanted, lsm::TableEntry*
                                "' has had 255 families, which is the maximum");
 }
 
-lsm::CellOrder OrderOf(const TableDescriptor& table) {
-  const bool by_arrival =
-      table.points && std::all_of(table.families.begin(), table.families.end(), lsm::FitsPoints);
-  return by_arrival ? lsm::CellOrder::kByArrival : lsm::CellOrder::kByTime;
-}
-
 }  // namespace
-
-void Engine::AddTable(const lsm::TableEntry& entry) {
-  auto table = std::make_unique<Table>();
-  table->id = entry.id;
-  table->descriptor = DescriptorOf(entry);
-  table->families = entry.families;
-  table->order = OrderOf(table->descriptor);
-  std::unique_lock lock(tables_mutex_);
-  // The first points table backs the point store. Another points table would store its points as
-  // cells.
-  const Table* points = points_table_.load();
-  if (table->order == lsm::CellOrder::kByArrival && (points == nullptr || points->id == entry.id)) {
-    table->points_family = table->FamilyIndex(kFamily);
-    if (table->points_family >= 0) points_table_.store(table.get());
-  }
-  tables_by_id_[entry.id] = table.get();
-  tables_[entry.name] = table.get();
-  all_tables_.push_back(std::move(table));
-}
 
 // Creates the folder for the files of the table's namespace.
 Status Engine::MakeFolderOf(const std::string& table) {
   const std::string space(lsm::NamespaceOf(table));
-  return space.empty() ? Status() : files_.CreateFolder(lsm::NamespaceFolder(options_.path, space));
-}
-
-std::string Engine::SpaceOf(uint32_t id) const {
-  const Table* const table = TableById(id);
-  return table != nullptr ? std::string(lsm::NamespaceOf(table->descriptor.name)) : "";
+  return space.empty() ? Status()
+                       : env_.files.CreateFolder(lsm::NamespaceFolder(env_.options.path, space));
 }
 
 bool Engine::HasFamiliesOf(const TableDescriptor& wanted) const {
-  const auto table = FindTable(wanted.name);
+  const auto table = tables_.Find(wanted.name);
   return table.ok() && (*table)->descriptor.points == wanted.points &&
          std::all_of(wanted.families.begin(), wanted.families.end(),
                      [&](const FamilyDescriptor& f) { return (*table)->FamilyIndex(f.name) >= 0; });
-}
-
-const Table* Engine::TableById(uint32_t id) const {
-  std::shared_lock lock(tables_mutex_);
-  const auto it = tables_by_id_.find(id);
-  return it == tables_by_id_.end() ? nullptr : it->second;
-}
-
-Result<const Table*> Engine::FindTable(const std::string& name) const {
-  std::shared_lock lock(tables_mutex_);
-  const auto it = tables_.find(std::string(WithoutDefaultNamespace(name)));
-  if (it == tables_.end()) return Status::NotFound("no such table: " + name);
-  return it->second;
-}
-
-std::vector<const Table*> Engine::Tables() const {
-  std::shared_lock lock(tables_mutex_);
-  std::vector<const Table*> all;
-  for (const auto& [name, table] : tables_) all.push_back(table);
-  return all;
 }
 
 Status Engine::CreateTable(const TableDescriptor& wanted) {
   RETURN_IF_ERROR(lsm::CheckDescriptor(wanted));
   TableDescriptor descriptor = wanted;
   ASSIGN_OR_RETURN(descriptor.name, lsm::TableName(wanted.name));
-  std::lock_guard regions(regions_mutex_);
-  RETURN_IF_ERROR(CheckOpen());
-  if (auto known = FindTable(descriptor.name); known.ok()) {
+  return compactor_.ChangeTables([&] { return CreateHeld(descriptor); });
+}
+
+// Requires that nobody else changes tables, as do AlterHeld and DropHeld.
+Status Engine::CreateHeld(const TableDescriptor& descriptor) {
+  if (auto known = tables_.Find(descriptor.name); known.ok()) {
     if (lsm::SameDescriptor((*known)->descriptor, descriptor)) return {};
     return Status::Conflict("table exists with another descriptor: " + descriptor.name);
   }
@@ -120,22 +67,24 @@ Status Engine::CreateTable(const TableDescriptor& wanted) {
   entry.name = descriptor.name;
   entry.points = descriptor.points;
   entry.families = descriptor.families;
-  const size_t key_width = descriptor.points ? region::GroupWidth(layout()) : SIZE_MAX;
-  if (descriptor.points) entry.regions = lsm::SaltRegions(layout());
+  const size_t key_width = descriptor.points ? region::GroupWidth(env_.layout()) : SIZE_MAX;
+  if (descriptor.points) entry.regions = lsm::SaltRegions(env_.layout());
   ASSIGN_OR_RETURN(entry.regions, region::PreSplit(entry.regions, descriptor.splits, key_width));
   for (lsm::RegionEntry& region : entry.regions) region.id = edit.tables->next_region++;
   edit.tables->entries.push_back(entry);
   RETURN_IF_ERROR(MakeFolderOf(entry.name));
   RETURN_IF_ERROR(file_set_.Apply(edit));
-  AddTable(entry);
+  tables_.Add(entry);
   return {};
 }
 
 Status Engine::AlterTable(const TableDescriptor& wanted) {
   RETURN_IF_ERROR(lsm::CheckDescriptor(wanted));
-  std::lock_guard regions(regions_mutex_);
-  RETURN_IF_ERROR(CheckOpen());
-  ASSIGN_OR_RETURN(const Table* table, FindTable(wanted.name));
+  return compactor_.ChangeTables([&] { return AlterHeld(wanted); });
+}
+
+Status Engine::AlterHeld(const TableDescriptor& wanted) {
+  ASSIGN_OR_RETURN(const Table* table, tables_.Find(wanted.name));
   TableDescriptor descriptor = wanted;
   descriptor.name = table->descriptor.name;
   if (descriptor.points != table->descriptor.points || OrderOf(descriptor) != table->order) {
@@ -153,45 +102,39 @@ Status Engine::AlterTable(const TableDescriptor& wanted) {
     if (entry.id != table->id) continue;
     RETURN_IF_ERROR(SetFamilies(descriptor.families, &entry));
     RETURN_IF_ERROR(file_set_.Apply(edit));
-    AddTable(entry);
+    tables_.Add(entry);
     break;
   }
   return {};
 }
 
 Status Engine::DropTable(const std::string& name) {
-  ASSIGN_OR_RETURN(const Table* table, FindTable(name));
+  ASSIGN_OR_RETURN(const Table* table, tables_.Find(name));
   if (table->points_family >= 0) {
     return Status::InvalidArgument("table '" + name + "' holds the points of this store");
   }
   // A process that works in the background serves the store and needs its own tables.
   const bool own =
-      std::any_of(options_.tables.begin(), options_.tables.end(),
+      std::any_of(env_.options.tables.begin(), env_.options.tables.end(),
                   [&](const TableDescriptor& mine) { return mine.name == table->descriptor.name; });
-  if (own && options_.background) {
+  if (own && env_.options.background) {
     return Status::InvalidArgument("table '" + name +
                                    "' is in use by the running daemon: stop the daemon first");
   }
   const uint32_t id = table->id;
   std::vector<RegionPlace> places;
-  const auto regions = Pin()->RegionsOf(id);
+  const auto regions = file_set_.Pin()->RegionsOf(id);
   for (size_t region = 0; region < regions.count(); ++region) {
     places.emplace_back(id, regions.Id(region));
   }
-  return WhileHeld(places, [&] { return DropHeld(*table, places); });
+  return compactor_.WhileHeld(
+      places, [&] { return compactor_.ChangeTables([&] { return DropHeld(*table, places); }); });
 }
 
-Status Engine::CheckThere(const Version& version, const Table& table) {
-  if (version.regions.contains(table.id)) return {};
-  return Status::NotFound("no such table: " + table.descriptor.name);
-}
-
-// Requires that all regions of the table are held, so none of them can be split or merged.
+// Requires, too, that all regions of the table are held, so none of them can be split or merged.
 Status Engine::DropHeld(const Table& table, const std::vector<RegionPlace>& places) {
   const uint32_t id = table.id;
-  std::lock_guard no_flush(regions_mutex_);
-  RETURN_IF_ERROR(CheckOpen());
-  const auto before = Pin();
+  const auto before = file_set_.Pin();
   RETURN_IF_ERROR(CheckThere(*before, table));
   const region::RegionMap& regions = before->RegionsOf(id);
   if (regions.count() != places.size() ||
@@ -208,9 +151,7 @@ Status Engine::DropHeld(const Table& table, const std::vector<RegionPlace>& plac
     edit.remove.insert(edit.remove.end(), runs.begin(), runs.end());
   }
   RETURN_IF_ERROR(file_set_.Apply(edit));
-  std::unique_lock lock(tables_mutex_);
-  tables_.erase(table.descriptor.name);
-  tables_by_id_.erase(id);
+  tables_.Remove(table);
   return {};
 }
 

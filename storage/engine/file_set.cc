@@ -13,9 +13,7 @@
 namespace hg::points {
 namespace {
 
-using Place = std::pair<uint32_t, uint32_t>;  // ids of table and region
-
-Place PlaceOf(const lsm::RunEntry& entry) { return {entry.table, entry.region}; }
+RegionPlace PlaceOf(const lsm::RunEntry& entry) { return {entry.table, entry.region}; }
 
 // Returns the parts in the order of the manifest.
 std::vector<lsm::RunEntry> PartsOf(const Version& version) {
@@ -163,7 +161,7 @@ std::shared_ptr<const Version> FileSet::After(const Edit& edit, const OpenByNumb
     Runs gone;
     Runs fresh;
   };
-  std::map<Place, Change> changes;
+  std::map<RegionPlace, Change> changes;
   for (const auto& run : edit.remove) changes[PlaceOf(run->entry())].gone.push_back(run);
   for (const lsm::RunEntry& entry : edit.add) {
     changes[PlaceOf(entry)].fresh.push_back(std::make_shared<Run>(entry, opened.at(entry.number)));
@@ -260,6 +258,7 @@ Status FileSet::Commit(const Edit& edit, const OpenByNumber& opened,
   }
   *before = std::move(next);
   Publish(before);
+  if (edit.drops_rows) dropped_runs_ += edit.remove.size();
   return {};
 }
 

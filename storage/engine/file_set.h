@@ -47,12 +47,14 @@ struct Edit {
   /// removed from their region. If no part of the region is removed, they become its newest parts.
   std::vector<lsm::RunEntry> add;
   /// The complete list of tables after the change. Only one thread at a time may change tables
-  /// (Engine::regions_mutex_).
+  /// (Compactor::regions_mutex_).
   std::optional<TableList> tables;
   /// If set: removes the oldest frozen memtable. Its content is in the parts in `add`.
   std::optional<Flushed> flushed;
   /// If true: drops these files from the page cache, because a merge has just read or written them.
   bool forget_cached = false;
+  /// If true: rows of the parts in `remove` disappear, although nothing deletes them in memory.
+  bool drops_rows = false;
 };
 
 /// The manifest and the version with the same files. While a thread reads files that the manifest
@@ -65,10 +67,10 @@ struct FileSetState {
 /// Thread-safe after OpenFiles. A file that the manifest does not name is kept while a version
 /// holds it. The thread that releases the last such version closes and removes the file.
 ///
-/// Lock order: commit_ → the engine's register_ and write_ (AddMemory only) → version_mutex_.
-/// commit_ is held while the manifest is written. A thread that holds it must not wait for the log,
-/// because the sync thread of the log takes commit_ to record the names of log files.
-/// version_mutex_ is held only while a pointer is copied.
+/// Lock order: commit_ → Memstore::register_ and Memstore::write_ (AddMemory only) →
+/// version_mutex_. commit_ is held while the manifest is written. A thread that holds it must not
+/// wait for the log, because the sync thread of the log takes commit_ to record the names of log
+/// files. version_mutex_ is held only while a pointer is copied.
 class FileSet {
  public:
   /// `files`, `cache` and `counters` must outlive the FileSet. Readers may hold files longer than
@@ -94,6 +96,10 @@ class FileSet {
   [[nodiscard]] TableList Tables() const;
   /// Returns a number for the files of a new part. No number is returned twice.
   uint64_t NewNumber() { return next_number_++; }
+  /// Returns the number of parts removed with `drops_rows`. It rises after the new version is
+  /// visible, so a reader that reads it, then pins a version, and finds it unchanged later has
+  /// missed no drop.
+  [[nodiscard]] uint64_t dropped_runs() const { return dropped_runs_; }
   /// Returns the memory of the block indexes and filters of all open files, in bytes.
   [[nodiscard]] uint64_t MemoryBytes() const { return *memory_bytes_; }
 
@@ -138,6 +144,7 @@ class FileSet {
   const std::shared_ptr<lsm::BlockCache> cache_;
   const std::shared_ptr<lsm::ReadCounters> counters_;
   std::atomic<uint64_t> next_number_{1};
+  std::atomic<uint64_t> dropped_runs_{0};
   // Shared with the files: a reader may keep one longer than the FileSet lives.
   const std::shared_ptr<std::atomic<uint64_t>> memory_bytes_ =
       std::make_shared<std::atomic<uint64_t>>(0);

@@ -116,7 +116,7 @@ Status PointKeys::ListStretch() {
   std::vector<uint32_t> bases;
   for (uint32_t order = 0; order < series_.size(); ++order) {
     bases.clear();
-    RETURN_IF_ERROR(engine_.ListBases(*version_, series_[order], stretch, &bases));
+    RETURN_IF_ERROR(engine_.rows().ListBases(*version_, series_[order], stretch, &bases));
     RETURN_IF_ERROR(memory_.Step(kStepsOfSeries + bases.size()));
     RETURN_IF_ERROR(AddPlaces(order, bases));
     if (places_.size() > places_max) stretch.end = CutInHalf();
@@ -215,10 +215,10 @@ Result<bool> TableKeys::Next() {
   return !ended_;
 }
 
-// A row of a points table is read with Engine::Read. Any other row is merged from the sources.
+// A row of a points table is read with RowReader::Read. Any other row is merged from the sources.
 Result<StoredRow> TableKeys::Row(const lsm::ColumnChoice& columns, MemoryTally* memory) {
   if (table_.points_family >= 0)
-    return engine_.Read(*version_, table_, key_, files_, columns, memory);
+    return engine_.rows().Read(*version_, table_, key_, files_, columns, memory);
   StoredRow stored;
   for (Source& source : sources_) {
     if (!source.live || source.rows->key() != key_) continue;

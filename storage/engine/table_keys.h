@@ -65,8 +65,8 @@ class TableKeys {
   /// Continues at the first key ≥ start. `start` must be after the current key.
   void Seek(Bytes start) { seek_ = std::move(start); }
   [[nodiscard]] const Bytes& key() const { return key_; }
-  /// Reads at least the selected columns of the current row. Call it at most once per row. The row
-  /// is charged to `memory`.
+  /// Reads at least the selected columns of the current row. Call it at most once per row. `memory`
+  /// is charged as in RowReader::Read.
   Result<StoredRow> Row(const lsm::ColumnChoice& columns, MemoryTally* memory);
 
  private:

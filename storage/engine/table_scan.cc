@@ -176,8 +176,8 @@ class ReverseCursor : public TableCursor {
       RETURN_IF_ERROR(Examined());
       if (!KeyMayPass(spec_.filter, row->key)) continue;
       ASSIGN_OR_RETURN(const StoredRow stored,
-                       engine_.Read(*version_, table_, row->key, FilesFor(table_, spec_.family),
-                                    columns_, &batch_));
+                       engine_.rows().Read(*version_, table_, row->key,
+                                           FilesFor(table_, spec_.family), columns_, &batch_));
       row->cells = Choose(stored);
       return true;
     }

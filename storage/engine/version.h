@@ -95,11 +95,12 @@ class Run {
 };
 
 using Runs = std::vector<std::shared_ptr<const Run>>;  // newest first
+using RegionPlace = std::pair<uint32_t, uint32_t>;     // ids of table and region
 
 /// Immutable.
 struct Version {
   std::vector<std::shared_ptr<Generation>> generations;  // newest first; the first is active
-  std::map<std::pair<uint32_t, uint32_t>, Runs> runs;    // by ids of table and region
+  std::map<RegionPlace, Runs> runs;
   std::map<uint32_t, std::shared_ptr<const region::RegionMap>> regions;  // by table id
 
   [[nodiscard]] const region::RegionMap& RegionsOf(uint32_t table) const {

@@ -189,7 +189,7 @@ TEST_CASE("a minor merge keeps tombstones, and a merge of all parts drops them")
   REQUIRE(f.engine->MergePending(Pool::kAny).ok());
   CHECK(f.RunsOf("row").size() == 2);
   CHECK(f.AnyMarks("row"));
-  const auto row = f.engine->Read(*f.engine->Pin(), *f.table, "row");
+  const auto row = f.engine->rows().Read(*f.engine->Pin(), *f.table, "row");
   REQUIRE(row.ok());
   CHECK(row->cells.HasMarks());
   // After its time, automatically (region-store.md C4).
@@ -197,7 +197,7 @@ TEST_CASE("a minor merge keeps tombstones, and a merge of all parts drops them")
   REQUIRE(f.engine->MergePending(Pool::kAny).ok());
   CHECK(f.RunsOf("row").size() == 1);
   CHECK(!f.AnyMarks("row"));
-  CHECK(f.engine->Read(*f.engine->Pin(), *f.table, "row")->cells.empty());
+  CHECK(f.engine->rows().Read(*f.engine->Pin(), *f.table, "row")->cells.empty());
 }
 
 TEST_CASE("an idle store with one cell is flushed within its time and a tenth") {
@@ -322,7 +322,7 @@ TEST_CASE("a large merge does not delay a small one of its region, and their ord
   large.join();
   CHECK(f.RunsOf("row").size() == 2);
   const auto value = [&] {
-    return f.engine->Read(*f.engine->Pin(), *f.table, "row")->cells.versions.at(0).value;
+    return f.engine->rows().Read(*f.engine->Pin(), *f.table, "row")->cells.versions.at(0).value;
   };
   CHECK(value() == "new2");
   REQUIRE(f.engine->Compact(*f.table).ok());
@@ -393,7 +393,7 @@ TEST_CASE(
   uint64_t rows = 0;
   for (uint64_t w = 0; w < kWriters; ++w) {
     for (uint64_t i = 0; i < kRows; ++i) {
-      rows += f.engine->Read(*f.engine->Pin(), *many, key_of(w, i))->cells.versions.size();
+      rows += f.engine->rows().Read(*f.engine->Pin(), *many, key_of(w, i))->cells.versions.size();
     }
   }
   CHECK(rows == kWriters * kRows);

@@ -79,7 +79,7 @@ struct Rig {
   int64_t ValueAt(uint32_t series, int64_t time) {
     const auto base = static_cast<uint32_t>(time - time % 3600);
     const Bytes key = codec::MakeRowKey(KeyLayout(), Tsuid(series), base);
-    const auto row = engine->Read(*engine->Pin(), *engine->points_table(), key);
+    const auto row = engine->rows().Read(*engine->Pin(), *engine->points_table(), key);
     REQUIRE(row.ok());
     for (const auto& point : row->part.points) {
       if (int64_t{point.offset_ms()} == time % 3600 * 1000) return static_cast<int64_t>(point.bits);
@@ -180,8 +180,11 @@ TEST_CASE("rows without a series are separate from windows") {
   REQUIRE(rig.engine->Compact().ok());
   CHECK(rig.Runs().size() == 2);
   rig.Open();
-  CHECK(rig.engine->Read(*rig.engine->Pin(), *rig.engine->points_table(), key)->part.raw.size() +
-            rig.engine->Read(*rig.engine->Pin(), *rig.engine->points_table(), key)
+  CHECK(rig.engine->rows()
+                .Read(*rig.engine->Pin(), *rig.engine->points_table(), key)
+                ->part.raw.size() +
+            rig.engine->rows()
+                .Read(*rig.engine->Pin(), *rig.engine->points_table(), key)
                 ->cells.cells.size() ==
         1);
 }

@@ -9,7 +9,7 @@
 #include "storage/codec/append_cell.h"
 #include "storage/codec/cell_class.h"
 #include "storage/codec/row_key.h"
-#include "storage/engine/engine.h"
+#include "storage/engine/memstore.h"
 
 namespace hg::points {
 namespace {
@@ -75,7 +75,7 @@ bool WantsNewestVersion(const CellChange& change) {
 // The rows of points that a change of this key may affect: those of its metric and hour. This
 // includes irregular keys, because scans that meet one fail. A key that is too short counts as
 // padded with zeros.
-struct Engine::RowsOfKey {
+struct Memstore::RowsOfKey {
   RowsOfKey(const KeyLayout& layout, const Table& table, ByteView key) {
     if (table.points_family < 0) return;
     const auto salt = static_cast<size_t>(layout.salt_width);
@@ -93,73 +93,65 @@ struct Engine::RowsOfKey {
   Bytes bytes;
 };
 
-void Engine::RaiseHorizon(uint32_t base) {
+void Memstore::RaiseHorizon(uint32_t base) {
   if (base <= horizon()) return;
-  std::lock_guard lock(write_);
+  MutexLock lock(write_);
   if (base > horizon()) horizon_.store(base, std::memory_order_release);
 }
 
-bool Engine::RowsExpire() const {
-  const auto& families = points_table()->descriptor.families;
-  return std::any_of(families.begin(), families.end(),
-                     [](const FamilyDescriptor& family) { return family.ttl_s != kTtlForever; });
-}
-
 template <typename Tell>
-Status Engine::LockTold(uint32_t oldest, const Tell& tell, ToldRows* told,
-                        std::unique_lock<std::mutex>* lock) {
+bool Memstore::LockTold(uint32_t oldest, const Tell& tell, ToldRows* told, Status* refused) {
   for (;;) {
-    lock->lock();
+    write_.Lock();
     const uint32_t below = horizon();
-    if (oldest >= below || told->below >= below) [[likely]]
-      return CheckOpen();
-    lock->unlock();
-    RETURN_IF_ERROR(tell(below));
+    if (oldest >= below || told->below >= below) [[likely]] {
+      if (!env_.closed()) [[likely]]
+        return true;
+      write_.Unlock();
+      *refused = env_.CheckOpen();
+      return false;
+    }
+    write_.Unlock();
+    *refused = tell(below);
+    if (!refused->ok()) return false;
     told->below = below;
   }
 }
 
-Status Engine::LockTold(const RowsOfKey& rows, ToldRows* told, std::unique_lock<std::mutex>* lock) {
+bool Memstore::LockTold(const RowsOfKey& rows, ToldRows* told, Status* refused) {
   const auto tell = [&](uint32_t) { return told->Tell(rows.rows); };
-  return LockTold(rows.rows.base, tell, told, lock);
+  return LockTold(rows.rows.base, tell, told, refused);
 }
 
-Status Engine::CheckOpen() const {
-  if (closed_.load(std::memory_order_acquire)) return Status::Unavailable("the store is closed");
-  return {};
-}
-
-Status Engine::CheckWritable() {
-  RETURN_IF_ERROR(CheckOpen());
-  if (MemoryBytes() > memory_max_) {
+Status Memstore::CheckWritable() {
+  RETURN_IF_ERROR(env_.CheckOpen());
+  if (MemoryBytes() > env_.memory_max) {
     AskForFlush(FlushRequest::kIfNeeded);
-    return Status::Busy("unflushed memory is over its budget of " + std::to_string(memory_max_) +
-                        " bytes");
+    return Status::Busy("unflushed memory is over its budget of " +
+                        std::to_string(env_.memory_max) + " bytes");
   }
   return log_->Failure();
 }
 
-void Engine::AskForFlush(FlushRequest request) {
+void Memstore::AskForFlush(FlushRequest request) {
   FlushRequest before = flush_request_.load(std::memory_order_relaxed);
   while (before < request &&
          !flush_request_.compare_exchange_weak(before, request, std::memory_order_relaxed)) {
   }
   if (before != FlushRequest::kNone) return;  // the flush thread was woken, and sees this request
-  std::lock_guard lock(background_mutex_);
-  flush_wanted_ = true;
-  background_wake_.notify_all();
+  wake_flush_();
 }
 
 // Called at the end of each change, under the write lock.
-void Engine::Account() {
+void Memstore::Account() {
   const size_t bytes = active_->bytes();
   active_bytes_.store(bytes, std::memory_order_relaxed);
-  if (bytes > memory_max_ / 4) AskForFlush(FlushRequest::kIfNeeded);
+  if (bytes > env_.memory_max / 4) AskForFlush(FlushRequest::kIfNeeded);
 }
 
-Result<LogPosition> Engine::Append(std::span<const PointEntry> batch) {
-  if (observers_.guards_writes()) [[unlikely]]
-    RETURN_IF_ERROR(observers_.BeforePoints(batch));
+Result<LogPosition> Memstore::Append(std::span<const PointEntry> batch) {
+  if (env_.observers.guards_writes()) [[unlikely]]
+    RETURN_IF_ERROR(env_.observers.BeforePoints(batch));
   RETURN_IF_ERROR(CheckWritable());
   const uint32_t known = registry_.size();
   uint32_t highest = 0, oldest = UINT32_MAX;
@@ -170,7 +162,7 @@ Result<LogPosition> Engine::Append(std::span<const PointEntry> batch) {
   if (!batch.empty() && highest >= known) {
     return Status::InvalidArgument("series number " + std::to_string(highest) + " was never given");
   }
-  const bool logged = options_.durability != Durability::kNone;
+  const bool logged = env_.options.durability != Durability::kNone;
 
   // Everything that can fail or takes time happens before the lock is taken.
   thread_local std::vector<char> kept_bodies;
@@ -203,8 +195,9 @@ Result<LogPosition> Engine::Append(std::span<const PointEntry> batch) {
   for (size_t i = 0; i < slices; ++i) {
     const size_t at = i * kRecordPointsMax;
     const auto slice = batch.subspan(at, std::min(kRecordPointsMax, batch.size() - at));
-    std::unique_lock lock(write_, std::defer_lock);
-    RETURN_IF_ERROR(LockTold(oldest, tell, &told, &lock));
+    Status refused;
+    if (!LockTold(oldest, tell, &told, &refused)) return refused;
+    AdoptedLock lock(write_);
     const uint64_t sequence = ++sequence_;
     if (logged) {
       position = log_->Add(static_cast<uint8_t>(LogKind::kPoints), sequence, records[i].first,
@@ -216,7 +209,7 @@ Result<LogPosition> Engine::Append(std::span<const PointEntry> batch) {
   return position;
 }
 
-void Engine::ApplyPoints(std::span<const PointEntry> entries, uint64_t sequence) noexcept {
+void Memstore::ApplyPoints(std::span<const PointEntry> entries, uint64_t sequence) noexcept {
   // Prefetch distances at which the memory of a cold series arrives in time.
   constexpr size_t kHeadAhead = 24;
   constexpr size_t kRowAhead = 12;
@@ -245,15 +238,15 @@ void Engine::ApplyPoints(std::span<const PointEntry> entries, uint64_t sequence)
       continue;
     }
     const Bytes key = codec::MakeRowKey(layout(), registry_.Tsuid(entry.series), entry.base);
-    const auto family = static_cast<uint8_t>(points_table()->points_family);
+    const auto family = static_cast<uint8_t>(tables_.points()->points_family);
     const Bytes qualifier = codec::Qualifier{entry.qualifier}.Encode();
-    lsm::CellMemory::Writer cells(active_->CellsOrMake(points_table()->id));
+    lsm::CellMemory::Writer cells(active_->CellsOrMake(tables_.points()->id));
     if (lsm::CellRow* raw = cells.FindColumn(key, family, qualifier)) raw->Erase(family, qualifier);
     rows.Put(row, sequence, entry.qualifier, entry.bits, RowForm::kAuto);
   }
 }
 
-void Engine::ApplyRow(const Table& table, const RowRecord& record, uint64_t sequence) noexcept {
+void Memstore::ApplyRow(const Table& table, const RowRecord& record, uint64_t sequence) noexcept {
   Bytes tsuid;
   uint32_t base;
   if (table.points_family >= 0 && IsRegularKey(layout(), record.key, &tsuid, &base)) {
@@ -287,8 +280,8 @@ void Engine::ApplyRow(const Table& table, const RowRecord& record, uint64_t sequ
 
 // Points, and tombstones named like points, go to the history of the row-hour. Everything else goes
 // to the cells. Both change under the lock of the cell memory, and the history is published last.
-void Engine::ApplyRegularRow(const Table& table, const RowRecord& record, uint64_t sequence,
-                             SeriesNumber series, uint32_t base) {
+void Memstore::ApplyRegularRow(const Table& table, const RowRecord& record, uint64_t sequence,
+                               SeriesNumber series, uint32_t base) {
   const auto family = static_cast<uint8_t>(table.points_family);
   RowMemory& rows = active_->rows;
   lsm::CellMemory::Writer cells(active_->CellsOrMake(table.id));
@@ -364,7 +357,7 @@ void Engine::ApplyRegularRow(const Table& table, const RowRecord& record, uint64
   if (row != nullptr) rows.Publish(row);
 }
 
-Status Engine::RegisterKey(const Table& table, ByteView key) {
+Status Memstore::RegisterKey(const Table& table, ByteView key) {
   Bytes tsuid;
   uint32_t base;
   if (table.points_family < 0 || !IsRegularKey(layout(), key, &tsuid, &base)) return {};
@@ -372,8 +365,8 @@ Status Engine::RegisterKey(const Table& table, ByteView key) {
 }
 
 // Requires the write lock and a registered series.
-LogPosition Engine::WriteLocked(const Table& table, ByteView key,
-                                const std::vector<CellChange>& changes, bool operands) {
+LogPosition Memstore::WriteLocked(const Table& table, ByteView key,
+                                  const std::vector<CellChange>& changes, bool operands) {
   RowRecord record;
   record.table = table.id;
   record.key = key;
@@ -409,8 +402,8 @@ LogPosition Engine::WriteLocked(const Table& table, ByteView key,
   return position;
 }
 
-Result<LogPosition> Engine::Write(const Table& table, ByteView key,
-                                  const std::vector<CellChange>& changes) {
+Result<LogPosition> Memstore::Write(const Table& table, ByteView key,
+                                    const std::vector<CellChange>& changes) {
   const bool looks =
       std::any_of(changes.begin(), changes.end(), [&table](const CellChange& change) {
         return WantsNewestVersion(change) ||
@@ -426,21 +419,22 @@ Result<LogPosition> Engine::Write(const Table& table, ByteView key,
         }));
     return outcome.position;
   }
-  if (observers_.guards_writes()) {
-    RETURN_IF_ERROR(observers_.BeforeRow(table.descriptor.name, key, changes));
+  if (env_.observers.guards_writes()) {
+    RETURN_IF_ERROR(env_.observers.BeforeRow(table.descriptor.name, key, changes));
   }
   RETURN_IF_ERROR(CheckWritable());
   RETURN_IF_ERROR(RegisterKey(table, key));
   const RowsOfKey rows(layout(), table, key);
   ToldRows told(listeners_);
-  std::unique_lock lock(write_, std::defer_lock);
-  RETURN_IF_ERROR(LockTold(rows, &told, &lock));
+  Status refused;
+  if (!LockTold(rows, &told, &refused)) return refused;
+  AdoptedLock lock(write_);
   return WriteLocked(table, key, changes);
 }
 
-Result<LogPosition> Engine::AppendToRow(const Table& table, ByteView key, ByteView bytes) {
-  if (observers_.guards_writes()) {
-    RETURN_IF_ERROR(observers_.BeforeRow(table.descriptor.name, key, {}));
+Result<LogPosition> Memstore::AppendToRow(const Table& table, ByteView key, ByteView bytes) {
+  if (env_.observers.guards_writes()) {
+    RETURN_IF_ERROR(env_.observers.BeforeRow(table.descriptor.name, key, {}));
   }
   RETURN_IF_ERROR(CheckWritable());
   RETURN_IF_ERROR(RegisterKey(table, key));
@@ -448,15 +442,16 @@ Result<LogPosition> Engine::AppendToRow(const Table& table, ByteView key, ByteVi
       PutCell(Bytes(kFamily), Bytes(codec::kAppendQualifier), Bytes(bytes))};
   const RowsOfKey rows(layout(), table, key);
   ToldRows told(listeners_);
-  std::unique_lock lock(write_, std::defer_lock);
-  RETURN_IF_ERROR(LockTold(rows, &told, &lock));
+  Status refused;
+  if (!LockTold(rows, &told, &refused)) return refused;
+  AdoptedLock lock(write_);
   return WriteLocked(table, key, changes, true);
 }
 
 // Replaces the deletes of a newest version by deletes of concrete versions: those stored before
 // these changes.
-void Engine::NameVersions(const Table& table, const StoredRow& row,
-                          std::vector<CellChange>* changes) const {
+void Memstore::NameVersions(const Table& table, const StoredRow& row,
+                            std::vector<CellChange>* changes) const {
   if (std::none_of(changes->begin(), changes->end(), WantsNewestVersion)) return;
   if (table.order == lsm::CellOrder::kByArrival) {
     for (CellChange& change : *changes) {
@@ -464,7 +459,7 @@ void Engine::NameVersions(const Table& table, const StoredRow& row,
     }
     return;
   }
-  const std::vector<Cell> cells = RenderStored(table, row, render_options());
+  const std::vector<Cell> cells = RenderStored(table, row, env_.render_options());
   std::erase_if(*changes, [&cells](CellChange& change) {
     if (!WantsNewestVersion(change)) return false;
     auto it = std::find_if(cells.begin(), cells.end(), [&change](const Cell& cell) {
@@ -477,8 +472,8 @@ void Engine::NameVersions(const Table& table, const StoredRow& row,
 
 // Replaces deletes of compacted cells by deletes of what they mean in this row after the preceding
 // changes. Runs under the write lock, but merges the row only for such deletes.
-void Engine::ExpandDeletes(const Table& table, StoredRow row,
-                           std::vector<CellChange>* changes) const {
+void Memstore::ExpandDeletes(const Table& table, StoredRow row,
+                             std::vector<CellChange>* changes) const {
   const Bytes& family = table.families[static_cast<size_t>(table.points_family)].name;
   auto names_several = [&family](const CellChange& change) {
     return change.kind == CellChange::Kind::kDeleteColumn && change.family == family &&
@@ -496,7 +491,7 @@ void Engine::ExpandDeletes(const Table& table, StoredRow row,
       row.part =
           Merge(PartOfChanges(std::span(expanded).subspan(merged), family), std::move(row.part));
     }
-    Part gone = DeleteRendered(row.part, row.base, change.qualifier, render_options());
+    Part gone = DeleteRendered(row.part, row.base, change.qualifier, env_.render_options());
     for (const Bytes& qualifier : gone.gone) expanded.push_back(DeleteColumn(family, qualifier));
     merged = expanded.size();
     row.part = Merge(std::move(gone), std::move(row.part));
@@ -504,51 +499,53 @@ void Engine::ExpandDeletes(const Table& table, StoredRow row,
   *changes = std::move(expanded);
 }
 
-Result<Engine::Outcome> Engine::ReadModifyWrite(const Table& table, ByteView key,
-                                                const lsm::ColumnChoice& columns,
-                                                const Decide& decide) {
-  if (observers_.guards_writes()) {
-    RETURN_IF_ERROR(observers_.BeforeRow(table.descriptor.name, key, {}));
+Result<Memstore::Outcome> Memstore::ReadModifyWrite(const Table& table, ByteView key,
+                                                    const lsm::ColumnChoice& columns,
+                                                    const Decide& decide) {
+  if (env_.observers.guards_writes()) {
+    RETURN_IF_ERROR(env_.observers.BeforeRow(table.descriptor.name, key, {}));
   }
   RETURN_IF_ERROR(CheckWritable());
-  const RowPlace place = PlaceOf(table, key);
+  const RowPlace place = rows_.PlaceOf(table, key);
   const RowsOfKey rows(layout(), table, key);
   ToldRows told(listeners_);
   for (;;) {
-    const uint64_t dropped_runs = dropped_runs_;
-    const auto version = Pin();
+    const uint64_t dropped_runs = file_set_.dropped_runs();
+    const auto version = file_set_.Pin();
     ASSIGN_OR_RETURN(StoredRow files,
-                     ReadFiles(*version, table, place, FilesRead::kAll, columns, nullptr));
-    std::unique_lock lock(write_, std::defer_lock);
-    RETURN_IF_ERROR(LockTold(rows, &told, &lock));
-    // Files and memory of this version are the complete row under two conditions: its first
-    // memtable is still the active one, and no files were dropped, whose rows must not reappear.
-    if (version->generations.front().get() != active_ || dropped_runs_ != dropped_runs) continue;
-    ASSIGN_OR_RETURN(StoredRow row, ReadMemory(*version, table, place, columns, nullptr));
-    row = MergeStored(table, std::move(row), std::move(files));
-    Expire(table, clock_.NowMs(), &row);
-    std::vector<CellChange> changes;
-    ASSIGN_OR_RETURN(const bool write, decide(row, &changes));
-    if (!write) return Outcome{};
-    NameVersions(table, row, &changes);
-    if (place.regular && !registry_.Find(place.tsuid)) {
-      lock.unlock();
-      RETURN_IF_ERROR(Register(place.tsuid).status());
-      continue;
+                     rows_.ReadFiles(*version, table, place, FilesRead::kAll, columns, nullptr));
+    {
+      Status refused;
+      if (!LockTold(rows, &told, &refused)) return refused;
+      AdoptedLock lock(write_);
+      // Files and memory of this version are the complete row under two conditions: its first
+      // memtable is still the active one, and no files were dropped, whose rows must not reappear.
+      if (version->generations.front().get() != active_ ||
+          file_set_.dropped_runs() != dropped_runs) {
+        continue;
+      }
+      ASSIGN_OR_RETURN(StoredRow row, rows_.ReadMemory(*version, table, place, columns, nullptr));
+      row = MergeStored(table, std::move(row), std::move(files));
+      Expire(table, env_.clock.NowMs(), &row);
+      std::vector<CellChange> changes;
+      ASSIGN_OR_RETURN(const bool write, decide(row, &changes));
+      if (!write) return Outcome{};
+      NameVersions(table, row, &changes);
+      if (!place.regular || registry_.Find(place.tsuid)) {
+        if (place.regular) ExpandDeletes(table, std::move(row), &changes);
+        return Outcome{true, WriteLocked(table, key, changes)};
+      }
     }
-    if (place.regular) ExpandDeletes(table, std::move(row), &changes);
-    return Outcome{true, WriteLocked(table, key, changes)};
+    RETURN_IF_ERROR(Register(place.tsuid).status());
   }
 }
 
-Status Engine::CommitAndWait(LogPosition position) {
+Status Memstore::CommitAndWait(LogPosition position) {
   if (CommitLater::Allowed()) return {};
   std::promise<Status> promise;
   auto committed = promise.get_future();
   log_->Commit(position, [&promise](Status status) { promise.set_value(std::move(status)); });
   return committed.get();
 }
-
-Status Engine::Sync() { return log_->WaitSynced(log_->End()); }
 
 }  // namespace hg::points

@@ -1,32 +1,15 @@
-#include <algorithm>
-#include <cstdio>
-#include <future>
-#include <map>
-#include <set>
+// What a start does: reads the series from their files, and replays the log.
 
-#include "storage/base/invariant.h"
+#include <algorithm>
+#include <future>
+
 #include "storage/codec/row_key.h"
-#include "storage/engine/engine.h"
-#include "storage/engine/engine_backup.h"
+#include "storage/engine/memstore.h"
 #include "storage/engine/replay_pipe.h"
-#include "storage/engine/stored_files.h"
 #include "storage/lsm/cell_file.h"
 
 namespace hg::points {
 namespace {
-
-// The remaining memory is for queries and raw series keys (region-store.md F5).
-constexpr double kSharesMax = 0.8;
-
-Status CheckShares(const EmbeddedOptions& options) {
-  const double sum = options.memory_share + options.cache_share;
-  if (options.memory_share > 0 && options.cache_share >= 0 && sum <= kSharesMax + 1e-9) return {};
-  char shares[64];
-  std::snprintf(shares, sizeof shares, "%g and %g", options.memory_share, options.cache_share);
-  return Status::InvalidArgument(
-      "unflushed memory and the block cache must not take " + std::string(shares) +
-      " of the memory limit: the first share must be above 0, and the sum at most 0.8");
-}
 
 lsm::LogOptions LogOptionsOf(const EmbeddedOptions& options) {
   lsm::LogOptions log;
@@ -39,73 +22,41 @@ lsm::LogOptions LogOptionsOf(const EmbeddedOptions& options) {
   return log;
 }
 
-Status WithAdvice(Status status) {
-  if (status.code() != StatusCode::kCorruption) return status;
-  return Status::Corruption(std::string(status.message()) +
-                            " ('tsdb repair' continues without it, and says what is lost)");
-}
-
-StoreObservers WithOwn(StoreObservers observers, std::shared_ptr<StoreObserver> own) {
-  observers.push_back(std::move(own));
-  return observers;
-}
-
 }  // namespace
 
-Engine::Engine(const EmbeddedOptions& options, FileSystem& files, const Clock& clock)
-    : options_(options),
-      files_(files),
-      clock_(clock),
-      cache_(std::make_shared<lsm::BlockCache>(static_cast<uint64_t>(
-          static_cast<double>(options.memory_limit_bytes) * options.cache_share))),
-      file_set_(files, options.path, cache_, read_counters_),
-      registry_(options.layout),
-      observers_(WithOwn(options.observers, work_counters_)) {
-  memory_max_ =
-      static_cast<uint64_t>(static_cast<double>(options.memory_limit_bytes) * options.memory_share);
-}
-
-Result<std::unique_ptr<Engine>> Engine::Open(const EmbeddedOptions& options, FileSystem& files,
-                                             const Clock& clock) {
-  RETURN_IF_ERROR(CheckShares(options));
-  std::unique_ptr<Engine> engine(new Engine(options, files, clock));
-  RETURN_IF_ERROR(engine->Start());
-  return engine;
-}
-
-Status Engine::Start() {
-  RETURN_IF_ERROR(files_.CreateFolder(options_.path));
-  ASSIGN_OR_RETURN(lock_, files_.Lock(options_.path + "/LOCK", options_.lock_note));
-  RETURN_IF_ERROR(file_set_.LoadManifest(options_.layout));
-  const lsm::Manifest stored = file_set_.State().manifest;
-  for (const lsm::TableEntry& entry : stored.tables) {
-    RETURN_IF_ERROR(MakeFolderOf(entry.name));
-    AddTable(entry);
+Status Memstore::Load(const lsm::Manifest& stored) {
+  RETURN_IF_ERROR(LoadSeries(*file_set_.Pin()));
+  auto memory = std::make_shared<Generation>(env_.clock.NowMs());
+  memory->after_sequence = stored.flushed;
+  memory->series_begin = registry_.size();
+  {
+    MutexLock lock(write_);
+    sequence_ = stored.flushed;
+    stamp_floor_ms_ = stored.stamp_floor_ms;
+    active_ = memory.get();
   }
-  RETURN_IF_ERROR(WithAdvice(file_set_.OpenFiles()));
-  RETURN_IF_ERROR(WithAdvice(LoadSeries(*Pin())));
-  sequence_ = stored.flushed;
-  stamp_floor_ms_ = stored.stamp_floor_ms;
-  auto memory = std::make_shared<Generation>(clock_.NowMs());
-  active_ = memory.get();
-  active_->after_sequence = stored.flushed;
-  active_->series_begin = registry_.size();
   file_set_.AddMemory(std::move(memory), [](const auto& publish) { publish(); });
+  return {};
+}
 
-  // A table that has these families stays as it is, because it may have been altered since.
-  for (const TableDescriptor& table : options_.tables) {
-    if (!HasFamiliesOf(table)) RETURN_IF_ERROR(CreateTable(table));
-  }
+Status Memstore::Replay(const lsm::Manifest& stored) {
+  // No other thread uses the store yet, and the pipe keeps its threads apart. The lock is not
+  // taken, because the FileSet's commit lock is taken meanwhile.
+  write_.AssertHeld();
   ReplayPipe pipe(RowMemory::kLanes, [this](const ReplayItem& item) {
+    write_.AssertHeld();
     if (item.table != nullptr) return ApplyRow(*item.table, item.row, item.sequence);
     ApplyPoints(item.points, item.sequence);
   });
   TsuidList met;
-  ASSIGN_OR_RETURN(auto recovery,
-                   lsm::RecoverLog(
-                       files_, options_.path, stored.log_file, stored.log_position, stored.flushed,
-                       [&](const lsm::LogRecord& record) { return Replay(record, &pipe, &met); },
-                       lsm::AtBreak::kCut, stored.logs));
+  ASSIGN_OR_RETURN(auto recovery, lsm::RecoverLog(
+                                      env_.files, env_.options.path, stored.log_file,
+                                      stored.log_position, stored.flushed,
+                                      [&](const lsm::LogRecord& record) {
+                                        write_.AssertHeld();
+                                        return ReplayRecord(record, &pipe, &met);
+                                      },
+                                      lsm::AtBreak::kCut, stored.logs));
   AddMet(&met);
   pipe.Finish();
   sequence_ = std::max(sequence_, recovery.last_sequence);
@@ -115,16 +66,11 @@ Status Engine::Start() {
   // The replayed log is treated as durable from now on, so its files must exist at the next start.
   // After a killed process, their names may not be durable in the folder yet.
   RETURN_IF_ERROR(file_set_.SetLogFiles(std::move(recovery.files)));
-  lsm::LogOptions log_options = LogOptionsOf(options_);
+  lsm::LogOptions log_options = LogOptionsOf(env_.options);
   log_options.name_files = [this](const std::list<lsm::LogFile>& files) {
     return file_set_.AddLogFiles(files);
   };
-  log_ = std::make_unique<lsm::Log>(files_, std::move(log_options), std::move(recovery.next));
-  if (options_.background) {
-    flush_thread_ = std::thread([this] { FlushLoop(); });
-    merge_thread_ = std::thread([this] { MergeLoop(MergePool::kSmall); });
-    large_merge_thread_ = std::thread([this] { MergeLoop(MergePool::kLarge); });
-  }
+  log_ = std::make_unique<lsm::Log>(env_.files, std::move(log_options), std::move(recovery.next));
   return {};
 }
 
@@ -186,7 +132,7 @@ Status ReadPlainSeries(const KeyLayout& layout, const std::shared_ptr<const lsm:
 
 }  // namespace
 
-Status Engine::LoadSeries(const Version& version) {
+Status Memstore::LoadSeries(const Version& version) {
   SeriesIntake intake(&registry_);
   const Runs& runs = version.RunsOf(kSeriesTable, 0);
   uint64_t rows_max = 0;
@@ -210,7 +156,7 @@ Status Engine::LoadSeries(const Version& version) {
     ASSIGN_OR_RETURN(const lsm::CellRow row, rows.TakeRow());
     if (rows.key() != intake.key() || row.cells.size() != 1 ||
         !codec::CheckTsuid(layout(), row.cells[0].value).ok()) {
-      return Status::Corruption(options_.path + ": series " + std::to_string(intake.next()) +
+      return Status::Corruption(env_.options.path + ": series " + std::to_string(intake.next()) +
                                 " is missing in the files of the series table");
     }
     intake.Add(row.cells[0].value);
@@ -219,7 +165,7 @@ Status Engine::LoadSeries(const Version& version) {
   return {};
 }
 
-void Engine::AddMet(TsuidList* met) {
+void Memstore::AddMet(TsuidList* met) {
   registry_.AddAll(met->views());
   met->Clear();
 }
@@ -259,7 +205,7 @@ void AddToLanes(uint64_t sequence, ReplayPipe* pipe) {
 
 // Validates the record completely and adds its series. Items handed to the pipe only need to be
 // applied.
-Status Engine::Replay(const lsm::LogRecord& record, ReplayPipe* pipe, TsuidList* met) {
+Status Memstore::ReplayRecord(const lsm::LogRecord& record, ReplayPipe* pipe, TsuidList* met) {
   sequence_ = record.sequence;
   constexpr size_t kTogether = 1024;
   if (static_cast<LogKind>(record.kind) != LogKind::kSeries || met->size() == kTogether) {
@@ -270,7 +216,7 @@ Status Engine::Replay(const lsm::LogRecord& record, ReplayPipe* pipe, TsuidList*
       ReplayItem& item = pipe->Next(0);
       if (!DecodePoints(record.body, &item.points))
         return Status::Corruption("points cannot be read");
-      if (points_table() == nullptr) return Status::Corruption("points without a points table");
+      if (tables_.points() == nullptr) return Status::Corruption("points without a points table");
       const uint32_t known = registry_.size();
       for (const PointEntry& entry : item.points) {
         if (entry.series >= known) {
@@ -293,7 +239,7 @@ Status Engine::Replay(const lsm::LogRecord& record, ReplayPipe* pipe, TsuidList*
     case LogKind::kRow: {
       RowRecord& row = pipe->Next(0).row;
       if (!DecodeRowRecord(record.body, &row)) return Status::Corruption("a row cannot be read");
-      const Table* table = TableById(row.table);
+      const Table* table = tables_.ById(row.table);
       if (table == nullptr) {
         // A row of a dropped table is ignored: its id was assigned, but the table is gone.
         if (row.table >= kFirstTable && row.table < file_set_.Tables().next_table) {
@@ -324,103 +270,6 @@ Status Engine::Replay(const lsm::LogRecord& record, ReplayPipe* pipe, TsuidList*
     }
   }
   return Status::Corruption("a record of unknown kind " + std::to_string(record.kind));
-}
-
-Engine::~Engine() { (void)Close(); }
-
-Status Engine::Close() {
-  if (closed_.exchange(true)) return {};
-  {
-    std::lock_guard lock(background_mutex_);
-    stop_ = true;
-    background_wake_.notify_all();
-  }
-  if (flush_thread_.joinable()) flush_thread_.join();
-  if (merge_thread_.joinable()) merge_thread_.join();
-  if (large_merge_thread_.joinable()) large_merge_thread_.join();
-  // Waits for work that began before closed_ was set. Later work checks closed_ while it holds
-  // work_mutex_ or regions_mutex_.
-  {
-    std::unique_lock lock(work_mutex_);
-    work_done_.notify_all();
-    work_done_.wait(lock, [this] { return work_.empty(); });
-  }
-  std::lock_guard regions(regions_mutex_);
-  { std::lock_guard lock(write_); }
-  Status status;
-  if (log_ != nullptr) {
-    if (!memory_is_logged()) status = FlushMemory();
-    const Status synced = log_->Close();
-    if (status.ok()) status = synced;
-  }
-  // From here on, the store changes nothing on disk.
-  lock_.reset();
-  return status;
-}
-
-StoreWork Engine::BeginWork(StoreWork::Kind kind, uint32_t table) const {
-  StoreWork work;
-  work.kind = kind;
-  if (const Table* found = TableById(table)) work.table = found->descriptor.name;
-  work.begin_ms = clock_.NowMs();
-  return work;
-}
-
-void Engine::EndWork(StoreWork work) const {
-  work.end_ms = clock_.NowMs();
-  observers_.AfterWork(work);
-}
-
-EmbeddedStats Engine::Stats() const {
-  EmbeddedStats stats;
-  stats.series = registry_.size();
-  stats.memory_bytes = MemoryBytes();
-  stats.memory_limit_bytes = memory_max_;
-  stats.registry_bytes = registry_.bytes();
-  stats.file_memory_bytes = file_set_.MemoryBytes();
-  stats.name_bytes = NameBytes();
-  stats.refused_series = refused_series_.load(std::memory_order_relaxed);
-  stats.series_full = SeriesFull();
-  const auto version = Pin();
-  std::set<uint64_t> counted;
-  for (const auto& [region, runs] : version->runs) {
-    for (const auto& run : runs) {
-      const lsm::RunEntry& entry = run->entry();
-      if (!counted.insert(entry.number).second) continue;
-      stats.file_count += (entry.cells_bytes > 0 ? 1 : 0) + (entry.points_bytes > 0 ? 1 : 0);
-      stats.file_bytes += entry.cells_bytes + entry.points_bytes;
-    }
-  }
-  const WorkCounters::Counts work = work_counters_->counts();
-  stats.flushes = work.flushes;
-  stats.flushed_bytes = work.flushed_bytes;
-  stats.merges = work.merges;
-  stats.merge_read_bytes = work.merge_read_bytes;
-  stats.merged_bytes = work.merged_bytes;
-  stats.expired_runs = work.expired_runs;
-  stats.dropped_runs = dropped_runs_;
-  stats.splits = work.splits;
-  stats.observer_failures = observers_.failures();
-  const lsm::BlockCacheStats cache = cache_->Stats();
-  stats.cache_bytes = cache.bytes;
-  stats.cache_hits = cache.hits;
-  stats.cache_misses = cache.misses;
-  stats.cache_evicted = cache.evicted;
-  stats.blocks_read = read_counters_->blocks;
-  stats.skipped_by_bloom = read_counters_->skipped_by_bloom;
-  stats.forgotten_bytes = read_counters_->forgotten_bytes;
-  stats.skipped_by_time = read_counters_->skipped_by_time;
-  stats.regions = CountRegions(*version);
-  stats.replayed_records = replayed_;
-  stats.log_bytes = log_ ? log_->End() - log_released_.load() : 0;
-  {
-    std::lock_guard lock(work_mutex_);
-    stats.regions_unmerged = failed_merges_.size();
-  }
-  std::lock_guard lock(background_mutex_);
-  for (const Status* error : {&flush_error_, &merge_error_, &large_merge_error_})
-    if (stats.background_error.empty() && !error->ok()) stats.background_error = error->ToString();
-  return stats;
 }
 
 }  // namespace hg::points

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "storage/engine/engine.h"
+#include "storage/base/invariant.h"
+#include "storage/engine/compactor.h"
 
 namespace hg::points {
 namespace {
@@ -32,7 +33,7 @@ Runs WholeBefore(const Runs& runs, uint32_t end, const std::set<uint64_t>& mergi
 
 }  // namespace
 
-Status Engine::DropFiles(const EndOfRows& end_of) {
+Status Compactor::DropFiles(const EndOfRows& end_of) {
   MetricEnds ends;
   uint32_t latest = 0;
   for (const Bytes& metric : registry_.Metrics()) {
@@ -40,51 +41,52 @@ Status Engine::DropFiles(const EndOfRows& end_of) {
     ends.emplace(metric, end);
     latest = std::max(latest, end);
   }
-  const auto version = Pin();
+  const auto version = file_set_.Pin();
   for (const auto& [place, runs] : version->runs) {
     const auto may_go = [&](const auto& run) { return IsWholeBefore(*run, latest); };
-    if (!HasPoints(place) || std::none_of(runs.begin(), runs.end(), may_go)) continue;
+    if (!tables_.IsPoints(place.first) || std::none_of(runs.begin(), runs.end(), may_go)) continue;
     // The caller may have written something that allows the drop. It must be durable before the
     // rows are gone.
-    RETURN_IF_ERROR(Sync());
+    RETURN_IF_ERROR(memstore_.Sync());
     // Merges of other parts continue: waiting for them may take long.
     {
-      std::lock_guard lock(work_mutex_);
-      RETURN_IF_ERROR(CheckOpen());
+      MutexLock lock(work_mutex_);
+      RETURN_IF_ERROR(env_.CheckOpen());
       RegionWork& work = work_[place];
       if (work.held) continue;
       work.held = true;
     }
     const Status status = Survive([&, at = place] { return DropFilesHeld(at, ends); });
     {
-      std::lock_guard lock(work_mutex_);
+      MutexLock lock(work_mutex_);
       const auto work = work_.find(place);
+      INVARIANT(work != work_.end() && work->second.held);
       work->second.held = false;
       if (work->second.merging.empty()) work_.erase(work);
-      work_done_.notify_all();
+      work_done_.NotifyAll();
     }
     RETURN_IF_ERROR(status);
   }
   return {};
 }
 
-Status Engine::DropFilesHeld(RegionPlace place, const MetricEnds& ends) {
+Status Compactor::DropFilesHeld(RegionPlace place, const MetricEnds& ends) {
   // Read before the version is pinned. A merge that ends in between has already replaced its parts
   // in that version. A merge that ends later replaces parts in `merging`, which stay.
   std::set<uint64_t> merging;
   {
-    std::lock_guard lock(work_mutex_);
+    MutexLock lock(work_mutex_);
     merging = work_[place].merging;
   }
-  const auto version = Pin();
+  const auto version = file_set_.Pin();
   const auto index = version->RegionsOf(place.first).IndexOfId(place.second);
   if (!index) return {};  // split or merged with another region meanwhile
   const uint32_t end = EndIn(version->RegionsOf(place.first), *index, ends);
   Edit edit;
   edit.remove = WholeBefore(version->RunsOf(place.first, place.second), end, merging);
   if (edit.remove.empty()) return {};
+  edit.drops_rows = true;
   RETURN_IF_ERROR(file_set_.Apply(edit));
-  dropped_runs_ += edit.remove.size();
   listeners_.AfterAlteration();
   StoreWork work = BeginWork(StoreWork::Kind::kDrop, place.first);
   work.runs_read = edit.remove.size();
@@ -94,8 +96,8 @@ Status Engine::DropFilesHeld(RegionPlace place, const MetricEnds& ends) {
 
 // The registry has the metrics of all rows in the region's files. Rows of a metric that was added
 // after `ends` was computed must stay, so for such a metric the result is 0.
-uint32_t Engine::EndIn(const region::RegionMap& regions, size_t region,
-                       const MetricEnds& ends) const {
+uint32_t Compactor::EndIn(const region::RegionMap& regions, size_t region,
+                          const MetricEnds& ends) const {
   const Bytes salt = SaltOf(regions.Start(region));
   std::optional<uint32_t> least;
   for (const Bytes& metric : registry_.Metrics()) {

@@ -2,7 +2,7 @@
 
 #include "storage/base/crc32c.h"
 #include "storage/codec/row_key.h"
-#include "storage/engine/engine.h"
+#include "storage/engine/memstore.h"
 
 namespace hg::points {
 namespace {
@@ -19,34 +19,34 @@ std::string Megabytes(uint64_t bytes) { return std::to_string(bytes >> 20) + " M
 
 }  // namespace
 
-Result<SeriesNumber> Engine::Register(ByteView tsuid) {
+Result<SeriesNumber> Memstore::Register(ByteView tsuid) {
   if (const auto number = registry_.Find(tsuid)) return *number;
   SeriesNumber number = 0;
   RETURN_IF_ERROR(RegisterAll({&tsuid, 1}, &number));
   return number;
 }
 
-Status Engine::MayAddSeries(uint64_t name_bytes) {
+Status Memstore::MayAddSeries(uint64_t name_bytes) {
   RETURN_IF_ERROR(CheckWritable());
   return CheckSeriesMemory(name_bytes, kNamesMemoryPercent);
 }
 
-bool Engine::FlushAdmitsSeries(uint64_t more, uint64_t percent) const {
-  return ResidentBytes() + more + UrgentFlushBytes() <= memory_max_ / 100 * percent;
+bool Memstore::FlushAdmitsSeries(uint64_t more, uint64_t percent) const {
+  return ResidentBytes() + more + UrgentFlushBytes() <= env_.memory_max / 100 * percent;
 }
 
-bool Engine::SeriesFull() const { return !FlushAdmitsSeries(0, kNamesMemoryPercent); }
+bool Memstore::SeriesFull() const { return !FlushAdmitsSeries(0, kNamesMemoryPercent); }
 
 // A refusal is always Exhausted, never Busy: Busy would let clients hold back points of known
 // series, which the store accepts meanwhile.
-Status Engine::CheckSeriesMemory(uint64_t more, uint64_t percent) {
-  if (MemoryBytes() + ResidentBytes() + more <= memory_max_ / 100 * percent) return {};
+Status Memstore::CheckSeriesMemory(uint64_t more, uint64_t percent) {
+  if (MemoryBytes() + ResidentBytes() + more <= env_.memory_max / 100 * percent) return {};
   refused_series_.fetch_add(1, std::memory_order_relaxed);
   std::string why = "new series and names are refused: unflushed data (" +
                     Megabytes(MemoryBytes()) + "), series (" + Megabytes(registry_.bytes()) +
                     "), names (" + Megabytes(NameBytes()) + ") and indexes of files (" +
                     Megabytes(file_set_.MemoryBytes()) + ") are near their budget of " +
-                    std::to_string(memory_max_) + " bytes";
+                    std::to_string(env_.memory_max) + " bytes";
   if (FlushAdmitsSeries(more, percent)) {
     AskForFlush(FlushRequest::kForSeries);
     why += " until a flush has ended";
@@ -54,11 +54,11 @@ Status Engine::CheckSeriesMemory(uint64_t more, uint64_t percent) {
     why += "; use fewer different names, or raise tsd.memory.limit";
   }
   const Status refusal = Status::Exhausted(std::move(why));
-  observers_.AfterRefusedSeries(refusal);
+  env_.observers.AfterRefusedSeries(refusal);
   return refusal;
 }
 
-Status Engine::RegisterAll(std::span<const ByteView> tsuids, SeriesNumber* numbers) {
+Status Memstore::RegisterAll(std::span<const ByteView> tsuids, SeriesNumber* numbers) {
   if (registry_.FindAll(tsuids, numbers)) return {};
   std::vector<ByteView> fresh;  // unknown TSUIDs, each once
   boost::unordered_flat_map<ByteView, size_t, std::hash<ByteView>> places;  // index in `fresh`
@@ -71,7 +71,7 @@ Status Engine::RegisterAll(std::span<const ByteView> tsuids, SeriesNumber* numbe
   }
   for (const ByteView tsuid : fresh) {
     RETURN_IF_ERROR(codec::CheckTsuid(layout(), tsuid));
-    if (observers_.guards_writes()) RETURN_IF_ERROR(observers_.BeforeSeries(tsuid));
+    if (env_.observers.guards_writes()) RETURN_IF_ERROR(env_.observers.BeforeSeries(tsuid));
   }
   RETURN_IF_ERROR(CheckWritable());
   RETURN_IF_ERROR(CheckSeriesMemory(0, kSeriesMemoryPercent));
@@ -82,13 +82,13 @@ Status Engine::RegisterAll(std::span<const ByteView> tsuids, SeriesNumber* numbe
 }
 
 // `tsuids` are distinct, and were unknown before the lock was taken.
-Status Engine::AddSeries(std::span<const ByteView> tsuids, SeriesNumber* numbers) {
+Status Memstore::AddSeries(std::span<const ByteView> tsuids, SeriesNumber* numbers) {
   struct Record {
     ByteView tsuid;
     size_t end;  // end of its body in `bodies`
     uint32_t crc;
   };
-  std::lock_guard one_at_a_time(register_);
+  MutexLock one_at_a_time(register_);
   if (registry_.FindAll(tsuids, numbers)) return {};
   std::vector<Record> records;
   Bytes bodies;
@@ -112,8 +112,8 @@ Status Engine::AddSeries(std::span<const ByteView> tsuids, SeriesNumber* numbers
     size_t begin = 0;
     while (status.ok() && logged.size() < records.size()) {
       const size_t end = std::min(logged.size() + kSeriesTogetherMax, records.size());
-      std::lock_guard lock(write_);
-      status = CheckOpen();
+      MutexLock lock(write_);
+      status = env_.CheckOpen();
       while (status.ok() && logged.size() < end) {
         const Record& record = records[logged.size()];
         log_->Add(static_cast<uint8_t>(LogKind::kSeries), ++sequence_,

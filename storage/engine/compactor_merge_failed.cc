@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "storage/engine/engine.h"
-#include "storage/region/pre_split.h"
+#include "storage/engine/compactor.h"
 
 namespace hg::points {
 namespace {
@@ -13,10 +12,10 @@ constexpr int64_t kWaitMaxMs = 3'600'000;
 
 }  // namespace
 
-void Engine::NoteMerge(const MergeJob& job, const Status& status) {
+void Compactor::NoteMerge(const MergeJob& job, const Status& status) {
   if (status.ok()) {
-    std::lock_guard lock(work_mutex_);
-    return ForgetMended(*Pin());
+    MutexLock lock(work_mutex_);
+    return ForgetMended(*file_set_.Pin());
   }
   const Status why = Prepend(status, NameOf(job.place));
   std::set<uint64_t> numbers;
@@ -25,20 +24,20 @@ void Engine::NoteMerge(const MergeJob& job, const Status& status) {
     numbers.insert(run->entry().number);
     bytes += run->bytes();
   }
-  const bool room = files_.FreeBytes(options_.path) >= bytes;
-  std::lock_guard lock(work_mutex_);
+  const bool room = env_.files.FreeBytes(env_.options.path) >= bytes;
+  MutexLock lock(work_mutex_);
   FailedMerge& failed = failed_merges_[job.place];
   failed.runs = std::move(numbers);
   failed.room_bytes = room ? 0 : bytes;
-  failed.wait_ms =
-      failed.wait_ms == 0 ? options_.check_interval_ms : std::min(2 * failed.wait_ms, kWaitMaxMs);
-  failed.again_ms = MonotonicMs() + failed.wait_ms;
+  failed.wait_ms = failed.wait_ms == 0 ? env_.options.check_interval_ms
+                                       : std::min(2 * failed.wait_ms, kWaitMaxMs);
+  failed.again_ms = env_.MonotonicMs() + failed.wait_ms;
   failed.why = why;
 }
 
 // Forgets failures whose region was split, merged or dropped, or of whose input files one was
 // merged or has expired. A successful merge of other parts in the region does not count.
-void Engine::ForgetMended(const Version& version) {
+void Compactor::ForgetMended(const Version& version) {
   std::erase_if(failed_merges_, [&](const auto& failed) {
     const auto at = version.runs.find(failed.first);
     if (at == version.runs.end()) return true;
@@ -48,32 +47,19 @@ void Engine::ForgetMended(const Version& version) {
   });
 }
 
-bool Engine::MergeFailed(RegionPlace place) const {
-  std::lock_guard lock(work_mutex_);
+bool Compactor::MergeFailed(RegionPlace place) const {
+  MutexLock lock(work_mutex_);
   return failed_merges_.contains(place);
 }
 
-Status Engine::MergeFailure() const {
-  std::lock_guard lock(work_mutex_);
+Status Compactor::MergeFailure() const {
+  MutexLock lock(work_mutex_);
   if (failed_merges_.empty()) return {};
   const Status& first = failed_merges_.begin()->second.why;
   const size_t others = failed_merges_.size() - 1;
   if (others == 0) return first;
   return {first.code(), std::string(first.message()) + " (and " + std::to_string(others) +
                             " more regions cannot be merged)"};
-}
-
-std::string Engine::NameOf(RegionPlace place) const {
-  const Table* const table = TableById(place.first);
-  if (table == nullptr) return "series";
-  const auto version = Pin();
-  const region::RegionMap& regions = version->RegionsOf(place.first);
-  std::string name = "table " + table->descriptor.name;
-  if (const auto index = regions.IndexOfId(place.second)) {
-    name += ", region [" + region::KeyText(regions.Start(*index)) + ", " +
-            region::KeyText(regions.Stop(*index)) + ")";
-  }
-  return name;
 }
 
 }  // namespace hg::points

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "storage/base/invariant.h"
-#include "storage/engine/engine.h"
+#include "storage/engine/compactor.h"
 #include "storage/engine/merge_runs.h"
 #include "storage/engine/row_file.h"
 #include "storage/region/pre_split.h"
@@ -59,11 +59,18 @@ Result<bool> AnyRow(const std::shared_ptr<const lsm::BlockFile>& file, const Byt
   return scan.Next();
 }
 
+std::vector<lsm::RegionEntry>& RegionsIn(TableList* tables, uint32_t table) {
+  const auto entry = std::find_if(tables->entries.begin(), tables->entries.end(),
+                                  [&](const auto& t) { return t.id == table; });
+  INVARIANT(entry != tables->entries.end());
+  return entry->regions;
+}
+
 }  // namespace
 
-std::vector<region::GroupWeight> Engine::WeightsOf(const Table& table, const Runs& runs,
-                                                   const Bytes& start, const Bytes& stop,
-                                                   Status* failed) const {
+std::vector<region::GroupWeight> Compactor::WeightsOf(const Table& table, const Runs& runs,
+                                                      const Bytes& start, const Bytes& stop,
+                                                      Status* failed) const {
   const Range range{start, stop};
   const bool points = table.descriptor.points;
   const size_t width = points ? region::GroupWidth(layout()) : SIZE_MAX;
@@ -87,8 +94,8 @@ std::vector<region::GroupWeight> Engine::WeightsOf(const Table& table, const Run
 
 // Sets whether the part may have rows of the region before the key, and from the key on. If only
 // reading the rows would tell, the answer is true.
-Status Engine::SidesOf(const Run& run, const Bytes& start, const Bytes& key, bool* before,
-                       bool* behind) const {
+Status Compactor::SidesOf(const Run& run, const Bytes& start, const Bytes& key, bool* before,
+                          bool* behind) const {
   ASSIGN_OR_RETURN(*before, AnyRow(run.cells(), "", key));
   ASSIGN_OR_RETURN(*behind, AnyRow(run.cells(), key, ""));
   const Bytes salt = SaltOf(start);
@@ -110,16 +117,16 @@ Status Engine::SidesOf(const Run& run, const Bytes& start, const Bytes& key, boo
 }
 
 // The salt of the points in a region that begins with `start`.
-Bytes Engine::SaltOf(const Bytes& start) const {
+Bytes Compactor::SaltOf(const Bytes& start) const {
   Bytes salt = start.substr(0, static_cast<size_t>(layout().salt_width));
   salt.resize(static_cast<size_t>(layout().salt_width), '\0');
   return salt;
 }
 
-Result<Bytes> Engine::Split(const Table& table, ByteView key_of_region,
-                            const std::optional<Bytes>& at) {
+Result<Bytes> Compactor::Split(const Table& table, ByteView key_of_region,
+                               const std::optional<Bytes>& at) {
   for (;;) {
-    const auto before = Pin();
+    const auto before = file_set_.Pin();
     RETURN_IF_ERROR(CheckThere(*before, table));
     const RegionPlace place{table.id, before->RegionsOf(table.id).IdOf(key_of_region)};
     bool there = false;
@@ -127,8 +134,8 @@ Result<Bytes> Engine::Split(const Table& table, ByteView key_of_region,
     RETURN_IF_ERROR(WhileHeld({place}, [&]() -> Status {
       // The region may have been split, merged or dropped before it was held. From here on it
       // cannot change: dropping a table requires holding all its regions.
-      RETURN_IF_ERROR(CheckThere(*Pin(), table));
-      there = Pin()->RegionsOf(table.id).IndexOfId(place.second).has_value();
+      RETURN_IF_ERROR(CheckThere(*file_set_.Pin(), table));
+      there = file_set_.Pin()->RegionsOf(table.id).IndexOfId(place.second).has_value();
       if (there) key = SplitHeld(table, place, at);
       return key.status();
     }));
@@ -138,9 +145,9 @@ Result<Bytes> Engine::Split(const Table& table, ByteView key_of_region,
   }
 }
 
-Result<Bytes> Engine::SplitHeld(const Table& table, RegionPlace place,
-                                const std::optional<Bytes>& at) {
-  const auto before = Pin();
+Result<Bytes> Compactor::SplitHeld(const Table& table, RegionPlace place,
+                                   const std::optional<Bytes>& at) {
+  const auto before = file_set_.Pin();
   const region::RegionMap& regions = before->RegionsOf(table.id);
   const size_t index = *regions.IndexOfId(place.second);
   const Range range{regions.Start(index), regions.Stop(index)};
@@ -170,10 +177,10 @@ Result<Bytes> Engine::SplitHeld(const Table& table, RegionPlace place,
   }
   INVARIANT(range.Holds(key) && key != range.start);
 
-  std::lock_guard no_flush(regions_mutex_);
-  RETURN_IF_ERROR(CheckOpen());
+  MutexLock no_flush(regions_mutex_);
+  RETURN_IF_ERROR(env_.CheckOpen());
   Edit edit;
-  edit.remove = Pin()->RunsOf(place.first, place.second);
+  edit.remove = file_set_.Pin()->RunsOf(place.first, place.second);
   edit.tables = file_set_.Tables();
   auto& entries = RegionsIn(&*edit.tables, table.id);
   const auto parent = std::find_if(entries.begin(), entries.end(),
@@ -198,14 +205,7 @@ Result<Bytes> Engine::SplitHeld(const Table& table, RegionPlace place,
   return key;
 }
 
-std::vector<lsm::RegionEntry>& Engine::RegionsIn(TableList* tables, uint32_t table) {
-  const auto entry = std::find_if(tables->entries.begin(), tables->entries.end(),
-                                  [&](const auto& t) { return t.id == table; });
-  INVARIANT(entry != tables->entries.end());
-  return entry->regions;
-}
-
-Status Engine::MergeRegions(const Table& table, const Bytes& boundary) {
+Status Compactor::MergeRegions(const Table& table, const Bytes& boundary) {
   const auto salt_width = static_cast<size_t>(layout().salt_width);
   if (table.descriptor.points && salt_width > 0 && boundary.size() == salt_width &&
       ReadBig(boundary.data(), layout().salt_width) <
@@ -214,7 +214,7 @@ Status Engine::MergeRegions(const Table& table, const Bytes& boundary) {
                                    " belong to different salt buckets, which cannot be merged");
   }
   for (;;) {
-    const auto before = Pin();
+    const auto before = file_set_.Pin();
     RETURN_IF_ERROR(CheckThere(*before, table));
     const region::RegionMap& regions = before->RegionsOf(table.id);
     const size_t index = regions.IndexOf(boundary);
@@ -226,7 +226,7 @@ Status Engine::MergeRegions(const Table& table, const Bytes& boundary) {
                                              {table.id, regions.Id(index)}};
     bool there = false;
     const Status status = WhileHeld(places, [&]() -> Status {
-      const auto now = Pin();
+      const auto now = file_set_.Pin();
       RETURN_IF_ERROR(CheckThere(*now, table));
       there = std::all_of(places.begin(), places.end(), [&](const RegionPlace& place) {
         return now->RegionsOf(table.id).IndexOfId(place.second).has_value();
@@ -239,8 +239,8 @@ Status Engine::MergeRegions(const Table& table, const Bytes& boundary) {
 
 // Rewrites the files of both regions. Flushes may add small parts meanwhile, which are rewritten
 // while flushes wait. So parts of the region never overlap in sequence.
-Status Engine::MergeHeld(const Table& table, RegionPlace left, RegionPlace right) {
-  const auto before = Pin();
+Status Compactor::MergeHeld(const Table& table, RegionPlace left, RegionPlace right) {
+  const auto before = file_set_.Pin();
   const region::RegionMap& regions = before->RegionsOf(table.id);
   const size_t index = *regions.IndexOfId(left.second);
   const Bytes start = regions.Start(index), middle = regions.Start(index + 1),
@@ -267,11 +267,11 @@ Status Engine::MergeHeld(const Table& table, RegionPlace left, RegionPlace right
   };
   RETURN_IF_ERROR(write(inputs_of(*before, nullptr), true, &edit.add));
 
-  std::lock_guard no_flush(regions_mutex_);
+  MutexLock no_flush(regions_mutex_);
   std::vector<lsm::RunEntry> newer;
   const Status status = Survive([&]() -> Status {
-    RETURN_IF_ERROR(CheckOpen());
-    const auto now = Pin();
+    RETURN_IF_ERROR(env_.CheckOpen());
+    const auto now = file_set_.Pin();
     RETURN_IF_ERROR(write(inputs_of(*now, before.get()), false, &newer));
     edit.add.insert(edit.add.begin(), newer.begin(), newer.end());
     edit.tables = file_set_.Tables();
@@ -296,15 +296,15 @@ Status Engine::MergeHeld(const Table& table, RegionPlace left, RegionPlace right
   return file_set_.Apply(edit);
 }
 
-Status Engine::SplitWhereDue() {
-  const region::SplitPolicy& policy = options_.split;
+Status Compactor::SplitWhereDue() {
+  const region::SplitPolicy& policy = env_.options.split;
   if (policy.rule == region::SplitRule::kNone) return {};
   Status first;
-  for (const Table* table : Tables()) {
-    const auto version = Pin();
+  for (const Table* table : tables_.All()) {
+    const auto version = file_set_.Pin();
     const region::RegionMap& regions = version->RegionsOf(table->id);
     for (size_t i = 0; i < regions.count(); ++i) {
-      if (CountRegions(*Pin()) >= policy.regions_max) return first;
+      if (CountRegions(*file_set_.Pin()) >= policy.regions_max) return first;
       const RegionPlace place{table->id, regions.Id(i)};
       uint64_t bytes = 0;
       bool references = false;
@@ -325,12 +325,6 @@ Status Engine::SplitWhereDue() {
     }
   }
   return first;
-}
-
-size_t Engine::CountRegions(const Version& version) {
-  size_t count = 0;
-  for (const auto& [table, regions] : version.regions) count += regions->count();
-  return count;
 }
 
 }  // namespace hg::points

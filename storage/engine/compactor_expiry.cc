@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "storage/engine/engine.h"
+#include "storage/engine/compactor.h"
 
 namespace hg::points {
 namespace {
@@ -41,9 +41,9 @@ Runs ExpiredOf(const Table& table, const Runs& runs, int64_t oldest_ms) {
 
 }  // namespace
 
-uint64_t Engine::ExpiredBytes(const Run& run, int64_t now_ms) const {
+uint64_t Compactor::ExpiredBytes(const Run& run, int64_t now_ms) const {
   constexpr double kHourMs = kRowSpan * 1000.0;
-  const Table* const table = points_table();
+  const Table* const table = tables_.points();
   int64_t oldest_ms;
   const lsm::TimeSpan times = run.times();
   if (table == nullptr || run.entry().table != table->id || !times.known() ||
@@ -60,20 +60,20 @@ uint64_t Engine::ExpiredBytes(const Run& run, int64_t now_ms) const {
 }
 
 // Reads no block of the dropped files.
-Status Engine::DropExpired() {
-  const auto version = Pin();
+Status Compactor::DropExpired() {
+  const auto version = file_set_.Pin();
   for (const auto& [place, runs] : version->runs) {
-    const Table* const table = TableById(place.first);
+    const Table* const table = tables_.ById(place.first);
     int64_t oldest_ms;
-    if (table == nullptr || !OldestSeenOf(*table, clock_.NowMs(), &oldest_ms) ||
+    if (table == nullptr || !OldestSeenOf(*table, env_.clock.NowMs(), &oldest_ms) ||
         ExpiredOf(*table, runs, oldest_ms).empty()) {
       continue;
     }
     const std::vector<RegionPlace> places = {place};
     // Expiry can wait while other work runs in the region.
     {
-      std::lock_guard lock(work_mutex_);
-      if (closed_ || work_.contains(place)) continue;
+      MutexLock lock(work_mutex_);
+      if (env_.closed() || work_.contains(place)) continue;
       work_[place].held = true;
     }
     const Status status =
@@ -84,9 +84,9 @@ Status Engine::DropExpired() {
   return {};
 }
 
-Status Engine::DropExpiredHeld(const Table& table, RegionPlace place, int64_t oldest_ms) {
+Status Compactor::DropExpiredHeld(const Table& table, RegionPlace place, int64_t oldest_ms) {
   Edit edit;
-  edit.remove = ExpiredOf(table, Pin()->RunsOf(place.first, place.second), oldest_ms);
+  edit.remove = ExpiredOf(table, file_set_.Pin()->RunsOf(place.first, place.second), oldest_ms);
   if (edit.remove.empty()) return {};
   RETURN_IF_ERROR(file_set_.Apply(edit));
   StoreWork work = BeginWork(StoreWork::Kind::kExpiry, table.id);

@@ -1,14 +1,9 @@
-// Repairs damaged files of an open store: rewrites them without their damaged blocks while readers
-// and writers continue. engine_repair.h repairs a store that does not open.
-//
-// Damage of an index or of a whole file loses nothing here: the index is in memory and the file is
-// open. Damage of the table of series loses nothing either, because the registry is in memory.
+#include "storage/engine/mend.h"
 
 #include <algorithm>
 #include <iterator>
 #include <map>
 
-#include "storage/engine/engine.h"
 #include "storage/engine/engine_check.h"
 #include "storage/engine/readable_rows.h"
 #include "storage/engine/run_writer.h"
@@ -25,46 +20,41 @@ std::set<std::string> NamesOf(const lsm::RunEntry& run) {
 
 }  // namespace
 
-Result<RepairReport> Engine::Repair() {
+Result<RepairReport> Mender::Repair() {
   // After this flush, no data depends on the log written so far.
-  RETURN_IF_ERROR(Flush());
+  RETURN_IF_ERROR(compactor_.Flush());
   std::map<uint64_t, std::vector<Damage>> damaged;  // by number of the part
   bool series = false;
   {
-    const auto version = Pin();  // keeps the files
+    const auto version = file_set_.Pin();  // keeps the files
     std::vector<lsm::RunEntry> runs;
     for (const auto& [place, of_region] : version->runs) {
       for (const auto& run : of_region) runs.push_back(run->entry());
     }
     for (const StoredFile& file : FilesOf(runs)) {
       CheckReport report;
-      CheckFile(files_, options_.path, layout(), file, &report);
+      CheckFile(env_.files, env_.options.path, env_.layout(), file, &report);
       if (report.damages.empty()) continue;
       std::vector<Damage>& damages = damaged[file.run.number];
       damages.insert(damages.end(), report.damages.begin(), report.damages.end());
       series = series || file.run.table == kSeriesTable;
     }
   }
-  RepairReport report;
-  if (series) RETURN_IF_ERROR(RewriteSeries(damaged, &report));
+  if (series) RETURN_IF_ERROR(RewriteSeries(damaged));
   for (const auto& [number, damages] : damaged) {
-    RETURN_IF_ERROR(MendRun(number, damages, &report));
+    RETURN_IF_ERROR(MendRun(number, damages));
   }
-  if (!report.done.empty()) {
+  if (!report_.done.empty()) {
     // Tombstones in a lost block no longer hide older data.
     listeners_.AfterAlteration();
-    {
-      std::lock_guard lock(work_mutex_);
-      ForgetMended(*Pin());
-    }
-    WakeMerges();
+    compactor_.AfterRepair();
   }
-  return report;
+  return report_;
 }
 
-Runs Engine::RunsWith(uint64_t number) const {
+Runs Mender::RunsWith(uint64_t number) const {
   Runs with;
-  const auto version = Pin();
+  const auto version = file_set_.Pin();
   for (const auto& [place, runs] : version->runs) {
     std::copy_if(runs.begin(), runs.end(), std::back_inserter(with),
                  [number](const auto& run) { return run->entry().number == number; });
@@ -72,24 +62,23 @@ Runs Engine::RunsWith(uint64_t number) const {
   return with;
 }
 
-Status Engine::MendRun(uint64_t number, const std::vector<Damage>& damages, RepairReport* report) {
+Status Mender::MendRun(uint64_t number, const std::vector<Damage>& damages) {
   for (;;) {
     const Runs runs = RunsWith(number);
     if (runs.empty()) return {};  // another thread repaired it, or its table was dropped
     std::vector<RegionPlace> places;
     for (const auto& run : runs) places.emplace_back(run->entry().table, run->entry().region);
     bool there = false;
-    const Status status = WhileHeld(places, [&] {
+    const Status status = compactor_.WhileHeld(places, [&] {
       // The regions may have been split or merged before they were held.
       there = RunsWith(number) == runs;
-      return there ? MendHeld(runs, damages, report) : Status();
+      return there ? MendHeld(runs, damages) : Status();
     });
     if (there || !status.ok()) return Prepend(status, "repair");
   }
 }
 
-Status Engine::MendHeld(const Runs& runs, const std::vector<Damage>& damages,
-                        RepairReport* report) {
+Status Mender::MendHeld(const Runs& runs, const std::vector<Damage>& damages) {
   Edit edit;
   edit.remove = runs;
   const std::shared_ptr<const Run> run = runs.front();
@@ -98,8 +87,8 @@ Status Engine::MendHeld(const Runs& runs, const std::vector<Damage>& damages,
   bool whole = true;
   std::vector<std::string> aside;
   // No table: the next merge applies the file options of its families.
-  RunWriter writer(files_, lsm::NamespaceFolder(options_.path, fresh.space), layout(), fresh.number,
-                   nullptr, RowDensity::kPacked);
+  RunWriter writer(env_.files, lsm::NamespaceFolder(env_.options.path, fresh.space), env_.layout(),
+                   fresh.number, nullptr, RowDensity::kPacked);
   const Status written = Survive([&]() -> Status {
     if (run->cells() != nullptr) {
       ASSIGN_OR_RETURN(whole, CopyReadable(*run->cells(), false, &writer));
@@ -114,7 +103,7 @@ Status Engine::MendHeld(const Runs& runs, const std::vector<Damage>& damages,
       edit.add.push_back(runs[i]->entry());
       edit.add.back().TakeFilesOf(fresh);
     }
-    return LinkIntoLost(files_, options_.path, NamesOf(run->entry()), &aside);
+    return LinkIntoLost(env_.files, env_.options.path, NamesOf(run->entry()), &aside);
   });
   if (!written.ok()) {
     file_set_.RemoveFiles({&fresh, 1});
@@ -123,26 +112,24 @@ Status Engine::MendHeld(const Runs& runs, const std::vector<Damage>& damages,
   RETURN_IF_ERROR(file_set_.Apply(edit));
   for (const Damage& damage : damages) {
     if (whole) {
-      report->done.push_back(damage.file + " at " + std::to_string(damage.offset) + ": " +
+      report_.done.push_back(damage.file + " at " + std::to_string(damage.offset) + ": " +
                              damage.what + "; nothing is lost of what the daemon had read of it");
     } else {
-      report->lost.push_back(damage.ToString());
+      report_.lost.push_back(damage.ToString());
     }
   }
-  report->done.insert(report->done.end(), aside.begin(), aside.end());
+  report_.done.insert(report_.done.end(), aside.begin(), aside.end());
   return {};
 }
 
-Status Engine::RewriteSeries(const std::map<uint64_t, std::vector<Damage>>& damaged,
-                             RepairReport* report) {
+Status Mender::RewriteSeries(const std::map<uint64_t, std::vector<Damage>>& damaged) {
   const RegionPlace place = {kSeriesTable, 0};
-  return Prepend(WhileHeld({place}, [&] { return RewriteSeriesHeld(place, damaged, report); }),
+  return Prepend(compactor_.WhileHeld({place}, [&] { return RewriteSeriesHeld(place, damaged); }),
                  "repair of the series");
 }
 
-Status Engine::RewriteSeriesHeld(RegionPlace place,
-                                 const std::map<uint64_t, std::vector<Damage>>& damaged,
-                                 RepairReport* report) {
+Status Mender::RewriteSeriesHeld(RegionPlace place,
+                                 const std::map<uint64_t, std::vector<Damage>>& damaged) {
   const FileSetState state = file_set_.State();
   Edit edit;
   edit.remove = state.version->RunsOf(place.first, place.second);
@@ -154,27 +141,27 @@ Status Engine::RewriteSeriesHeld(RegionPlace place,
   fresh.number = file_set_.NewNumber();
   fresh.first_sequence = 1;
   fresh.last_sequence = state.manifest.flushed;
-  fresh.made_ms = clock_.NowMs();
+  fresh.made_ms = env_.clock.NowMs();
   std::vector<std::string> aside;
-  RunWriter writer(files_, options_.path, layout(), fresh.number, nullptr);
+  RunWriter writer(env_.files, env_.options.path, env_.layout(), fresh.number, nullptr);
   const Status written = Survive([&]() -> Status {
-    RETURN_IF_ERROR(AddSeriesRows(0, count, &writer));
+    RETURN_IF_ERROR(Compactor::AddSeriesRows(registry_, 0, count, &writer));
     RETURN_IF_ERROR(writer.Finish(&fresh));
     edit.add.push_back(fresh);
     std::set<std::string> names;
     for (const auto& run : edit.remove) {
       if (damaged.contains(run->entry().number)) names.merge(NamesOf(run->entry()));
     }
-    return LinkIntoLost(files_, options_.path, names, &aside);
+    return LinkIntoLost(env_.files, env_.options.path, names, &aside);
   });
   if (!written.ok()) {
     file_set_.RemoveFiles({&fresh, 1});
     return written;
   }
   RETURN_IF_ERROR(file_set_.Apply(edit));
-  report->done.push_back("the registry of series is written anew from memory: " +
+  report_.done.push_back("the registry of series is written anew from memory: " +
                          std::to_string(count) + " series, none is lost");
-  report->done.insert(report->done.end(), aside.begin(), aside.end());
+  report_.done.insert(report_.done.end(), aside.begin(), aside.end());
   return {};
 }
 

@@ -1,24 +1,19 @@
 #include <algorithm>
-#include <chrono>
 #include <map>
 #include <thread>
 
 #include "storage/base/invariant.h"
 #include "storage/codec/row_key.h"
-#include "storage/engine/engine.h"
+#include "storage/engine/compactor.h"
 #include "storage/engine/row_file.h"
 #include "storage/engine/run_set.h"
 #include "storage/engine/stored_files.h"
 #include "storage/lsm/row_source.h"
-#include "storage/region/spread.h"
 
 namespace hg::points {
 namespace {
 
-constexpr size_t kFrozenMax = 3;
-constexpr auto kTick = std::chrono::seconds(1);
 constexpr size_t kFlushThreads = 2;
-constexpr double kFlushAgeJitter = 0.1;  // part of flush_age_ms by which a flush may be late
 constexpr uint32_t kDayS = 86'400;
 // A day gets its own parts if it has at least 1/kOwnDayShare of the region's rows, for up to
 // kOwnDaysMax days.
@@ -60,123 +55,60 @@ std::vector<uint32_t> OwnDays(const std::map<uint32_t, uint64_t>& rows_of_days) 
 
 }  // namespace
 
-void Engine::FlushLoop() {
-  std::unique_lock lock(background_mutex_);
-  while (!stop_) {
-    background_wake_.wait_for(lock, kTick, [this] { return stop_ || flush_wanted_; });
-    if (stop_) return;
-    flush_wanted_ = false;
-    lock.unlock();
-    const Status status = Survive([this] { return FlushIfNeeded(); });
-    bool put_off = false;
-    {
-      std::lock_guard regions(regions_mutex_);
-      put_off = flush_put_off_ms_.has_value();
-    }
-    lock.lock();
-    flush_error_ = status;
-    // After a failure, or while merges lag behind, the next attempt waits for the next tick, even
-    // if a flush is requested.
-    if ((!status.ok() || put_off) && !stop_)
-      background_wake_.wait_for(lock, kTick, [this] { return stop_; });
-  }
-}
-
-Status Engine::FlushIfNeeded() {
-  readers_.ReleaseIdleSince(clock_.NowMs() - kReaderIdleMs);
-  std::lock_guard regions(regions_mutex_);
-  const auto version = Pin();
-  const Generation& active = *version->generations.front();
-  // The jitter keeps stores that were started together from flushing together.
-  const auto age_ms = options_.flush_age_ms +
-                      static_cast<int64_t>(static_cast<double>(options_.flush_age_ms) *
-                                           kFlushAgeJitter * region::Spread(active.after_sequence));
-  const bool urgent = flush_request_.exchange(FlushRequest::kNone, std::memory_order_relaxed) ==
-                      FlushRequest::kForSeries;
-  // The more memory series, names and file indexes take, the less is left for unflushed data.
-  const bool large = active.bytes() > memory_max_ / 4 ||
-                     (active.bytes() > EarlyFlushBytes() &&
-                      ResidentBytes() + MemoryBytes() > memory_max_ / 100 * 80) ||
-                     (active.bytes() > UrgentFlushBytes() && urgent);
-  const bool old = clock_.NowMs() - active.made_ms >= age_ms;
-  const bool long_log = log_->End() - log_released_ >= options_.log_max_bytes;
+Status Compactor::FlushIfNeeded() {
+  readers_.ReleaseIdleSince(env_.clock.NowMs() - kReaderIdleMs);
+  MutexLock regions(regions_mutex_);
+  const auto version = file_set_.Pin();
+  const Memstore::FlushDue active = memstore_.TakeFlushDue(*version->generations.front());
   const bool frozen = version->generations.size() > 1;
-  const bool needed = large || old || long_log || frozen;
-  if (needed && !urgent && PutOff(*version)) return {};
+  const bool needed = active.due || frozen;
+  if (needed && !active.urgent && PutOff(*version)) return {};
   flush_put_off_ms_.reset();
   if (!needed) return {};
-  if (large || old || long_log) Freeze();
+  if (active.due) memstore_.Freeze();
   return FlushFrozen();
 }
 
 // Postpones flushes while merges lag behind, but only for a limited time, and not if memory becomes
 // scarce (region-store.md W12).
-bool Engine::PutOff(const Version& version) {
+bool Compactor::PutOff(const Version& version) {
   const bool full = std::any_of(version.runs.begin(), version.runs.end(), [this](const auto& runs) {
-    return DepthOf(runs.first, runs.second) >= options_.merge.runs_blocking &&
+    return DepthOf(runs.first, runs.second) >= env_.options.merge.runs_blocking &&
            !MergeFailed(runs.first);  // waiting would not help a region that cannot be merged
   });
-  if (!full || MemoryBytes() > memory_max_ / 2) return false;
+  if (!full || memstore_.MemoryBytes() > env_.memory_max / 2) return false;
   if (!flush_put_off_ms_) {
-    flush_put_off_ms_ = clock_.NowMs();
+    flush_put_off_ms_ = env_.clock.NowMs();
     WakeMerges();
   }
-  return clock_.NowMs() - *flush_put_off_ms_ < options_.flush_put_off_max_ms;
+  return env_.clock.NowMs() - *flush_put_off_ms_ < env_.options.flush_put_off_max_ms;
 }
 
-// Replaces the active memtable. Only pointers change under the write lock, so nothing can fail
-// after the replacement.
-void Engine::Freeze() {
-  const auto before = Pin();
-  if (before->generations.size() > kFrozenMax) return;
-  // Its tables are megabytes that must be zeroed, so it is created before the lock is taken.
-  auto made = std::make_shared<Generation>(clock_.NowMs());
-  Generation* const generation = made.get();
-  file_set_.AddMemory(std::move(made), [&](const std::function<void()>& publish) {
-    // A new series is logged before it is added to the registry. Here no series may be between
-    // both.
-    std::lock_guard no_new_series(register_);
-    const uint32_t series = registry_.size();
-    std::lock_guard lock(write_);
-    if (sequence_ == active_->after_sequence) return;
-    active_->last_sequence = sequence_;
-    active_->series_end = series;
-    active_->log_end = log_->SwitchFile();
-    active_->CountIn(frozen_bytes_);
-    generation->after_sequence = sequence_;
-    generation->series_begin = series;
-    active_ = generation;
-    active_bytes_ = active_->bytes();
-    publish();
-  });
-}
-
-Status Engine::FlushFrozen() {
-  while (Pin()->generations.size() > 1) RETURN_IF_ERROR(FlushOldest());
+Status Compactor::FlushFrozen() {
+  while (file_set_.Pin()->generations.size() > 1) RETURN_IF_ERROR(FlushOldest());
   return {};
 }
 
-Status Engine::FlushOldest() {
-  const auto before = Pin();
+Status Compactor::FlushOldest() {
+  const auto before = file_set_.Pin();
   const std::shared_ptr<Generation> generation = before->generations.back();
   StoreWork work = BeginWork(StoreWork::Kind::kFlush, kSeriesTable);
   // The log must be durable up to the end of the memtable before a file is published. Otherwise a
   // power cut could keep points but lose the ids that they are written with.
-  RETURN_IF_ERROR(log_->WaitSynced(generation->log_end.position));
+  RETURN_IF_ERROR(memstore_.WaitSynced(*generation));
   Edit edit;
-  const Status written = Survive([&] { return WriteGeneration(*generation, &edit.add); });
+  const Status written = Survive([&] {
+    regions_mutex_.AssertHeld();
+    return WriteGeneration(*generation, &edit.add);
+  });
   if (!written.ok()) {
     file_set_.RemoveFiles(edit.add);
     return Prepend(written, "flush");
   }
-  {
-    std::lock_guard lock(write_);
-    edit.flushed = {generation->last_sequence, generation->log_end.file_number,
-                    generation->log_end.position, stamp_floor_ms_};
-  }
+  edit.flushed = memstore_.FlushedBy(*generation);
   RETURN_IF_ERROR(Prepend(file_set_.Apply(edit), "flush"));
-  log_released_ = generation->log_end.position;
-  log_->Release(generation->log_end.file_number);
+  INVARIANT(file_set_.Pin()->generations.size() < before->generations.size());
+  memstore_.ReleaseLog(*generation);
   for (const lsm::RunEntry& entry : edit.add) {
     ++work.runs_written;
     work.bytes_written += entry.cells_bytes + entry.points_bytes;
@@ -187,7 +119,7 @@ Status Engine::FlushOldest() {
 }
 
 // Flushes one region of one table.
-struct Engine::FlushJob {
+struct Compactor::FlushJob {
   const Table* table;
   const region::RegionMap* regions;
   size_t region;
@@ -196,11 +128,12 @@ struct Engine::FlushJob {
   Status status;
 };
 
-Status Engine::WriteGeneration(const Generation& generation, std::vector<lsm::RunEntry>* entries) {
+Status Compactor::WriteGeneration(const Generation& generation,
+                                  std::vector<lsm::RunEntry>* entries) {
   RETURN_IF_ERROR(WriteSeries(generation, entries));
-  const auto version = Pin();
+  const auto version = file_set_.Pin();
   std::vector<FlushJob> jobs;
-  for (const Table* table : Tables()) {
+  for (const Table* table : tables_.All()) {
     const size_t first = jobs.size();
     const region::RegionMap& regions = version->RegionsOf(table->id);
     if (table->points_family < 0 && generation.Cells(table->id) == nullptr) continue;
@@ -228,7 +161,7 @@ Status Engine::WriteGeneration(const Generation& generation, std::vector<lsm::Ru
 }
 
 // Writes the regions of a memtable in parallel. Any thread may take any region.
-void Engine::RunFlushJobs(const Generation& generation, std::vector<FlushJob>& jobs) {
+void Compactor::RunFlushJobs(const Generation& generation, std::vector<FlushJob>& jobs) {
   std::atomic<size_t> next{0};
   std::atomic<bool> failed{false};
   const auto work = [&] {
@@ -242,7 +175,7 @@ void Engine::RunFlushJobs(const Generation& generation, std::vector<FlushJob>& j
     }
   };
   std::vector<std::thread> others;
-  const size_t threads = options_.background ? kFlushThreads : 1;
+  const size_t threads = env_.options.background ? kFlushThreads : 1;
   // If a thread cannot be started, the existing threads do all the work.
   (void)Survive([&]() -> Status {
     while (others.size() + 1 < std::min(threads, jobs.size())) others.emplace_back(work);
@@ -252,11 +185,11 @@ void Engine::RunFlushJobs(const Generation& generation, std::vector<FlushJob>& j
   for (std::thread& thread : others) thread.join();
 }
 
-Status Engine::WriteCellsRegion(const Generation& generation, FlushJob* job) {
+Status Compactor::WriteCellsRegion(const Generation& generation, FlushJob* job) {
   job->entries.push_back(NewEntry(job->table->id, job->regions->Id(job->region), generation));
   const lsm::RunEntry& entry = job->entries.back();
-  RunWriter writer(files_, lsm::NamespaceFolder(options_.path, entry.space), layout(), entry.number,
-                   job->table);
+  RunWriter writer(env_.files, lsm::NamespaceFolder(env_.options.path, entry.space), layout(),
+                   entry.number, job->table);
   const auto rows =
       lsm::ScanMemory(*generation.Cells(job->table->id), job->regions->Start(job->region),
                       job->regions->Stop(job->region));
@@ -265,7 +198,7 @@ Status Engine::WriteCellsRegion(const Generation& generation, FlushJob* job) {
     if (!more) break;
     ASSIGN_OR_RETURN(lsm::CellRow row, rows->TakeRow());
     if (job->table->order == lsm::CellOrder::kByTime) {
-      lsm::TidyVersions(job->table->families, {clock_.NowMs()}, &row.versions);
+      lsm::TidyVersions(job->table->families, {env_.clock.NowMs()}, &row.versions);
     }
     if (!row.empty()) RETURN_IF_ERROR(writer.AddCells(rows->key(), row));
   }
@@ -273,67 +206,68 @@ Status Engine::WriteCellsRegion(const Generation& generation, FlushJob* job) {
 }
 
 // Finishes the part begun last. A part without rows is removed from `entries`.
-Status Engine::FinishRun(RunWriter* writer, std::vector<lsm::RunEntry>* entries) {
+Status Compactor::FinishRun(RunWriter* writer, std::vector<lsm::RunEntry>* entries) {
   lsm::RunEntry& entry = entries->back();
   RETURN_IF_ERROR(writer->Finish(&entry));
   if (entry.cells_bytes == 0 && entry.points_bytes == 0) entries->pop_back();
   return {};
 }
 
-lsm::RunEntry Engine::NewEntry(uint32_t table, uint32_t region, const Generation& generation) {
+lsm::RunEntry Compactor::NewEntry(uint32_t table, uint32_t region, const Generation& generation) {
   lsm::RunEntry entry;
   entry.table = table;
   entry.region = region;
-  entry.space = SpaceOf(table);
+  entry.space = tables_.SpaceOf(table);
   entry.number = file_set_.NewNumber();
   entry.first_sequence = generation.after_sequence + 1;
   entry.last_sequence = generation.last_sequence;
-  entry.made_ms = clock_.NowMs();
+  entry.made_ms = env_.clock.NowMs();
   return entry;
 }
 
-Status Engine::WriteSeries(const Generation& generation, std::vector<lsm::RunEntry>* entries) {
+Status Compactor::WriteSeries(const Generation& generation, std::vector<lsm::RunEntry>* entries) {
   if (generation.series_begin == generation.series_end) return {};
   entries->push_back(NewEntry(kSeriesTable, 0, generation));
-  RunWriter writer(files_, options_.path, layout(), entries->back().number, nullptr);
-  RETURN_IF_ERROR(AddSeriesRows(generation.series_begin, generation.series_end, &writer));
+  RunWriter writer(env_.files, env_.options.path, layout(), entries->back().number, nullptr);
+  RETURN_IF_ERROR(
+      AddSeriesRows(registry_, generation.series_begin, generation.series_end, &writer));
   return FinishRun(&writer, entries);
 }
 
-Status Engine::AddSeriesRows(uint32_t begin, uint32_t end, RunWriter* writer) const {
+Status Compactor::AddSeriesRows(const Registry& registry, uint32_t begin, uint32_t end,
+                                RunWriter* writer) {
   for (uint32_t number = begin; number < end; ++number) {
     Bytes key;
     AppendBig(&key, number, 4);
     lsm::CellRow row;
-    row.Put(0, "", registry_.Tsuid(number), 0);
+    row.Put(0, "", registry.Tsuid(number), 0);
     RETURN_IF_ERROR(writer->AddCells(key, row));
   }
   return {};
 }
 
-std::map<uint32_t, uint64_t> Engine::RowsOfDays(const Generation& generation,
-                                                const FlushJob& job) const {
+std::map<uint32_t, uint64_t> Compactor::RowsOfDays(const Generation& generation,
+                                                   const FlushJob& job) const {
   std::map<uint32_t, uint64_t> rows;
   for (const uint32_t number : job.series) {
     const RowRange here =
         region::BasesIn(*job.regions, job.region, RowKeyPrefix(layout(), registry_.Tsuid(number)));
-    for (const auto* row = generation.rows.Newest(number); row != nullptr; row = row->older()) {
-      if (row->base() >= here.begin && row->base() < here.end) ++rows[row->base() / kDayS];
-    }
+    ForEachHour(generation, number, here,
+                [&](const RowHourMemory* row) { ++rows[row->base() / kDayS]; });
   }
   return rows;
 }
 
 // Writes points to the points file, by series in sorted order and then by hour. Everything else
 // goes to the cell file, by key.
-Status Engine::WritePointsRegion(const Generation& generation, FlushJob* job) {
+Status Compactor::WritePointsRegion(const Generation& generation, FlushJob* job) {
   const Table& table = *job->table;
   const auto family = static_cast<uint8_t>(table.points_family);
   SortAsInFiles(layout(), registry_, &job->series);
   const std::vector<uint32_t> days = OwnDays(RowsOfDays(generation, *job));
   RunSet writer(
-      files_, lsm::NamespaceFolder(options_.path, SpaceOf(table.id)), layout(), &table,
-      RowDensity::kPlain,
+      env_.files, lsm::NamespaceFolder(env_.options.path, tables_.SpaceOf(table.id)), layout(),
+      &table, RowDensity::kPlain,
       [&](std::optional<uint32_t> base) {
         if (!base) return days.size();
         return static_cast<size_t>(std::find(days.begin(), days.end(), *base / kDayS) -
@@ -348,20 +282,19 @@ Status Engine::WritePointsRegion(const Generation& generation, FlushJob* job) {
     const RowRange here =
         region::BasesIn(*job->regions, job->region, RowKeyPrefix(layout(), tsuid));
     hours.clear();
-    for (const auto* row = generation.rows.Newest(number); row != nullptr; row = row->older()) {
-      if (row->base() >= here.begin && row->base() < here.end) hours.push_back(row);
-    }
+    ForEachHour(generation, number, here, [&](const RowHourMemory* row) { hours.push_back(row); });
     std::sort(hours.begin(), hours.end(),
               [](const auto* a, const auto* b) { return a->base() < b->base(); });
     for (const RowHourMemory* row : hours) {
       const Bytes key = codec::MakeRowKey(layout(), tsuid, row->base());
       StoredRow stored;
-      ReadMemoryPart(generation, row, key, true, &stored);
+      memstore_.rows().ReadMemoryPart(generation, row, key, true, &stored);
       PartIntoCells(family, stored.part, &stored.cells);
       if (!stored.cells.empty()) beside[key] = std::move(stored.cells);
       if (stored.part.points.empty()) continue;
       // Unflushed data stays in the log, so Close need not wait for this flush.
-      if (closed_ && memory_is_logged()) return Status::Unavailable("the store is closed");
+      if (env_.closed() && env_.memory_is_logged())
+        return Status::Unavailable("the store is closed");
       RETURN_IF_ERROR(writer.AddPoints(tsuid, row->base(), stored.part));
     }
   }
@@ -379,26 +312,26 @@ Status Engine::WritePointsRegion(const Generation& generation, FlushJob* job) {
   return writer.Finish();
 }
 
-Status Engine::Flush() {
-  readers_.ReleaseIdleSince(clock_.NowMs() - kReaderIdleMs);
-  std::lock_guard regions(regions_mutex_);
-  RETURN_IF_ERROR(CheckOpen());
+Status Compactor::Flush() {
+  readers_.ReleaseIdleSince(env_.clock.NowMs() - kReaderIdleMs);
+  MutexLock regions(regions_mutex_);
+  RETURN_IF_ERROR(env_.CheckOpen());
   return FlushMemory();
 }
 
 // The threshold is half of that of the background flush. Other writers then still have memory, even
 // if a reader keeps the flushed memtable. If the flush fails, the caller gets Busy.
-Status Engine::LeaveRoom() {
-  if (active_bytes_ <= memory_max_ / 8) return {};
+Status Compactor::LeaveRoom() {
+  if (memstore_.active_bytes() <= env_.memory_max / 8) return {};
   const Status flushed = Flush();
   if (flushed.ok() || flushed.code() == StatusCode::kUnavailable) return flushed;
   return Status::Busy("unflushed memory has to become files first: " +
                       std::string(flushed.message()));
 }
 
-Status Engine::FlushMemory() {
+Status Compactor::FlushMemory() {
   RETURN_IF_ERROR(FlushFrozen());
-  Freeze();
+  memstore_.Freeze();
   return FlushFrozen();
 }
 

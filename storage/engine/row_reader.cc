@@ -1,7 +1,8 @@
+#include "storage/engine/row_reader.h"
+
 #include <algorithm>
 
 #include "storage/codec/row_key.h"
-#include "storage/engine/engine.h"
 #include "storage/engine/row_file.h"
 #include "storage/lsm/cell_file.h"
 
@@ -22,18 +23,33 @@ Status ChargePart(const Part& part, MemoryTally* memory) {
   return memory->Add(static_cast<int64_t>(part.points.size() * (sizeof(PartPoint) + sizeof(Cell))));
 }
 
+// The row with nothing in it yet.
+StoredRow NothingOf(const RowPlace& place) {
+  StoredRow row;
+  row.regular = place.regular;
+  row.base = place.base;
+  return row;
+}
+
+// The row-hour of a series in a memtable; null if it has none.
+const RowHourMemory* FindHour(const Generation& generation, SeriesNumber series, uint32_t base) {
+  const RowHourMemory* row = generation.rows.Newest(series);
+  while (row != nullptr && row->base() != base) row = row->older();
+  return row;
+}
+
 }  // namespace
 
-bool Engine::ReadMemoryPart(const Generation& generation, const RowHourMemory* row, ByteView key,
-                            bool with_objects, StoredRow* out) const {
-  const auto family = static_cast<uint8_t>(points_table()->points_family);
+bool RowReader::ReadMemoryPart(const Generation& generation, const RowHourMemory* row, ByteView key,
+                               bool with_objects, StoredRow* out) const {
+  const auto family = static_cast<uint8_t>(tables_.points()->points_family);
   // A writer creates the cell memory, then sets the flag, then changes the history. The reads
   // happen in the opposite order, so a reader that sees the change also sees the flag and the
   // cells.
   const uint64_t first = generation.after_sequence + 1;
   if (row != nullptr) row->Read(&out->part, first);
   const bool touched = row != nullptr && (row->flags() & RowHourMemory::kRaw) != 0;
-  const lsm::CellMemory* const cells = generation.Cells(points_table()->id);
+  const lsm::CellMemory* const cells = generation.Cells(tables_.points()->id);
   if (cells == nullptr || (!touched && !with_objects)) return row != nullptr;
   bool found = row != nullptr;
   cells->WithShared([&](const lsm::CellMemory::Rows& rows) {
@@ -49,18 +65,18 @@ bool Engine::ReadMemoryPart(const Generation& generation, const RowHourMemory* r
   return found;
 }
 
-Engine::RowPlace Engine::PlaceOf(const Table& table, ByteView key) const {
+RowPlace RowReader::PlaceOf(const Table& table, ByteView key) const {
   RowPlace place;
   place.key = key;
   place.regular =
-      table.points_family >= 0 && IsRegularKey(layout(), key, &place.tsuid, &place.base);
+      table.points_family >= 0 && IsRegularKey(env_.layout(), key, &place.tsuid, &place.base);
   return place;
 }
 
-bool Engine::ReadMemoryColumns(const Generation& generation, const RowHourMemory* row,
-                               const RowPlace& place, const lsm::ColumnChoice& columns,
-                               StoredRow* out) const {
-  const lsm::CellMemory* cells = generation.Cells(points_table()->id);
+bool RowReader::ReadMemoryColumns(const Generation& generation, const RowHourMemory* row,
+                                  const RowPlace& place, const lsm::ColumnChoice& columns,
+                                  StoredRow* out) const {
+  const lsm::CellMemory* cells = generation.Cells(tables_.points()->id);
   if (cells == nullptr) return false;  // a writer that clears a row creates the cell memory first
   bool found = false;
   cells->WithShared([&](const lsm::CellMemory::Rows& rows) {
@@ -70,25 +86,21 @@ bool Engine::ReadMemoryColumns(const Generation& generation, const RowHourMemory
     if (held == rows.end()) return;
     found = true;
     out->cells = held->second.Get(columns);
-    CellsIntoPart(static_cast<uint8_t>(points_table()->points_family), &out->cells, &out->part);
+    CellsIntoPart(static_cast<uint8_t>(tables_.points()->points_family), &out->cells, &out->part);
   });
   return found;
 }
 
-Result<StoredRow> Engine::ReadMemory(const Version& version, const Table& table,
-                                     const RowPlace& place, const lsm::ColumnChoice& columns,
-                                     MemoryTally* memory) const {
-  StoredRow result;
-  result.regular = place.regular;
-  result.base = place.base;
+Result<StoredRow> RowReader::ReadMemory(const Version& version, const Table& table,
+                                        const RowPlace& place, const lsm::ColumnChoice& columns,
+                                        MemoryTally* memory) const {
+  StoredRow result = NothingOf(place);
   const auto series = place.regular ? registry_.Find(place.tsuid) : std::nullopt;
   for (const auto& generation : version.generations) {
-    StoredRow older;
-    older.regular = place.regular;
-    older.base = place.base;
+    StoredRow older = NothingOf(place);
     if (place.regular) {
-      const RowHourMemory* row = series ? generation->rows.Newest(*series) : nullptr;
-      while (row != nullptr && row->base() != place.base) row = row->older();
+      const RowHourMemory* const row =
+          series ? FindHour(*generation, *series, place.base) : nullptr;
       const bool found = WithoutPoints(columns)
                              ? ReadMemoryColumns(*generation, row, place, columns, &older)
                              : ReadMemoryPart(*generation, row, place.key, true, &older);
@@ -105,23 +117,21 @@ Result<StoredRow> Engine::ReadMemory(const Version& version, const Table& table,
   return result;
 }
 
-Status Engine::ListBases(const Version& version, SeriesNumber series, const RowRange& range,
-                         std::vector<uint32_t>* bases) const {
+Status RowReader::ListBases(const Version& version, SeriesNumber series, const RowRange& range,
+                            std::vector<uint32_t>* bases) const {
   for (const auto& generation : version.generations) {
-    for (const RowHourMemory* row = generation->rows.Newest(series); row != nullptr;
-         row = row->older()) {
-      if (row->base() >= range.begin && row->base() < range.end) bases->push_back(row->base());
-    }
+    ForEachHour(*generation, series, range,
+                [&](const RowHourMemory* row) { bases->push_back(row->base()); });
   }
   const ByteView tsuid = registry_.Tsuid(series);
   const lsm::TimeSpan times = TimesOf(range);
   std::vector<region::SeriesSlice> slices;
-  region::SlicesOf(version.RegionsOf(points_table()->id), RowKeyPrefix(layout(), tsuid), range,
-                   &slices);
+  region::SlicesOf(version.RegionsOf(tables_.points()->id), RowKeyPrefix(env_.layout(), tsuid),
+                   range, &slices);
   for (const region::SeriesSlice& slice : slices) {
-    for (const auto& run : version.RunsOf(points_table()->id, slice.region)) {
+    for (const auto& run : version.RunsOf(tables_.points()->id, slice.region)) {
       if (run->points() == nullptr || !run->points()->MayHoldTime(times)) continue;
-      RETURN_IF_ERROR(ListFileBases(layout(), run->points(), tsuid, slice.bases, bases));
+      RETURN_IF_ERROR(ListFileBases(env_.layout(), run->points(), tsuid, slice.bases, bases));
     }
   }
   std::sort(bases->begin(), bases->end());
@@ -129,31 +139,28 @@ Status Engine::ListBases(const Version& version, SeriesNumber series, const RowR
   return {};
 }
 
-Result<StoredRow> Engine::Read(const Version& version, const Table& table, ByteView key,
-                               FilesRead which, const lsm::ColumnChoice& columns,
-                               MemoryTally* memory) const {
+Result<StoredRow> RowReader::Read(const Version& version, const Table& table, ByteView key,
+                                  FilesRead which, const lsm::ColumnChoice& columns,
+                                  MemoryTally* memory) const {
   const RowPlace place = PlaceOf(table, key);
   ASSIGN_OR_RETURN(StoredRow newer, ReadMemory(version, table, place, columns, memory));
   ASSIGN_OR_RETURN(StoredRow files, ReadFiles(version, table, place, which, columns, memory));
   StoredRow row = MergeStored(table, std::move(newer), std::move(files));
-  Expire(table, clock_.NowMs(), &row);
+  Expire(table, env_.clock.NowMs(), &row);
   return row;
 }
 
-Result<StoredRow> Engine::ReadFiles(const Version& version, const Table& table,
-                                    const RowPlace& place, FilesRead which,
-                                    const lsm::ColumnChoice& columns, MemoryTally* memory) const {
-  StoredRow result;
-  result.regular = place.regular;
-  result.base = place.base;
+Result<StoredRow> RowReader::ReadFiles(const Version& version, const Table& table,
+                                       const RowPlace& place, FilesRead which,
+                                       const lsm::ColumnChoice& columns,
+                                       MemoryTally* memory) const {
+  StoredRow result = NothingOf(place);
   const lsm::TimeSpan hour = TimesOf({place.base, place.base});
   const bool points_too = place.regular && which == FilesRead::kAll && !WithoutPoints(columns);
   const lsm::ColumnChoice all;
   const lsm::ColumnChoice& wanted = place.regular && points_too ? all : columns;
   for (const auto& run : version.RunsOf(table.id, version.RegionsOf(table.id).IdOf(place.key))) {
-    StoredRow older;
-    older.regular = place.regular;
-    older.base = place.base;
+    StoredRow older = NothingOf(place);
     bool found = false;
     // Everything in a regular row, including its cells, counts as part of its hour.
     if (run->cells() != nullptr && (!place.regular || run->cells()->MayHoldTime(hour))) {
@@ -165,7 +172,7 @@ Result<StoredRow> Engine::ReadFiles(const Version& version, const Table& table,
     if (points_too && run->points() != nullptr && run->points()->MayHoldTime(hour)) {
       ASSIGN_OR_RETURN(
           const bool has_points,
-          ReadFileRow(layout(), *run->points(), place.tsuid, place.base, run->generation(),
+          ReadFileRow(env_.layout(), *run->points(), place.tsuid, place.base, run->generation(),
                       &older.part, memory != nullptr ? memory->context() : nullptr));
       found = found || has_points;
       RETURN_IF_ERROR(ChargePart(older.part, memory));

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "storage/base/invariant.h"
-#include "storage/engine/engine.h"
+#include "storage/engine/compactor.h"
 #include "storage/engine/merge_runs.h"
 #include "storage/region/window_policy.h"
 
@@ -48,50 +48,24 @@ uint64_t RunOf(const region::WindowChoice& windows, std::optional<uint32_t> base
 
 }  // namespace
 
-void Engine::MergeLoop(MergePool pool) {
-  std::unique_lock lock(background_mutex_);
-  bool& wanted = pool == MergePool::kLarge ? large_merge_wanted_ : merge_wanted_;
-  Status& error = pool == MergePool::kLarge ? large_merge_error_ : merge_error_;
-  while (!stop_) {
-    background_wake_.wait_for(lock, std::chrono::milliseconds(options_.check_interval_ms),
-                              [&] { return stop_ || wanted; });
-    if (stop_) return;
-    wanted = false;
-    lock.unlock();
-    Status status = Survive([&] { return MergePending(pool); });
-    if (pool == MergePool::kSmall) {
-      const Status split = Survive([this] { return SplitWhereDue(); });
-      if (status.ok()) status = split;
-    }
-    lock.lock();
-    error = status;
-  }
-}
-
-void Engine::WakeMerges() {
-  std::lock_guard lock(background_mutex_);
-  merge_wanted_ = large_merge_wanted_ = true;
-  background_wake_.notify_all();
-}
-
-Status Engine::MergePending(MergePool pool) {
+Status Compactor::MergePending(MergePool pool) {
   const Status dropped = DropExpired();
-  while (!closed_) {
+  while (!env_.closed()) {
     MergeJob job;
     if (!PickMerge(pool, &job)) break;
     const Status status = Survive([&] { return MergeJobRuns(job); });
     EndMerge(job);
-    if (!closed_) NoteMerge(job, status);
+    if (!env_.closed()) NoteMerge(job, status);
   }
   return dropped.ok() ? MergeFailure() : dropped;
 }
 
 // Picks the most urgent merge: first files left by a split, then the region with the most parts.
-bool Engine::PickMerge(MergePool pool, MergeJob* job) {
-  const int64_t now_ms = clock_.NowMs(), monotonic_ms = MonotonicMs();
-  const uint64_t free_bytes = files_.FreeBytes(options_.path);
-  std::lock_guard lock(work_mutex_);
-  const auto version = Pin();
+bool Compactor::PickMerge(MergePool pool, MergeJob* job) {
+  const int64_t now_ms = env_.clock.NowMs(), monotonic_ms = env_.MonotonicMs();
+  const uint64_t free_bytes = env_.files.FreeBytes(env_.options.path);
+  MutexLock lock(work_mutex_);
+  const auto version = file_set_.Pin();
   ForgetMended(*version);
   bool best_references = false;
   size_t best_runs = 0;
@@ -106,13 +80,14 @@ bool Engine::PickMerge(MergePool pool, MergeJob* job) {
     static const std::set<uint64_t> kNone;
     const auto facts = FactsOf(runs, work != work_.end() ? work->second.merging : kNone,
                                [&](const Run& run) { return ExpiredBytes(run, now_ms); });
-    const bool points = HasPoints(place);
-    const region::Picked at = points ? region::RunsToJoin(facts, options_.merge, now_ms)
-                                     : PlacesOf(region::RunsToMerge(facts, options_.merge, now_ms));
+    const bool points = tables_.IsPoints(place.first);
+    const region::Picked at =
+        points ? region::RunsToJoin(facts, env_.options.merge, now_ms)
+               : PlacesOf(region::RunsToMerge(facts, env_.options.merge, now_ms));
     if (at.empty()) continue;
     Runs picked;
     for (const size_t i : at) picked.push_back(runs[i]);
-    const bool large = BytesOf(picked) > options_.merge.large_bytes;
+    const bool large = BytesOf(picked) > env_.options.merge.large_bytes;
     if (pool != MergePool::kAny && large != (pool == MergePool::kLarge)) continue;
     const bool references = facts[at.front()].reference;
     if (!job->runs.empty() &&
@@ -133,17 +108,19 @@ bool Engine::PickMerge(MergePool pool, MergeJob* job) {
   return true;
 }
 
-void Engine::EndMerge(const MergeJob& job) {
-  std::lock_guard lock(work_mutex_);
-  RegionWork& work = work_[job.place];
-  for (const auto& run : job.runs) work.merging.erase(run->entry().number);
-  if (work.merging.empty() && !work.held) work_.erase(job.place);
-  work_done_.notify_all();
+void Compactor::EndMerge(const MergeJob& job) {
+  MutexLock lock(work_mutex_);
+  const auto at = work_.find(job.place);
+  INVARIANT(at != work_.end());
+  RegionWork& work = at->second;
+  for (const auto& run : job.runs) INVARIANT(work.merging.erase(run->entry().number) == 1);
+  if (work.merging.empty() && !work.held) work_.erase(at);
+  work_done_.NotifyAll();
 }
 
 // A flush may add newer parts to the region meanwhile.
-Status Engine::MergeJobRuns(const MergeJob& job) {
-  const auto version = Pin();
+Status Compactor::MergeJobRuns(const MergeJob& job) {
+  const auto version = file_set_.Pin();
   const auto [table_id, region] = job.place;
   const region::RegionMap& regions = version->RegionsOf(table_id);
   const auto index = regions.IndexOfId(region);
@@ -169,7 +146,7 @@ Status Engine::MergeJobRuns(const MergeJob& job) {
 }
 
 // The state of the regions, as a merge knows it.
-struct Engine::MergePressure {
+struct Compactor::MergePressure {
   // `fullest` is the largest DepthOf a region in this version.
   std::weak_ptr<const Version> version;
   size_t fullest = 0;
@@ -177,12 +154,12 @@ struct Engine::MergePressure {
 
 // Writes the merged parts and appends their entries to `written`, which must be empty. A points
 // table gets one part per window. After a failure, `written` is empty and the files are removed.
-Status Engine::WriteMerged(RegionPlace place, std::vector<MergeInput> inputs, bool bottom,
-                           bool paced, std::vector<lsm::RunEntry>* written) {
+Status Compactor::WriteMerged(RegionPlace place, std::vector<MergeInput> inputs, bool bottom,
+                              bool paced, std::vector<lsm::RunEntry>* written) {
   lsm::RunEntry like;
   like.table = place.first;
   like.region = place.second;
-  like.space = SpaceOf(place.first);
+  like.space = tables_.SpaceOf(place.first);
   like.first_sequence = UINT64_MAX;
   region::RowSpan rows = region::RowSpan::None();
   for (const MergeInput& input : inputs) {
@@ -192,13 +169,14 @@ Status Engine::WriteMerged(RegionPlace place, std::vector<MergeInput> inputs, bo
     like.rewrites = std::max(like.rewrites, from.rewrites + 1);
     rows.Add(input.run->rows());
   }
-  like.made_ms = clock_.NowMs();
+  like.made_ms = env_.clock.NowMs();
 
-  const Table* const table = TableById(place.first);
+  const Table* const table = tables_.ById(place.first);
   const region::WindowChoice windows(rows, like.made_ms);
-  const bool points = HasPoints(place);
+  const bool points = tables_.IsPoints(place.first);
   RunSet writer(
-      files_, lsm::NamespaceFolder(options_.path, like.space), layout(), table, RowDensity::kPacked,
+      env_.files, lsm::NamespaceFolder(env_.options.path, like.space), layout(), table,
+      RowDensity::kPacked,
       [&](std::optional<uint32_t> base) { return points ? RunOf(windows, base) : 0; },
       [&] {
         lsm::RunEntry entry = like;
@@ -215,7 +193,7 @@ Status Engine::WriteMerged(RegionPlace place, std::vector<MergeInput> inputs, bo
   task.bottom = bottom;
   task.now_ms = like.made_ms;
   task.between = [&]() -> Status {
-    if (closed_) return Status::Unavailable("the store is closed");
+    if (env_.closed()) return Status::Unavailable("the store is closed");
     if (!paced || writer.bytes() - seen_bytes < kPaceBytes) return {};
     WaitForPace(&pressure, writer.bytes() - seen_bytes);
     seen_bytes = writer.bytes();
@@ -231,23 +209,18 @@ Status Engine::WriteMerged(RegionPlace place, std::vector<MergeInput> inputs, bo
   return Prepend(status, "merge");
 }
 
-bool Engine::HasPoints(RegionPlace place) const {
-  const Table* const table = points_table();
-  return table != nullptr && table->id == place.first;
-}
-
-size_t Engine::DepthOf(RegionPlace place, const Runs& runs) const {
-  if (!HasPoints(place)) return runs.size();
+size_t Compactor::DepthOf(RegionPlace place, const Runs& runs) const {
+  if (!tables_.IsPoints(place.first)) return runs.size();
   std::vector<region::RowSpan> rows;
   for (const auto& run : runs) rows.push_back(run->rows());
   return region::Depth(rows);
 }
 
 // Limits the write rate of all background merges together, to leave disk bandwidth for others.
-void Engine::WaitForPace(MergePressure* pressure, uint64_t bytes) {
+void Compactor::WaitForPace(MergePressure* pressure, uint64_t bytes) {
   // With many regions, computing their depths takes longer than writing the bytes between two
   // checks. It is repeated only for a new version.
-  const auto version = Pin();
+  const auto version = file_set_.Pin();
   if (pressure->version.lock() != version) {
     pressure->version = version;
     pressure->fullest = 0;
@@ -256,18 +229,16 @@ void Engine::WaitForPace(MergePressure* pressure, uint64_t bytes) {
     }
   }
   const int64_t delay_ms = pace_.DelayMs(
-      bytes, region::MergeBytesPerS(options_.merge, pressure->fullest), MonotonicMs());
-  if (delay_ms <= 0) return;
-  std::unique_lock lock(background_mutex_);
-  background_wake_.wait_for(lock, std::chrono::milliseconds(delay_ms), [this] { return stop_; });
+      bytes, region::MergeBytesPerS(env_.options.merge, pressure->fullest), env_.MonotonicMs());
+  if (delay_ms > 0) Pause(std::chrono::milliseconds(delay_ms));
 }
 
 // Checks for each region whether the store is still open. A failing region does not stop the
 // others; the first error is returned at the end.
-Status Engine::Compact() {
-  RETURN_IF_ERROR(CheckOpen());
+Status Compactor::Compact() {
+  RETURN_IF_ERROR(env_.CheckOpen());
   Status first = DropExpired();
-  const auto version = Pin();
+  const auto version = file_set_.Pin();
   for (const auto& [place, runs] : version->runs) {
     const Status status = runs.empty() ? Status() : CompactRegion(place);
     if (first.ok()) first = status;
@@ -275,9 +246,9 @@ Status Engine::Compact() {
   return first;
 }
 
-Status Engine::Compact(const Table& table) {
-  RETURN_IF_ERROR(CheckOpen());
-  const auto version = Pin();
+Status Compactor::Compact(const Table& table) {
+  RETURN_IF_ERROR(env_.CheckOpen());
+  const auto version = file_set_.Pin();
   RETURN_IF_ERROR(CheckThere(*version, table));
   const region::RegionMap& regions = version->RegionsOf(table.id);
   Status first;
@@ -290,38 +261,17 @@ Status Engine::Compact(const Table& table) {
 
 // Even a single part is rewritten: it may hold tombstones, or compacted cells that can become
 // points.
-Status Engine::CompactRegion(RegionPlace place) {
+Status Compactor::CompactRegion(RegionPlace place) {
   const Status status = WhileHeld({place}, [&]() -> Status {
     // If the region was split or merged meanwhile, it has no parts. Later merges of its successors
     // handle their files.
-    const MergeJob job{place, Pin()->RunsOf(place.first, place.second), true, false};
+    const MergeJob job{place, file_set_.Pin()->RunsOf(place.first, place.second), true, false};
     return job.runs.empty() ? Status() : MergeJobRuns(job);
   });
   if (!status.ok()) return Prepend(status, NameOf(place));
-  std::lock_guard lock(work_mutex_);
-  ForgetMended(*Pin());
+  MutexLock lock(work_mutex_);
+  ForgetMended(*file_set_.Pin());
   return {};
-}
-
-// Waits until no work runs in the regions, then locks them. The caller keeps `places` for
-// ReleaseRegions, which therefore needs no memory.
-Status Engine::HoldRegions(const std::vector<RegionPlace>& places) {
-  // Adds all entries in one step, so that an allocation failure adds none.
-  std::map<RegionPlace, RegionWork> held;
-  for (const RegionPlace& place : places) held[place].held = true;
-  std::unique_lock lock(work_mutex_);
-  const auto is_free = [&](const RegionPlace& place) { return !work_.contains(place); };
-  work_done_.wait(lock,
-                  [&] { return closed_ || std::all_of(places.begin(), places.end(), is_free); });
-  RETURN_IF_ERROR(CheckOpen());
-  work_.merge(held);
-  return {};
-}
-
-void Engine::ReleaseRegions(const std::vector<RegionPlace>& places) {
-  std::lock_guard lock(work_mutex_);
-  for (const RegionPlace& place : places) work_.erase(place);
-  work_done_.notify_all();
 }
 
 }  // namespace hg::points

@@ -1,0 +1,99 @@
+#pragma once
+// More locks that clang checks, beside Mutex and MutexLock (thread_annotations.h): a lock that a
+// function has taken for its caller, a condition variable, and a mutex with many readers.
+
+#include <condition_variable>
+#include <shared_mutex>
+
+#include "storage/base/thread_annotations.h"
+
+/// Marks a function that takes the mutex, so its caller must not hold it.
+#define EXCLUDES(mutex) HG_THREAD_ANNOTATION(locks_excluded(mutex))
+/// Marks a function that returns true if it has taken the mutex, which the caller then holds.
+#define TRY_ACQUIRE(mutex) HG_THREAD_ANNOTATION(try_acquire_capability(true, mutex))
+
+namespace hg {
+
+/// Releases a Mutex that the caller holds already.
+class HG_THREAD_ANNOTATION(scoped_lockable) AdoptedLock {
+ public:
+  explicit AdoptedLock(Mutex& mutex) REQUIRES(mutex) : mutex_(mutex) {}
+  AdoptedLock(const AdoptedLock&) = delete;
+  AdoptedLock& operator=(const AdoptedLock&) = delete;
+  ~AdoptedLock() HG_THREAD_ANNOTATION(release_capability()) { mutex_.Unlock(); }
+
+ private:
+  Mutex& mutex_;
+};
+
+/// A condition variable for a Mutex, which the waiting thread holds. `done` is called while it is
+/// held, and begins with AssertHeld if it uses guarded members. It must not throw.
+class CondVar {
+ public:
+  template <typename Done>
+  void Wait(Mutex& mutex, const Done& done) REQUIRES(mutex) {
+    Held held{mutex};
+    changed_.wait(held, done);
+  }
+  /// Returns after this time even if `done` is false.
+  template <typename Duration, typename Done>
+  void WaitFor(Mutex& mutex, Duration time, const Done& done) REQUIRES(mutex) {
+    Held held{mutex};
+    changed_.wait_for(held, time, done);
+  }
+  void NotifyAll() { changed_.notify_all(); }
+
+ private:
+  // What std::condition_variable_any expects of a lock.
+  struct Held {
+    void lock() HG_THREAD_ANNOTATION(no_thread_safety_analysis) { mutex.Lock(); }
+    void unlock() HG_THREAD_ANNOTATION(no_thread_safety_analysis) { mutex.Unlock(); }
+    Mutex& mutex;
+  };
+
+  std::condition_variable_any changed_;
+};
+
+/// std::shared_mutex, for members that are marked GUARDED_BY.
+class HG_THREAD_ANNOTATION(capability("mutex")) SharedMutex {
+ public:
+  void Lock() HG_THREAD_ANNOTATION(acquire_capability()) { mutex_.lock(); }
+  void Unlock() HG_THREAD_ANNOTATION(release_capability()) { mutex_.unlock(); }
+  void LockShared() HG_THREAD_ANNOTATION(acquire_shared_capability()) { mutex_.lock_shared(); }
+  void UnlockShared() HG_THREAD_ANNOTATION(release_shared_capability()) { mutex_.unlock_shared(); }
+
+ private:
+  std::shared_mutex mutex_;
+};
+
+/// Holds a SharedMutex for writing for as long as it lives.
+class HG_THREAD_ANNOTATION(scoped_lockable) WriterLock {
+ public:
+  explicit WriterLock(SharedMutex& mutex) HG_THREAD_ANNOTATION(acquire_capability(mutex))
+      : mutex_(mutex) {
+    mutex_.Lock();
+  }
+  WriterLock(const WriterLock&) = delete;
+  WriterLock& operator=(const WriterLock&) = delete;
+  ~WriterLock() HG_THREAD_ANNOTATION(release_capability()) { mutex_.Unlock(); }
+
+ private:
+  SharedMutex& mutex_;
+};
+
+/// Holds a SharedMutex for reading for as long as it lives.
+class HG_THREAD_ANNOTATION(scoped_lockable) ReaderLock {
+ public:
+  explicit ReaderLock(SharedMutex& mutex) HG_THREAD_ANNOTATION(acquire_shared_capability(mutex))
+      : mutex_(mutex) {
+    mutex_.LockShared();
+  }
+  ReaderLock(const ReaderLock&) = delete;
+  ReaderLock& operator=(const ReaderLock&) = delete;
+  ~ReaderLock() HG_THREAD_ANNOTATION(release_capability()) { mutex_.UnlockShared(); }
+
+ private:
+  SharedMutex& mutex_;
+};
+
+}  // namespace hg

@@ -1,0 +1,250 @@
+#pragma once
+// All work that turns memtables and files into other files: flushes, merges, splits and merges of
+// regions, expiry, and the removal of files by retention. Each work writes its files first and then
+// passes an Edit to FileSet::Apply. The threads that do so in the background are here, too.
+
+#include <array>
+#include <chrono>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "storage/base/mutex.h"
+#include "storage/base/survive.h"
+#include "storage/engine/embedded.h"
+#include "storage/engine/environment.h"
+#include "storage/engine/file_set.h"
+#include "storage/engine/idle_readers.h"
+#include "storage/engine/memstore.h"
+#include "storage/engine/table_catalog.h"
+#include "storage/engine/version.h"
+#include "storage/points/points.h"
+#include "storage/points/watched_points.h"
+#include "storage/region/merge_policy.h"
+#include "storage/region/split_policy.h"
+
+namespace hg::points {
+
+class RunWriter;
+struct MergeInput;
+
+/// Thread-safe. Requests return Unavailable once the store is closed.
+///
+/// Lock order: regions_mutex_ → the locks of FileSet and Memstore. work_mutex_ is taken alone or
+/// while regions_mutex_ is held; its holder may take only the FileSet's version lock.
+/// background_mutex_ is a leaf lock, in which the threads sleep. No lock is held while the files of
+/// a merge are written; regions_mutex_ is held while those of a flush are written.
+class Compactor {
+ public:
+  /// All arguments outlive the object.
+  Compactor(const Environment& env, FileSet& file_set, const TableCatalog& tables,
+            Memstore& memstore, IdleReaders& readers, const ChangeListeners& listeners);
+
+  /// Starts the threads. Without this call, the work runs only when it is requested.
+  void Start();
+  /// Ends the threads and waits for all work. The store is marked as closed, and the caller is the
+  /// only one that stops it. If `flush` is true, it flushes the memory at the end.
+  Status Stop(bool flush) EXCLUDES(regions_mutex_);
+  /// Wakes the flush thread. It looks at the requests and the size of the memory.
+  void WakeFlush() EXCLUDES(background_mutex_);
+
+  /// Flushes all memory.
+  Status Flush() EXCLUDES(regions_mutex_);
+  /// For callers that write as fast as they can and may wait, such as deletes. If unflushed memory
+  /// exceeds an eighth of its limit, flushes it and blocks meanwhile. Busy: the flush failed.
+  Status LeaveRoom();
+  /// Merges all parts of each region, of all tables or of one.
+  Status Compact();
+  Status Compact(const Table& table);
+  /// See Points::DropFiles.
+  Status DropFiles(const EndOfRows& end_of);
+
+  // Regions. These calls may wait for merges of the region. Readers and writers continue.
+  /// Splits the region that contains `key_of_region` and returns the boundary. The boundary is
+  /// `at`, cut to a whole row group in a points table, or else the middle of the region's files.
+  /// InvalidArgument: `at` is not inside the region. Conflict: the region still shares files after
+  /// an earlier split, or has fewer than two row groups.
+  Result<Bytes> Split(const Table& table, ByteView key_of_region, const std::optional<Bytes>& at);
+  /// Merges the region that begins with `boundary` with the region before it. InvalidArgument: no
+  /// region begins there, or the two belong to different salt buckets.
+  Status MergeRegions(const Table& table, const Bytes& boundary);
+
+  // One round of the work of each thread. Tests without threads call these.
+  enum class MergePool : uint8_t { kAny, kSmall, kLarge };
+  Status FlushIfNeeded() EXCLUDES(regions_mutex_);
+  Status MergePending(MergePool pool);
+  Status SplitWhereDue();
+
+  // For those who change tables or repair files.
+  /// Runs `change` while no flush runs and nobody else changes tables or regions.
+  template <typename Change>
+  Status ChangeTables(const Change& change) EXCLUDES(regions_mutex_) {
+    MutexLock lock(regions_mutex_);
+    RETURN_IF_ERROR(env_.CheckOpen());
+    return change();
+  }
+  /// Runs `work` while it holds the regions: no merge, split or other work runs in them. Flushes
+  /// may add parts. Releases them even if `work` fails or throws.
+  template <typename Work>
+  Status WhileHeld(const std::vector<RegionPlace>& places, const Work& work) EXCLUDES(work_mutex_) {
+    RETURN_IF_ERROR(HoldRegions(places));
+    const Status status = Survive(work);
+    ReleaseRegions(places);
+    return status;
+  }
+  /// Files were repaired: merges that failed because of them are tried again.
+  void AfterRepair() EXCLUDES(work_mutex_);
+  /// Writes the series with numbers in [begin, end) to the table of series.
+  static Status AddSeriesRows(const Registry& registry, uint32_t begin, uint32_t end,
+                              RunWriter* writer);
+
+  /// Sets the members for background work.
+  void AddTo(EmbeddedStats* stats) const EXCLUDES(work_mutex_);
+
+ private:
+  // Reports a flush, merge or other background work to the observers when it ends.
+  [[nodiscard]] StoreWork BeginWork(StoreWork::Kind kind, uint32_t table) const;
+  void EndWork(StoreWork work) const;
+  [[nodiscard]] std::string NameOf(RegionPlace place) const {
+    return tables_.NameOf(*file_set_.Pin(), place);
+  }
+  [[nodiscard]] const KeyLayout& layout() const { return env_.layout(); }
+
+  // The threads. Each has a flag that wakes it and the error of its last round.
+  enum Worker : size_t { kFlush, kSmallMerges, kLargeMerges, kWorkers };
+  struct WorkerState {
+    bool wanted = false;
+    Status error;
+  };
+  /// Sleeps until the worker is wanted, at most for this time. Returns false if it must end.
+  bool SleepUntilWanted(Worker worker, std::chrono::milliseconds time) EXCLUDES(background_mutex_);
+  /// Sleeps for this time, or until the threads must end.
+  void Pause(std::chrono::milliseconds time) EXCLUDES(background_mutex_);
+  void EndRound(Worker worker, Status status) EXCLUDES(background_mutex_);
+  void FlushLoop();
+  void MergeLoop(MergePool pool);
+  void WakeMerges() EXCLUDES(background_mutex_);
+
+  // Defined in compactor_flush.cc.
+  bool PutOff(const Version& version) REQUIRES(regions_mutex_);
+  Status FlushMemory() REQUIRES(regions_mutex_);
+  Status FlushFrozen() REQUIRES(regions_mutex_);
+  Status FlushOldest() REQUIRES(regions_mutex_);
+  struct FlushJob;
+  Status WriteGeneration(const Generation& generation, std::vector<lsm::RunEntry>* entries)
+      REQUIRES(regions_mutex_);
+  void RunFlushJobs(const Generation& generation, std::vector<FlushJob>& jobs);
+  Status WriteSeries(const Generation& generation, std::vector<lsm::RunEntry>* entries);
+  [[nodiscard]] std::map<uint32_t, uint64_t> RowsOfDays(const Generation& generation,
+                                                        const FlushJob& job) const;
+  Status WritePointsRegion(const Generation& generation, FlushJob* job);
+  Status WriteCellsRegion(const Generation& generation, FlushJob* job);
+  static Status FinishRun(RunWriter* writer, std::vector<lsm::RunEntry>* entries);
+  lsm::RunEntry NewEntry(uint32_t table, uint32_t region, const Generation& generation);
+
+  // Regions and their files. A merge reserves its input parts (RegionWork::merging). A split or
+  // region merge locks the whole region (RegionWork::held) while no merge runs in it. Dropping
+  // files also locks the region, but merges that already run continue.
+  struct MergeJob {
+    RegionPlace place;
+    Runs runs;            // newest first
+    bool bottom = false;  // no older part has rows in common with them
+    bool paced = false;
+  };
+  struct RegionWork {
+    std::set<uint64_t> merging;  // numbers of the parts
+    bool held = false;
+  };
+  /// A region whose last merge failed. Other regions are merged meanwhile, because the cause, such
+  /// as a damaged block, does not go away by itself.
+  struct FailedMerge {
+    Status why;
+    /// Numbers of its input parts. The failure is forgotten once one of them is gone.
+    std::set<uint64_t> runs;
+    /// If the merge failed because the disk was full: retry once this many bytes are free. Else 0.
+    uint64_t room_bytes = 0;
+    int64_t wait_ms = 0;   // doubles with each failure, up to a limit
+    int64_t again_ms = 0;  // no retry before this time of the monotonic clock
+  };
+  Status HoldRegions(const std::vector<RegionPlace>& places) EXCLUDES(work_mutex_);
+  void ReleaseRegions(const std::vector<RegionPlace>& places) EXCLUDES(work_mutex_);
+
+  // Defined in compactor_merge.cc.
+  bool PickMerge(MergePool pool, MergeJob* job) EXCLUDES(work_mutex_);
+  /// The largest number of the region's parts that may hold one row.
+  [[nodiscard]] size_t DepthOf(RegionPlace place, const Runs& runs) const;
+  void EndMerge(const MergeJob& job) EXCLUDES(work_mutex_);
+  Status MergeJobRuns(const MergeJob& job);
+  Status WriteMerged(RegionPlace place, std::vector<MergeInput> inputs, bool bottom, bool paced,
+                     std::vector<lsm::RunEntry>* written);
+  struct MergePressure;
+  void WaitForPace(MergePressure* pressure, uint64_t bytes);
+  Status CompactRegion(RegionPlace place);
+  // Defined in compactor_merge_failed.cc.
+  /// Records the result of a merge. After a failure, the region is not merged for a while.
+  void NoteMerge(const MergeJob& job, const Status& status) EXCLUDES(work_mutex_);
+  void ForgetMended(const Version& version) REQUIRES(work_mutex_);
+  [[nodiscard]] bool MergeFailed(RegionPlace place) const EXCLUDES(work_mutex_);
+  /// The error of the first region whose last merge failed; ok if there is none.
+  [[nodiscard]] Status MergeFailure() const EXCLUDES(work_mutex_);
+  // Defined in compactor_drop.cc.
+  using MetricEnds = std::map<Bytes, uint32_t>;  // per metric, rows before this time may be dropped
+  Status DropFilesHeld(RegionPlace place, const MetricEnds& ends);
+  /// Returns a time. All rows of the region before this time may be dropped.
+  [[nodiscard]] uint32_t EndIn(const region::RegionMap& regions, size_t region,
+                               const MetricEnds& ends) const;
+  // Defined in compactor_expiry.cc.
+  Status DropExpired();
+  Status DropExpiredHeld(const Table& table, RegionPlace place, int64_t oldest_ms);
+  /// Estimates the expired bytes of a part of the points table. A merge of all parts of its region
+  /// would drop them.
+  [[nodiscard]] uint64_t ExpiredBytes(const Run& run, int64_t now_ms) const;
+  // Defined in compactor_region.cc.
+  Result<Bytes> SplitHeld(const Table& table, RegionPlace place, const std::optional<Bytes>& at);
+  Status MergeHeld(const Table& table, RegionPlace left, RegionPlace right);
+  std::vector<region::GroupWeight> WeightsOf(const Table& table, const Runs& runs,
+                                             const Bytes& start, const Bytes& stop,
+                                             Status* failed) const;
+  Status SidesOf(const Run& run, const Bytes& start, const Bytes& key, bool* before,
+                 bool* behind) const;
+  [[nodiscard]] Bytes SaltOf(const Bytes& start) const;
+
+  const Environment& env_;
+  FileSet& file_set_;
+  const TableCatalog& tables_;
+  Memstore& memstore_;
+  const Registry& registry_;  // that of the memstore
+  IdleReaders& readers_;
+  const ChangeListeners& listeners_;
+
+  // Held while tables or regions change, and during a whole flush: a flush writes files per region,
+  // so only one may run and the regions must not change. Merges and file drops continue.
+  Mutex regions_mutex_;
+  // When the flush was first postponed.
+  std::optional<int64_t> flush_put_off_ms_ GUARDED_BY(regions_mutex_);
+
+  region::Pace pace_;  // shared by all background merges; thread-safe
+
+  mutable Mutex work_mutex_;
+  CondVar work_done_;
+  std::map<RegionPlace, RegionWork> work_ GUARDED_BY(work_mutex_);  // no entry: the region is idle
+  std::map<RegionPlace, FailedMerge> failed_merges_ GUARDED_BY(work_mutex_);
+  // Size in bytes at which a split is tried again. Used by one thread: that of the small merges, or
+  // that of a test without threads.
+  std::map<RegionPlace, uint64_t> cannot_split_;
+
+  mutable Mutex background_mutex_;
+  CondVar background_wake_;
+  std::array<WorkerState, kWorkers> workers_ GUARDED_BY(background_mutex_);
+  bool stop_ GUARDED_BY(background_mutex_) = false;
+  std::array<std::thread, kWorkers> threads_;  // used by Start and Stop
+};
+
+/// The number of regions of all tables.
+size_t CountRegions(const Version& version);
+
+}  // namespace hg::points

@@ -1,0 +1,129 @@
+#include "storage/engine/engine.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <set>
+
+#include "storage/base/invariant.h"
+#include "storage/engine/mend.h"
+
+namespace hg::points {
+namespace {
+
+// The remaining memory is for queries and raw series keys (region-store.md F5).
+constexpr double kSharesMax = 0.8;
+
+Status CheckShares(const EmbeddedOptions& options) {
+  const double sum = options.memory_share + options.cache_share;
+  if (options.memory_share > 0 && options.cache_share >= 0 && sum <= kSharesMax + 1e-9) return {};
+  char shares[64];
+  std::snprintf(shares, sizeof shares, "%g and %g", options.memory_share, options.cache_share);
+  return Status::InvalidArgument(
+      "unflushed memory and the block cache must not take " + std::string(shares) +
+      " of the memory limit: the first share must be above 0, and the sum at most 0.8");
+}
+
+Status WithAdvice(Status status) {
+  if (status.code() != StatusCode::kCorruption) return status;
+  return Status::Corruption(std::string(status.message()) +
+                            " ('tsdb repair' continues without it, and says what is lost)");
+}
+
+}  // namespace
+
+Engine::Engine(const EmbeddedOptions& options, FileSystem& files, const Clock& clock)
+    : env_(options, files, clock),
+      cache_(std::make_shared<lsm::BlockCache>(static_cast<uint64_t>(
+          static_cast<double>(options.memory_limit_bytes) * options.cache_share))),
+      file_set_(files, options.path, cache_, read_counters_),
+      memstore_(env_, file_set_, tables_, listeners_, [this] { compactor_.WakeFlush(); }),
+      compactor_(env_, file_set_, tables_, memstore_, readers_, listeners_) {}
+
+Result<std::unique_ptr<Engine>> Engine::Open(const EmbeddedOptions& options, FileSystem& files,
+                                             const Clock& clock) {
+  RETURN_IF_ERROR(CheckShares(options));
+  std::unique_ptr<Engine> engine(new Engine(options, files, clock));
+  RETURN_IF_ERROR(engine->Start());
+  return engine;
+}
+
+Status Engine::Start() {
+  RETURN_IF_ERROR(env_.files.CreateFolder(env_.options.path));
+  ASSIGN_OR_RETURN(lock_, env_.files.Lock(env_.options.path + "/LOCK", env_.options.lock_note));
+  RETURN_IF_ERROR(file_set_.LoadManifest(env_.layout()));
+  const lsm::Manifest stored = file_set_.State().manifest;
+  for (const lsm::TableEntry& entry : stored.tables) {
+    RETURN_IF_ERROR(MakeFolderOf(entry.name));
+    tables_.Add(entry);
+  }
+  RETURN_IF_ERROR(WithAdvice(file_set_.OpenFiles()));
+  RETURN_IF_ERROR(WithAdvice(memstore_.Load(stored)));
+  // A table that has these families stays as it is, because it may have been altered since.
+  for (const TableDescriptor& table : env_.options.tables) {
+    if (!HasFamiliesOf(table)) RETURN_IF_ERROR(CreateTable(table));
+  }
+  RETURN_IF_ERROR(memstore_.Replay(stored));
+  if (env_.options.background) compactor_.Start();
+  return {};
+}
+
+Engine::~Engine() { (void)Close(); }
+
+Status Engine::Close() {
+  if (!env_.Close()) return {};
+  Status status = compactor_.Stop(memstore_.has_log() && !env_.memory_is_logged());
+  const Status synced = memstore_.Close();
+  if (status.ok()) status = synced;
+  // From here on, the store changes nothing on disk.
+  lock_.reset();
+  return status;
+}
+
+bool Engine::RowsExpire() const {
+  const auto& families = tables_.points()->descriptor.families;
+  return std::any_of(families.begin(), families.end(),
+                     [](const FamilyDescriptor& family) { return family.ttl_s != kTtlForever; });
+}
+
+Result<RepairReport> Engine::Repair() {
+  return Mender(env_, file_set_, memstore_.registry(), listeners_, compactor_).Repair();
+}
+
+EmbeddedStats Engine::Stats() const {
+  EmbeddedStats stats;
+  memstore_.AddTo(&stats);
+  const auto version = Pin();
+  std::set<uint64_t> counted;
+  for (const auto& [region, runs] : version->runs) {
+    for (const auto& run : runs) {
+      const lsm::RunEntry& entry = run->entry();
+      if (!counted.insert(entry.number).second) continue;
+      stats.file_count += (entry.cells_bytes > 0 ? 1 : 0) + (entry.points_bytes > 0 ? 1 : 0);
+      stats.file_bytes += entry.cells_bytes + entry.points_bytes;
+    }
+  }
+  const WorkCounters::Counts work = env_.work_counters->counts();
+  stats.flushes = work.flushes;
+  stats.flushed_bytes = work.flushed_bytes;
+  stats.merges = work.merges;
+  stats.merge_read_bytes = work.merge_read_bytes;
+  stats.merged_bytes = work.merged_bytes;
+  stats.expired_runs = work.expired_runs;
+  stats.dropped_runs = file_set_.dropped_runs();
+  stats.splits = work.splits;
+  stats.observer_failures = env_.observers.failures();
+  const lsm::BlockCacheStats cache = cache_->Stats();
+  stats.cache_bytes = cache.bytes;
+  stats.cache_hits = cache.hits;
+  stats.cache_misses = cache.misses;
+  stats.cache_evicted = cache.evicted;
+  stats.blocks_read = read_counters_->blocks;
+  stats.skipped_by_bloom = read_counters_->skipped_by_bloom;
+  stats.forgotten_bytes = read_counters_->forgotten_bytes;
+  stats.skipped_by_time = read_counters_->skipped_by_time;
+  stats.regions = CountRegions(*version);
+  compactor_.AddTo(&stats);
+  return stats;
+}
+
+}  // namespace hg::points

@@ -1,0 +1,67 @@
+#pragma once
+// What the parts of an engine share: its options, file system, clock and observers, and whether it
+// is open.
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+
+#include "storage/base/clock.h"
+#include "storage/base/file.h"
+#include "storage/base/status.h"
+#include "storage/engine/embedded.h"
+#include "storage/points/observer.h"
+#include "storage/points/render.h"
+
+namespace hg::points {
+
+/// Thread-safe. Everything except `closed` is constant. The engine owns it, and it outlives the
+/// engine's other parts.
+class Environment {
+ public:
+  /// `files` and `clock` outlive the object.
+  Environment(const EmbeddedOptions& options, FileSystem& files, const Clock& clock)
+      : options(options),
+        files(files),
+        clock(clock),
+        observers(WithOwn(options.observers, work_counters)),
+        memory_max(static_cast<uint64_t>(static_cast<double>(options.memory_limit_bytes) *
+                                         options.memory_share)) {}
+
+  [[nodiscard]] const KeyLayout& layout() const { return options.layout; }
+  [[nodiscard]] RenderOptions render_options() const {
+    const int64_t now_ms = clock.NowMs();
+    return {now_ms / 1000, options.enable_compaction, now_ms};
+  }
+  [[nodiscard]] int64_t MonotonicMs() const { return clock.MonotonicNs() / 1'000'000; }
+  /// If true, the log has everything that is not flushed, so a close need not wait for a flush.
+  [[nodiscard]] bool memory_is_logged() const { return options.durability != Durability::kNone; }
+
+  /// Returns false if the store was closed before.
+  bool Close() { return !closed_.exchange(true); }
+  [[nodiscard]] bool closed() const { return closed_.load(std::memory_order_acquire); }
+  /// Returns Unavailable if Close was called. Engine::Close first marks the store as closed and
+  /// then takes each lock of its parts. Call CheckOpen under one of these locks: if it returns ok,
+  /// Engine::Close waits until the caller releases the lock.
+  [[nodiscard]] Status CheckOpen() const {
+    if (closed()) return Status::Unavailable("the store is closed");
+    return {};
+  }
+
+  const EmbeddedOptions options;
+  FileSystem& files;
+  const Clock& clock;
+  const std::shared_ptr<WorkCounters> work_counters = std::make_shared<WorkCounters>();
+  const ObserverChain observers;  // work_counters is one of them
+  const uint64_t memory_max;      // limit of unflushed memory, in bytes
+
+ private:
+  static StoreObservers WithOwn(StoreObservers observers, std::shared_ptr<StoreObserver> own) {
+    observers.push_back(std::move(own));
+    return observers;
+  }
+
+  std::atomic<bool> closed_{false};
+};
+
+}  // namespace hg::points

@@ -1,0 +1,104 @@
+#include "storage/engine/memstore.h"
+
+#include "storage/base/invariant.h"
+#include "storage/region/spread.h"
+
+namespace hg::points {
+namespace {
+
+constexpr size_t kFrozenMax = 3;
+constexpr double kFlushAgeJitter = 0.1;  // part of flush_age_ms by which a flush may be late
+
+}  // namespace
+
+Memstore::Memstore(const Environment& env, FileSet& file_set, const TableCatalog& tables,
+                   const ChangeListeners& listeners, std::function<void()> wake_flush)
+    : env_(env),
+      file_set_(file_set),
+      tables_(tables),
+      listeners_(listeners),
+      wake_flush_(std::move(wake_flush)),
+      registry_(env.layout()),
+      rows_(env, tables, registry_) {}
+
+Status Memstore::Close() {
+  INVARIANT(env_.closed());
+  return log_ != nullptr ? log_->Close() : Status();
+}
+
+Memstore::FlushDue Memstore::TakeFlushDue(const Generation& active) {
+  // The jitter keeps stores that were started together from flushing together.
+  const int64_t flush_age_ms = env_.options.flush_age_ms;
+  const auto age_ms =
+      flush_age_ms + static_cast<int64_t>(static_cast<double>(flush_age_ms) * kFlushAgeJitter *
+                                          region::Spread(active.after_sequence));
+  const bool urgent = flush_request_.exchange(FlushRequest::kNone, std::memory_order_relaxed) ==
+                      FlushRequest::kForSeries;
+  // The more memory series, names and file indexes take, the less is left for unflushed data.
+  const bool large = active.bytes() > env_.memory_max / 4 ||
+                     (active.bytes() > EarlyFlushBytes() &&
+                      ResidentBytes() + MemoryBytes() > env_.memory_max / 100 * 80) ||
+                     (active.bytes() > UrgentFlushBytes() && urgent);
+  const bool old = env_.clock.NowMs() - active.made_ms >= age_ms;
+  const bool long_log = log_->End() - log_released_ >= env_.options.log_max_bytes;
+  return {large || old || long_log, urgent};
+}
+
+void Memstore::Freeze() {
+  if (file_set_.Pin()->generations.size() > kFrozenMax) return;
+  // Its tables are megabytes that must be zeroed, so it is created before the lock is taken.
+  auto made = std::make_shared<Generation>(env_.clock.NowMs());
+  Generation* const generation = made.get();
+  file_set_.AddMemory(std::move(made), [&](const std::function<void()>& publish) {
+    // A new series is logged before it is added to the registry. Here no series may be between
+    // both.
+    MutexLock no_new_series(register_);
+    const uint32_t series = registry_.size();
+    MutexLock lock(write_);
+    if (sequence_ == active_->after_sequence) return;
+    active_->last_sequence = sequence_;
+    active_->series_end = series;
+    active_->log_end = log_->SwitchFile();
+    active_->CountIn(frozen_bytes_);
+    generation->after_sequence = sequence_;
+    generation->series_begin = series;
+    // The frozen memtable ends where the new one begins, and nothing is between them.
+    INVARIANT(active_->last_sequence > active_->after_sequence &&
+              active_->series_end >= active_->series_begin);
+    active_ = generation;
+    active_bytes_ = active_->bytes();
+    publish();
+  });
+}
+
+Status Memstore::WaitSynced(const Generation& frozen) {
+  return log_->WaitSynced(frozen.log_end.position);
+}
+
+Flushed Memstore::FlushedBy(const Generation& frozen) {
+  MutexLock lock(write_);
+  INVARIANT(&frozen != active_);
+  return {frozen.last_sequence, frozen.log_end.file_number, frozen.log_end.position,
+          stamp_floor_ms_};
+}
+
+void Memstore::ReleaseLog(const Generation& flushed) {
+  INVARIANT(flushed.log_end.position >= log_released_);
+  log_released_ = flushed.log_end.position;
+  log_->Release(flushed.log_end.file_number);
+}
+
+void Memstore::AddTo(EmbeddedStats* stats) const {
+  stats->series = registry_.size();
+  stats->memory_bytes = MemoryBytes();
+  stats->memory_limit_bytes = env_.memory_max;
+  stats->registry_bytes = registry_.bytes();
+  stats->file_memory_bytes = file_set_.MemoryBytes();
+  stats->name_bytes = NameBytes();
+  stats->refused_series = refused_series_.load(std::memory_order_relaxed);
+  stats->series_full = SeriesFull();
+  stats->replayed_records = replayed_;
+  stats->log_bytes = log_ ? log_->End() - log_released_.load() : 0;
+}
+
+}  // namespace hg::points

@@ -1,0 +1,237 @@
+#pragma once
+// Everything that a store has before it is in files: the registry of series, the memtables, the
+// log, and the sequence of changes. All writes go through it, those of the cell store and those of
+// the point store. So points and cells of a row share one log, one sequence and one write lock.
+
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "storage/base/mutex.h"
+#include "storage/engine/embedded.h"
+#include "storage/engine/environment.h"
+#include "storage/engine/file_set.h"
+#include "storage/engine/log_body.h"
+#include "storage/engine/registry.h"
+#include "storage/engine/row_reader.h"
+#include "storage/engine/stored_row.h"
+#include "storage/engine/table_catalog.h"
+#include "storage/lsm/log_recovery.h"
+#include "storage/points/tsuid_list.h"
+#include "storage/points/watched_points.h"
+
+namespace hg::points {
+
+class ReplayPipe;
+
+/// Thread-safe after Replay. The frozen memtables belong to the versions of the FileSet, so a
+/// reader may keep one longer than it is in use.
+///
+/// Lock order: the FileSet's commit lock (Freeze only) → register_ → write_ → a leaf lock. Leaf
+/// locks are those inside memtables, log, registry, table catalog and FileSet (its version lock),
+/// and the lock that `wake_flush` takes. A thread that holds write_ does no I/O and calls no
+/// listener. ReadModifyWrite calls `decide` while it holds write_.
+class Memstore {
+ public:
+  /// All arguments outlive the object. `wake_flush` wakes the flush thread. It is called under the
+  /// write lock, too, so it must be fast.
+  Memstore(const Environment& env, FileSet& file_set, const TableCatalog& tables,
+           const ChangeListeners& listeners, std::function<void()> wake_flush);
+
+  // Call Load and then Replay at the start, on one thread, before any other function. `stored` is
+  // the manifest with which the FileSet was opened.
+  /// Reads the series from the files of the current version, and makes the first memtable.
+  Status Load(const lsm::Manifest& stored);
+  /// Replays the log, and opens it for writing.
+  Status Replay(const lsm::Manifest& stored);
+  /// Writes and syncs the log, and closes it. Call it after the store was marked as closed and
+  /// WaitForWriters has returned.
+  Status Close();
+
+  [[nodiscard]] const Registry& registry() const { return registry_; }
+  /// Reads rows of this store.
+  [[nodiscard]] const RowReader& rows() const { return rows_; }
+
+  // Functions that write. Pass the log position that they return to Commit.
+  Result<SeriesNumber> Register(ByteView tsuid);
+  Status RegisterAll(std::span<const ByteView> tsuids, SeriesNumber* numbers) EXCLUDES(register_);
+  /// See Embedded::MayAddSeries. The limit is a little lower than that of Register, so that a
+  /// series whose names were just created can still be registered.
+  Status MayAddSeries(uint64_t name_bytes);
+  Result<LogPosition> Append(std::span<const PointEntry> batch);
+  /// Applies changes that do not depend on stored data. The caller has checked them against the
+  /// table.
+  Result<LogPosition> Write(const Table& table, ByteView key,
+                            const std::vector<CellChange>& changes);
+  /// Appends to the append cell (codec::kAppendQualifier) of a regular row of the points table. It
+  /// does not read the stored cell: the appended bytes are kept separately until a read or a merge
+  /// joins both.
+  Result<LogPosition> AppendToRow(const Table& table, ByteView key, ByteView bytes);
+  /// Reads the selected columns of the row, calls `decide` and applies its changes atomically.
+  /// `decide` sees at least the selected columns. It fills `changes`, or returns false to change
+  /// nothing. It may be called more than once, under the write lock, so it must be fast. Columns
+  /// that its changes delete must be among the selected ones.
+  using Decide =
+      std::function<Result<bool>(const StoredRow& row, std::vector<CellChange>* changes)>;
+  struct Outcome {
+    bool written = false;
+    LogPosition position = 0;
+  };
+  Result<Outcome> ReadModifyWrite(const Table& table, ByteView key,
+                                  const lsm::ColumnChoice& columns, const Decide& decide);
+  /// The server time of a change made now. Call it only from `decide`.
+  [[nodiscard]] int64_t stamp_ms_locked() const {
+    write_.AssertHeld();
+    return std::max(env_.clock.NowMs(), stamp_floor_ms_);
+  }
+  void Commit(LogPosition position, std::function<void(Status)> done) {
+    log_->Commit(position, std::move(done));
+  }
+  /// Blocks until the position is committed. Returns at once on a thread that waits for its commits
+  /// later (storage/base/commit_later.h).
+  Status CommitAndWait(LogPosition position);
+  Status Sync() { return log_->WaitSynced(log_->End()); }
+
+  // Changes of rows below the horizon are reported to the listeners (WatchedPoints).
+  void RaiseHorizon(uint32_t base);
+  [[nodiscard]] uint32_t horizon() const { return horizon_.load(std::memory_order_acquire); }
+
+  // Memory that is not flushed, in bytes.
+  [[nodiscard]] uint64_t active_bytes() const { return active_bytes_; }
+  [[nodiscard]] uint64_t MemoryBytes() const { return active_bytes_ + *frozen_bytes_; }
+
+  // Functions for flushes. One flush at a time.
+  struct FlushDue {
+    bool due = false;
+    bool urgent = false;  // a series was refused that a flush of this memtable admits
+  };
+  /// Whether the active memtable should be flushed for its size, its age or the length of the log.
+  /// Answers the requests made so far.
+  FlushDue TakeFlushDue(const Generation& active);
+  /// Makes a new memtable the active one and freezes the previous one, unless that is empty or too
+  /// many are frozen. Only pointers change under the write lock, so nothing can fail after the
+  /// replacement.
+  void Freeze() EXCLUDES(register_);
+  /// Waits until the log is durable up to the end of the frozen memtable.
+  Status WaitSynced(const Generation& frozen);
+  /// What Edit::flushed says of a flush of the frozen memtable.
+  [[nodiscard]] Flushed FlushedBy(const Generation& frozen) EXCLUDES(write_);
+  /// Removes the log of the memtable, which is in files now.
+  void ReleaseLog(const Generation& flushed);
+
+  /// For Close, after the store was marked as closed: waits until no write is in progress.
+  void WaitForWriters() EXCLUDES(write_) { MutexLock lock(write_); }
+  /// If true, the store takes writes: the log was replayed and opened.
+  [[nodiscard]] bool has_log() const { return log_ != nullptr; }
+  /// Sets the members for memory, series and log.
+  void AddTo(EmbeddedStats* stats) const;
+
+ private:
+  // Defined in memstore_replay.cc.
+  Status LoadSeries(const Version& version);
+  /// `met` collects new series of consecutive records that are not in the registry yet.
+  Status ReplayRecord(const lsm::LogRecord& record, ReplayPipe* pipe, TsuidList* met)
+      REQUIRES(write_);
+  void AddMet(TsuidList* met);
+
+  // Defined in memstore_series.cc.
+  Status AddSeries(std::span<const ByteView> tsuids, SeriesNumber* numbers) EXCLUDES(register_);
+  /// Returns Exhausted, like MayAddSeries, if unflushed memory, ResidentBytes() and `more` bytes
+  /// together exceed `percent` of the budget. Requests a flush if FlushAdmitsSeries.
+  Status CheckSeriesMemory(uint64_t more, uint64_t percent);
+  /// Whether CheckSeriesMemory would succeed with UrgentFlushBytes() of unflushed memory.
+  [[nodiscard]] bool FlushAdmitsSeries(uint64_t more, uint64_t percent) const;
+  [[nodiscard]] bool SeriesFull() const;  // EmbeddedStats::series_full
+  /// Memory that no flush frees, in bytes: series, names and the indexes of files.
+  [[nodiscard]] uint64_t ResidentBytes() const {
+    return registry_.bytes() + NameBytes() + file_set_.MemoryBytes();
+  }
+  /// Memory of the names that the process keeps outside the store, in bytes.
+  [[nodiscard]] uint64_t NameBytes() const {
+    const auto& bytes = env_.options.name_bytes;
+    return bytes != nullptr ? bytes->load(std::memory_order_relaxed) : 0;
+  }
+  /// A smaller memtable is not flushed before a series was refused.
+  [[nodiscard]] uint64_t EarlyFlushBytes() const {
+    return std::max(env_.memory_max / 16, kMemtableOverheadBytes);
+  }
+  /// A smaller memtable is not flushed for a refused series.
+  [[nodiscard]] uint64_t UrgentFlushBytes() const {
+    return std::max(env_.memory_max / 64, kMemtableOverheadBytes);
+  }
+  /// A memtable takes up to about this much memory with its first points, so flushing a smaller one
+  /// frees nothing for long.
+  static constexpr uint64_t kMemtableOverheadBytes = uint64_t{512} << 10;
+
+  // Defined in memstore_write.cc.
+  Status CheckWritable();
+  /// Applies to memory what is already in the log. Running out of memory here terminates the
+  /// process: a half-changed row can be neither shown nor undone. The next start replays the whole
+  /// change from the log.
+  void ApplyPoints(std::span<const PointEntry> entries, uint64_t sequence) noexcept
+      REQUIRES(write_);
+  void ApplyRow(const Table& table, const RowRecord& record, uint64_t sequence) noexcept
+      REQUIRES(write_);
+  void ApplyRegularRow(const Table& table, const RowRecord& record, uint64_t sequence,
+                       SeriesNumber series, uint32_t base) REQUIRES(write_);
+  LogPosition WriteLocked(const Table& table, ByteView key, const std::vector<CellChange>& changes,
+                          bool operands = false) REQUIRES(write_);
+  void ExpandDeletes(const Table& table, StoredRow row, std::vector<CellChange>* changes) const;
+  void NameVersions(const Table& table, const StoredRow& row,
+                    std::vector<CellChange>* changes) const;
+  Status RegisterKey(const Table& table, ByteView key);
+  /// Takes the write lock of an open store and returns true, or sets `refused` and returns false.
+  /// If the write changes rows below the horizon, it first calls `tell`, without the lock, to
+  /// inform the listeners of these rows. `oldest` is at most the lowest base time that the write
+  /// touches.
+  template <typename Tell>
+  bool LockTold(uint32_t oldest, const Tell& tell, ToldRows* told, Status* refused)
+      TRY_ACQUIRE(write_);
+  struct RowsOfKey;
+  bool LockTold(const RowsOfKey& rows, ToldRows* told, Status* refused) TRY_ACQUIRE(write_);
+  enum class FlushRequest : uint8_t {
+    kNone,
+    kIfNeeded,
+    kForSeries,  // a series was refused that a flush would admit
+  };
+  /// Wakes the flush thread.
+  void AskForFlush(FlushRequest request);
+  void Account() REQUIRES(write_);
+
+  [[nodiscard]] const KeyLayout& layout() const { return env_.layout(); }
+
+  const Environment& env_;
+  FileSet& file_set_;
+  const TableCatalog& tables_;
+  const ChangeListeners& listeners_;
+  const std::function<void()> wake_flush_;
+  std::unique_ptr<lsm::Log> log_;  // set by Replay
+
+  // The following members are thread-safe, or guarded by their own locks.
+  Registry registry_;
+  const RowReader rows_;
+  std::atomic<uint64_t> refused_series_{0};
+  std::atomic<uint64_t> active_bytes_{0};
+  // Shared with the frozen memtables: a reader may keep one longer than the engine lives.
+  const std::shared_ptr<std::atomic<uint64_t>> frozen_bytes_ =
+      std::make_shared<std::atomic<uint64_t>>(0);
+  std::atomic<FlushRequest> flush_request_{FlushRequest::kNone};  // TakeFlushDue takes it
+  std::atomic<uint64_t> log_released_{0};  // log records up to this position are flushed to files
+  std::atomic<uint64_t> replayed_{0};
+  std::atomic<uint32_t> horizon_{0};  // only rises, under write_
+
+  Mutex register_;  // serializes the registration of new series
+
+  mutable Mutex write_;
+  uint64_t sequence_ GUARDED_BY(write_) = 0;
+  // Lower bound of all later server times: the highest one so far, or one more if that belonged to
+  // a delete.
+  int64_t stamp_floor_ms_ GUARDED_BY(write_) = 0;
+  Generation* active_ GUARDED_BY(write_) = nullptr;  // the first memtable of the version
+  Bytes body_ GUARDED_BY(write_);
+};
+
+}  // namespace hg::points

@@ -1,0 +1,91 @@
+#pragma once
+// Reads a row: collects what the memtables and files of a version hold of it, newest first, and
+// merges these parts. The cell store, the point store, writes that read first, flushes and the
+// listing of keys use it.
+
+#include <cstdint>
+#include <vector>
+
+#include "storage/base/request_context.h"
+#include "storage/base/status.h"
+#include "storage/engine/environment.h"
+#include "storage/engine/registry.h"
+#include "storage/engine/stored_row.h"
+#include "storage/engine/table_catalog.h"
+#include "storage/engine/version.h"
+#include "storage/lsm/cell_memory.h"
+#include "storage/points/points.h"
+
+namespace hg::points {
+
+/// Which files of a part a reader needs. The cell file holds the cells of all families, the points
+/// file holds points.
+enum class FilesRead : uint8_t { kAll, kCells };
+/// The files that a reader of one family needs; "" means all families.
+inline FilesRead FilesFor(const Table& table, ByteView family) {
+  const bool points = family.empty() || table.FamilyIndex(family) == table.points_family;
+  return points ? FilesRead::kAll : FilesRead::kCells;
+}
+
+/// The key of a row, decoded.
+struct RowPlace {
+  ByteView key;
+  bool regular = false;  // if true, tsuid and base are those of the key
+  Bytes tsuid;
+  uint32_t base = 0;
+};
+
+/// Calls `visit` for each row-hour of the series in the memtable whose base time is in `range`,
+/// latest first.
+template <typename Visit>
+void ForEachHour(const Generation& generation, SeriesNumber series, const RowRange& range,
+                 const Visit& visit) {
+  for (const RowHourMemory* row = generation.rows.Newest(series); row != nullptr;
+       row = row->older()) {
+    if (row->base() >= range.begin && row->base() < range.end) visit(row);
+  }
+}
+
+/// Thread-safe. It owns nothing and has no lock. The versions that it reads are pinned by the
+/// caller. Its parts outlive it.
+class RowReader {
+ public:
+  RowReader(const Environment& env, const TableCatalog& tables, const Registry& registry)
+      : env_(env), tables_(tables), registry_(registry) {}
+
+  /// Decodes the key.
+  [[nodiscard]] RowPlace PlaceOf(const Table& table, ByteView key) const;
+  /// Reads at least the selected columns of the row from memory and files. With FilesRead::kCells,
+  /// the points files are not read. Points of a regular row are not read if no selected column
+  /// depends on them. `memory` is charged before cells are copied, and if that fails, its error is
+  /// returned; null means no limit. Fails with Busy if it would read the disk and the context of
+  /// `memory` may not wait.
+  Result<StoredRow> Read(const Version& version, const Table& table, ByteView key,
+                         FilesRead files = FilesRead::kAll, const lsm::ColumnChoice& columns = {},
+                         MemoryTally* memory = nullptr) const;
+  // The two halves of Read. The result may contain expired cells.
+  Result<StoredRow> ReadMemory(const Version& version, const Table& table, const RowPlace& place,
+                               const lsm::ColumnChoice& columns, MemoryTally* memory) const;
+  Result<StoredRow> ReadFiles(const Version& version, const Table& table, const RowPlace& place,
+                              FilesRead files, const lsm::ColumnChoice& columns,
+                              MemoryTally* memory) const;
+  /// Reads what one memtable holds of a regular row, as of one moment. Returns false if it holds
+  /// nothing.
+  bool ReadMemoryPart(const Generation& generation, const RowHourMemory* row, ByteView key,
+                      bool with_objects, StoredRow* out) const;
+  /// Returns the base times in `range` of the series' rows that may hold points, ascending and
+  /// without duplicates.
+  Status ListBases(const Version& version, SeriesNumber series, const RowRange& range,
+                   std::vector<uint32_t>* bases) const;
+
+ private:
+  bool ReadMemoryColumns(const Generation& generation, const RowHourMemory* row,
+                         const RowPlace& place, const lsm::ColumnChoice& columns,
+                         StoredRow* out) const;
+
+  const Environment& env_;
+  const TableCatalog& tables_;
+  const Registry& registry_;
+};
+
+}  // namespace hg::points
