@@ -58,7 +58,8 @@ class InfluxLineReader {
   explicit InfluxLineReader(std::string_view body, size_t first_number = 1)
       : rest_(body), next_number_(first_number) {}
 
-  /// The next line that is neither empty nor a comment, without its end. False: no more lines.
+  /// The next line, without its end and the blanks around it; empty for a comment. False: no more
+  /// lines.
   bool Next(std::string_view* line);
   /// The number of the line that Next returned, from 1.
   [[nodiscard]] size_t number() const { return number_; }
