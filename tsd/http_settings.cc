@@ -180,9 +180,10 @@ Result<http::Options> ReadHttpOptions(const Config& config) {
       ReadInt(config, "tsd.http.request.max_chunk", 1, kLongMax, &options.body_bytes_max));
   ASSIGN_OR_RETURN(const uint64_t memory_bytes, ReadMemoryLimit(config));
   // Half of it is the limit of one request. That holds the largest decompressed body and two copies
-  // of it.
+  // of it, unless the memory is small.
   options.request_memory_bytes_max =
-      std::max(memory_bytes / 8, 6 * std::min(options.body_bytes_max, memory_bytes));
+      std::max(memory_bytes / 8,
+               std::min(6 * std::min(options.body_bytes_max, memory_bytes), memory_bytes / 2));
   options.telnet_return_errors = config.Bool("tsd.rpc.telnet.return_errors");
   options.mode = ReadMode(config);
   // OpenTSDB compares these three literally, so no other text counts (opentsdb-schema.md §19.2).
