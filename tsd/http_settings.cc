@@ -189,10 +189,11 @@ Result<http::Options> ReadHttpOptions(const Config& config) {
   RETURN_IF_ERROR(
       ReadInt(config, "tsd.http.request.max_chunk", 1, kLongMax, &options.body_bytes_max));
   ASSIGN_OR_RETURN(const uint64_t memory_bytes, ReadMemoryLimit(config));
-  // Half of this limit is the limit of one request. It must be enough for the largest decompressed
-  // body and two copies of it.
+  // Half of this limit is the limit of one request. It is enough for the largest decompressed body
+  // and two copies of it, unless tsd.memory.limit is small.
   options.request_memory_bytes_max =
-      std::max(memory_bytes / 8, 6 * std::min(options.body_bytes_max, memory_bytes));
+      std::max(memory_bytes / 8,
+               std::min(6 * std::min(options.body_bytes_max, memory_bytes), memory_bytes / 2));
   options.description_bytes_max = std::min(options.description_bytes_max, memory_bytes / 64);
   options.telnet_return_errors = config.Bool("tsd.rpc.telnet.return_errors");
   options.mode = ReadMode(config);

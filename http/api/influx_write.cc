@@ -98,7 +98,7 @@ class InfluxWrite {
       rest.remove_prefix(slice.size());
       InfluxLineReader reader(slice, number);
       if (regular && StoreKnown()) {
-        for (std::string_view line; reader.Next(&line);) ++lines_;
+        for (std::string_view line; reader.Next(&line);) lines_ += line.empty() ? 0 : 1;
       } else {
         TakeLines(&reader);
       }
@@ -127,9 +127,11 @@ class InfluxWrite {
   }
 
   void TakeLines(InfluxLineReader* reader) {
+    size_t taken_lines = 0;  // with empty lines and comments
     for (std::string_view line; reader->Next(&line);) {
-      if (lines_ % kLinesPerCheck == 0) refusal_ = request_.running->Check();
+      if (taken_lines++ % kLinesPerCheck == 0) refusal_ = request_.running->Check();
       if (!refusal_.ok()) break;
+      if (line.empty()) continue;
       ++lines_;
       line_number_ = reader->number();
       if (const Status taken = TakeLine(line); !taken.ok()) Blame(line_number_, taken.message());

@@ -270,22 +270,19 @@ bool ParseInfluxBool(std::string_view text, bool* value) {
 }
 
 bool InfluxLineReader::Next(std::string_view* line) {
-  while (!rest_.empty()) {
-    number_ = next_number_;
-    const size_t first = std::min(rest_.find_first_not_of(' '), rest_.size());
-    const bool comment = rest_.substr(first, 1) == "#";
-    const size_t end =
-        comment ? std::min(rest_.find('\n'), rest_.size()) : first + LineEnd(rest_.substr(first));
-    std::string_view taken = Take(&rest_, end);
-    next_number_ += 1 + static_cast<size_t>(std::count(taken.begin(), taken.end(), '\n'));
-    rest_.remove_prefix(std::min<size_t>(1, rest_.size()));
-    if (taken.ends_with('\r')) taken.remove_suffix(1);
-    SkipBlanks(&taken);
-    if (comment || taken.empty()) continue;
-    *line = taken;
-    return true;
-  }
-  return false;
+  if (rest_.empty()) return false;
+  number_ = next_number_;
+  const size_t first = std::min(rest_.find_first_not_of(' '), rest_.size());
+  const bool comment = rest_.substr(first, 1) == "#";
+  const size_t end =
+      comment ? std::min(rest_.find('\n'), rest_.size()) : first + LineEnd(rest_.substr(first));
+  std::string_view taken = Take(&rest_, end);
+  next_number_ += 1 + static_cast<size_t>(std::count(taken.begin(), taken.end(), '\n'));
+  rest_.remove_prefix(std::min<size_t>(1, rest_.size()));
+  if (taken.ends_with('\r')) taken.remove_suffix(1);
+  SkipBlanks(&taken);
+  *line = comment ? std::string_view() : taken;
+  return true;
 }
 
 Status ParseInfluxLine(std::string_view line, InfluxLine* parts) {

@@ -60,8 +60,8 @@ class InfluxLineReader {
   explicit InfluxLineReader(std::string_view body, size_t first_number = 1)
       : rest_(body), next_number_(first_number) {}
 
-  /// Finds the next line that is neither empty nor a comment. Sets *line to it, without its end.
-  /// Returns false if there are no more lines.
+  /// Finds the next line. Sets *line to it, without its end and the blanks around it; a comment
+  /// gives an empty line. Returns false if there are no more lines.
   bool Next(std::string_view* line);
   /// The number of the line that Next returned, from 1.
   [[nodiscard]] size_t number() const { return number_; }

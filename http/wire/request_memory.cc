@@ -29,7 +29,7 @@ bool RequestMemory::Share::Ask(uint64_t bytes) {
     refusal_ = Status::LimitExceeded(
         "The request takes more than the " + Megabytes(one) +
         " of memory that one may take to be read (a sixteenth of tsd.memory.limit, or three times "
-        "tsd.http.request.max_chunk)");
+        "tsd.http.request.max_chunk, but at most a quarter of tsd.memory.limit)");
     held_ -= bytes;
     return false;
   }
@@ -40,8 +40,8 @@ bool RequestMemory::Share::Ask(uint64_t bytes) {
   } else if (!memory_.Grant(more)) {
     refusal_ = Status::Busy("Other requests hold the " + Megabytes(all) +
                             " of memory in which requests are read (an eighth of "
-                            "tsd.memory.limit, or six times tsd.http.request.max_chunk); please "
-                            "try again");
+                            "tsd.memory.limit, or six times tsd.http.request.max_chunk, but at "
+                            "most half of tsd.memory.limit); please try again");
     held_ -= bytes;
     return false;
   }

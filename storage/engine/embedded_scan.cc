@@ -204,6 +204,20 @@ Status EmbeddedScan::Step(uint64_t steps) {
   return steps_ < kStepsAtOnce ? Status() : memory_.Step(std::exchange(steps_, 0));
 }
 
+// Reports the work and memory of decoding a long row in memory, before it is decoded. The reader of
+// the scan reports the work for its points, but a row may have several entries for each point.
+Status EmbeddedScan::ExpectEntries(const RowHourMemory& row) {
+  constexpr uint64_t kFewEntries = 8192;  // of a usual row
+  const uint64_t entries = row.entries();
+  if (entries <= kFewEntries) return {};
+  const auto bytes = static_cast<int64_t>(entries * 2 * sizeof(PartPoint));
+  if (bytes > row_bytes_) {
+    RETURN_IF_ERROR(memory_.Add(bytes - row_bytes_));
+    row_bytes_ = bytes;
+  }
+  return memory_.Step(entries);
+}
+
 Status EmbeddedScan::StartSeries(uint32_t series) {
   RETURN_IF_ERROR(Step(kSeriesSteps));
   bases_.clear();

@@ -76,6 +76,7 @@ class EmbeddedScan : public PointScan {
   Status ReadIrregular(StoredRow* row);
   Status StartSeries(uint32_t series);
   Status Step(uint64_t steps);
+  Status ExpectEntries(const RowHourMemory& row);
   Status LookAhead();
   Status ReadFileRows(ByteView tsuid);
   Status ReadRunRows(const Run& run, size_t source, ByteView tsuid, const RowRange& bases);
@@ -111,6 +112,8 @@ class EmbeddedScan : public PointScan {
   MemoryTally memory_;      // charged for the series, cells and rows of the current series
   uint64_t steps_ = 0;      // steps not yet reported to the watch
   int64_t file_bytes_ = 0;  // share of memory_ that is charged for file_rows_
+  // Share of memory_ for the longest row in memory so far, because its buffers are kept.
+  int64_t row_bytes_ = 0;
 
   // A row of the current series in a file. The rows are ordered by base, and for equal bases from
   // newest to oldest. The cursors of the files move forward from series to series.

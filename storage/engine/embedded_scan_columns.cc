@@ -33,6 +33,7 @@ Result<bool> EmbeddedScan::ReadColumns(uint32_t base, RowForm* form) {
         static_cast<size_t>(memory_rows_.data() - ahead_.data() + (end - memory_rows_.begin())));
   for (auto it = end; it != first;) {
     --it;
+    RETURN_IF_ERROR(ExpectEntries(*it->row));
     RowForm memory_form;
     if (!it->row->AppendTo(&columns_, &memory_form)) return false;
     // A writer that changes both points and cells of a row sets the flag first.

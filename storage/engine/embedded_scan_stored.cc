@@ -169,6 +169,7 @@ Status EmbeddedScan::ReadRow(uint32_t series, uint32_t base, StoredRow* result) 
                                        [&](const auto& entry) { return entry.first == source; });
     ++source;
     if (row == nullptr && !has_cells) continue;
+    if (row != nullptr) RETURN_IF_ERROR(ExpectEntries(*row));
     StoredRow older;
     older.regular = true;
     older.base = base;

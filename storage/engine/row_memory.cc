@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstring>
 #include <new>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "storage/base/invariant.h"
@@ -46,23 +48,23 @@ uint32_t OffsetMs(uint32_t qualifier) { return codec::Qualifier{qualifier}.offse
 }  // namespace
 
 template <typename Visit>
-void RowHourMemory::VisitPages(const Snapshot& now, Visit&& visit) {
+void RowHourMemory::VisitPages(const Runs& runs, Visit&& visit) {
   std::array<const Page*, std::size(kPageBytes)> few;
   size_t count = 0;
-  const Page* page = now.pages;
+  const Page* page = runs.newest;
   for (; page != nullptr && count < few.size(); page = page->older) few[count++] = page;
   std::vector<const Page*> many;
   for (; page != nullptr; page = page->older) many.push_back(page);
   const auto show = [&](const Page* p) {
-    visit(p->bytes, p->bytes + (p == now.pages ? now.page_used : p->used));
+    visit(p->bytes, p->bytes + (p == runs.newest ? runs.newest_used : p->used));
   };
   std::for_each(many.rbegin(), many.rend(), show);
   while (count > 0) show(few[--count]);
 }
 
 template <typename Visit>
-void RowHourMemory::VisitRuns(const Snapshot& now, Visit&& visit) {
-  VisitPages(now, [&](const char* run, const char* end) {
+void RowHourMemory::VisitRuns(const Runs& runs, Visit&& visit) {
+  VisitPages(runs, [&](const char* run, const char* end) {
     RunEntries entries;
     while (run < end) {
       run += DecodeRun(run, &entries);
@@ -143,27 +145,111 @@ void RowMemory::MakeRoom(RowHourMemory* row) {
     entries.bits[i] = row->bits_[i].load(kRelaxed);
   }
   if (!IsRising(entries) && row->record_start_ == row->written()) SortRising(&entries);
-  char encoded[kRunBytesMax];
-  const size_t bytes = EncodeRun(entries, encoded);
+  RowHourMemory::Runs runs{row->pages_.load(kRelaxed), row->runs_.load(kRelaxed),
+                           row->page_used_.load(kRelaxed)};
+  AddRun(LaneFor(row->series_), &runs, entries);
+  std::vector<RowHourMemory::Entry> rest;
+  if (runs.count >> row->compact_log_ != 0) [[unlikely]]
+    Compact(row, &runs, &rest);
 
   const bool alone = row->version_.load(kRelaxed) % 2 == 0;
   if (alone) Begin(row);
-  std::memcpy(RoomForRun(row, bytes), encoded, bytes);
-  row->page_used_.store(static_cast<uint16_t>(row->page_used_.load(kRelaxed) + bytes), kRelease);
-  row->runs_.store(row->runs_.load(kRelaxed) + 1, kRelease);
-  row->tail_used_ = 0;
-  row->tail_count_.store(0, kRelease);
+  row->pages_.store(runs.newest, kRelease);
+  row->page_used_.store(runs.newest_used, kRelease);
+  row->runs_.store(runs.count, kRelease);
+  for (size_t i = 0; i < rest.size(); ++i) {
+    row->bits_[i].store(rest[i].bits, kRelease);
+    row->ops_[i].store(rest[i].op, kRelease);
+  }
+  row->tail_used_ = static_cast<uint8_t>(rest.size());
+  row->tail_count_.store(row->tail_used_, kRelease);
   if (alone) Publish(row);
+}
+
+// Called when all entries of the row are in `runs`. Keeps the last entry of each operation, in
+// order of arrival, as a flush would. Readers notice no difference: an earlier entry of the same
+// operation has no effect after the last one. Sets *runs to new pages, and *rest to the last
+// entries, which do not fill a run.
+void RowMemory::Compact(RowHourMemory* row, RowHourMemory::Runs* runs,
+                        std::vector<RowHourMemory::Entry>* rest) {
+  const auto set_next = [row](uint32_t count) {
+    const auto log = std::max<int>(RowHourMemory::kCompactLogMin, std::bit_width(count) + 1);
+    row->compact_log_ = log > RowHourMemory::kCompactLogMax ? 31 : static_cast<uint8_t>(log);
+  };
+  set_next(runs->count);
+  // Most long rows are in order, so nothing repeats.
+  int64_t last = -1;
+  bool rising = true;
+  RowHourMemory::VisitRuns(*runs, [&](uint32_t op, uint64_t) {
+    const int64_t offset = IsPut(op) ? OffsetMs(op) : -1;
+    rising = rising && offset > last;
+    last = offset;
+  });
+  if (rising) return;
+
+  std::vector<RowHourMemory::Entry> all;
+  std::vector<uint64_t> keys;  // operation and index of each entry
+  all.reserve(runs->count * kRunEntries);
+  keys.reserve(runs->count * kRunEntries);
+  RowHourMemory::VisitRuns(*runs, [&](uint32_t op, uint64_t bits) {
+    // Each record number counts as an operation of its own.
+    if (op != kRecord) keys.push_back(uint64_t{op} << 32 | all.size());
+    all.push_back({op, bits});
+  });
+  std::sort(keys.begin(), keys.end());
+  std::vector<bool> lasts(all.size());
+  for (size_t i = 0; i < keys.size(); ++i) {
+    const bool is_last = i + 1 == keys.size() || keys[i + 1] >> 32 != keys[i] >> 32;
+    lasts[static_cast<uint32_t>(keys[i])] = is_last;
+  }
+  // A record number is kept if an entry of the record is. The record of the newest entries may
+  // continue.
+  for (size_t i = all.size(), needed = 1; i > 0; --i) {
+    if (all[i - 1].op != kRecord) {
+      needed |= lasts[i - 1] ? 1 : 0;
+    } else {
+      lasts[i - 1] = std::exchange(needed, 0) != 0;
+    }
+  }
+  size_t kept = 0;
+  uint32_t record_start = 0;
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (i == row->record_start_) record_start = static_cast<uint32_t>(kept);
+    if (lasts[i]) all[kept++] = all[i];
+  }
+  if (kept == all.size()) return;
+  row->record_start_ = row->record_start_ < all.size() ? record_start : static_cast<uint32_t>(kept);
+  Lane& lane = LaneFor(row->series_);
+  *runs = {};
+  size_t at = 0;
+  for (; at + kRunEntries <= kept; at += kRunEntries) {
+    RunEntries entries;
+    for (size_t i = 0; i < kRunEntries; ++i) {
+      entries.ops[i] = all[at + i].op;
+      entries.bits[i] = all[at + i].bits;
+    }
+    AddRun(lane, runs, entries);
+  }
+  rest->assign(all.begin() + static_cast<ptrdiff_t>(at),
+               all.begin() + static_cast<ptrdiff_t>(kept));
+  set_next(runs->count);
+}
+
+void RowMemory::AddRun(Lane& lane, RowHourMemory::Runs* runs, const RunEntries& entries) {
+  char encoded[kRunBytesMax];
+  const size_t bytes = EncodeRun(entries, encoded);
+  std::memcpy(RoomForRun(lane, runs, bytes), encoded, bytes);
+  runs->newest_used = static_cast<uint16_t>(runs->newest_used + bytes);
+  ++runs->count;
 }
 
 // Returns space after the used bytes of the newest page, or in a new page. Readers do not look
 // beyond the used bytes.
-char* RowMemory::RoomForRun(RowHourMemory* row, size_t bytes) {
+char* RowMemory::RoomForRun(Lane& lane, RowHourMemory::Runs* runs, size_t bytes) {
   using Page = RowHourMemory::Page;
-  const auto* newest = const_cast<Page*>(row->pages_.load(kRelaxed));
-  const uint16_t used = row->page_used_.load(kRelaxed);
-  if (newest != nullptr && newest->capacity - used >= static_cast<int>(bytes)) {
-    return const_cast<char*>(newest->bytes) + used;
+  auto* const newest = const_cast<Page*>(runs->newest);
+  if (newest != nullptr && newest->capacity - runs->newest_used >= static_cast<int>(bytes)) {
+    return newest->bytes + runs->newest_used;
   }
   constexpr size_t kHeadBytes = offsetof(Page, bytes);
   size_t size = kPageBytes[0];
@@ -171,14 +257,14 @@ char* RowMemory::RoomForRun(RowHourMemory* row, size_t bytes) {
     const size_t before = newest->capacity + kHeadBytes;
     const auto* larger = std::upper_bound(std::begin(kPageBytes), std::end(kPageBytes), before);
     size = larger == std::end(kPageBytes) ? larger[-1] : *larger;
-    const_cast<Page*>(newest)->used = used;
+    newest->used = runs->newest_used;
   }
   size = std::max(size, (bytes + kHeadBytes + 7) / 8 * 8);
-  auto* page = reinterpret_cast<Page*>(LaneFor(row->series_).arena.Take(size));
+  auto* page = reinterpret_cast<Page*>(lane.arena.Take(size));
   page->older = newest;
   page->capacity = static_cast<uint16_t>(size - kHeadBytes);
-  row->pages_.store(page, kRelease);
-  row->page_used_.store(0, kRelease);
+  runs->newest = page;
+  runs->newest_used = 0;
   return page->bytes;
 }
 
@@ -218,10 +304,7 @@ void RowMemory::Add(RowHourMemory* row, uint64_t sequence, uint32_t qualifier, u
 // the one just written, which makes it newer. Runs under the write lock, so it decodes only the
 // runs within kLookBack.
 void RowMemory::RepeatSmaller(RowHourMemory* row, uint32_t qualifier) {
-  struct Entry {
-    uint32_t op;
-    uint64_t bits;
-  };
+  using Entry = RowHourMemory::Entry;
   const uint32_t last = row->written() - 1;
   const uint32_t from = std::max(row->record_start_, last > kLookBack ? last - kLookBack : 0);
   std::array<Entry, kLookBack> smaller;
@@ -274,9 +357,7 @@ void RowHourMemory::Copy(Snapshot* to) const {
   for (int spins = 0;; ++spins) {
     const uint32_t before = version_.load(kAcquire);
     if (before % 2 == 0) {
-      to->pages = pages_.load(kAcquire);
-      to->page_used = page_used_.load(kAcquire);
-      to->runs = runs_.load(kAcquire);
+      to->runs = {pages_.load(kAcquire), runs_.load(kAcquire), page_used_.load(kAcquire)};
       to->form = form_.load(kAcquire);
       to->count = tail_count_.load(kAcquire);
       for (uint8_t i = 0; i < to->count; ++i) {
@@ -320,7 +401,7 @@ void RowHourMemory::Read(Part* part, uint64_t generation) const {
     std::erase_if(part->points, [q](const PartPoint& p) { return p.qualifier == q; });
     if (!part->cleared) part->gone.push_back(q.Encode());
   };
-  VisitRuns(now, apply);
+  VisitRuns(now.runs, apply);
   for (uint8_t i = 0; i < now.count; ++i) apply(now.ops[i], now.bits[i]);
   if (!rising || !part->gone.empty()) Normalize(part);
 }
@@ -330,9 +411,9 @@ bool RowHourMemory::AppendTo(RowColumns* columns, RowForm* form) const {
   Copy(&now);
   *form = static_cast<RowForm>(now.form);
   size_t at = columns->size();
-  columns->Resize(at + now.runs * kRunEntries + now.count);
+  columns->Resize(at + now.runs.count * kRunEntries + now.count);
   bool puts = true;
-  VisitPages(now, [&](const char* run, const char* end) {
+  VisitPages(now.runs, [&](const char* run, const char* end) {
     puts = puts && DecodeRuns(run, end, &at, columns);
   });
   for (uint8_t i = 0; puts && i < now.count; ++i, ++at) {

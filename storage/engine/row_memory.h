@@ -3,19 +3,21 @@
 // to eight recent entries are in the tail. A full tail is encoded as a run (a compressed chunk) and
 // then reused. Runs are stored one after the other in pages, so that a reader of a row touches few
 // places of memory. Within a run, points may be sorted by time if readers cannot notice the
-// difference.
+// difference. A row with many entries is compacted in memory: of the entries of one qualifier it
+// keeps the last. Repeated writes of the same points therefore cost readers a bounded time.
 //
 // Readers take no lock. A new entry becomes visible through the tail's count. During a change that
-// moves entries (encoding the tail, or publishing several changes together), the row's version is
-// odd. A reader that sees an odd version, or another version after reading, reads again. One writer
-// at a time makes this sufficient: slots are atomics, runs never change, and memory is freed only
-// with the memtable.
+// moves entries (encoding the tail, compacting the row, or publishing several changes together),
+// the row's version is odd. A reader that sees an odd version, or another version after reading,
+// reads again. One writer at a time makes this sufficient: slots are atomics, runs never change,
+// and memory is freed only with the memtable, also that of runs which a compaction replaced.
 
 #include <array>
 #include <atomic>
 #include <cstdint>
 #include <span>
 #include <unordered_map>
+#include <vector>
 
 #include "storage/engine/arena.h"
 #include "storage/points/part.h"
@@ -49,6 +51,11 @@ class RowHourMemory {
   /// Appends the points in order of arrival and sets `form`, if the history consists of puts only.
   /// Otherwise returns false, and `columns` may only be cleared.
   bool AppendTo(RowColumns* columns, RowForm* form) const;
+  /// Number of history entries that Read and AppendTo decode, about.
+  [[nodiscard]] uint64_t entries() const {
+    return uint64_t{runs_.load(std::memory_order_relaxed)} * kSlots +
+           tail_count_.load(std::memory_order_relaxed);
+  }
   /// Prefetches the memory that AppendTo reads, for all rows at once. Otherwise each row would wait
   /// for a cache miss per page.
   static void Prefetch(std::span<const RowHourMemory* const> rows);
@@ -62,6 +69,10 @@ class RowHourMemory {
   // Eight keeps the most common case small, a row with few points. An encoded run of eight points
   // takes 15 to 25 bytes.
   static constexpr uint8_t kSlots = kRunEntries;
+  // Logarithms of numbers of runs. Rows with fewer runs (4096 entries, more than one point a
+  // second) are not compacted. Rows with more (262,144 entries) are left alone, because compacting
+  // them would hold the write lock for long.
+  static constexpr uint8_t kCompactLogMin = 9, kCompactLogMax = 15;
 
   struct Page {
     const Page* older;
@@ -69,11 +80,19 @@ class RowHourMemory {
     uint16_t used;      // bytes used; set when a newer page is added
     char bytes[];
   };
+  // The encoded runs of a row.
+  struct Runs {
+    const Page* newest = nullptr;
+    uint32_t count = 0;
+    uint16_t newest_used = 0;  // used bytes of the newest page
+  };
+  struct Entry {
+    uint32_t op;
+    uint64_t bits;
+  };
   // A copy of the row's state at one moment.
   struct Snapshot {
-    const Page* pages = nullptr;
-    uint32_t runs = 0;
-    uint16_t page_used = 0;
+    Runs runs;
     uint8_t form = 0;
     uint8_t count = 0;
     uint64_t bits[kSlots];
@@ -87,10 +106,10 @@ class RowHourMemory {
   void LastRuns(std::span<const char*> runs) const;
   /// Calls visit(begin, end) for the used bytes of each page, oldest first.
   template <typename Visit>
-  static void VisitPages(const Snapshot& now, Visit&& visit);
+  static void VisitPages(const Runs& runs, Visit&& visit);
   /// Visits the entries of the runs in order of arrival, except where a run was sorted by time.
   template <typename Visit>
-  static void VisitRuns(const Snapshot& now, Visit&& visit);
+  static void VisitRuns(const Runs& runs, Visit&& visit);
 
   std::atomic<const Page*> pages_{nullptr};  // newest page
   RowHourMemory* older_ = nullptr;
@@ -106,7 +125,8 @@ class RowHourMemory {
   uint8_t depth_ = 0;                   // number of older rows of the series, at most 255
   std::atomic<uint8_t> flags_{0};
   std::atomic<uint8_t> form_{0};
-  std::atomic<uint16_t> page_used_{0};  // used bytes of the newest page
+  uint8_t compact_log_ = kCompactLogMin;  // the row is compacted at 2^compact_log_ runs
+  std::atomic<uint16_t> page_used_{0};    // used bytes of the newest page
   std::atomic<uint64_t> bits_[kSlots];
   std::atomic<uint32_t> ops_[kSlots];
 };
@@ -177,15 +197,6 @@ class RowMemory {
   }
 
  private:
-  RowHourMemory* FindOlder(RowHourMemory* head, uint32_t base);
-  RowHourMemory* Make(uint32_t series, uint32_t base);
-  void Add(RowHourMemory* row, uint64_t sequence, uint32_t qualifier, uint64_t bits, RowForm form);
-  void Push(RowHourMemory* row, uint32_t op, uint64_t bits);
-  void MakeRoom(RowHourMemory* row);
-  char* RoomForRun(RowHourMemory* row, size_t bytes);
-  void StartRecord(RowHourMemory* row, uint64_t sequence);
-  void RepeatSmaller(RowHourMemory* row, uint32_t qualifier);
-
   /// State of one writer.
   struct alignas(64) Lane {
     Arena arena;
@@ -193,6 +204,19 @@ class RowMemory {
     std::unordered_map<uint64_t, RowHourMemory*> by_base;
     std::atomic<uint64_t> points{0};
   };
+
+  RowHourMemory* FindOlder(RowHourMemory* head, uint32_t base);
+  RowHourMemory* Make(uint32_t series, uint32_t base);
+  void Add(RowHourMemory* row, uint64_t sequence, uint32_t qualifier, uint64_t bits, RowForm form);
+  void Push(RowHourMemory* row, uint32_t op, uint64_t bits);
+  void MakeRoom(RowHourMemory* row);
+  void Compact(RowHourMemory* row, RowHourMemory::Runs* runs,
+               std::vector<RowHourMemory::Entry>* rest);
+  static void AddRun(Lane& lane, RowHourMemory::Runs* runs, const RunEntries& entries);
+  static char* RoomForRun(Lane& lane, RowHourMemory::Runs* runs, size_t bytes);
+  void StartRecord(RowHourMemory* row, uint64_t sequence);
+  void RepeatSmaller(RowHourMemory* row, uint32_t qualifier);
+
   [[nodiscard]] Lane& LaneFor(uint32_t series) { return lanes_[LaneOf(series)]; }
 
   SlotTable<RowHourMemory> heads_;

@@ -112,6 +112,7 @@ def queries_by_get(world):
     yield Case("rates of extreme counters", url(path, start="2d-ago", m="sum:rate{counter,18446744073709551615,-9223372036854775808}:long"))
     yield Case("180 percentiles", url(path, start="10h-ago", m="sum:percentiles[" + ",".join(str(i / 3) for i in range(180)) + "]:hist"))
     yield Case("buckets of all histograms", url(path, start="10h-ago", m="sum:show-histogram-buckets:1h-sum:histwide"))
+    yield Case("one point that was written millions of times", url(path, start="10h-ago", m="sum:again"))
     yield Case("global annotations of all times", url(path, start="1", m="sum:probe", global_annotations="true"))
     yield Case("all flags", url(path, start="10h-ago", m="none:wide", show_tsuids="", show_query="", show_stats="", show_summary="", ms="", arrays=""))
     yield Case("many TSUIDs", url(path, start="10h-ago", tsuid="sum:" + ",".join(world.tsuids[:100])))

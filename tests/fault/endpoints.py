@@ -18,6 +18,7 @@ cases with this text in "VERB /path: case". The last line reads "N passed, N fai
 """
 import argparse
 import contextlib
+import gzip
 import http.client
 import json
 import multiprocessing
@@ -74,7 +75,8 @@ class World:
 
     def send(self, method, path, members):
         connection = self.daemon.connection(120)
-        connection.request(method, path, json.dumps(members), given.JSON)
+        connection.request(method, path, members if isinstance(members, bytes) else json.dumps(members),
+                           {**given.JSON, **({"Content-Encoding": "gzip"} if isinstance(members, bytes) else {})})
         answer = connection.getresponse()
         body = answer.read()
         connection.close()
@@ -96,6 +98,9 @@ class World:
             self.put([given.put_point(metric, now - 60, i % 7, host=f"h{i}", dc=f"d{i % 100}") for i in range(given.SERIES)])
         self.put([given.put_point("text", now - 60, i, host="a" * given.LONG_VALUE + str(i)) for i in range(given.TEXT_SERIES)])
         self.put([given.put_point("long", now - given.LONG_POINTS + i, i % 100, host="a") for i in range(given.LONG_POINTS)])
+        again = gzip.compress(b"[" + b",".join([json.dumps(given.put_point("again", now - 60)).encode()] * 400_000) + b"]", 1)
+        for _ in range(8):
+            self.send("POST", "/api/put", again)
         self.put([given.put_point("two", at) for at in (1_400_000_000, 1_700_000_000)])
         self.put([given.put_point(f"name{i}." + "x" * 200, now) for i in range(given.NAMES)])
 

@@ -166,6 +166,7 @@ void Influx(std::string_view body) {
   InfluxLineReader reader(body);
   size_t at = 0, field_at = 0;
   for (std::string_view line; reader.Next(&line);) {
+    if (line.empty()) continue;
     InfluxLine parts;
     if (!plain) {
       (void)ParseInfluxLine(line, &parts);

@@ -84,6 +84,15 @@ TEST_CASE("known raw series keys may take an eighth of the memory limit") {
   CHECK(ReadIngestOptions(With("tsd.memory.limit", "1073741824"))->spelling_bytes_max == 134217728);
 }
 
+TEST_CASE("bodies may take six times the largest one, but at most half of the memory limit") {
+  const auto bytes_max = [](const char* limit) {
+    return ReadHttpOptions(With("tsd.memory.limit", limit))->request_memory_bytes_max;
+  };
+  CHECK(bytes_max("8589934592") == 1073741824);
+  CHECK(bytes_max("1073741824") == 402653184);
+  CHECK(bytes_max("268435456") == 134217728);
+}
+
 TEST_CASE("queries may take a quarter of the memory limit, one query half of that") {
   Config config = With("tsd.memory.limit", "1073741824");
   CHECK(ReadQueryOptions(config)->memory_bytes_max == 268435456);

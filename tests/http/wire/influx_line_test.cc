@@ -32,7 +32,7 @@ std::vector<std::string> Lines(std::string_view body) {
   std::vector<std::string> lines;
   InfluxLineReader reader(body);
   for (std::string_view line; reader.Next(&line);)
-    lines.push_back(std::to_string(reader.number()) + " " + std::string(line));
+    if (!line.empty()) lines.push_back(std::to_string(reader.number()) + " " + std::string(line));
   return lines;
 }
 
@@ -42,6 +42,15 @@ struct Case {
 };
 
 }  // namespace
+
+// The caller can then end a request that has very many comments.
+TEST_CASE("empty lines and comments are returned one by one, as empty lines") {
+  InfluxLineReader reader("# a\n\n  # b\n# c=\"\r\ncpu v=1\n#\n");
+  std::vector<std::string> lines;
+  for (std::string_view line; reader.Next(&line);) lines.emplace_back(line);
+  CHECK(lines == std::vector<std::string>{"", "", "", "", "cpu v=1", ""});
+  CHECK(reader.next_number() == 7);
+}
 
 TEST_CASE("a line has a measurement, tags, fields and a time") {
   const Case cases[] = {

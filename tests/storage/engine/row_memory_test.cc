@@ -4,12 +4,14 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cstdlib>
 #include <new>
 #include <random>
 #include <set>
+#include <thread>
 #include <utility>
 
 #include "storage/codec/qualifier.h"
@@ -148,6 +150,112 @@ TEST_CASE("columns have the meaning of a history of puts, in whatever order they
     }
   }
   CHECK(given > 200);
+}
+
+TEST_CASE("repeated writes of the same points do not make a row longer") {
+  for (const uint32_t distinct : {1U, 3600U, 20'000U}) {
+    CAPTURE(distinct);
+    RowMemory rows;
+    RowHourMemory* row = rows.FindOrMake(1, 0);
+    constexpr uint32_t kWrites = 300'000;
+    for (uint32_t i = 0; i < kWrites; ++i) {
+      rows.Put(row, i / 50'000 + 1, Millis(i % distinct), i % 100, RowForm::kAuto);
+    }
+    CHECK(row->entries() <= 4 * distinct + 5000);
+    Part part;
+    row->Read(&part);
+    REQUIRE(part.points.size() == distinct);
+    for (uint32_t i = 0; i < distinct; ++i) {
+      const uint32_t last = (kWrites - 1 - i) / distinct * distinct + i;
+      REQUIRE(part.points[i].offset_ms() == i);
+      REQUIRE(part.points[i].bits == last % 100);
+    }
+  }
+}
+
+TEST_CASE("points that arrive once each are not rewritten, however many they are") {
+  for (const bool rising : {true, false}) {
+    RowMemory rows;
+    RowHourMemory* row = rows.FindOrMake(1, 0);
+    constexpr uint32_t kPoints = 100'000;
+    for (uint32_t i = 0; i < kPoints; ++i) {
+      rows.Put(row, i + 1, Millis(rising ? i : kPoints - i), i % 100, RowForm::kAuto);
+    }
+    CHECK(row->entries() == kPoints);
+    CHECK(rows.bytes() < size_t{7} * kPoints);
+  }
+}
+
+TEST_CASE("a row whose repeated entries were dropped has the meaning of all its entries") {
+  std::mt19937 random(7);
+  for (int round = 0; round < 8; ++round) {
+    CAPTURE(round);
+    RowMemory rows;
+    RowHourMemory* row = rows.FindOrMake(1, 0);
+    Part model;
+    const uint32_t raw_from = round % 2 == 0 ? UINT32_MAX : random() % 20'000;
+    for (uint32_t i = 1; i <= 30'000; ++i) {
+      if (i == raw_from) row->SetFlag(RowHourMemory::kRaw);
+      const uint32_t qualifier = Millis(random() % 40) | random() % 2;
+      const auto same = [&](const PartPoint& p) { return p.qualifier.bits == qualifier; };
+      const uint32_t what = random() % 10'000;
+      rows.Begin(row);
+      if (round % 4 >= 2 && what == 0) {
+        rows.WriteClear(row, i);
+        model = Part();
+        model.cleared = true;
+      } else if (round % 4 >= 2 && what < 500) {
+        rows.WriteDelete(row, i, qualifier);
+        std::erase_if(model.points, same);
+        if (!model.cleared) model.gone.push_back(codec::Qualifier{qualifier}.Encode());
+      } else {
+        rows.Write(row, i, qualifier, what % 100, RowForm::kAuto);
+        std::erase_if(model.points, same);
+        model.points.push_back({{qualifier}, i >= raw_from ? i : 0, what % 100});
+      }
+      rows.Publish(row);
+      if (i % 1000 != 0) continue;
+      Part expected = model;
+      expected.form = RowForm::kAuto;
+      Normalize(&expected);
+      Part part;
+      row->Read(&part);
+      REQUIRE(part.cleared == expected.cleared);
+      REQUIRE(part.gone == expected.gone);
+      REQUIRE(part.points.size() == expected.points.size());
+      for (size_t k = 0; k < part.points.size(); ++k) {
+        REQUIRE(part.points[k].qualifier == expected.points[k].qualifier);
+        REQUIRE(part.points[k].bits == expected.points[k].bits);
+        REQUIRE(part.points[k].generation == expected.points[k].generation);
+      }
+    }
+    CHECK(row->entries() < 6000);
+  }
+}
+
+TEST_CASE("a reader without a lock sees every write while repeated entries are dropped") {
+  RowMemory rows;
+  RowHourMemory* row = rows.FindOrMake(1, 0);
+  constexpr uint32_t kWrites = 200'000;
+  std::atomic<uint32_t> written{0};
+  std::thread writer([&] {
+    for (uint32_t i = 1; i <= kWrites; ++i) {
+      rows.Put(row, i, Millis(i % 3) | 3, i, RowForm::kAuto);
+      written.store(i, std::memory_order_release);
+    }
+  });
+  for (uint32_t before = 0; before < kWrites;) {
+    before = written.load(std::memory_order_acquire);
+    Part part;
+    row->Read(&part);
+    uint64_t newest = 0;
+    for (const PartPoint& point : part.points) {
+      CHECK(point.bits % 3 == point.offset_ms());
+      newest = std::max(newest, point.bits);
+    }
+    REQUIRE(newest >= before);
+  }
+  writer.join();
 }
 
 }  // namespace
