@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "query/last_point.h"
-#include "query/side_by_side.h"
+#include "query/plan/validate.h"
+#include "query/request/side_by_side.h"
 #include "query/sub_query_run.h"
-#include "query/validate.h"
 #include "uid/annotations.h"
 
 namespace hg::query {

@@ -8,15 +8,15 @@
 #include <string>
 #include <vector>
 
-#include "query/answer.h"
-#include "query/automatic_rollup_hours.h"
-#include "query/bucket_cache.h"
-#include "query/limits_file.h"
-#include "query/options.h"
-#include "query/request.h"
-#include "query/running_requests.h"
-#include "query/side_by_side.h"
-#include "query/time_zone.h"
+#include "query/request/answer.h"
+#include "query/request/limits_file.h"
+#include "query/request/options.h"
+#include "query/request/request.h"
+#include "query/request/running_requests.h"
+#include "query/request/side_by_side.h"
+#include "query/rows/automatic_rollup_hours.h"
+#include "query/rows/bucket_cache.h"
+#include "query/time/time_zone.h"
 #include "storage/base/clock.h"
 #include "storage/base/status.h"
 #include "storage/base/worker_pool.h"
@@ -28,8 +28,8 @@ namespace hg::query {
 
 class FilterSet;
 class SubQueryRun;
-struct ValidQuery;       // query/validate.h
-struct ValidationTrace;  // query/validate.h
+struct ValidQuery;       // query/plan/validate.h
+struct ValidationTrace;  // query/plan/validate.h
 struct LastPointQuery;   // query/last_point.h
 struct LastPoint;        // query/last_point.h
 
@@ -56,10 +56,10 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  /// Validates a request and resolves its times against the clock (query/validate.h). Sets `*trace`
-  /// to the steps of validation that were completed. Charges the result to `context`, where it
-  /// stays charged. The message of InvalidArgument says what is wrong. Unsupported: a user error
-  /// that OpenTSDB answers with 500. Also fails with errors of `context`. `filters` is as in
+  /// Validates a request and resolves its times against the clock (query/plan/validate.h). Sets
+  /// `*trace` to the steps of validation that were completed. Charges the result to `context`,
+  /// where it stays charged. The message of InvalidArgument says what is wrong. Unsupported: a user
+  /// error that OpenTSDB answers with 500. Also fails with errors of `context`. `filters` is as in
   /// ValidateRequest.
   Result<ValidQuery> Validate(const Request& request, ValidationTrace* trace,
                               RequestContext& context, FilterSet* filters = nullptr) const;

@@ -6,10 +6,10 @@
 #include <span>
 #include <vector>
 
-#include "query/answer.h"
-#include "query/name_memo.h"
-#include "query/plan.h"
-#include "query/series_set.h"
+#include "query/request/answer.h"
+#include "query/rows/series_set.h"
+#include "query/series/name_memo.h"
+#include "query/time/scan_window.h"
 #include "storage/base/request_context.h"
 #include "storage/base/status.h"
 

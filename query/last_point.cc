@@ -8,7 +8,7 @@
 #include <tuple>
 #include <utility>
 
-#include "query/special_points.h"
+#include "query/rows/special_points.h"
 #include "storage/codec/row_key.h"
 #include "storage/for_each_row.h"
 #include "storage/model/key_layout.h"

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "query/name_memo.h"
-#include "query/options.h"
-#include "query/side_by_side.h"
+#include "query/request/options.h"
+#include "query/request/side_by_side.h"
+#include "query/series/name_memo.h"
 #include "storage/base/bytes.h"
 #include "storage/base/status.h"
 #include "storage/points/points.h"

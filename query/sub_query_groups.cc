@@ -4,9 +4,9 @@
 #include <iterator>
 #include <utility>
 
-#include "query/merge.h"
-#include "query/rate.h"
-#include "query/side_by_side.h"
+#include "query/buckets/merge.h"
+#include "query/buckets/rate.h"
+#include "query/request/side_by_side.h"
 #include "query/sub_query_run.h"
 #include "storage/model/key_layout.h"
 

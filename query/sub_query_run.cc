@@ -4,8 +4,8 @@
 #include <string>
 #include <utility>
 
-#include "query/cached_rows.h"
-#include "query/folded_rows.h"
+#include "query/rows/cached_rows.h"
+#include "query/rows/folded_rows.h"
 
 namespace hg::query {
 

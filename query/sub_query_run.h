@@ -9,13 +9,13 @@
 #include <span>
 #include <vector>
 
-#include "query/answer.h"
-#include "query/automatic_rollup_rows.h"
-#include "query/client_rollup_rows.h"
 #include "query/group.h"
-#include "query/name_memo.h"
-#include "query/row_source.h"
-#include "query/sub_query_plan.h"
+#include "query/request/answer.h"
+#include "query/rows/automatic_rollup_rows.h"
+#include "query/rows/client_rollup_rows.h"
+#include "query/rows/row_source.h"
+#include "query/rows/sub_query_plan.h"
+#include "query/series/name_memo.h"
 #include "storage/base/status.h"
 
 namespace hg::query {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "http/access/client_limits.h"
-#include "http/options.h"
+#include "http/request/options.h"
 #include "tsd/config.h"
 #include "tsd/ingest/metric_limits.h"
 

@@ -1,6 +1,6 @@
 #include "tsd/query_log.h"
 
-#include "query/query_text.h"
+#include "query/request/query_text.h"
 
 namespace hg::tsd {
 namespace {

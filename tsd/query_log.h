@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "query/running_requests.h"
+#include "query/request/running_requests.h"
 #include "tsd/log.h"
 
 namespace hg::tsd {

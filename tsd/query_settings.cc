@@ -5,7 +5,7 @@
 #include <thread>
 #include <utility>
 
-#include "query/time_zone.h"
+#include "query/time/time_zone.h"
 #include "tsd/rollup_settings.h"
 #include "tsd/setting_values.h"
 #include "tsd/settings.h"

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "query/options.h"
+#include "query/request/options.h"
 #include "tsd/config.h"
 
 namespace hg::tsd {

@@ -5,8 +5,8 @@
 #include <charconv>
 #include <set>
 
-#include "query/aggregator.h"
-#include "query/duration.h"
+#include "query/buckets/aggregator.h"
+#include "query/time/duration.h"
 #include "storage/model/letter_case.h"
 
 namespace hg::tsd {

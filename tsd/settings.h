@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "compaction/row_queue.h"
-#include "query/options.h"
+#include "query/request/options.h"
 #include "storage/model/key_layout.h"
 #include "storage/points/points.h"
 #include "tsd/config.h"

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "query/downsample.h"
-#include "query/merge.h"
+#include "query/buckets/downsample.h"
+#include "query/buckets/merge.h"
 
 namespace hg {
 namespace {

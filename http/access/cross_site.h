@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "http/options.h"
-#include "http/request.h"
+#include "http/request/options.h"
+#include "http/request/request.h"
 
 namespace hg::http {
 

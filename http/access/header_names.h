@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "http/request.h"
+#include "http/request/request.h"
 
 namespace hg::http {
 

@@ -1,11 +1,11 @@
 #pragma once
-// The role that a request or a telnet line needs. The table of endpoints (http/endpoints) names one
-// of these functions per endpoint.
+// The role that a request or a telnet line needs. The table of endpoints (http/routes/endpoints)
+// names one of these functions per endpoint.
 
 #include <string_view>
 
 #include "http/access/roles.h"
-#include "http/request.h"
+#include "http/request/request.h"
 
 namespace hg::http {
 

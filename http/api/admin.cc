@@ -7,9 +7,9 @@
 
 #include "http/access/cross_site.h"
 #include "http/access/header_names.h"
-#include "http/errors.h"
-#include "http/replies.h"
-#include "http/services.h"
+#include "http/request/errors.h"
+#include "http/request/replies.h"
+#include "http/request/services.h"
 #include "http/wire/json_writer.h"
 #include "http/wire/maintenance_json.h"
 #include "http/wire/table_text.h"

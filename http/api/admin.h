@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "http/request.h"
-#include "http/response_writer.h"
+#include "http/request/request.h"
+#include "http/request/response_writer.h"
 #include "storage/base/status.h"
 #include "storage/store.h"
 

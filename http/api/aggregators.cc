@@ -1,6 +1,6 @@
 #include "http/api/aggregators.h"
 
-#include "http/replies.h"
+#include "http/request/replies.h"
 
 namespace hg::http {
 namespace {

@@ -1,8 +1,8 @@
 #pragma once
 // Handlers of /api/aggregators and /aggregators (opentsdb-http-api.md §14.2).
 
-#include "http/request.h"
-#include "http/response_writer.h"
+#include "http/request/request.h"
+#include "http/request/response_writer.h"
 
 namespace hg::http {
 

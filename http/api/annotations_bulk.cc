@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "http/api/arguments.h"
-#include "http/errors.h"
-#include "http/replies.h"
-#include "http/services.h"
+#include "http/request/errors.h"
+#include "http/request/replies.h"
+#include "http/request/services.h"
 #include "http/wire/annotation_json.h"
-#include "query/running_request.h"
+#include "query/request/running_request.h"
 
 namespace hg::http {
 namespace {

@@ -1,8 +1,8 @@
 #pragma once
 // Handlers of /api/annotation/bulk and /api/annotations/bulk (opentsdb-http-api.md §16.4).
 
-#include "http/request.h"
-#include "http/response_writer.h"
+#include "http/request/request.h"
+#include "http/request/response_writer.h"
 
 namespace hg::http {
 

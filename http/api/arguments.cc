@@ -2,10 +2,10 @@
 
 #include <charconv>
 
-#include "http/errors.h"
-#include "http/services.h"
+#include "http/request/errors.h"
+#include "http/request/services.h"
 #include "query/engine.h"
-#include "query/time_text.h"
+#include "query/time/time_text.h"
 #include "storage/model/letter_case.h"
 
 namespace hg::http {

@@ -7,10 +7,10 @@
 #include <string>
 #include <string_view>
 
-#include "http/request.h"
-#include "http/response_writer.h"
+#include "http/request/request.h"
+#include "http/request/response_writer.h"
 #include "http/wire/json_value.h"
-#include "query/time_zone.h"
+#include "query/time/time_zone.h"
 #include "storage/base/bytes.h"
 #include "storage/base/status.h"
 
@@ -33,8 +33,8 @@ void SendBadJson(ResponseWriter& out, const Request& request, std::string_view d
 /// unknown id.
 Result<query::TimeZone> RequestZone(const std::string& id, const Services& services);
 
-/// Parses a time of a query string or body (query/time_text.h) in the configured time zone. Returns
-/// milliseconds.
+/// Parses a time of a query string or body (query/time/time_text.h) in the configured time zone.
+/// Returns milliseconds.
 Result<int64_t> ParseRequestTime(std::string_view text, const Services& services);
 
 /// Decodes hexadecimal digits. An odd number of digits is padded with 0 on the left.

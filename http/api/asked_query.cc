@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "http/access/header_names.h"
-#include "http/errors.h"
-#include "http/replies.h"
+#include "http/request/errors.h"
+#include "http/request/replies.h"
 #include "http/wire/json_writer.h"
 #include "storage/model/letter_case.h"
 

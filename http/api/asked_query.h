@@ -5,10 +5,10 @@
 #include <functional>
 #include <memory>
 
-#include "http/services.h"
+#include "http/request/services.h"
 #include "http/wire/json_parts.h"
 #include "query/engine.h"
-#include "query/running_request.h"
+#include "query/request/running_request.h"
 
 namespace hg::http {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "http/api/process_stats.h"
-#include "http/services.h"
+#include "http/request/services.h"
 #include "query/engine.h"
 
 namespace hg::http {

@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "http/replies.h"
-#include "http/services.h"
+#include "http/request/replies.h"
+#include "http/request/services.h"
 #include "http/wire/json_writer.h"
 
 namespace hg::http {

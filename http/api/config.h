@@ -1,8 +1,8 @@
 #pragma once
 // Handlers of /api/config and /api/config/filters (opentsdb-http-api.md §14.4).
 
-#include "http/request.h"
-#include "http/response_writer.h"
+#include "http/request/request.h"
+#include "http/request/response_writer.h"
 
 namespace hg::http {
 

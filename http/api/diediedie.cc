@@ -1,8 +1,8 @@
 #include "http/api/diediedie.h"
 
-#include "http/replies.h"
-#include "http/services.h"
-#include "http/shut_down.h"
+#include "http/request/replies.h"
+#include "http/request/services.h"
+#include "http/request/shut_down.h"
 
 namespace hg::http {
 

@@ -1,7 +1,7 @@
 #include "http/api/dropcaches.h"
 
-#include "http/replies.h"
-#include "http/services.h"
+#include "http/request/replies.h"
+#include "http/request/services.h"
 #include "storage/model/point_sink.h"
 
 namespace hg::http {

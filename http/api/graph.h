@@ -1,8 +1,8 @@
 #pragma once
 // /q: OpenTSDB's graphs as PNG, text or JSON (opentsdb-http-api.md §19.2).
 
-#include "http/request.h"
-#include "http/response_writer.h"
+#include "http/request/request.h"
+#include "http/request/response_writer.h"
 
 namespace hg::http {
 

@@ -3,9 +3,9 @@
 #include <map>
 #include <string>
 
-#include "http/errors.h"
-#include "http/replies.h"
-#include "http/services.h"
+#include "http/request/errors.h"
+#include "http/request/replies.h"
+#include "http/request/services.h"
 
 namespace hg::http {
 namespace {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <string>
 
-#include "http/client_notes.h"
-#include "http/errors.h"
-#include "http/replies.h"
-#include "http/services.h"
+#include "http/request/client_notes.h"
+#include "http/request/errors.h"
+#include "http/request/replies.h"
+#include "http/request/services.h"
 #include "http/wire/json_writer.h"
 #include "http/wire/percent.h"
 #include "storage/model/letter_case.h"

@@ -3,8 +3,8 @@
 // slow path for line protocol, and the replies to requests that Telegraf and the client libraries
 // send before they write. The connection first tries the fast path (http/wire/influx_lines.h).
 
-#include "http/request.h"
-#include "http/response_writer.h"
+#include "http/request/request.h"
+#include "http/request/response_writer.h"
 
 namespace hg::http {
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "http/api/prom_request.h"
-#include "http/client_notes.h"
-#include "http/errors.h"
-#include "http/replies.h"
+#include "http/request/client_notes.h"
+#include "http/request/errors.h"
+#include "http/request/replies.h"
 #include "http/wire/json_value.h"
 #include "http/wire/json_writer.h"
 

@@ -1,8 +1,9 @@
 #pragma once
-// Types, help texts and units of metrics (http/client_notes.h): /api/v1/metadata of Prometheus
-// returns them, and /api/metadata/put of scollector sets them. Remote write sets them, too.
+// Types, help texts and units of metrics (http/request/client_notes.h): /api/v1/metadata of
+// Prometheus returns them, and /api/metadata/put of scollector sets them. Remote write sets them,
+// too.
 
-#include "http/services.h"
+#include "http/request/services.h"
 
 namespace hg::http {
 

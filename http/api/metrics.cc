@@ -8,10 +8,10 @@
 #include "http/api/health.h"
 #include "http/api/metric_names.h"
 #include "http/api/process_stats.h"
-#include "http/build_info.h"
-#include "http/errors.h"
-#include "http/replies.h"
-#include "http/services.h"
+#include "http/request/build_info.h"
+#include "http/request/errors.h"
+#include "http/request/replies.h"
+#include "http/request/services.h"
 #include "http/wire/metrics_text.h"
 
 namespace hg::http {

@@ -1,8 +1,8 @@
 #pragma once
 // /metrics: the numbers of /api/stats in Prometheus' format; latencies as histograms.
 
-#include "http/request.h"
-#include "http/response_writer.h"
+#include "http/request/request.h"
+#include "http/request/response_writer.h"
 
 namespace hg::http {
 

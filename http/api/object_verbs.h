@@ -2,8 +2,8 @@
 // Dispatches the methods of an API object (an annotation, metadata): POST changes the given fields,
 // PUT replaces the whole object.
 
-#include "http/request.h"
-#include "http/response_writer.h"
+#include "http/request/request.h"
+#include "http/request/response_writer.h"
 
 namespace hg::http {
 

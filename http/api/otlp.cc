@@ -4,15 +4,15 @@
 
 #include <string>
 
-#include "http/errors.h"
-#include "http/labelled_points.h"
-#include "http/replies.h"
-#include "http/services.h"
+#include "http/intake/labelled_points.h"
+#include "http/request/errors.h"
+#include "http/request/replies.h"
+#include "http/request/services.h"
 #include "http/wire/media_type.h"
 #include "http/wire/otlp_json.h"
 #include "http/wire/otlp_points.h"
 #include "http/wire/protobuf_message.h"
-#include "query/running_request.h"
+#include "query/request/running_request.h"
 
 namespace hg::http {
 namespace {

@@ -2,8 +2,8 @@
 // POST /v1/metrics: OpenTelemetry metrics over HTTP, as protobuf or JSON, with or without gzip
 // (docs/ingestion.md).
 
-#include "http/request.h"
-#include "http/response_writer.h"
+#include "http/request/request.h"
+#include "http/request/response_writer.h"
 
 namespace hg::http {
 

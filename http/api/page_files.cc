@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "http/replies.h"
+#include "http/request/replies.h"
 #include "storage/base/invariant.h"
 
 namespace hg::http {

@@ -4,8 +4,8 @@
 #include <string_view>
 
 #include "http/page/files.h"
-#include "http/request.h"
-#include "http/response_writer.h"
+#include "http/request/request.h"
+#include "http/request/response_writer.h"
 
 namespace hg::http {
 

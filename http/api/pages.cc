@@ -7,9 +7,9 @@
 #include <string>
 
 #include "http/api/page_files.h"
-#include "http/errors.h"
-#include "http/replies.h"
-#include "http/services.h"
+#include "http/request/errors.h"
+#include "http/request/replies.h"
+#include "http/request/services.h"
 #include "http/wire/json_writer.h"
 #include "storage/model/letter_case.h"
 

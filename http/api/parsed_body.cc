@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "http/api/arguments.h"
-#include "http/errors.h"
+#include "http/request/errors.h"
 
 namespace hg::http {
 

@@ -4,8 +4,8 @@
 
 #include <optional>
 
-#include "http/request.h"
-#include "http/response_writer.h"
+#include "http/request/request.h"
+#include "http/request/response_writer.h"
 #include "http/wire/json_value.h"
 
 namespace hg::http {

@@ -2,7 +2,7 @@
 // What Prometheus' API returns for an expression without evaluating it: /api/v1/format_query,
 // /api/v1/parse_query, and /api/v1/query_exemplars, which always returns an empty list.
 
-#include "http/services.h"
+#include "http/request/services.h"
 
 namespace hg::http {
 

@@ -1,7 +1,7 @@
 #pragma once
 // /federate of Prometheus: the newest samples of selected series, in the text format for scrapes.
 
-#include "http/services.h"
+#include "http/request/services.h"
 
 namespace hg::http {
 

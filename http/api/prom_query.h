@@ -2,7 +2,7 @@
 // /api/v1/query and /api/v1/query_range of Prometheus (docs/promql.md). The first shares its path
 // with OpenTSDB's queries; a parameter "query" selects PromQL.
 
-#include "http/services.h"
+#include "http/request/services.h"
 
 namespace hg::http {
 

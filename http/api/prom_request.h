@@ -9,11 +9,11 @@
 #include <string_view>
 #include <vector>
 
-#include "http/services.h"
+#include "http/request/services.h"
 #include "http/wire/json_writer.h"
-#include "query/label_names.h"
+#include "query/promql/label_names.h"
 #include "query/promql/syntax.h"
-#include "query/running_request.h"
+#include "query/request/running_request.h"
 #include "storage/base/status.h"
 
 namespace hg::http {

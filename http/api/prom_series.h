@@ -2,7 +2,7 @@
 // /api/v1/labels, /api/v1/label/NAME/values and /api/v1/series of Prometheus, from Hourglass's own
 // index. The time range is ignored: all existing series are returned.
 
-#include "http/services.h"
+#include "http/request/services.h"
 
 namespace hg::http {
 

@@ -11,8 +11,8 @@
 
 #include "http/api/process_stats.h"
 #include "http/api/prom_request.h"
-#include "http/build_info.h"
-#include "http/errors.h"
+#include "http/request/build_info.h"
+#include "http/request/errors.h"
 #include "http/wire/json_writer.h"
 
 namespace hg::http {

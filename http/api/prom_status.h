@@ -2,7 +2,7 @@
 // Requests by which clients identify a Prometheus server and list its other data: rules, alerts,
 // targets, and /api/v1/status.
 
-#include "http/services.h"
+#include "http/request/services.h"
 
 namespace hg::http {
 

@@ -13,9 +13,9 @@
 
 #include "http/api/prom_request.h"
 #include "query/engine.h"
-#include "query/label_names.h"
-#include "query/name_memo.h"
+#include "query/promql/label_names.h"
 #include "query/promql/labels.h"
+#include "query/series/name_memo.h"
 #include "storage/codec/row_key.h"
 
 namespace hg::http {

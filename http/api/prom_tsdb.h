@@ -2,7 +2,7 @@
 // /api/v1/status/tsdb of Prometheus: how many series the store has, and which metrics and labels
 // have most of them.
 
-#include "http/services.h"
+#include "http/request/services.h"
 
 namespace hg::http {
 

@@ -8,14 +8,14 @@
 
 #include "http/api/put_answer.h"
 #include "http/api/put_point.h"
-#include "http/commit_wait.h"
-#include "http/errors.h"
-#include "http/services.h"
+#include "http/request/commit_wait.h"
+#include "http/request/errors.h"
+#include "http/request/services.h"
 #include "http/wire/histogram_text.h"
 #include "http/wire/put_document.h"
 #include "http/wire/put_json.h"
 #include "http/wire/request_memory.h"
-#include "query/running_request.h"
+#include "query/request/running_request.h"
 #include "storage/model/aggregate_sink.h"
 #include "storage/model/point_sink.h"
 

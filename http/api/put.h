@@ -2,8 +2,8 @@
 // The slow path of /api/put (opentsdb-http-api.md §8): all rules and error messages. The connection
 // first tries the fast path (wire/put_json.h) and uses this handler for other bodies.
 
-#include "http/request.h"
-#include "http/response_writer.h"
+#include "http/request/request.h"
+#include "http/request/response_writer.h"
 
 namespace hg::http {
 

@@ -1,7 +1,7 @@
 #include "http/api/put_answer.h"
 
-#include "http/errors.h"
-#include "http/replies.h"
+#include "http/request/errors.h"
+#include "http/request/replies.h"
 #include "http/wire/json_writer.h"
 
 namespace hg::http {

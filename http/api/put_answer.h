@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "http/request.h"
-#include "http/response_writer.h"
+#include "http/request/request.h"
+#include "http/request/response_writer.h"
 #include "http/wire/put_document.h"
 
 namespace hg::http {

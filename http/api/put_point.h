@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "http/counters.h"
+#include "http/request/counters.h"
 #include "http/wire/put_document.h"
 #include "storage/base/bytes.h"
 #include "storage/base/status.h"

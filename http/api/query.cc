@@ -11,16 +11,16 @@
 #include "http/api/query_exp.h"
 #include "http/api/query_gexp.h"
 #include "http/api/query_last.h"
-#include "http/errors.h"
-#include "http/replies.h"
-#include "http/router.h"
+#include "http/request/errors.h"
+#include "http/request/replies.h"
+#include "http/routes/router.h"
 #include "http/wire/json_writer.h"
 #include "http/wire/query_dump.h"
 #include "http/wire/query_json.h"
 #include "http/wire/query_result.h"
 #include "http/wire/query_uri.h"
 #include "query/engine.h"
-#include "query/validate.h"
+#include "query/plan/validate.h"
 
 namespace hg::http {
 namespace {

@@ -2,10 +2,10 @@
 // Handlers of /api/query. The third segment of the path selects /api/query/last, /api/query/exp or
 // /api/query/gexp (opentsdb-http-api.md §10 to §13).
 
-#include "http/services.h"
-#include "query/answer.h"
-#include "query/running_request.h"
-#include "query/validate.h"
+#include "http/request/services.h"
+#include "query/plan/validate.h"
+#include "query/request/answer.h"
+#include "query/request/running_request.h"
 
 namespace hg::http {
 

@@ -6,15 +6,15 @@
 
 #include "http/api/asked_query.h"
 #include "http/api/parsed_body.h"
-#include "http/errors.h"
-#include "http/replies.h"
+#include "http/request/errors.h"
+#include "http/request/replies.h"
 #include "http/wire/exp_json.h"
 #include "http/wire/exp_result.h"
 #include "http/wire/json_value.h"
 #include "http/wire/json_writer.h"
 #include "query/engine.h"
 #include "query/expression/exp_run.h"
-#include "query/validate.h"
+#include "query/plan/validate.h"
 
 namespace hg::http {
 namespace {

@@ -3,7 +3,7 @@
 // the request gets 500, as in OpenTSDB. Failures while the query runs are answered as by
 // /api/query.
 
-#include "http/services.h"
+#include "http/request/services.h"
 
 namespace hg::http {
 

@@ -6,13 +6,13 @@
 #include "http/api/arguments.h"
 #include "http/api/asked_query.h"
 #include "http/api/query.h"
-#include "http/errors.h"
+#include "http/request/errors.h"
 #include "http/wire/query_dump.h"
 #include "http/wire/query_json.h"
 #include "http/wire/query_uri.h"
 #include "query/engine.h"
 #include "query/expression/gexp_run.h"
-#include "query/validate.h"
+#include "query/plan/validate.h"
 
 namespace hg::http {
 namespace {

@@ -2,7 +2,7 @@
 // /api/query/gexp (opentsdb-http-api.md §13, opentsdb-queries.md §12): functions applied to the
 // sub-queries that they name.
 
-#include "http/services.h"
+#include "http/request/services.h"
 
 namespace hg::http {
 

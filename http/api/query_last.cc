@@ -7,8 +7,8 @@
 
 #include "http/api/arguments.h"
 #include "http/api/asked_query.h"
-#include "http/errors.h"
-#include "http/replies.h"
+#include "http/request/errors.h"
+#include "http/request/replies.h"
 #include "http/wire/json_writer.h"
 #include "http/wire/query_json.h"
 #include "http/wire/query_result.h"

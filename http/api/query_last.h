@@ -1,7 +1,7 @@
 #pragma once
 // /api/query/last: the newest points of series (opentsdb-http-api.md §11).
 
-#include "http/services.h"
+#include "http/request/services.h"
 
 namespace hg::http {
 

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "http/api/arguments.h"
-#include "http/errors.h"
-#include "http/replies.h"
+#include "http/request/errors.h"
+#include "http/request/replies.h"
 #include "http/wire/json_writer.h"
 #include "http/wire/query_stats.h"
 #include "query/engine.h"

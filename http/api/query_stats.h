@@ -2,7 +2,7 @@
 // /api/stats/query: running and recently completed queries (opentsdb-http-api.md §15.3). Hourglass
 // extension: DELETE with ?id= ends a query.
 
-#include "http/services.h"
+#include "http/request/services.h"
 
 namespace hg::http {
 

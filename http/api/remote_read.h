@@ -1,8 +1,8 @@
 #pragma once
 // POST /api/v1/read: Prometheus' remote read, protobuf in a snappy block (docs/ingestion.md).
 
-#include "http/request.h"
-#include "http/response_writer.h"
+#include "http/request/request.h"
+#include "http/request/response_writer.h"
 
 namespace hg::http {
 

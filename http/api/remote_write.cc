@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "http/api/snappy_body.h"
-#include "http/client_notes.h"
-#include "http/errors.h"
-#include "http/labelled_points.h"
-#include "http/replies.h"
-#include "http/services.h"
+#include "http/intake/labelled_points.h"
+#include "http/request/client_notes.h"
+#include "http/request/errors.h"
+#include "http/request/replies.h"
+#include "http/request/services.h"
 #include "http/wire/remote_write.h"
-#include "query/running_request.h"
+#include "query/request/running_request.h"
 
 namespace hg::http {
 namespace {

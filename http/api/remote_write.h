@@ -3,8 +3,8 @@
 // (docs/ingestion.md). The Content-Type names the version. Prometheus retries after 5xx and drops
 // the samples after 4xx.
 
-#include "http/request.h"
-#include "http/response_writer.h"
+#include "http/request/request.h"
+#include "http/request/response_writer.h"
 
 namespace hg::http {
 

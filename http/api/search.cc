@@ -8,8 +8,8 @@
 #include "http/api/arguments.h"
 #include "http/api/lookup.h"
 #include "http/api/tag_counts.h"
-#include "http/errors.h"
-#include "http/services.h"
+#include "http/request/errors.h"
+#include "http/request/services.h"
 #include "storage/model/number_text.h"
 
 namespace hg::http {

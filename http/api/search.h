@@ -1,8 +1,8 @@
 #pragma once
 // /api/search/…: lookup of series by tags (opentsdb-http-api.md §18.1, opentsdb-queries.md §10.3).
 
-#include "http/request.h"
-#include "http/response_writer.h"
+#include "http/request/request.h"
+#include "http/request/response_writer.h"
 
 namespace hg::http {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "http/errors.h"
+#include "http/request/errors.h"
 #include "http/wire/media_type.h"
 #include "http/wire/snappy_block.h"
 

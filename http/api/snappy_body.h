@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "http/request.h"
-#include "http/response_writer.h"
+#include "http/request/request.h"
+#include "http/request/response_writer.h"
 
 namespace hg::http {
 

@@ -9,10 +9,10 @@
 #include "http/api/collected_stats.h"
 #include "http/api/process_stats.h"
 #include "http/api/query_stats.h"
-#include "http/build_info.h"
-#include "http/errors.h"
-#include "http/replies.h"
-#include "http/services.h"
+#include "http/request/build_info.h"
+#include "http/request/errors.h"
+#include "http/request/replies.h"
+#include "http/request/services.h"
 #include "http/wire/json_writer.h"
 
 namespace hg::http {

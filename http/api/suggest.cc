@@ -4,11 +4,11 @@
 #include <string>
 
 #include "http/api/arguments.h"
-#include "http/errors.h"
-#include "http/replies.h"
-#include "http/services.h"
+#include "http/request/errors.h"
+#include "http/request/replies.h"
+#include "http/request/services.h"
 #include "http/wire/json_writer.h"
-#include "query/running_request.h"
+#include "query/request/running_request.h"
 #include "storage/model/number_text.h"
 
 namespace hg::http {

@@ -1,8 +1,8 @@
 #pragma once
 // Handlers of /api/suggest and /suggest (opentsdb-http-api.md §14.1, §19.1).
 
-#include "http/request.h"
-#include "http/response_writer.h"
+#include "http/request/request.h"
+#include "http/request/response_writer.h"
 
 namespace hg::http {
 

@@ -2,8 +2,8 @@
 // /api/search/tags: the number of series of a metric, and their distribution over its tags.
 // Hourglass extension, used by the web page's list of metrics.
 
-#include "http/request.h"
-#include "http/response_writer.h"
+#include "http/request/request.h"
+#include "http/request/response_writer.h"
 
 namespace hg::http {
 

@@ -5,10 +5,10 @@
 #include "http/api/arguments.h"
 #include "http/api/scalar_body.h"
 #include "http/api/tree_parts.h"
-#include "http/errors.h"
-#include "http/replies.h"
+#include "http/request/errors.h"
+#include "http/request/replies.h"
 #include "http/wire/tree_json.h"
-#include "query/running_request.h"
+#include "query/request/running_request.h"
 #include "storage/model/number_text.h"
 
 namespace hg::http {

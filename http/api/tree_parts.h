@@ -4,9 +4,9 @@
 
 #include <optional>
 
-#include "http/request.h"
-#include "http/response_writer.h"
-#include "http/services.h"
+#include "http/request/request.h"
+#include "http/request/response_writer.h"
+#include "http/request/services.h"
 #include "uid/tree_store.h"
 
 namespace hg::http {

@@ -6,12 +6,12 @@
 
 #include "http/api/arguments.h"
 #include "http/api/object_verbs.h"
-#include "http/errors.h"
-#include "http/replies.h"
-#include "http/services.h"
+#include "http/request/errors.h"
+#include "http/request/replies.h"
+#include "http/request/services.h"
 #include "http/wire/metadata_json.h"
 #include "http/wire/series_expression.h"
-#include "query/running_request.h"
+#include "query/request/running_request.h"
 #include "storage/codec/row_key.h"
 #include "storage/model/number_text.h"
 

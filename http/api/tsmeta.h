@@ -1,8 +1,8 @@
 #pragma once
 // Handlers of /api/uid/tsmeta (opentsdb-http-api.md §17.4).
 
-#include "http/request.h"
-#include "http/response_writer.h"
+#include "http/request/request.h"
+#include "http/request/response_writer.h"
 
 namespace hg::http {
 

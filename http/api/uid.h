@@ -2,8 +2,8 @@
 // /api/uid/…: assign and rename; uidmeta and tsmeta are in their own files (opentsdb-http-api.md
 // §17).
 
-#include "http/request.h"
-#include "http/response_writer.h"
+#include "http/request/request.h"
+#include "http/request/response_writer.h"
 
 namespace hg::http {
 

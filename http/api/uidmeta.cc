@@ -5,11 +5,11 @@
 
 #include "http/api/arguments.h"
 #include "http/api/object_verbs.h"
-#include "http/errors.h"
-#include "http/replies.h"
-#include "http/services.h"
+#include "http/request/errors.h"
+#include "http/request/replies.h"
+#include "http/request/services.h"
 #include "http/wire/metadata_json.h"
-#include "query/running_request.h"
+#include "query/request/running_request.h"
 
 namespace hg::http {
 namespace {

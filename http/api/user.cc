@@ -1,7 +1,7 @@
 #include "http/api/user.h"
 
-#include "http/replies.h"
-#include "http/services.h"
+#include "http/request/replies.h"
+#include "http/request/services.h"
 #include "http/wire/json_writer.h"
 
 namespace hg::http {

@@ -1,8 +1,8 @@
 #pragma once
 // /api/user: the user and roles of the client. Hourglass extension.
 
-#include "http/request.h"
-#include "http/response_writer.h"
+#include "http/request/request.h"
+#include "http/request/response_writer.h"
 
 namespace hg::http {
 

@@ -1,7 +1,7 @@
 #include "http/api/version.h"
 
-#include "http/build_info.h"
-#include "http/replies.h"
+#include "http/request/build_info.h"
+#include "http/request/replies.h"
 #include "http/wire/json_writer.h"
 
 namespace hg::http {

@@ -1,8 +1,8 @@
 #pragma once
 // Handlers of /api/version and /version (opentsdb-http-api.md §14.3, §19.1).
 
-#include "http/request.h"
-#include "http/response_writer.h"
+#include "http/request/request.h"
+#include "http/request/response_writer.h"
 
 namespace hg::http {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "query/calendar.h"
+#include "query/time/calendar.h"
 
 namespace hg::http::graph {
 namespace {

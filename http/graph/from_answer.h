@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "http/graph/plot.h"
-#include "query/answer.h"
-#include "query/validate.h"
+#include "query/plan/validate.h"
+#include "query/request/answer.h"
 
 namespace hg::http::graph {
 

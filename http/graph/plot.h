@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "query/time_zone.h"
+#include "query/time/time_zone.h"
 
 namespace hg::http::graph {
 

@@ -3,7 +3,7 @@
 // --graph` accepts the same parameters as +words. Pure functions.
 
 #include "http/graph/plot.h"
-#include "http/request.h"
+#include "http/request/request.h"
 #include "storage/base/status.h"
 
 namespace hg::http::graph {

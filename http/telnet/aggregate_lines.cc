@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "http/services.h"
+#include "http/request/services.h"
 #include "http/telnet/lines.h"
 #include "http/telnet/tag_words.h"
 #include "http/wire/histogram_text.h"

@@ -6,9 +6,9 @@
 
 #include "http/access/needed_role.h"
 #include "http/api/stats.h"
-#include "http/build_info.h"
-#include "http/commit_wait.h"
-#include "http/services.h"
+#include "http/request/build_info.h"
+#include "http/request/commit_wait.h"
+#include "http/request/services.h"
 #include "http/telnet/aggregate_lines.h"
 #include "http/telnet/put_line.h"
 #include "http/wire/telnet_line.h"

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <string>
 
-#include "http/options.h"
+#include "http/request/options.h"
 #include "storage/base/status.h"
 
 struct ssl_ctx_st;  // OpenSSL's SSL_CTX

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "http/transfer.h"
+#include "http/tls/transfer.h"
 
 struct ssl_st;  // OpenSSL's SSL
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "query/filter.h"
+#include "query/plan/filter.h"
 
 namespace hg::http {
 namespace {

@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "http/wire/json_writer.h"
-#include "query/side_by_side.h"
+#include "query/request/side_by_side.h"
 
 namespace hg::http {
 

@@ -3,7 +3,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "http/response_writer.h"
+#include "http/request/response_writer.h"
 #include "http/wire/json_text.h"
 #include "storage/model/number_text.h"
 

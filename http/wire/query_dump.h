@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "query/request.h"
-#include "query/validate.h"
+#include "query/plan/validate.h"
+#include "query/request/request.h"
 
 namespace hg::http {
 

@@ -3,9 +3,9 @@
 // where OpenTSDB refuses them. Pure functions.
 
 #include "http/wire/json_value.h"
-#include "query/filter_set.h"
 #include "query/last_point.h"
-#include "query/request.h"
+#include "query/plan/filter_set.h"
+#include "query/request/request.h"
 #include "storage/base/status.h"
 
 namespace hg::http {

@@ -15,7 +15,7 @@
 #include "http/wire/annotation_json.h"
 #include "http/wire/base64.h"
 #include "http/wire/query_stats.h"
-#include "query/rollup.h"
+#include "query/plan/rollup.h"
 #include "storage/model/java_hash.h"
 #include "storage/model/number_text.h"
 #include "storage/model/plain_double.h"

@@ -6,9 +6,9 @@
 
 #include "http/wire/json_parts.h"
 #include "http/wire/json_writer.h"
-#include "query/answer.h"
 #include "query/last_point.h"
-#include "query/validate.h"
+#include "query/plan/validate.h"
+#include "query/request/answer.h"
 #include "storage/base/clock.h"
 
 namespace hg::http {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "http/wire/json_writer.h"
-#include "query/answer.h"
-#include "query/running_requests.h"
+#include "query/request/answer.h"
+#include "query/request/running_requests.h"
 
 namespace hg::http {
 

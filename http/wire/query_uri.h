@@ -4,11 +4,11 @@
 #include <string_view>
 #include <vector>
 
-#include "http/request.h"
+#include "http/request/request.h"
 #include "query/expression/gexp.h"
-#include "query/filter_set.h"
 #include "query/last_point.h"
-#include "query/request.h"
+#include "query/plan/filter_set.h"
+#include "query/request/request.h"
 #include "storage/base/status.h"
 
 namespace hg::http {

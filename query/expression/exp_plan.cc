@@ -6,9 +6,9 @@
 #include <string_view>
 #include <utility>
 
-#include "query/aggregator.h"
+#include "query/buckets/aggregator.h"
 #include "query/expression/limits.h"
-#include "query/time_text.h"
+#include "query/time/time_text.h"
 #include "storage/model/name_text.h"
 #include "storage/model/utf8.h"
 

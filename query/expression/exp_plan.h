@@ -6,8 +6,8 @@
 
 #include "query/expression/exp_request.h"
 #include "query/expression/program.h"
-#include "query/filter_set.h"
-#include "query/request.h"
+#include "query/plan/filter_set.h"
+#include "query/request/request.h"
 #include "storage/base/request_context.h"
 #include "storage/base/status.h"
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "query/downsample.h"
+#include "query/buckets/downsample.h"
 #include "query/expression/identity.h"
-#include "query/request.h"
+#include "query/request/request.h"
 
 namespace hg::query {
 

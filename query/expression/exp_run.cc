@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "query/column_values.h"
+#include "query/buckets/column_values.h"
 #include "query/expression/limits.h"
 #include "storage/model/java_hash.h"
 

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "query/answer.h"
 #include "query/expression/exp_plan.h"
 #include "query/expression/identity.h"
-#include "query/validate.h"
+#include "query/plan/validate.h"
+#include "query/request/answer.h"
 #include "storage/base/request_context.h"
 #include "storage/base/status.h"
 #include "storage/model/key_layout.h"

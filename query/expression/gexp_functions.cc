@@ -9,11 +9,11 @@
 #include <span>
 #include <utility>
 
-#include "query/column_values.h"
+#include "query/buckets/column_values.h"
+#include "query/buckets/java_order.h"
+#include "query/buckets/merge.h"
 #include "query/expression/limits.h"
 #include "query/expression/value.h"
-#include "query/java_order.h"
-#include "query/merge.h"
 #include "storage/model/number_text.h"
 
 namespace hg::query {

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "query/answer.h"
 #include "query/expression/gexp.h"
 #include "query/expression/identity.h"
+#include "query/request/answer.h"
 #include "storage/base/request_context.h"
 #include "storage/base/status.h"
 

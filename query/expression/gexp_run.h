@@ -4,9 +4,9 @@
 
 #include <vector>
 
-#include "query/answer.h"
 #include "query/expression/gexp.h"
-#include "query/validate.h"
+#include "query/plan/validate.h"
+#include "query/request/answer.h"
 #include "storage/base/request_context.h"
 #include "storage/base/status.h"
 #include "storage/model/key_layout.h"

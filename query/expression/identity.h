@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "query/answer.h"
+#include "query/request/answer.h"
 #include "storage/base/request_context.h"
 #include "storage/base/shared_vector.h"
 #include "storage/base/status.h"

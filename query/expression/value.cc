@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "query/aggregator.h"
+#include "query/buckets/aggregator.h"
 #include "query/expression/limits.h"
 #include "storage/model/number_text.h"
 

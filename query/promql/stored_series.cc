@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "query/kept_scan.h"
+#include "query/rows/kept_scan.h"
 #include "storage/model/key_layout.h"
 #include "storage/points/points.h"
 

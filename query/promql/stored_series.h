@@ -5,13 +5,13 @@
 #include <functional>
 #include <vector>
 
-#include "query/automatic_rollup_hours.h"
-#include "query/label_names.h"
-#include "query/label_selector.h"
-#include "query/name_memo.h"
-#include "query/options.h"
+#include "query/promql/label_names.h"
+#include "query/promql/label_selector.h"
 #include "query/promql/sample_reader.h"
-#include "query/side_by_side.h"
+#include "query/request/options.h"
+#include "query/request/side_by_side.h"
+#include "query/rows/automatic_rollup_hours.h"
+#include "query/series/name_memo.h"
 #include "storage/base/request_context.h"
 #include "storage/points/points.h"
 #include "storage/store.h"

@@ -6,7 +6,7 @@
 - docs/querying.md names each aggregator, filter type, fill policy, function, and field and parameter of a query that the
   sources know (NAMED).
 
-The paths and their verbs are those of http/endpoints.cc. What stands below an endpoint, and the verbs of those that check
+The paths and their verbs are those of http/routes/endpoints.cc. What stands below an endpoint, and the verbs of those that check
 them themselves (kAny), only their handlers know: BELOW and OF_ANY have the verbs that a client has a use for, and a word that
 a handler looks for and that is missing in BELOW is a failure.
 """
@@ -64,9 +64,9 @@ EXCEPT = {
 }
 # (source, pattern of a name in it): docs/querying.md has each of these names between backquotes.
 NAMED = [
-    ("query/aggregator.cc", r'\{"(\w+)", Function::'),
-    ("query/filter.cc", r'\{"(\w+)", FilterKind::'),
-    ("query/downsample.cc", r'lower == "(\w+)"'),
+    ("query/buckets/aggregator.cc", r'\{"(\w+)", Function::'),
+    ("query/plan/filter.cc", r'\{"(\w+)", FilterKind::'),
+    ("query/buckets/downsample.cc", r'lower == "(\w+)"'),
     ("query/expression/gexp.cc", r'\{"(\w+)", GexpFunction::'),
     ("http/wire/query_json.cc", r'key [!=]= "(\w+)"'),
     ("http/wire/query_uri.cc", r'parameters\.(?:Has|Find|All)\("(\w+)"\)'),
@@ -192,7 +192,7 @@ def canaries():
 
 
 def main():
-    pairs, wrong = asked_for((pages.ROOT / "http/endpoints.cc").read_text())
+    pairs, wrong = asked_for((pages.ROOT / "http/routes/endpoints.cc").read_text())
     if len(pairs) < 80:
         wrong.append("the table of endpoints was not found")
     texts = [page.read_text() for page in sorted((pages.ROOT / "docs").glob("*.md"))]

@@ -449,7 +449,7 @@ class Harness:
 
 def endpoints(harness_cases):
     """Returns (the program's endpoints, what is wrong with their cases)."""
-    pairs, wrong = reference.asked_for((pages.ROOT / "http/endpoints.cc").read_text())
+    pairs, wrong = reference.asked_for((pages.ROOT / "http/routes/endpoints.cc").read_text())
     known = harness_cases.keys() | given.WITHOUT_PARAMETERS | given.NOT_CALLED.keys()
     wrong += [f"{pair} has no cases in endpoint_cases.py" for pair in sorted(pairs - known)]
     wrong += [f"{pair} has cases, and is no endpoint" for pair in sorted(known - pairs)]

@@ -14,7 +14,7 @@
 #include <string>
 #include <string_view>
 
-#include "http/router.h"
+#include "http/routes/router.h"
 #include "http/telnet/lines.h"
 #include "http/wire/json_value.h"
 #include "storage/base/invariant.h"

@@ -12,12 +12,12 @@
 #include "http/wire/query_dump.h"
 #include "http/wire/query_json.h"
 #include "http/wire/query_uri.h"
-#include "query/downsample.h"
-#include "query/duration.h"
+#include "query/buckets/downsample.h"
 #include "query/expression/exp_plan.h"
-#include "query/filter.h"
-#include "query/time_text.h"
-#include "query/validate.h"
+#include "query/plan/filter.h"
+#include "query/plan/validate.h"
+#include "query/time/duration.h"
+#include "query/time/time_text.h"
 #include "storage/base/invariant.h"
 
 namespace hg::query {

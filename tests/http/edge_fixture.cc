@@ -4,7 +4,7 @@
 
 #include <new>
 
-#include "http/router.h"
+#include "http/routes/router.h"
 #include "storage/points/match_series.h"
 
 namespace hg::http {

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "http/client_notes.h"
-#include "http/services.h"
+#include "http/request/client_notes.h"
+#include "http/request/services.h"
 #include "query/engine.h"
 #include "storage/model/aggregate_sink.h"
 #include "storage/points/points_over_cells.h"

@@ -1,4 +1,4 @@
-#include "http/graphite_server.h"
+#include "http/server/graphite_server.h"
 
 #include <arpa/inet.h>
 #include <doctest/doctest.h>

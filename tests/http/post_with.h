@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "http/router.h"
+#include "http/routes/router.h"
 #include "tests/http/edge_fixture.h"
 
 namespace hg::http {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <thread>
 
-#include "http/server.h"
+#include "http/server/server.h"
 #include "tests/http/client_socket.h"
 #include "tests/http/edge_fixture.h"
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <thread>
 
-#include "http/router.h"
+#include "http/routes/router.h"
 #include "http/wire/body_coding.h"
 #include "storage/model/utf8.h"
 #include "tests/http/running_server.h"

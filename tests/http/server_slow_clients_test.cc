@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "http/wire/body_coding.h"
-#include "query/running_requests.h"
+#include "query/request/running_requests.h"
 #include "tests/http/running_server.h"
 
 namespace hg::http {

@@ -11,7 +11,7 @@
 #include <optional>
 #include <thread>
 
-#include "http/listening_socket.h"
+#include "http/server/listening_socket.h"
 #include "http/tls/tls_context.h"
 #include "tests/http/tls_client.h"
 

@@ -1,4 +1,4 @@
-#include "http/transfer_pace.h"
+#include "http/server/transfer_pace.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "http/turn_watch.h"
+#include "http/request/turn_watch.h"
 
 #include <doctest/doctest.h>
 
@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "http/server.h"
+#include "http/server/server.h"
 #include "tests/http/client_socket.h"
 #include "tests/http/edge_fixture.h"
 #include "tests/http/running_server.h"

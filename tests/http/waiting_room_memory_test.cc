@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <new>
 
-#include "http/waiting_room.h"
+#include "http/server/waiting_room.h"
 #include "tests/http/client_socket.h"
 
 namespace {

@@ -1,4 +1,4 @@
-#include "http/waiting_room.h"
+#include "http/server/waiting_room.h"
 
 #include <doctest/doctest.h>
 #include <sys/socket.h>

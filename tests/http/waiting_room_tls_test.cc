@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <iterator>
 
+#include "http/server/waiting_ports.h"
+#include "http/server/waiting_room.h"
 #include "http/tls/tls_context.h"
-#include "http/waiting_ports.h"
-#include "http/waiting_room.h"
 #include "tests/http/running_server.h"
 #include "tests/http/tls_client.h"
 

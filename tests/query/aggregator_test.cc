@@ -1,4 +1,4 @@
-#include "query/aggregator.h"
+#include "query/buckets/aggregator.h"
 
 #include <doctest/doctest.h>
 

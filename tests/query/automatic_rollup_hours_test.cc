@@ -1,4 +1,4 @@
-#include "query/automatic_rollup_hours.h"
+#include "query/rows/automatic_rollup_hours.h"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
 // Old hours are cached as buckets. Results must not differ from those without the cache.
 
-#include "query/bucket_cache.h"
+#include "query/rows/bucket_cache.h"
 
 #include <doctest/doctest.h>
 
@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "query/engine.h"
-#include "query/filter.h"
+#include "query/plan/filter.h"
+#include "query/plan/validate.h"
 #include "query/sub_query_run.h"
-#include "query/validate.h"
 #include "storage/codec/annotation.h"
 #include "storage/codec/histogram.h"
 #include "storage/codec/row_key.h"

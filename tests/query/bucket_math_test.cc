@@ -1,4 +1,4 @@
-#include "query/bucket_math.h"
+#include "query/buckets/bucket_math.h"
 
 #include <doctest/doctest.h>
 
@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include "query/int_kernels.h"
+#include "query/buckets/int_kernels.h"
 
 namespace hg::query {
 namespace {

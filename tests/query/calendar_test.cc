@@ -1,4 +1,4 @@
-#include "query/calendar.h"
+#include "query/time/calendar.h"
 
 #include <doctest/doctest.h>
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "query/answer.h"
+#include "query/request/answer.h"
 #include "storage/model/number_text.h"
 
 namespace hg::query {

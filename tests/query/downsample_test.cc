@@ -1,4 +1,4 @@
-#include "query/downsample.h"
+#include "query/buckets/downsample.h"
 
 #include <doctest/doctest.h>
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "query/engine.h"
-#include "query/filter.h"
-#include "query/validate.h"
+#include "query/plan/filter.h"
+#include "query/plan/validate.h"
 #include "storage/codec/histogram.h"
 #include "storage/codec/row_key.h"
 #include "storage/points/points_over_cells.h"

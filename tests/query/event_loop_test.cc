@@ -6,7 +6,7 @@
 #include <string>
 
 #include "query/engine.h"
-#include "query/validate.h"
+#include "query/plan/validate.h"
 #include "storage/codec/annotation.h"
 #include "storage/codec/row_key.h"
 #include "storage/engine/embedded.h"

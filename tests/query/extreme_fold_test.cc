@@ -1,5 +1,5 @@
 // The maximum of many series is found without reading most of them. Results must not differ.
-#include "query/extreme_fold.h"
+#include "query/rows/extreme_fold.h"
 
 #include <doctest/doctest.h>
 #include <malloc.h>
@@ -15,11 +15,11 @@
 #include <utility>
 #include <vector>
 
-#include "query/bucket_cache.h"
 #include "query/engine.h"
-#include "query/filter.h"
+#include "query/plan/filter.h"
+#include "query/plan/validate.h"
+#include "query/rows/bucket_cache.h"
 #include "query/sub_query_run.h"
-#include "query/validate.h"
 #include "storage/codec/row_key.h"
 #include "storage/engine/embedded.h"
 #include "storage/points/points.h"

@@ -1,8 +1,8 @@
-#include "query/filter.h"
+#include "query/plan/filter.h"
 
 #include <doctest/doctest.h>
 
-#include "query/filter_set.h"
+#include "query/plan/filter_set.h"
 #include "tests/support/cpu_time.h"
 #include "tests/support/fake_watch.h"
 

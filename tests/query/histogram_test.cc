@@ -1,4 +1,4 @@
-#include "query/histogram.h"
+#include "query/buckets/histogram.h"
 
 #include <doctest/doctest.h>
 

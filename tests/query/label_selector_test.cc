@@ -1,4 +1,4 @@
-#include "query/label_selector.h"
+#include "query/promql/label_selector.h"
 
 #include "tests/query/engine_fixture.h"
 #include "tests/support/fake_watch.h"

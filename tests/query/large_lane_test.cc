@@ -1,4 +1,4 @@
-#include "query/large_lane.h"
+#include "query/request/large_lane.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "query/limits.h"
+#include "query/request/limits.h"
 
 #include <doctest/doctest.h>
 #include <unistd.h>

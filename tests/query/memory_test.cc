@@ -4,9 +4,9 @@
 
 #include <thread>
 
-#include "query/choose_series.h"
-#include "query/merge.h"
-#include "query/side_by_side.h"
+#include "query/buckets/merge.h"
+#include "query/request/side_by_side.h"
+#include "query/series/choose_series.h"
 #include "tests/fault/starve.h"
 #include "tests/query/engine_fixture.h"
 #include "tests/support/fake_watch.h"

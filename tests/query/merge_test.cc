@@ -1,4 +1,4 @@
-#include "query/merge.h"
+#include "query/buckets/merge.h"
 
 #include <doctest/doctest.h>
 
@@ -7,7 +7,7 @@
 #include <limits>
 #include <random>
 
-#include "query/rate.h"
+#include "query/buckets/rate.h"
 #include "tests/query/columns.h"
 
 namespace hg::query {

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "query/engine.h"
-#include "query/filter.h"
-#include "query/validate.h"
+#include "query/plan/filter.h"
+#include "query/plan/validate.h"
 #include "storage/codec/annotation.h"
 #include "storage/codec/row_key.h"
 #include "storage/engine/embedded.h"

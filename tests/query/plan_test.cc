@@ -1,6 +1,6 @@
-#include "query/plan.h"
-
 #include <doctest/doctest.h>
+
+#include "query/time/scan_window.h"
 
 namespace hg::query {
 namespace {

@@ -1,4 +1,4 @@
-#include "query/query_text.h"
+#include "query/request/query_text.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "query/rate.h"
+#include "query/buckets/rate.h"
 
 #include <doctest/doctest.h>
 

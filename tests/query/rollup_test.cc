@@ -1,4 +1,4 @@
-#include "query/rollup.h"
+#include "query/plan/rollup.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "query/running_requests.h"
+#include "query/request/running_requests.h"
 
 #include <doctest/doctest.h>
 

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "query/answer.h"
+#include "query/request/answer.h"
 
 namespace hg::query {
 

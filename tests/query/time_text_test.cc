@@ -1,8 +1,8 @@
-#include "query/time_text.h"
+#include "query/time/time_text.h"
 
 #include <doctest/doctest.h>
 
-#include "query/duration.h"
+#include "query/time/duration.h"
 
 namespace hg::query {
 namespace {

@@ -1,5 +1,5 @@
 // Points whose values are not admitted are treated as if they did not exist.
-#include "query/value_filter.h"
+#include "query/plan/value_filter.h"
 
 #include <doctest/doctest.h>
 
@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "query/series_set.h"
-#include "query/special_points.h"
+#include "query/rows/series_set.h"
+#include "query/rows/special_points.h"
 #include "storage/model/special_double.h"
 #include "tests/query/engine_fixture.h"
 #include "tests/support/fake_watch.h"

@@ -1,6 +1,6 @@
 #include "tests/support/buffer_response.h"
 
-#include "http/router.h"
+#include "http/routes/router.h"
 
 namespace hg::http {
 

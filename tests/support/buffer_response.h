@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "http/request.h"
-#include "http/response_writer.h"
+#include "http/request/request.h"
+#include "http/request/response_writer.h"
 
 namespace hg::http {
 

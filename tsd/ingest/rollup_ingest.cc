@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "query/aggregator.h"
+#include "query/buckets/aggregator.h"
 #include "storage/codec/row_key.h"
 #include "storage/model/letter_case.h"
 

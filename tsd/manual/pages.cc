@@ -1,6 +1,6 @@
 #include "tsd/manual/pages.h"
 
-#include "http/build_info.h"
+#include "http/request/build_info.h"
 #include "storage/model/letter_case.h"
 #include "tsd/config.h"
 #include "tsd/program.h"

@@ -5,10 +5,10 @@
 #include <limits>
 #include <optional>
 
-#include "query/choose_series.h"
-#include "query/filter.h"
-#include "query/name_memo.h"
-#include "query/series_filter.h"
+#include "query/plan/filter.h"
+#include "query/series/choose_series.h"
+#include "query/series/name_memo.h"
+#include "query/series/series_filter.h"
 #include "storage/base/survive.h"
 #include "tsd/log.h"
 

@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "query/options.h"
+#include "query/request/options.h"
 #include "storage/base/clock.h"
 #include "storage/base/request_context.h"
 #include "storage/base/status.h"

@@ -4,9 +4,9 @@
 #include <set>
 #include <sstream>
 
-#include "query/duration.h"
-#include "query/filter.h"
-#include "query/json_array.h"
+#include "query/plan/filter.h"
+#include "query/request/json_array.h"
+#include "query/time/duration.h"
 #include "storage/model/key_layout.h"
 
 namespace hg::tsd {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "query/request.h"
+#include "query/request/request.h"
 #include "storage/base/status.h"
 
 namespace hg::tsd {

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "query/automatic_rollup_hours.h"
+#include "query/rows/automatic_rollup_hours.h"
 #include "storage/base/status.h"
 #include "storage/points/watched_points.h"
 #include "storage/store.h"

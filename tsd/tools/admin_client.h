@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "http/request.h"
+#include "http/request/request.h"
 #include "storage/base/status.h"
 #include "tsd/command_line.h"
 

@@ -6,7 +6,7 @@
 #include "http/graph/from_answer.h"
 #include "http/graph/style.h"
 #include "query/engine.h"
-#include "query/validate.h"
+#include "query/plan/validate.h"
 #include "storage/model/java_hash.h"
 #include "storage/model/number_text.h"
 #include "tsd/query_settings.h"

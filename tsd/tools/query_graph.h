@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "http/graph/plot.h"
-#include "http/request.h"
+#include "http/request/request.h"
 #include "storage/base/status.h"
 
 namespace hg::tsd {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
-#include "query/aggregator.h"
-#include "query/time_text.h"
+#include "query/buckets/aggregator.h"
+#include "query/time/time_text.h"
 
 namespace hg::tsd {
 namespace {

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "query/request.h"
-#include "query/time_zone.h"
+#include "query/request/request.h"
+#include "query/time/time_zone.h"
 #include "storage/base/status.h"
 #include "storage/series_matcher.h"
 #include "tsd/config.h"

@@ -1,4 +1,4 @@
-#include "http/build_info.h"
+#include "http/request/build_info.h"
 #include "tsd/tools/tools.h"
 
 namespace hg::tsd {

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "http/influx_target.h"
+#include "http/request/influx_target.h"
 
 namespace hg::http {
 namespace {

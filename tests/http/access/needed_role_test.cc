@@ -5,8 +5,8 @@
 #include <set>
 
 #include "http/access/access.h"
-#include "http/endpoints.h"
-#include "http/router.h"
+#include "http/routes/endpoints.h"
+#include "http/routes/router.h"
 #include "tests/http/edge_fixture.h"
 
 namespace hg::http {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "http/router.h"
+#include "http/routes/router.h"
 #include "storage/maintenance.h"
 #include "tests/http/api/api_fixture.h"
 

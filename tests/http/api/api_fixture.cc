@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "http/router.h"
+#include "http/routes/router.h"
 #include "storage/codec/row_key.h"
 
 namespace hg::http {

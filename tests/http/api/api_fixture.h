@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "http/client_notes.h"
-#include "http/services.h"
+#include "http/request/client_notes.h"
+#include "http/request/services.h"
 #include "query/engine.h"
 #include "storage/model/point_sink.h"
 #include "storage/points/points_over_cells.h"

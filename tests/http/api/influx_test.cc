@@ -4,7 +4,7 @@
 #include <bit>
 #include <random>
 
-#include "http/router.h"
+#include "http/routes/router.h"
 #include "http/wire/influx_lines.h"
 #include "tests/http/running_server.h"
 

@@ -4,7 +4,7 @@
 
 #include "http/api/distinct_first.h"
 #include "http/api/series_search.h"
-#include "http/replies.h"
+#include "http/request/replies.h"
 #include "tests/http/api/api_fixture.h"
 #include "tests/support/fake_watch.h"
 

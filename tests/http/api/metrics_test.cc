@@ -6,7 +6,7 @@
 
 #include "http/api/collected_stats.h"
 #include "http/api/metric_names.h"
-#include "http/router.h"
+#include "http/routes/router.h"
 #include "tests/http/api/api_fixture.h"
 
 namespace hg::http {

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "http/labelled_points.h"
+#include "http/intake/labelled_points.h"
 #include "http/wire/protobuf_message.h"
 #include "tests/http/post_with.h"
 #include "tests/support/cpu_time.h"

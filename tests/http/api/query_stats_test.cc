@@ -5,9 +5,9 @@
 #include <string>
 #include <utility>
 
-#include "http/router.h"
+#include "http/routes/router.h"
 #include "http/wire/json_value.h"
-#include "query/running_requests.h"
+#include "query/request/running_requests.h"
 #include "tests/http/api/api_fixture.h"
 
 namespace hg::http {

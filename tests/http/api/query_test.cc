@@ -6,8 +6,8 @@
 #include <functional>
 #include <string>
 
-#include "http/router.h"
-#include "query/running_requests.h"
+#include "http/routes/router.h"
+#include "query/request/running_requests.h"
 #include "tests/http/api/api_fixture.h"
 
 namespace hg::http {

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "http/router.h"
+#include "http/routes/router.h"
 #include "tests/http/api/api_fixture.h"
 
 namespace hg::http {

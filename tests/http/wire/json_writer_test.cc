@@ -5,7 +5,7 @@
 #include <cmath>
 #include <string>
 
-#include "http/response_writer.h"
+#include "http/request/response_writer.h"
 
 namespace hg::http {
 namespace {

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "query/answer.h"
 #include "query/expression/exp_run.h"
+#include "query/request/answer.h"
 #include "tests/query/columns.h"
 
 namespace hg::query {

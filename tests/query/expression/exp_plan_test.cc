@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "query/expression/limits.h"
-#include "query/validate.h"
+#include "query/plan/validate.h"
 #include "tests/support/fake_watch.h"
 
 namespace hg::query {

@@ -9,7 +9,7 @@
 #include "query/promql/evaluator.h"
 #include "query/promql/parser.h"
 #include "query/promql/stored_series.h"
-#include "query/side_by_side.h"
+#include "query/request/side_by_side.h"
 #include "storage/base/worker_pool.h"
 #include "storage/codec/row_key.h"
 #include "storage/engine/embedded.h"

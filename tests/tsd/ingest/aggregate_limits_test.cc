@@ -5,7 +5,7 @@
 #include <string>
 
 #include "http/access/client_limits.h"
-#include "http/router.h"
+#include "http/routes/router.h"
 #include "http/telnet/lines.h"
 #include "tests/http/edge_fixture.h"
 #include "tests/support/away_store.h"

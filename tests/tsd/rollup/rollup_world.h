@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "query/engine.h"
-#include "query/validate.h"
+#include "query/plan/validate.h"
 #include "storage/codec/row_key.h"
 #include "storage/engine/embedded.h"
 #include "tests/fault/faulty_file.h"

@@ -1,0 +1,78 @@
+#include "http/intake/foreign_points.h"
+
+#include "storage/model/utf8.h"
+
+namespace hg::http {
+
+Status ForeignPoints::SetTags(std::span<const std::pair<std::string, std::string>> tags) {
+  const size_t before = bytes_;
+  std::vector<TagText>& mine = tags_.emplace_back();
+  for (const auto& [key, value] : tags) {
+    ASSIGN_OR_RETURN(const std::string_view name, Escaped("tag key", key));
+    ASSIGN_OR_RETURN(const std::string_view text, Escaped("tag value", value));
+    mine.push_back({name, text});
+  }
+  if (mine.empty()) {
+    mine.push_back({options_.default_tag_key, options_.default_tag_value});
+  } else if (mine.size() == 1 && mine[0].key == options_.default_tag_key &&
+             mine[0].value == options_.default_tag_value) {
+    // As in NameSeries: the only tag of the point equals the default tag, so its key is marked to
+    // distinguish it from the default.
+    mine[0].key = texts_.emplace_back(MarkedName(mine[0].key));
+  }
+  bytes_ += sizeof(mine) + mine.capacity() * sizeof(TagText);
+  bytes_of_tags_ = bytes_ - before;
+  return {};
+}
+
+Status ForeignPoints::Add(std::string_view metric, Timestamp time, const PointValue& value,
+                          Spelling spelling) {
+  ASSIGN_OR_RETURN(const std::string_view name, Escaped("metric", metric));
+  points_.push_back({name, tags_.back(), time, value, spelling});
+  bytes_ += sizeof(NamedPoint) + bytes_of_tags_;
+  return {};
+}
+
+void ForeignPoints::Clear() {
+  points_.clear();
+  tags_.clear();
+  texts_.clear();
+  bytes_ = bytes_of_tags_ = 0;
+}
+
+Result<std::string_view> ForeignPoints::Escaped(std::string_view what, std::string_view name) {
+  std::string& escaped = texts_.emplace_back();
+  const bool good = AppendEscapedName(name, rules_, &escaped);
+  bytes_ += sizeof(escaped) + escaped.capacity();
+  if (good) return std::string_view(escaped);
+  std::string shown(name);
+  ReplaceInvalidUtf8(&shown);
+  return Status::InvalidArgument("the " + std::string(what) + " \"" + shown + "\" is no UTF-8");
+}
+
+bool CountRefusal(const Status& verdict, Counters* counters) {
+  const auto count = [](Counters::Counter* counter) {
+    counter->fetch_add(1, std::memory_order_relaxed);
+  };
+  switch (verdict.code()) {
+    case StatusCode::kNotFound:
+      count(&counters->put_unknown_metrics);
+      return true;
+    case StatusCode::kInvalidArgument:
+    case StatusCode::kConflict:  // the name's bytes belong to another name
+      count(&counters->put_illegal_arguments);
+      return true;
+    case StatusCode::kBusy:
+    case StatusCode::kDeadlineExceeded:  // the request was ended early
+    case StatusCode::kExhausted:
+    case StatusCode::kUnavailable:
+    case StatusCode::kLimitExceeded:  // a rate limit
+      count(&counters->put_writes_blocked);
+      return false;
+    default:
+      count(&counters->put_storage_errors);
+      return false;
+  }
+}
+
+}  // namespace hg::http

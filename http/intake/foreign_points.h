@@ -1,0 +1,59 @@
+#pragma once
+// Converts points of other products' protocols for the PointSink (docs/ingestion.md). It escapes
+// names, adds the default tag to points without tags, and owns the converted texts. If the default
+// tag is a point's only tag, its key gets a suffix, so that the point does not get into the series
+// of points without tags.
+
+#include <deque>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "http/request/counters.h"
+#include "http/request/options.h"
+#include "storage/base/status.h"
+#include "storage/model/escaped_name.h"
+#include "storage/model/point_sink.h"
+
+namespace hg::http {
+
+/// One thread at a time.
+class ForeignPoints {
+ public:
+  /// `options` must outlive the object.
+  explicit ForeignPoints(const Options& options)
+      : options_(options), rules_(options.extra_name_characters) {}
+
+  /// Sets the tags of the points that are added next, until Clear. InvalidArgument: a text is not
+  /// UTF-8.
+  Status SetTags(std::span<const std::pair<std::string, std::string>> tags);
+  /// Adds a point with the tags of the last SetTags. `spelling`: the raw series key that the client
+  /// sent (NamedPoint). InvalidArgument: a name is not UTF-8.
+  Status Add(std::string_view metric, Timestamp time, const PointValue& value,
+             Spelling spelling = {});
+
+  [[nodiscard]] const std::vector<NamedPoint>& points() const { return points_; }
+  /// Returns the approximate memory in bytes that the object uses until Clear. It includes texts
+  /// that error messages of the points may repeat.
+  [[nodiscard]] size_t bytes() const { return bytes_; }
+  void Clear();
+
+ private:
+  Result<std::string_view> Escaped(std::string_view what, std::string_view name);
+
+  const Options& options_;
+  const NameRules rules_;
+  std::vector<NamedPoint> points_;
+  std::deque<std::vector<TagText>> tags_;  // one element per SetTags
+  std::deque<std::string> texts_;          // escaped names
+  size_t bytes_ = 0, bytes_of_tags_ = 0;   // all memory; memory of the last tags
+};
+
+/// Counts the error that AppendNamed returned for a point. Returns true if the point is invalid.
+/// Returns false if the store failed or a rate limit was reached, so that the client should send
+/// the point again.
+bool CountRefusal(const Status& verdict, Counters* counters);
+
+}  // namespace hg::http

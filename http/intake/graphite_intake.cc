@@ -1,0 +1,160 @@
+#include "http/intake/graphite_intake.h"
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <thread>
+
+#include "http/request/commit_wait.h"
+#include "storage/model/instant.h"
+#include "storage/model/utf8.h"
+
+namespace hg::http {
+namespace {
+
+/// Memory of waiting points. A frame that names one long path many times must not become that many
+/// copies of it. kPointBytes: memory per point in addition to its names.
+constexpr size_t kBatchBytesMax = size_t{4} << 20;
+constexpr size_t kPointBytes = 128;
+constexpr auto kBusyPause = std::chrono::milliseconds(20);
+constexpr int64_t kWarningIntervalMs = 10'000;
+
+bool Passes(const Status& verdict) {
+  return verdict.code() == StatusCode::kBusy || verdict.code() == StatusCode::kUnavailable;
+}
+
+bool OfOneMetric(const std::vector<NamedPoint>& points) {
+  return std::all_of(points.begin(), points.end(), [&points](const NamedPoint& point) {
+    return point.metric == points.front().metric;
+  });
+}
+
+}  // namespace
+
+Timestamp GraphiteIntake::Now() const {
+  return TimestampOfMillis(services_.clock.NowMs()).value_or(Timestamp{1});
+}
+
+void GraphiteIntake::Add(const GraphitePoint& point, Writer* writer) {
+  batch_.push_back({SpellGraphitePath(point.path), point.time, point.value});
+  batch_bytes_ += kPointBytes + point.path.size();
+  if (batch_bytes_ > kBatchBytesMax) Flush(writer);
+}
+
+void GraphiteIntake::AddCopy(const GraphitePoint& point, Writer* writer) {
+  GraphitePoint copy = point;
+  copy.path = paths_.emplace_back(point.path);
+  Add(copy, writer);
+}
+
+void GraphiteIntake::Refuse(const Status& why) {
+  services_.counters.put_illegal_arguments.fetch_add(1, std::memory_order_relaxed);
+  Tell(why.message());
+}
+
+void GraphiteIntake::Tell(std::string_view why) {
+  ++untold_;
+  const int64_t now_ms = MonotonicMs();
+  if (!services_.warn || (told_ms_ != 0 && now_ms - told_ms_ < kWarningIntervalMs)) return;
+  std::string text = "graphite: " + std::string(why);
+  ReplaceInvalidUtf8(&text);
+  if (untold_ > 1) text += " (and " + std::to_string(untold_ - 1) + " more before)";
+  services_.warn(text);
+  told_ms_ = std::max<int64_t>(1, now_ms);
+  untold_ = 0;
+}
+
+void GraphiteIntake::Flush(Writer* writer) {
+  if (batch_.empty()) return;
+  position_ = 0;
+  WriteContext context(RequestContext::Unlimited(), writer,
+                       WriteContext::Checks::kMetricsEachBatch);
+  const std::optional<Status> verdict = StoreKnown(context);
+  if (!verdict || !verdict->ok()) {
+    NamePoints();
+    Store(named_.points(), context, verdict);
+  }
+  if (const Status committed = CommitAndWait(services_.sink, position_); !committed.ok()) {
+    services_.counters.put_storage_errors.fetch_add(1, std::memory_order_relaxed);
+    Tell(committed.message());
+  }
+  Drop();
+}
+
+void GraphiteIntake::Drop() {
+  batch_.clear();
+  named_.Clear();
+  paths_.clear();
+  batch_bytes_ = 0;
+}
+
+std::optional<Status> GraphiteIntake::StoreKnown(WriteContext& context) {
+  const auto appended = services_.sink.AppendSpelled(batch_, context);
+  if (!appended.ok()) return appended.status();
+  if (!appended->known) return {};
+  position_ = appended->position;
+  services_.counters.rpc_graphite.fetch_add(batch_.size(), std::memory_order_relaxed);
+  services_.counters.points_added.fetch_add(batch_.size(), std::memory_order_relaxed);
+  return Status();
+}
+
+void GraphiteIntake::NamePoints() {
+  GraphiteSeries series;
+  for (const SpelledPoint& point : batch_) {
+    if (const Status read = ReadGraphitePath(GraphitePath(point.series), &series); !read.ok()) {
+      Refuse(read);
+      continue;
+    }
+    services_.counters.rpc_graphite.fetch_add(1, std::memory_order_relaxed);
+    Status added = named_.SetTags(series.tags);
+    if (added.ok()) added = named_.Add(series.metric, point.time, point.value, point.series);
+    if (!added.ok()) Refuse(added);
+  }
+}
+
+void GraphiteIntake::Store(std::vector<NamedPoint> left, WriteContext& context,
+                           std::optional<Status> verdict) {
+  std::vector<Status> verdicts;
+  while (!left.empty()) {
+    if (verdict) {
+      verdicts.assign(left.size(), *verdict);
+      verdict.reset();
+    } else {
+      position_ = std::max(position_, services_.sink.AppendNamed(left, context, &verdicts));
+    }
+    std::vector<NamedPoint> again, limited;
+    const bool may_pass = context.writer_passed() && !OfOneMetric(left);
+    uint64_t stored = 0;
+    for (size_t i = 0; i < verdicts.size(); ++i) {
+      if (verdicts[i].ok()) {
+        ++stored;
+      } else if (verdicts[i].code() == StatusCode::kLimitExceeded && may_pass) {
+        limited.push_back(left[i]);
+      } else {
+        CountRefusal(verdicts[i], &services_.counters);
+        Tell(verdicts[i].message());
+        if (Passes(verdicts[i])) again.push_back(left[i]);
+      }
+    }
+    services_.counters.points_added.fetch_add(stored, std::memory_order_relaxed);
+    StoreByMetric(std::move(limited), context);
+    left = std::move(again);
+    if (left.empty() || stopping_.load(std::memory_order_relaxed)) break;
+    std::this_thread::sleep_for(kBusyPause);
+  }
+}
+
+void GraphiteIntake::StoreByMetric(std::vector<NamedPoint> points, WriteContext& context) {
+  // The sort is stable, because for equal timestamps the later point counts.
+  std::stable_sort(points.begin(), points.end(),
+                   [](const NamedPoint& a, const NamedPoint& b) { return a.metric < b.metric; });
+  for (auto begin = points.begin(); begin != points.end();) {
+    const auto end = std::find_if(begin, points.end(), [&begin](const NamedPoint& point) {
+      return point.metric != begin->metric;
+    });
+    Store({begin, end}, context);
+    begin = end;
+  }
+}
+
+}  // namespace hg::http

@@ -1,0 +1,80 @@
+#pragma once
+// Stores the points of Graphite's ports in batches. Points of known paths need one lookup each;
+// other points are stored by name. Graphite's protocols have no replies, so refused points are
+// counted and logged.
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "http/intake/foreign_points.h"
+#include "http/request/options.h"
+#include "http/request/services.h"
+#include "http/wire/graphite_line.h"
+#include "storage/base/status.h"
+#include "storage/model/point_sink.h"
+
+namespace hg::http {
+
+/// One thread at a time.
+class GraphiteIntake {
+ public:
+  /// All arguments must outlive the object. Once `stopping` is true, failed points are not retried.
+  GraphiteIntake(const Options& options, Services& services, const std::atomic<bool>& stopping)
+      : services_(services), stopping_(stopping), named_(options) {}
+
+  [[nodiscard]] int64_t MonotonicMs() const { return services_.clock.MonotonicNs() / 1'000'000; }
+  [[nodiscard]] Timestamp Now() const;
+
+  // `writer`: the client whose write limits apply; nullptr = unlimited. All points of a batch must
+  // be of one writer, so call Flush before the next one.
+
+  /// Adds a point; may call Flush. The path's bytes must live until Flush, which also validates the
+  /// path.
+  void Add(const GraphitePoint& point, Writer* writer);
+  /// As Add, but copies the path.
+  void AddCopy(const GraphitePoint& point, Writer* writer);
+
+  /// Counts and logs input that could not be parsed.
+  void Refuse(const Status& why);
+
+  /// Logs a warning, but at most one every ten seconds.
+  void Tell(std::string_view why);
+
+  /// Stores the added points. Busy and Unavailable are retried,
+  /// because they pass. Other errors drop only the points concerned. That includes write rate
+  /// limits (docs/security.md): waiting for one client's limit would block all other clients.
+  void Flush(Writer* writer);
+
+  /// Discards points that were added and not stored. Called after an exception, when the bytes that
+  /// the points refer to no longer exist.
+  void Drop();
+
+ private:
+  /// Stores the batch if all its series are known. Returns the sink's Status for the whole batch;
+  /// nullopt if a series is unknown.
+  std::optional<Status> StoreKnown(WriteContext& context);
+  void NamePoints();
+  /// `verdict`: the error of all points if the sink was already called for them.
+  void Store(std::vector<NamedPoint> left, WriteContext& context,
+             std::optional<Status> verdict = {});
+  /// Stores each metric's points separately, because a rate limit may refuse only one of the
+  /// metrics.
+  void StoreByMetric(std::vector<NamedPoint> points, WriteContext& context);
+
+  Services& services_;
+  const std::atomic<bool>& stopping_;
+  std::vector<SpelledPoint> batch_;
+  std::deque<std::string> paths_;  // copies of paths of the batch
+  size_t batch_bytes_ = 0;
+  ForeignPoints named_;               // the batch with names, if not all its series are known
+  PointSink::Position position_ = 0;  // log position of the points stored from the batch
+  int64_t told_ms_ = 0;
+  uint64_t untold_ = 0;
+};
+
+}  // namespace hg::http

@@ -1,0 +1,202 @@
+#include "http/intake/labelled_points.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "http/request/commit_wait.h"
+#include "storage/model/instant.h"
+#include "storage/model/special_double.h"
+
+namespace hg::http {
+namespace {
+
+/// Maximum points per batch.
+constexpr size_t kBatchPoints = 8192;
+/// Maximum bytes of the series of a batch. Larger batches are stored before more series are added.
+constexpr size_t kBatchBytes = 8 << 20;
+/// Typical bytes for the two lengths of a label.
+constexpr size_t kSizesBytes = 2;
+
+void Count(Counters::Counter& counter, uint64_t n = 1) {
+  counter.fetch_add(n, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+bool LabelledPoints::HasTooManyLabels(std::span<const Label> labels) const {
+  if (refused_ == 0 || labels.size() <= tags_max_) return false;
+  size_t tags = 0;  // a label without a value does not count
+  for (const Label& label : labels)
+    if (!label.value.empty() && ++tags > tags_max_) return true;
+  return false;
+}
+
+void LabelledPoints::BeginItem() {
+  ++items_;
+  if (!failure_.ok()) return;
+  constexpr uint64_t kItemSteps = 16;
+  constexpr uint64_t kBytesPerStep = 8;
+  const uint64_t steps = kItemSteps + std::exchange(spelled_bytes_, 0) / kBytesPerStep;
+  if (Status stop = context_.Step(steps); !stop.ok()) failure_ = std::move(stop);
+}
+
+void LabelledPoints::SetSeries(std::string_view metric, std::span<const Label> labels) {
+  too_many_labels_ = HasTooManyLabels(labels);
+  if (too_many_labels_ || !failure_.ok()) labels = {};
+  if (!series_.empty() && !borrowed_) {  // the previous series had no points
+    series_bytes_ -= series_.back().size();
+    series_.pop_back();
+  }
+  borrowed_ = false;
+  SeriesBytes& series = series_.emplace_back();
+  series.metric_size = metric.size();
+  size_t bytes = metric.size();
+  for (const Label& label : labels) bytes += label.name.size() + label.value.size() + kSizesBytes;
+  series.all.reserve(bytes);
+  series.all.append(metric);
+  AppendLabels(labels, &series.all);
+  series_bytes_ += series.size();
+  spelled_bytes_ += series.size();
+}
+
+void LabelledPoints::Add(int64_t time_ms, PointValue value) {
+  if (!failure_.ok()) return;
+  if (too_many_labels_) return Refuse("has too many labels (setting tsd.ingest.max_tags)");
+  const std::optional<Timestamp> time = TimestampOfMillis(time_ms);
+  if (!time) return Refuse(BadInstant(std::to_string(time_ms) + " ms").message());
+  if (std::isnan(value.as_double())) value = StoredNan(value.bits);
+  const SeriesBytes& series = series_.back();
+  borrowed_ = true;
+  points_.push_back({{Dialect::kLabels, series.metric(), series.labels()}, *time, value});
+  item_of_.push_back(items_);
+  if (points_.size() == kBatchPoints || series_bytes_ > kBatchBytes) Flush();
+}
+
+void LabelledPoints::Refuse(std::string_view reason) {
+  Count(services_.counters.put_illegal_arguments);
+  RefuseItem(items_, series_.back().metric(), series_.back().labels(), reason);
+}
+
+Status LabelledPoints::Finish() {
+  Flush();
+  if (!failure_.ok()) return failure_;
+  const Status committed = CommitAndWait(services_.sink, position_);
+  if (!committed.ok()) Fail(committed);
+  return committed.ok() ? exhausted_ : committed;
+}
+
+void LabelledPoints::Flush() {
+  if (points_.empty() || !failure_.ok()) return;
+  const auto appended = services_.sink.AppendSpelled(points_, write_);
+  if (!appended.ok()) {
+    for (size_t i = 0; i < points_.size(); ++i) Judge(i, appended.status());
+  } else if (appended->known) {
+    position_ = std::max(position_, appended->position);
+    CountStored(points_.size());
+  } else {
+    StoreNamed();
+  }
+  points_.clear();
+  item_of_.clear();
+  borrowed_ = false;
+  while (series_.size() > 1) series_.pop_front();
+  series_bytes_ = series_.back().size();
+}
+
+void LabelledPoints::StoreNamed() {
+  if (!rules_) {
+    const Options& options = services_.options;
+    rules_ = {.names = NameRules(options.extra_name_characters),
+              .default_key = options.default_tag_key,
+              .default_value = options.default_tag_value};
+  }
+  std::deque<NamedSeries> names;  // a deque, because the points borrow its elements
+  std::deque<std::vector<TagText>> tags;
+  std::vector<NamedPoint> named;
+  std::vector<size_t> places;  // index in points_ of each element of `named`
+  const char* last = nullptr;  // address of the series that names.back() was made of
+  Status last_fault;
+  for (size_t i = 0; i < points_.size(); ++i) {
+    const SpelledPoint& point = points_[i];
+    // Points of one series are adjacent and borrow the same bytes.
+    if (point.series.metric.data() != last) {
+      last = point.series.metric.data();
+      const std::vector<Label> labels = ReadLabels(point.series.tags);
+      Result<NamedSeries> series = NameSeries(point.series.metric, labels, *rules_);
+      last_fault = series.status();
+      if (series.ok()) {
+        names.push_back(std::move(*series));
+        std::vector<TagText>& texts = tags.emplace_back();
+        for (const auto& [key, value] : names.back().tags) texts.push_back({key, value});
+      }
+    }
+    if (!last_fault.ok()) {
+      Judge(i, last_fault);
+      continue;
+    }
+    NamedPoint& to = named.emplace_back();
+    to.metric = names.back().metric;
+    to.tags = tags.back();
+    to.time = point.time;
+    to.value = point.value;
+    to.spelling = point.series;
+    places.push_back(i);
+  }
+  std::vector<Status> verdicts;
+  position_ = std::max(position_, services_.sink.AppendNamed(named, write_, &verdicts));
+  for (size_t i = 0; i < verdicts.size(); ++i) Judge(places[i], verdicts[i]);
+}
+
+void LabelledPoints::CountStored(uint64_t points) {
+  stored_ += points;
+  Count(services_.counters.points_added, points);
+}
+
+void LabelledPoints::Judge(size_t point, const Status& verdict) {
+  Counters& counters = services_.counters;
+  switch (verdict.code()) {
+    case StatusCode::kOk:
+      return CountStored(1);
+    case StatusCode::kInvalidArgument:
+      Count(counters.put_illegal_arguments);
+      break;
+    case StatusCode::kNotFound:
+      Count(counters.put_unknown_metrics);
+      break;
+    case StatusCode::kExhausted:
+      Count(counters.put_writes_blocked);
+      exhausted_ = verdict;
+      return;
+    case StatusCode::kBusy:
+    case StatusCode::kDeadlineExceeded:  // the request was ended early
+    case StatusCode::kUnavailable:
+    case StatusCode::kLimitExceeded:
+      return Fail(verdict);
+    default:  // permanent: after 5xx the client would repeat the whole request for ever
+      Count(counters.put_storage_errors);
+  }
+  const Spelling& series = points_[point].series;
+  RefuseItem(item_of_[point], series.metric, series.tags, verdict.message());
+}
+
+void LabelledPoints::RefuseItem(uint64_t item, std::string_view metric, ByteView labels,
+                                std::string_view reason) {
+  if (item_refused_.size() <= item) item_refused_.resize(item + 1);
+  if (item_refused_[item]) return;
+  item_refused_[item] = true;
+  if (refused_++ == 0)
+    first_refusal_ = SeriesText(metric, ReadLabels(labels)) + ": " + std::string(reason);
+}
+
+void LabelledPoints::Fail(const Status& status) {
+  if (!failure_.ok()) return;
+  failure_ = status;
+  const bool later =
+      status.code() == StatusCode::kBusy || status.code() == StatusCode::kDeadlineExceeded ||
+      status.code() == StatusCode::kUnavailable || status.code() == StatusCode::kLimitExceeded;
+  Counters& counters = services_.counters;
+  Count(later ? counters.put_writes_blocked : counters.put_storage_errors);
+}
+
+}  // namespace hg::http

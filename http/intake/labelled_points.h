@@ -1,0 +1,102 @@
+#pragma once
+// Stores points of series that are named by labels (remote write, OTLP). Points of known series
+// need one lookup each; new series are stored by name. A point that cannot be stored does not
+// affect the others.
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "http/request/services.h"
+#include "http/wire/series_labels.h"
+#include "storage/base/request_context.h"
+#include "storage/model/point_sink.h"
+#include "storage/model/write_context.h"
+
+namespace hg::http {
+
+/// Handles the points of one request on one thread. Blocks, so it must run on a pool thread.
+class LabelledPoints : public LabelledSink {
+ public:
+  /// Work is reported to `context`. Once `context` returns an error, nothing more is stored.
+  /// `writer`: write limits of the client; nullptr = unlimited.
+  LabelledPoints(Services& services, RequestContext& context, Writer* writer)
+      : services_(services),
+        context_(context),
+        write_(context, writer, WriteContext::Checks::kOnce),
+        tags_max_(services.sink.tags_max()) {}
+
+  void SetSeries(std::string_view metric, std::span<const Label> labels) override;
+  void BeginItem() override;
+  /// Adds a point to the current item. Infinities, NaN and stale markers are stored, too
+  /// (storage/model/special_double.h). A time outside the valid range makes the whole item refused.
+  void Add(int64_t time_ms, PointValue value) override;
+  void Refuse(std::string_view reason) override;
+
+  /// Stores the added points and waits for the log. After an error, the client may send the same
+  /// request again:
+  /// - an error of `context`: it ended the request
+  /// - Busy, Unavailable: the store refuses all writes for now
+  /// - Exhausted: there is no memory for new series; points of known series are stored
+  /// - LimitExceeded: a rate limit was reached
+  /// - other errors: the log failed
+  ///
+  /// Points that a retry would not store either do not cause an error; they are counted by
+  /// refused().
+  Status Finish();
+
+  /// The points that were stored so far, also if others could not be stored.
+  [[nodiscard]] uint64_t stored() const { return stored_; }
+  // The numbers of received items and of refused items. Valid after Finish.
+  [[nodiscard]] uint64_t items() const { return items_; }
+  [[nodiscard]] uint64_t refused() const { return refused_; }
+  /// Series and reason of the first refused item.
+  [[nodiscard]] const std::string& first_refusal() const { return first_refusal_; }
+
+ private:
+  struct SeriesBytes {
+    std::string all;  // metric, then labels as AppendLabels writes them
+    size_t metric_size;
+
+    [[nodiscard]] std::string_view metric() const { return {all.data(), metric_size}; }
+    [[nodiscard]] ByteView labels() const { return ByteView(all).substr(metric_size); }
+    [[nodiscard]] size_t size() const { return all.size(); }
+  };
+
+  void Flush();
+  /// Stores the points by name.
+  void StoreNamed();
+  void CountStored(uint64_t points);
+  void Judge(size_t point, const Status& verdict);
+  void RefuseItem(uint64_t item, std::string_view metric, ByteView labels, std::string_view reason);
+  /// Stops storing after an error of the store.
+  void Fail(const Status& status);
+
+  /// Returns true if the current series has too many labels and an earlier refusal already has its
+  /// reason. Its points are then refused without reading the labels.
+  [[nodiscard]] bool HasTooManyLabels(std::span<const Label> labels) const;
+
+  Services& services_;
+  RequestContext& context_;
+  WriteContext write_;
+  const size_t tags_max_;
+  // Bytes of raw series keys that were added since the last report to context_.
+  uint64_t spelled_bytes_ = 0;
+  bool too_many_labels_ = false;      // for the current series, whose labels are then not kept
+  std::optional<NamingRules> rules_;  // set when the first name must be escaped
+  std::deque<SeriesBytes> series_;    // series of points_, and the current one
+  size_t series_bytes_ = 0;
+  bool borrowed_ = false;  // the last element of series_ has points in points_, which refer to it
+  std::vector<SpelledPoint> points_;
+  std::vector<uint64_t> item_of_;  // item number of each element of points_, from 1
+  PointSink::Position position_ = 0;
+  Status failure_;
+  Status exhausted_;  // error of points of new series; other points are stored
+  uint64_t items_ = 0, refused_ = 0, stored_ = 0;
+  std::vector<bool> item_refused_;
+  std::string first_refusal_;
+};
+
+}  // namespace hg::http

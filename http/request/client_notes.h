@@ -1,0 +1,62 @@
+#pragma once
+// What clients say about their data and what is not stored with it: descriptions of metrics, and
+// names of InfluxDB databases. It is kept in memory, within limits, and a restart forgets it.
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "http/request/options.h"
+#include "http/wire/remote_write.h"
+#include "storage/base/thread_annotations.h"
+
+namespace hg::http {
+
+/// Thread-safe.
+class ClientNotes {
+ public:
+  /// Longer help texts and units are shortened. A metric with a longer name is not kept.
+  static constexpr size_t kTextBytesMax = 1024;
+  static constexpr size_t kDatabasesMax = 1000;
+  static constexpr size_t kDatabaseNameBytesMax = 256;
+  /// The cost of Describe, in steps of a RequestContext.
+  static constexpr uint64_t kStepsToDescribe = 16;
+
+  /// `options` must outlive the object.
+  explicit ClientNotes(const Options& options) : options_(options) {}
+
+  struct Description {
+    std::string metric, type, help, unit;  // type, help and unit may be empty
+  };
+
+  /// Keeps the texts that are not empty in place of former ones, as long as all descriptions
+  /// together take at most Options::description_bytes_max. The metric is kept under the name that
+  /// PromQL shows (Options::underscore_names).
+  void Describe(const MetricDescription& description);
+  /// Returns up to `max` descriptions in the order of the metrics, beginning with `first` or the
+  /// next metric after it.
+  [[nodiscard]] std::vector<Description> Descriptions(std::string_view first, size_t max) const;
+
+  /// Keeps the name of a database. A name that is empty or too long is not kept.
+  void AddDatabase(std::string_view name);
+  [[nodiscard]] std::vector<std::string> Databases() const;
+
+ private:
+  struct Texts {
+    std::string type, help, unit;
+  };
+
+  void Replace(std::string_view text, std::string* kept) REQUIRES(mutex_);
+
+  const Options& options_;
+  mutable Mutex mutex_;
+  std::map<std::string, Texts, std::less<>> metrics_ GUARDED_BY(mutex_);
+  uint64_t bytes_ GUARDED_BY(mutex_) = 0;  // memory of metrics_
+  std::set<std::string, std::less<>> databases_ GUARDED_BY(mutex_);
+};
+
+}  // namespace hg::http

@@ -1,0 +1,43 @@
+#pragma once
+// Counters of the network layer; /api/stats prints them (opentsdb-http-api.md §15.1). They are
+// relaxed atomics: each is a total, and together they are not a consistent snapshot. All
+// connections share them, so code adds once per batch and not once per point.
+
+#include <atomic>
+#include <cstdint>
+
+#include "storage/base/latency.h"
+
+namespace hg::http {
+
+struct Counters {
+  using Counter = std::atomic<uint64_t>;
+
+  Counter connections_open{0}, connections_rejected{0}, connections_total{0};
+  Counter exceptions_closed{0}, exceptions_reset{0}, exceptions_timeout{0}, exceptions_unknown{0};
+
+  Counter rpc_telnet{0}, rpc_http{0}, rpc_http_plugin{0}, rpc_put{0}, rpc_influx{0},
+      rpc_graphite{0}, rpc_exceptions{0};
+  Counter put_storage_errors{0}, put_invalid_values{0}, put_illegal_arguments{0},
+      put_unknown_metrics{0}, put_writes_blocked{0};
+
+  // unauthorized_*: requests without valid credentials. forbidden_*: requests with valid
+  // credentials but without the needed role.
+  Counter unauthorized_http{0}, unauthorized_telnet{0}, forbidden_http{0}, forbidden_telnet{0};
+
+  /// Stalls of event loops (http/request/turn_watch.h): their number and their total time.
+  Counter loop_stalls{0}, loop_stall_ms{0};
+
+  Counter graph_requests{0};
+  // all_requests: all requests that an event loop finished itself, except puts. graphs: requests
+  // for plots. drawing: only the drawing of plots. scans: only the reading of the store for
+  // queries.
+  Latency all_requests, graphs, drawing, scans;
+
+  Counter query_success{0}, query_invalid{0}, query_exceptions{0};
+
+  Counter points_added{0};
+  Counter text_fields{0};  // text fields of the InfluxDB line protocol that were skipped
+};
+
+}  // namespace hg::http

@@ -1,0 +1,180 @@
+#include "http/request/reply.h"
+
+#include <charconv>
+
+#include "http/wire/reason_phrase.h"
+
+namespace hg::http {
+namespace {
+
+/// Returns true if the handler has packed the body itself.
+bool IsPacked(std::string_view headers) {
+  return headers.find("Content-Encoding:") != std::string_view::npos;
+}
+
+/// The policy of pages that do not set one, such as error pages. It forbids them to load and run
+/// anything.
+constexpr std::string_view kPagePolicy =
+    "Content-Security-Policy: default-src 'none'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'\r\n";
+
+bool IsPage(std::string_view content_type) { return content_type.starts_with("text/html"); }
+
+}  // namespace
+
+bool ReplyQueue::Push(std::string bytes, const std::function<void()>& before_wait) {
+  {
+    std::unique_lock lock(mutex_);
+    const auto may_go_on = [this] { return gone_ || bytes_ < kUnsentBytesMax; };
+    if (before_wait && !may_go_on()) {
+      lock.unlock();
+      before_wait();
+      lock.lock();
+    }
+    room_.wait(lock, may_go_on);
+    if (gone_) return false;
+    bytes_ += bytes.size();
+    pieces_.push_back(std::move(bytes));
+  }
+  wake_();
+  return true;
+}
+
+void ReplyQueue::End(bool keep_alive) {
+  {
+    std::lock_guard lock(mutex_);
+    ended_ = true;
+    keep_alive_ = keep_alive;
+  }
+  wake_();
+}
+
+bool ReplyQueue::Take(std::string* bytes) {
+  {
+    std::lock_guard lock(mutex_);
+    if (pieces_.empty()) return false;
+    *bytes = std::move(pieces_.front());
+    pieces_.pop_front();
+    bytes_ -= bytes->size();
+  }
+  room_.notify_one();
+  return true;
+}
+
+bool ReplyQueue::Finished(bool* keep_alive) {
+  std::lock_guard lock(mutex_);
+  *keep_alive = keep_alive_;
+  return ended_ && pieces_.empty();
+}
+
+void ReplyQueue::Abandon() {
+  Cancel();
+  {
+    std::lock_guard lock(mutex_);
+    gone_ = true;
+  }
+  room_.notify_all();
+}
+
+ReplyForm ReplyForm::Of(const RequestHead& head) {
+  ReplyForm form;
+  form.head_only = head.method == "HEAD";
+  form.keep_alive = head.keep_alive;
+  form.chunks = head.http11;
+  form.coding = head.accepted;
+  return form;
+}
+
+Reply::Reply(ReplyForm form, ReplyHooks hooks) : form_(form), hooks_(std::move(hooks)) {}
+
+void Reply::AddHeader(std::string_view name, std::string_view value) {
+  headers_.append(name).append(": ");
+  // Values that come from a request must not end the header line.
+  for (char c : value) {
+    const auto byte = static_cast<unsigned char>(c);
+    headers_.push_back(byte < 0x20 || byte == 0x7F ? ' ' : c);
+  }
+  headers_.append("\r\n");
+}
+
+bool Reply::Write(std::string_view bytes) {
+  if (!alive_) return false;
+  body_.append(bytes);
+  if (body_.size() > (started_ ? kPieceBytes : kWholeBytesMax)) SendPiece(false);
+  return alive_;
+}
+
+void Reply::Reset() {
+  if (started_) return;
+  body_.clear();
+}
+
+std::string Reply::Head(bool streamed, size_t length) const {
+  const bool bodyless = status_ == 204 || status_ == 304;
+  std::string head = "HTTP/1.1 ";
+  head.append(std::to_string(status_)).append(" ").append(ReasonPhrase(status_)).append("\r\n");
+  head.append(headers_);
+  if (!content_type_.empty()) head.append("Content-Type: ").append(content_type_).append("\r\n");
+  head.append(kNoSniff);
+  if (IsPage(content_type_) && headers_.find("Content-Security-Policy:") == std::string::npos)
+    head.append(kPagePolicy);
+  if (packer_ != nullptr) {
+    head.append("Content-Encoding: ");
+    head.append(form_.coding == ContentCoding::kGzip ? "gzip" : "deflate").append("\r\n");
+  }
+  if (streamed) {
+    if (form_.keep_alive && form_.chunks) head.append("Transfer-Encoding: chunked\r\n");
+  } else if (form_.keep_alive) {
+    head.append("Content-Length: ").append(std::to_string(bodyless ? 0 : length)).append("\r\n");
+  }
+  head.append("\r\n");
+  return head;
+}
+
+void Reply::SendPiece(bool last) {
+  std::string bytes;
+  if (!started_ && form_.coding != ContentCoding::kNone && !IsPacked(headers_)) {
+    packer_ = std::make_unique<BodyPacker>(form_.coding);
+  }
+  if (!started_) bytes = Head(true, 0);
+  started_ = true;
+  if (packer_ != nullptr) {
+    std::string packed;
+    packer_->Pack(body_, last, &packed);
+    body_ = std::move(packed);
+  }
+  if (!form_.head_only) {
+    const bool chunks = form_.keep_alive && form_.chunks;
+    if (chunks && !body_.empty()) {
+      char size[16];
+      const auto end = std::to_chars(size, size + sizeof size, body_.size(), 16).ptr;
+      bytes.append(size, end).append("\r\n");
+    }
+    bytes.append(body_);
+    if (chunks && !body_.empty()) bytes.append("\r\n");
+    if (chunks && last) bytes.append("0\r\n\r\n");
+  }
+  body_.clear();
+  if (!bytes.empty() && !hooks_.send(std::move(bytes))) alive_ = false;
+}
+
+bool Reply::Finish() {
+  if (!alive_) return false;
+  if (started_) {
+    SendPiece(true);
+    return alive_ && form_.keep_alive && form_.chunks;
+  }
+  if (!body_.empty() && form_.coding != ContentCoding::kNone && !IsPacked(headers_)) {
+    packer_ = std::make_unique<BodyPacker>(form_.coding);
+    std::string packed;
+    packer_->Pack(body_, true, &packed);
+    body_ = std::move(packed);
+  }
+  std::string bytes = Head(false, body_.size());
+  if (!form_.head_only && status_ != 204 && status_ != 304) bytes.append(body_);
+  started_ = true;
+  alive_ = hooks_.send(std::move(bytes));
+  return alive_ && form_.keep_alive;
+}
+
+}  // namespace hg::http

@@ -1,0 +1,131 @@
+#pragma once
+// The bytes of one HTTP response. A handler writes them on a pool thread, or for short replies on
+// the event loop. A response that fits the buffer has a Content-Length; a longer one is sent in
+// chunks.
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "http/request/response_writer.h"
+#include "http/wire/body_coding.h"
+#include "http/wire/request_head.h"
+
+namespace hg::http {
+
+/// A bounded queue of bytes from the handler's thread to the connection's loop. The handler's
+/// thread waits when the client is slow. Thread-safe.
+class ReplyQueue {
+ public:
+  /// The queue calls `wake` when there is something to take. The call is made from any thread,
+  /// without a lock held.
+  explicit ReplyQueue(std::function<void()> wake) : wake_(std::move(wake)) {}
+
+  /// Called by the handler. Waits while kUnsentBytesMax bytes are queued; calls `before_wait`
+  /// first, without a lock held. Returns false if the connection is closed.
+  bool Push(std::string bytes, const std::function<void()>& before_wait = {});
+  /// Marks the reply as complete.
+  void End(bool keep_alive);
+
+  /// Called by the loop. Moves the next piece into *bytes. Returns false if the queue is empty.
+  bool Take(std::string* bytes);
+  /// Returns true after End, once everything was taken. Then sets *keep_alive to the argument of
+  /// End.
+  [[nodiscard]] bool Finished(bool* keep_alive);
+  /// Called when the connection is closed. A Push that waits, and each later one, returns false.
+  void Abandon();
+  /// Called when the client has closed its sending side. It may still read the reply.
+  void Cancel() { cancelled_.store(true, std::memory_order_relaxed); }
+  [[nodiscard]] bool cancelled() const { return cancelled_.load(std::memory_order_relaxed); }
+
+ private:
+  static constexpr size_t kUnsentBytesMax = 1 << 20;
+
+  const std::function<void()> wake_;
+  std::atomic<bool> cancelled_{false};
+
+  std::mutex mutex_;
+  std::condition_variable room_;
+  std::deque<std::string> pieces_;
+  size_t bytes_ = 0;
+  bool ended_ = false, keep_alive_ = true, gone_ = false;
+};
+
+/// A header of every response: browsers must use the Content-Type and not guess it from the body.
+inline constexpr std::string_view kNoSniff = "X-Content-Type-Options: nosniff\r\n";
+
+/// Whether the connection stays open after the reply. If false, the reply has no Content-Length and
+/// the end of the connection ends the body (opentsdb-http-api.md §2.3).
+struct ReplyForm {
+  bool head_only = false;  // HEAD
+  /// False: no Content-Length; the end of the connection ends the body (opentsdb-http-api.md §2.3).
+  bool keep_alive = true;
+  bool chunks = true;  // HTTP/1.1: a long body may be chunked
+  ContentCoding coding = ContentCoding::kNone;
+
+  static ReplyForm Of(const RequestHead& head);
+};
+
+/// Functions that a reply calls on its connection. All except `send` may be empty. Called on any
+/// thread.
+struct ReplyHooks {
+  /// Sends the bytes after those of earlier calls. Returns false if the client is gone.
+  std::function<bool(std::string)> send;
+  std::function<bool()> cancelled;
+  std::function<void()> takes_long;
+  std::function<void()> cut;
+};
+
+/// A response. Adds kNoSniff to each response. An HTML page without a Content-Security-Policy gets
+/// one that forbids it to load and run anything. One thread at a time, unless ResponseWriter says
+/// otherwise.
+class Reply : public ResponseWriter {
+ public:
+  Reply(ReplyForm form, ReplyHooks hooks);
+
+  void SetStatus(int status) override { status_ = status; }
+  void SetContentType(std::string_view type) override { content_type_ = type; }
+  void AddHeader(std::string_view name, std::string_view value) override;
+  bool Write(std::string_view bytes) override;
+  [[nodiscard]] bool Started() const override { return started_; }
+  void Reset() override;
+  [[nodiscard]] bool Cancelled() const override {
+    return !alive_ || (hooks_.cancelled && hooks_.cancelled());
+  }
+  void TakesLong() override {
+    if (hooks_.takes_long) hooks_.takes_long();
+  }
+  void Cut() override {
+    if (hooks_.cut) hooks_.cut();
+  }
+
+  /// Sends the rest. Returns whether the connection may serve another request.
+  bool Finish();
+
+ private:
+  static constexpr size_t kWholeBytesMax = 256 * 1024;  // larger bodies are streamed
+  // Piece size of a streamed body in bytes. It is below the size from which malloc asks the kernel
+  // for each allocation.
+  static constexpr size_t kPieceBytes = 128 * 1024;
+
+  [[nodiscard]] std::string Head(bool streamed, size_t length) const;
+  void SendPiece(bool last);
+
+  const ReplyForm form_;
+  const ReplyHooks hooks_;
+
+  int status_ = 200;
+  std::string content_type_ = "application/json; charset=UTF-8";
+  std::string headers_;
+  std::string body_;
+  std::unique_ptr<BodyPacker> packer_;
+  std::atomic<bool> started_{false};
+  bool alive_ = true;
+};
+
+}  // namespace hg::http

@@ -1,0 +1,91 @@
+#pragma once
+// The objects that handlers may use, and the type of handlers. All of them outlive every request.
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "http/request/counters.h"
+#include "http/request/options.h"
+#include "http/request/request.h"
+#include "http/request/response_writer.h"
+#include "storage/base/clock.h"
+#include "storage/base/latency.h"
+#include "storage/points/points.h"
+#include "storage/store.h"
+#include "uid/annotations.h"
+#include "uid/highest_ids.h"
+#include "uid/metadata.h"
+#include "uid/names.h"
+
+namespace hg {
+class HistogramSink;
+class Maintenance;
+class PointSink;
+class RollupSink;
+namespace query {
+class Engine;
+}
+}  // namespace hg
+
+namespace hg::http {
+
+class Access;
+class ClientLimits;
+class ClientNotes;
+
+struct Services {
+  const Options& options;
+  /// Every effective setting by its OpenTSDB key, including defaults; /api/config prints it.
+  const std::map<std::string, std::string>& settings;
+  const Clock& clock;
+  Store& cells;
+  Points& points;
+  uid::Names& names;
+  uid::Annotations& annotations;
+  uid::Metadata& metadata;
+  query::Engine& queries;
+  PointSink& sink;  // takes points of put, telnet and import (storage/model/point_sink.h)
+  Counters& counters;
+  ClientNotes& notes;
+  /// Calls its argument for each statistic of other modules: with the name without "tsd.", the tags
+  /// as "k=v k=v", and the value.
+  std::function<void(
+      const std::function<void(const std::string& name, const std::string& tags, int64_t value)>&)>
+      collect_stats;
+  // Receivers of points that are not single raw points (storage/model/aggregate_sink.h).
+  // `histograms`: nullptr if the settings do not enable them. `rollups`: never null in a mode that
+  // serves put; if rollups are not configured, it returns an error.
+  HistogramSink* histograms = nullptr;
+  RollupSink* rollups = nullptr;
+  /// Returns the last lines of the process log, newest first, without line ends. The function may
+  /// be empty.
+  std::function<std::vector<std::string>()> recent_log = {};
+  /// Sets the lowest level ("INFO") that is logged. Returns false if the level does not exist. The
+  /// function may be empty.
+  std::function<bool(const std::string& level)> set_log_level = {};
+  /// Authentication and roles; nullptr = authentication is off.
+  Access* access = nullptr;
+  /// Write limits of clients; nullptr = unlimited.
+  ClientLimits* client_limits = nullptr;
+  /// Makes copies and checks of the store; nullptr if the store has no files of its own.
+  Maintenance* maintenance = nullptr;
+  /// Cached highest ids of a store on another machine, so that statistics need no request to that
+  /// store. nullptr: the highest ids are read through `names`.
+  const uid::HighestIds* highest_ids = nullptr;
+  /// Writes a warning to the process log. The function may be empty.
+  std::function<void(const std::string&)> warn = {};
+  /// Reports latencies of other modules for /metrics; names and tags as in collect_stats. The
+  /// function may be empty.
+  std::function<void(const std::function<void(const std::string& name, const std::string& tags,
+                                              const LatencyHistogram&)>&)>
+      collect_latencies = {};
+};
+
+/// Answers one request. Runs on a pool thread, may block, must not throw. Sends errors by
+/// http/request/errors.h. Handlers of Where::kLoop (endpoints.h) are first called on event loops
+/// (Request::on_loop).
+using Handler = void (*)(const Request&, Services&, ResponseWriter&);
+
+}  // namespace hg::http

@@ -1,0 +1,97 @@
+#pragma once
+// Measures the turns of an event loop. A turn is one callback that the loop runs; the loop's other
+// clients wait until it returns. Internal to the server.
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "http/request/services.h"
+#include "storage/base/survive.h"
+
+namespace hg::http {
+
+/// CPU time that the calling thread has used, in nanoseconds. The call takes a system call.
+int64_t ThreadCpuNs();
+
+/// Measures the turns of one loop. Used only on the thread of that loop.
+class TurnWatch {
+ public:
+  /// Length in nanoseconds from which a turn counts as a stall.
+  static constexpr int64_t kStallNs = 50'000'000;
+
+  /// Which time of a turn is compared with kStallNs.
+  enum class Measure : uint8_t {
+    // Elapsed time: clients wait that long, whether the thread computes or waits for a disk or
+    // core.
+    kWallTime,
+    kCpuTime,  // CPU time: for a thread that waits for the store on purpose
+  };
+  using CpuClock = int64_t (*)();
+  using Fail = std::function<void(const std::string& message)>;
+
+  /// Counts stalls in `services.counters` and logs them by `services.warn`. Calls `fail` for a turn
+  /// that uses more CPU time than Options::turn_cpu_ms_max.
+  TurnWatch(Measure measure, Services& services, CpuClock cpu = ThreadCpuNs, Fail fail = Abort);
+
+  /// Writes the message to standard error and ends the process.
+  [[noreturn]] static void Abort(const std::string& message);
+
+  struct Times {
+    int64_t wall_ns = 0, cpu_ns = 0;
+  };
+
+  /// Reads the clocks. The CPU clock costs a system call, so it is read only if it is used.
+  [[nodiscard]] Times Now() const {
+    return {services_.clock.MonotonicNs(), reads_cpu_ ? cpu_() : 0};
+  }
+  [[nodiscard]] bool IsLong(const Times& took) const {
+    return (measure_ == Measure::kWallTime ? took.wall_ns : took.cpu_ns) > kStallNs ||
+           (cpu_ns_max_ > 0 && took.cpu_ns > cpu_ns_max_);
+  }
+  /// Counts and logs a long turn with the text `doing`. Calls `fail` if the turn used more CPU time
+  /// than allowed.
+  void Report(const Times& took, const std::string& doing);
+
+ private:
+  void Tell(const Times& took, const std::string& doing);
+
+  const Measure measure_;
+  Services& services_;
+  const int64_t cpu_ns_max_;  // 0 = no limit
+  const bool reads_cpu_;
+  const CpuClock cpu_;
+  const Fail fail_;
+  int64_t next_line_ns_ = INT64_MIN;  // no line is logged before this time
+  uint64_t untold_ = 0;
+};
+
+/// One turn, from construction to destruction. Turns do not nest. `doing()` describes the work of
+/// the turn; it is called only after a long turn.
+template <typename Doing>
+class Turn {
+ public:
+  Turn(TurnWatch& watch, Doing doing)
+      : watch_(watch), doing_(std::move(doing)), began_(watch.Now()) {}
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+  ~Turn() {
+    const TurnWatch::Times now = watch_.Now();
+    const TurnWatch::Times took = {now.wall_ns - began_.wall_ns, now.cpu_ns - began_.cpu_ns};
+    // If there is no memory for the log line, the turn is not reported.
+    if (watch_.IsLong(took)) (void)Survive([&] { watch_.Report(took, doing_()); });
+  }
+
+ private:
+  TurnWatch& watch_;
+  const Doing doing_;
+  const TurnWatch::Times began_;
+};
+
+/// Sets *text to method and path, such as "GET /api/query". The query string is left out, because
+/// it may be long and may contain secrets.
+void SetEndpointText(std::string_view method, std::string_view target, std::string* text);
+
+}  // namespace hg::http

@@ -1,0 +1,156 @@
+// The part of Connection that handles telnet (connection.h).
+
+#include <algorithm>
+
+#include "http/request/shut_down.h"
+#include "http/server/connection.h"
+#include "http/server/lent_connection.h"
+#include "http/server/loop.h"
+#include "http/telnet/lines.h"
+#include "http/wire/telnet_line.h"
+#include "storage/model/write_context.h"
+
+namespace hg::http {
+namespace {
+
+/// Maximum bytes of unread replies. If there are more, the next lines wait until the client has
+/// read.
+constexpr size_t kUnreadBytesMax = 64 * 1024;
+/// Pause before lines are tried again after the store refused them. It doubles up to kBusyPauseMax.
+constexpr auto kBusyPause = std::chrono::milliseconds(20);
+constexpr auto kBusyPauseMax = std::chrono::milliseconds(1000);
+/// Time after which the waiting lines of a client that has closed are dropped. They were never
+/// acknowledged, and they occupy a connection.
+constexpr int64_t kGoneS = 60;
+
+}  // namespace
+
+bool Connection::AdvanceTelnet() {
+  if (TooMuchUnread() && !deaf_) {
+    state_ = State::kUnread;
+    return true;
+  }
+  const std::string_view bytes = buffer_.view();
+  const size_t last_lf = bytes.rfind('\n');
+  if (last_lf == std::string_view::npos) {
+    if (bytes.size() > edge_.options.line_bytes_max) Close();
+    return false;
+  }
+  std::string_view lines = bytes.substr(0, last_lf + 1);
+  if (Guarded() && !AdmitLines(&lines)) return true;
+  line_bytes_ = lines.size();
+  if (!TryLines(lines)) RunLines(lines);
+  return true;
+}
+
+bool Connection::TryLines(std::string_view lines) {
+  if (edge_.options.mode == Mode::kReadOnly || !May(Role::kWrite)) return false;
+  auto& points = loop_.points;
+  if (!ParsePutLines(lines, &points)) return false;
+  WriteContext context(RequestContext::Unlimited(), writer().get());
+  const auto appended = edge_.services.sink.AppendSpelled(points, context);
+  if (!appended.ok()) {
+    // The slow path creates error messages per line for other refusals.
+    if (!WaitsFor(appended.status())) return false;
+    edge_.services.counters.put_writes_blocked.fetch_add(1, std::memory_order_relaxed);
+    RetryLater();
+    return true;
+  }
+  if (!appended->known) return false;
+  line_points_ = points.size();
+  state_ = State::kCommitting;
+  loop_.CommitLater(shared_from_this(), appended->position);
+  return true;
+}
+
+void Connection::LinesCommitted(const Status& status) {
+  Counters& counters = edge_.services.counters;
+  if (WaitsFor(status)) {
+    counters.put_writes_blocked.fetch_add(1, std::memory_order_relaxed);
+    return RetryLater();
+  }
+  retries_ = 0;
+  counters.rpc_telnet.fetch_add(line_points_, std::memory_order_relaxed);
+  counters.rpc_put.fetch_add(line_points_, std::memory_order_relaxed);
+  counters.points_added.fetch_add(line_points_, std::memory_order_relaxed);
+  if (!status.ok() && edge_.options.telnet_return_errors)
+    SendTelnet("put: HBase error: " + std::string(status.message()) + "\n");
+  FinishLines();
+  Advance();
+}
+
+void Connection::RetryLater() {
+  // The telnet protocol has no "retry later" reply: the lines wait, and the socket is not read.
+  state_ = State::kRetrying;
+  if (retries_ == 0) gone_since_s_.reset();
+  const auto pause = std::min(kBusyPause * (1 << std::min(retries_, 10)), kBusyPauseMax);
+  ++retries_;
+  if (retry_timer_ == nullptr)
+    retry_timer_ = std::make_unique<boost::asio::steady_timer>(loop_.io());
+  retry_timer_->expires_after(pause);
+  retry_timer_->async_wait([self = shared_from_this()](const boost::system::error_code& error) {
+    if (error || self->state_ != State::kRetrying) return;
+    const Turn turn(self->loop_.turns(), [&] { return self->Doing(); });
+    if (self->GoneTooLong()) return self->Close();
+    self->state_ = State::kReading;
+    self->Advance();
+  });
+}
+
+bool Connection::GoneTooLong() {
+  if (!stream_.ClientClosed()) return false;
+  if (!gone_since_s_) gone_since_s_ = loop_.now_s();
+  if (loop_.now_s() - *gone_since_s_ < kGoneS) return false;
+  edge_.services.counters.exceptions_timeout.fetch_add(1, std::memory_order_relaxed);
+  return true;
+}
+
+void Connection::RunLines(std::string_view lines) {
+  state_ = State::kHandling;
+  const LinesCall call{.muted = TooMuchUnread(),
+                       .after_busy = retries_ > 0,
+                       .roles = roles(),
+                       .writer = writer().get()};
+  // The writer lives as long as the connection, which does no other work meanwhile.
+  auto run = [lines, call, lent = LentConnection(shared_from_this(), loop_),
+              result = std::make_shared<LinesResult>(),
+              &services = edge_.services](WorkerPool::Turn&) mutable {
+    if (!Survive([&] { *result = RunTelnetLines(lines, services, call); }).ok()) {
+      services.counters.rpc_exceptions.fetch_add(1, std::memory_order_relaxed);
+      return lent.GiveBack([](Connection& connection) { connection.Close(); });
+    }
+    if (result->shut_down) RequestShutDown();
+    lent.GiveBack([result](Connection& connection) { connection.LinesDone(*result); });
+  };
+  if (!edge_.writes.Post(std::move(run))) RetryLater();
+}
+
+void Connection::LinesDone(const LinesResult& result) {
+  close_after_reply_ |= result.close || result.shut_down;
+  SendTelnet(result.text);
+  if (state_ != State::kHandling) return;
+  line_bytes_ = result.used;
+  if (result.used > 0) retries_ = 0;
+  FinishLines();
+  if (result.busy && state_ == State::kReading) RetryLater();
+  Advance();
+}
+
+bool Connection::TooMuchUnread() const { return out_.size() - out_sent_ > kUnreadBytesMax; }
+
+void Connection::SendTelnet(std::string_view text) {
+  if (!TooMuchUnread()) Transmit(text);
+}
+
+void Connection::FinishLines() {
+  if (state_ == State::kClosed) return;
+  buffer_.Consume(line_bytes_);
+  line_bytes_ = 0;
+  if (close_after_reply_) {
+    if (end_of_input_ && !write_pending_) return Close();
+    return Linger();
+  }
+  state_ = State::kReading;
+}
+
+}  // namespace hg::http

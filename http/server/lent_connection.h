@@ -1,0 +1,46 @@
+#pragma once
+// A reference to a connection that the event loop lends to a pool thread. It keeps the connection
+// alive and releases it on the thread of the connection's loop. Internal to the server; includes
+// Asio.
+
+#include <boost/asio/post.hpp>
+#include <chrono>
+#include <memory>
+#include <thread>
+#include <utility>
+
+#include "http/server/connection.h"
+#include "http/server/loop.h"
+#include "storage/base/survive.h"
+
+namespace hg::http {
+
+/// Must be created on the loop. GiveBack must be called once, on any thread. Copies share one
+/// reference, because std::function needs copies.
+class LentConnection {
+ public:
+  LentConnection(std::shared_ptr<Connection> connection, Loop& loop)
+      : loop_(loop), lent_(std::make_shared<std::shared_ptr<Connection>>(std::move(connection))) {}
+
+  /// Makes the loop call `then` with the connection and release it afterwards. If memory for the
+  /// message to the loop cannot be allocated, retries until it can, because the client waits for
+  /// the result.
+  template <typename Then>
+  void GiveBack(const Then& then) {
+    constexpr auto kBreath = std::chrono::milliseconds(10);
+    const auto post = [&] {
+      boost::asio::post(loop_.io(), [&loop = loop_, lent = lent_, then] {
+        const std::shared_ptr<Connection> connection = std::move(*lent);
+        const Turn turn(loop.turns(), [&] { return connection->Doing(); });
+        then(*connection);
+      });
+    };
+    while (!Survive(post).ok()) std::this_thread::sleep_for(kBreath);
+  }
+
+ private:
+  Loop& loop_;
+  const std::shared_ptr<std::shared_ptr<Connection>> lent_;
+};
+
+}  // namespace hg::http

@@ -1,0 +1,103 @@
+#include "http/server/loop.h"
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/post.hpp>
+#include <thread>
+
+#include "http/server/connection.h"
+
+namespace hg::http {
+namespace {
+
+constexpr auto kTick = std::chrono::seconds(1);
+/// Pause after an exception, during which other threads may free memory.
+constexpr auto kBreath = std::chrono::milliseconds(10);
+
+}  // namespace
+
+Loop::Loop(Edge& edge) : edge_(edge), turns_(TurnWatch::Measure::kWallTime, edge.services) {}
+
+Loop::~Loop() = default;
+
+void Loop::CommitLater(std::shared_ptr<Connection> connection, PointSink::Position position) {
+  position_ = std::max(position_, position);
+  waiting_.push_back(std::move(connection));
+  // The commit is posted to the loop, so that it runs after the handlers that are ready now, and
+  // their points share it.
+  if (waiting_.size() > 1) return;
+  boost::asio::post(io_, [this] {
+    const Turn turn(turns_, [] { return std::string("a group commit"); });
+    Commit();
+  });
+}
+
+void Loop::Commit() {
+  auto waiting = std::make_shared<Waiting>(std::move(waiting_));
+  waiting_ = Waiting();
+  waiting_.reserve(waiting->size());
+  // The guard keeps the loop running until a log thread has called back.
+  auto guard = boost::asio::make_work_guard(io_);
+  edge_.services.sink.Commit(position_, [this, waiting, guard](const Status& status) {
+    auto tell = [waiting, status] {
+      for (const auto& connection : *waiting) connection->Committed(status);
+    };
+    if (io_.get_executor().running_in_this_thread()) {
+      tell();
+    } else {
+      boost::asio::post(io_, [this, waiting, tell] {
+        const Turn turn(turns_, [&] {
+          return "the replies to " + std::to_string(waiting->size()) +
+                 " writes, the last of them " + waiting->back()->Doing();
+        });
+        tell();
+      });
+    }
+  });
+}
+
+void Loop::Start() { Tick(); }
+
+void Loop::Run() {
+  for (bool again = false;; again = true) {
+    try {
+      // After an exception during a commit, its connections still wait in waiting_.
+      if (again && !waiting_.empty()) Commit();
+      io_.run();
+      return;
+    } catch (...) {
+      edge_.services.counters.exceptions_unknown.fetch_add(1, std::memory_order_relaxed);
+      std::this_thread::sleep_for(kBreath);
+    }
+  }
+}
+
+void Loop::Tick() {
+  now_s_ = edge_.services.clock.MonotonicNs() / 1'000'000'000;
+  if (!edge_.stopping.load(std::memory_order_relaxed)) {
+    clock_.expires_after(kTick);
+    clock_.async_wait([this](const boost::system::error_code& error) {
+      if (error) return;
+      const Turn turn(turns_, [] { return std::string("the check for idle connections"); });
+      Tick();
+    });
+  }
+  const std::vector<Connection*> all(connections_.begin(), connections_.end());
+  for (Connection* connection : all) {
+    // Sweep may close this connection, but never another one.
+    connection->Sweep();
+  }
+}
+
+void Loop::CloseConnections(bool force) {
+  clock_.cancel();
+  const std::vector<Connection*> all(connections_.begin(), connections_.end());
+  for (Connection* connection : all) {
+    if (force) {
+      connection->Close();
+    } else {
+      connection->CloseWhenIdle();
+    }
+  }
+}
+
+}  // namespace hg::http

@@ -1,0 +1,97 @@
+#pragma once
+// One event loop: a thread, its connections, shared parsers, and the group commit of points that
+// its connections appended. Internal to the server; includes Asio.
+
+#include <atomic>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <memory>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "http/request/options.h"
+#include "http/request/services.h"
+#include "http/request/turn_watch.h"
+#include "http/wire/influx_lines.h"
+#include "http/wire/put_json.h"
+#include "http/wire/request_memory.h"
+#include "storage/base/worker_pool.h"
+#include "storage/model/point_sink.h"
+
+namespace hg::http {
+
+class Connection;
+
+/// Objects of the server that all its connections share. They must outlive the connections.
+struct Edge {
+  const Options& options;
+  Services& services;
+  WorkerPool& requests;   // runs handlers
+  WorkerPool& writes;     // runs handlers of points on the slow path
+  WorkerPool& passwords;  // checks passwords
+  RequestMemory& memory;
+  /// True if the Host of a request must be known (access/cross_site.h). Constant once the server
+  /// has started.
+  bool checks_hosts = false;
+  std::atomic<bool> stopping{false};
+};
+
+/// All members except load() and io() may be used on the loop's thread only.
+class Loop {
+ public:
+  explicit Loop(Edge& edge);
+  ~Loop();
+
+  boost::asio::io_context& io() { return io_; }
+  Edge& edge() { return edge_; }
+  /// Measures the callbacks of this loop. Every callback of its sockets, timers and posts begins a
+  /// TurnWatch turn.
+  TurnWatch& turns() { return turns_; }
+  /// The number of open connections; any thread.
+  std::atomic<size_t>& load() { return load_; }
+
+  // Scratch space, valid within one step of one connection.
+  PutJsonParser parser;
+  std::vector<SpelledPoint> points;
+  InfluxPoints influx;
+  std::string unpacked;
+
+  void Add(Connection* connection) { connections_.insert(connection); }
+  void Remove(Connection* connection) { connections_.erase(connection); }
+
+  /// Calls connection->Committed once everything up to `position` is durable. One PointSink::Commit
+  /// serves all connections that appended points in the same turn of the loop.
+  void CommitLater(std::shared_ptr<Connection> connection, PointSink::Position position);
+
+  /// Returns a coarse monotonic time in seconds, for idle timeouts.
+  [[nodiscard]] int64_t now_s() const { return now_s_; }
+
+  /// Starts the coarse clock.
+  void Start();
+  /// Runs the event loop until it has no pending operations. If a callback throws an exception (out
+  /// of memory), only the connection of that callback is closed.
+  void Run();
+  /// Closes connections without a request. Other connections finish their current request first.
+  /// With `force`, closes all connections immediately.
+  void CloseConnections(bool force);
+
+ private:
+  using Waiting = std::vector<std::shared_ptr<Connection>>;
+
+  void Commit();
+  void Tick();
+
+  Edge& edge_;
+  TurnWatch turns_;
+  std::atomic<size_t> load_{0};
+  std::unordered_set<Connection*> connections_;
+  /// Declared after connections_ and load_, which connections use in their destructors.
+  boost::asio::io_context io_{1};
+  boost::asio::steady_timer clock_{io_};
+  int64_t now_s_ = 0;
+  Waiting waiting_;
+  PointSink::Position position_ = 0;
+};
+
+}  // namespace hg::http

@@ -1,0 +1,15 @@
+#pragma once
+// Applies a fill policy to buckets that were computed before (opentsdb-queries.md §7.5).
+
+#include "query/buckets/downsample.h"
+#include "query/request/answer.h"
+#include "storage/base/status.h"
+
+namespace hg::query {
+
+/// Adds the buckets that the fill policy of the grid requires, and removes buckets that are not on
+/// the grid. `buckets` has the buckets of one series in ascending order. InvalidArgument: the
+/// "scalar" policy met a missing bucket.
+Status FillGaps(const BucketGrid& grid, PointColumns* buckets);
+
+}  // namespace hg::query

@@ -1,0 +1,84 @@
+#pragma once
+// Histograms on the read path (opentsdb-queries.md §13). Histograms are added up and never
+// interpolated. All functions are free of I/O.
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "query/buckets/downsample.h"
+#include "query/request/answer.h"
+#include "storage/base/request_context.h"
+#include "storage/base/status.h"
+#include "storage/codec/histogram.h"
+
+namespace hg::query {
+
+struct TimedHistogram {
+  int64_t time_ms = 0;
+  codec::SimpleHistogram histogram;
+};
+
+/// Histograms of one series or of a group. The histograms of a series are in the order of its
+/// cells. That is not always the order of time: a time in milliseconds may come before an earlier
+/// time in seconds.
+using HistogramColumn = std::vector<TimedHistogram>;
+
+/// These functions return the memory in bytes of one histogram in a column, and of all histograms
+/// of a column.
+int64_t HistogramBytes(const codec::SimpleHistogram& histogram);
+int64_t HistogramBytes(const HistogramColumn& histograms);
+
+/// Adds histograms. The sum takes n log n steps for n buckets in all, whatever their bounds are.
+class HistogramSum {
+ public:
+  /// Charges the sum to `memory`, which must outlive the object. The memory stays charged. Add and
+  /// Take fail with errors of `memory`.
+  explicit HistogramSum(MemoryTally* memory) : memory_(*memory) {}
+
+  Status Add(const codec::SimpleHistogram& histogram);
+  /// Returns the sum with sorted buckets. Call this function once, after at least one Add.
+  Result<codec::SimpleHistogram> Take();
+
+ private:
+  Status JoinLastTwo();
+
+  MemoryTally& memory_;
+  // Each part is the sum of some added histograms. Most parts have at most half as many buckets as
+  // the part before, so that merging all parts takes few steps.
+  std::vector<codec::SimpleHistogram> parts_;
+};
+
+/// Returns the middle of the bucket that holds each percentile, as OpenTSDB finds it. `ascending`
+/// lists the percentiles. The result is −1 for percentiles outside [1, 100], and 0 if the histogram
+/// has no counts.
+std::vector<double> Percentiles(const codec::SimpleHistogram& histogram,
+                                std::span<const double> ascending);
+
+/// Adds up the histograms of each bucket. Ignores the fill policy. With run_all the result is
+/// empty. Charges the result to `memory`, where it stays charged.
+Result<HistogramColumn> Downsampled(const HistogramColumn& histograms, const BucketGrid& grid,
+                                    MemoryTally* memory);
+
+/// Adds up histograms of equal instants. Each column gives at most one histogram to a sum. A
+/// histogram at the instant 0 ends its column. Charges the result to `memory`, where it stays
+/// charged.
+Result<HistogramColumn> Merged(std::span<const HistogramColumn* const> columns,
+                               MemoryTally* memory);
+
+/// One output of a group: a suffix of the metric name, and points.
+struct HistogramOutput {
+  std::string suffix;
+  PointColumns points;
+};
+
+/// Returns an output for each percentile in ascending order. If `shape` is not null, outputs for
+/// underflow, each bucket of `shape` and overflow follow. Charges the outputs to `context`, where
+/// they stay charged.
+Result<std::vector<HistogramOutput>> HistogramOutputs(const HistogramColumn& histograms,
+                                                      std::vector<double> percentiles,
+                                                      const codec::SimpleHistogram* shape,
+                                                      RequestContext& context);
+
+}  // namespace hg::query

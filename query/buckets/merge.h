@@ -1,0 +1,57 @@
+#pragma once
+// Merges the series of a group: computes which instants are emitted, what each series contributes,
+// and whether the result is an integer (opentsdb-queries.md §6; OpenTSDB class
+// AggregationIterator). Free of I/O.
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <span>
+
+#include "query/buckets/aggregator.h"
+#include "query/request/answer.h"
+#include "storage/base/request_context.h"
+#include "storage/base/status.h"
+
+namespace hg::query {
+
+struct MergeOptions {
+  const Aggregator* aggregator = nullptr;
+  // The columns are rates: they are not interpolated, and their first element is not emitted.
+  bool rate = false;
+  int64_t last_ms =
+      std::numeric_limits<int64_t>::max();  // instants after the scan window are not emitted
+  int64_t trim_begin_ms =
+      std::numeric_limits<int64_t>::min();  // instants outside the query's range are not emitted;
+                                            // both ends are inclusive
+  int64_t trim_end_ms = std::numeric_limits<int64_t>::max();
+  /// If not null, MergeSeries sets it to the instant of an infinite result.
+  std::optional<int64_t>* infinite_ms = nullptr;
+  /// The request to which the steps of work and the result are charged. The result stays charged.
+  /// May be nullptr.
+  RequestContext* watch = nullptr;
+};
+
+/// Returns the points of the group. `series` is in group order (opentsdb-queries.md §9.3); each
+/// series is ascending. InvalidArgument: a result is infinite. Also fails with errors of
+/// `options.watch`.
+Result<PointColumns> MergeSeries(const MergeOptions& options,
+                                 std::span<const PointColumns* const> series);
+
+/// The values of the series of a group at one emitted instant, in the order of the group. Series
+/// that do not contribute at this instant are left out. The spans are valid during the call of the
+/// visitor.
+struct Instant {
+  int64_t time_ms = 0;
+  bool is_integer = false;  // selects `ints` or `doubles`
+  std::span<const int64_t> ints;
+  std::span<const double> doubles;
+};
+
+/// Calls `visit` for every emitted instant with the values before aggregation. Fails with errors of
+/// `options.watch`.
+Status VisitInstants(const MergeOptions& options, std::span<const PointColumns* const> series,
+                     const std::function<void(const Instant&)>& visit);
+
+}  // namespace hg::query

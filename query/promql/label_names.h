@@ -1,0 +1,95 @@
+#pragma once
+// Series under Prometheus names: labels instead of a metric and tags. Writes in protocols other
+// than OpenTSDB's escape names, and get a default tag if a series has no labels
+// (docs/ingestion.md). This class reverses both: it removes the escapes and hides the default tag.
+
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "query/promql/labels.h"
+#include "query/series/name_memo.h"
+#include "storage/base/request_context.h"
+#include "storage/base/status.h"
+#include "storage/model/escaped_name.h"
+#include "storage/model/key_layout.h"
+
+namespace hg::query {
+
+/// The settings by which writes in protocols other than OpenTSDB's convert names. Names that were
+/// stored under earlier settings are found as well.
+struct LabelNaming {
+  // UTF-8 characters that names may have in addition to the default ones.
+  std::string extra_name_characters;
+  std::string default_tag_key = "source", default_tag_value = "unknown";
+  /// Metrics are shown under their UnderscoredName (tsd.prometheus.underscore_names).
+  bool underscored_metrics = false;
+};
+
+/// Returns the name (UTF-8) with `_` in place of each character that the name of a metric may not
+/// have in PromQL without quotes: all except ASCII letters, `_`, `:`, and digits after the first
+/// character.
+std::string UnderscoredName(std::string_view name);
+
+/// Visits all stored names with the prefix, also those that Names::ForEach omits for an empty
+/// prefix because they do not begin with an ASCII character. `visit` returns false to end the
+/// iteration.
+Status ForEachName(uid::Names& names, UidKind kind, const std::string& prefix,
+                   const uid::Names::NameVisitor& visit);
+
+/// Returns true if some earlier setting may have stored `text` (UTF-8) with some of its special
+/// characters escaped and others unescaped. A lookup of the text may then miss the series.
+bool MayBeHalfEscaped(std::string_view text);
+
+/// Not thread-safe.
+class LabelNames {
+ public:
+  /// The layout, the memo and `all` must outlive the object. `all` has all names; nullptr: metrics
+  /// are not found by names that they are only shown under.
+  LabelNames(const LabelNaming& naming, const KeyLayout& layout, NameMemo* names,
+             uid::Names* all = nullptr);
+
+  /// Returns the sorted ids under which a text may be stored: escaped by the current rules, escaped
+  /// by the default rules, or unescaped. If the result is empty, no series has the text.
+  Result<std::vector<Bytes>> IdsOf(UidKind kind, std::string_view text);
+  /// Returns the ids under which any of the texts may be stored. If there is no metric with a text,
+  /// but there are metrics that are shown with it, returns the ids of these metrics. Also fails
+  /// with errors of `watch`.
+  Result<std::vector<Bytes>> IdsOfAll(UidKind kind, std::span<const std::string> texts,
+                                      RequestContext* watch);
+  /// Returns the text of an id without escapes, as it was sent. NotFound: the id has no name.
+  Result<std::string> SentText(UidKind kind, ByteView id);
+  /// Returns the text of an id as it is shown. It differs from SentText for metrics only
+  /// (LabelNaming::underscored_metrics). NotFound: the id has no name.
+  Result<std::string> TextOf(UidKind kind, ByteView id);
+  /// Returns the text of a stored name without escapes, as it was sent.
+  [[nodiscard]] std::string TextOfName(UidKind kind, const std::string& stored) const;
+  /// Returns how a text that was sent is shown.
+  [[nodiscard]] std::string Shown(UidKind kind, std::string sent) const;
+  /// Returns all labels of a series, including the metric name. NotFound: an id has no name.
+  Result<promql::Labels> LabelsOf(ByteView tsuid);
+  /// Returns whether the series' only tag is the default tag, so the series has no labels.
+  Result<bool> IsUntagged(ByteView tsuid);
+
+  [[nodiscard]] const LabelNaming& naming() const { return naming_; }
+  [[nodiscard]] const KeyLayout& layout() const { return layout_; }
+
+ private:
+  Result<bool> Is(UidKind kind, ByteView id, std::string_view name);
+  /// Adds the ids of the metrics that are shown as one of the texts.
+  Status AddShownAs(const std::set<std::string, std::less<>>& texts, RequestContext* watch,
+                    std::vector<Bytes>* ids);
+
+  const LabelNaming naming_;
+  const KeyLayout& layout_;
+  NameMemo& names_;
+  uid::Names* const all_;
+  const NameRules rules_;
+  /// Tag keys that stand for another label than their text: as stored → label.
+  const std::map<std::string, std::string> special_keys_;
+};
+
+}  // namespace hg::query

@@ -1,0 +1,88 @@
+#pragma once
+// A query as a client wrote it: its texts, unparsed (opentsdb-queries.md §3). http/wire and the
+// command line fill it; query/plan/validate checks it. Texts are UTF-8.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "storage/base/shared_vector.h"
+
+namespace hg::query {
+
+/// One tag filter as the client wrote it (opentsdb-queries.md §4.1). `type` is the name of a filter
+/// type.
+struct FilterSpec {
+  std::string type;
+  std::string tagk;
+  std::string filter;
+  bool group_by = false;
+  /// Set for the legacy form `k=we*b`: the case is ignored although the type is "wildcard"
+  /// (opentsdb-queries.md §4.3).
+  bool ignore_case = false;
+
+  bool operator==(const FilterSpec&) const = default;
+};
+
+struct RateOptions {
+  bool counter = false;
+  int64_t counter_max = INT64_MAX;
+  int64_t reset_value = 0;  // 0 = off
+  bool drop_resets = false;
+
+  bool operator==(const RateOptions&) const = default;
+};
+
+struct SubQuery {
+  std::optional<std::string> aggregator;
+  std::optional<std::string> metric;
+  std::optional<SharedVector<std::string>> tsuids;  // hex; used instead of the metric if not empty
+  std::optional<std::string> downsample;
+  bool rate = false;
+  std::optional<RateOptions> rate_options;
+  SharedVector<FilterSpec> filters;
+  /// The request has a list of filters, perhaps an empty one. OpenTSDB treats a sub-query with an
+  /// empty list and one without a list as different (TSSubQuery.equals).
+  bool filters_given = false;
+  bool explicit_tags = false;
+  bool pre_aggregate = false;
+  std::optional<std::string> rollup_usage;
+  std::optional<std::vector<double>> percentiles;
+  bool show_histogram_buckets = false;
+  /// Hourglass extension: the condition that the value of a point must meet (value_filter.h).
+  std::optional<std::string> value_filter;
+  bool use_fuzzy_filter = true;  // repeated in the response, without other effect
+  bool use_multi_gets = true;    // repeated in the response, without other effect
+
+  bool operator==(const SubQuery&) const = default;
+};
+
+/// Returns whether the sub-query requests histograms instead of points (opentsdb-queries.md §13).
+inline bool AsksForHistograms(const SubQuery& query) {
+  return (query.percentiles && !query.percentiles->empty()) || query.show_histogram_buckets;
+}
+
+struct Request {
+  std::string start;
+  std::optional<std::string> end;  // nullopt = now
+  std::optional<std::string> timezone;
+  std::vector<SubQuery> queries;
+
+  bool ms_resolution = false;
+  bool show_tsuids = false;
+  bool show_query = false;
+  bool show_stats = false;
+  bool show_summary = false;
+  bool no_annotations = false;
+  bool global_annotations = false;
+  bool padding = false;
+  bool delete_rows = false;
+  bool use_calendar = false;
+  bool override_byte_limit = false;
+  bool override_cell_limit = false;
+
+  bool operator==(const Request&) const = default;
+};
+
+}  // namespace hg::query

@@ -1,0 +1,36 @@
+#pragma once
+// Reads a sub-query from automatic rollups (docs/rollups.md) and, for the other hours, from raw
+// points. The result is the one that raw points give.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "query/rows/row_source.h"
+#include "query/rows/sub_query_plan.h"
+#include "storage/base/status.h"
+
+namespace hg::query {
+
+/// Knows what automatic rollups and retention had done when a sub-query was planned. Not
+/// thread-safe.
+class AutomaticRollups {
+ public:
+  explicit AutomaticRollups(SubQueryPlan* plan) : plan_(*plan) {}
+
+  /// Takes note of the present state. Returns nullptr if no hour can be read from rollups. Read
+  /// returns Conflict if the buckets do not start at rollup intervals.
+  Result<std::unique_ptr<RowSource>> Open();
+  /// Returns whether rows that the sub-query planned to read at Open may have gone since: retention
+  /// deleted raw points, so that only their rollups are left, or all rollups are computed again.
+  /// What was read must then be thrown away.
+  [[nodiscard]] bool Changed() const;
+
+ private:
+  SubQueryPlan& plan_;
+  // RolledHours::kept_before_s at Open; empty = the sub-query cannot use rollups.
+  std::optional<uint32_t> kept_before_s_;
+  uint64_t times_forgotten_ = 0;  // RolledHours::times_forgotten at Open
+};
+
+}  // namespace hg::query

@@ -1,0 +1,18 @@
+#pragma once
+// Reads a sub-query for the maximum of maxima, or the minimum of minima, over all series. Most rows
+// cannot change such a result (query/rows/extreme_fold.h).
+
+#include <memory>
+
+#include "query/rows/row_source.h"
+#include "query/rows/sub_query_plan.h"
+#include "storage/base/status.h"
+
+namespace hg::query {
+
+/// Returns nullptr if the sub-query is another one, or if another source is likely to be faster.
+/// The source may be one that reads all rows, if a scan was opened that serves for this. Read
+/// returns Conflict at a bucket of -0.0 (SeriesSet::FoldInto). Finish sets SeriesRead::folded.
+Result<std::unique_ptr<RowSource>> OpenExtremes(SubQueryPlan* plan);
+
+}  // namespace hg::query

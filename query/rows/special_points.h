@@ -1,0 +1,14 @@
+#pragma once
+// Removes stored values that OpenTSDB's API does not show (storage/model/special_double.h).
+
+#include "query/plan/value_filter.h"
+#include "storage/points/points.h"
+
+namespace hg::query {
+
+/// Removes the special doubles from a row whose points were read. If there are any, returns true;
+/// the row then refers to the remaining points in `*kept`. A row that has statistics has no special
+/// doubles.
+bool PassOverSpecials(RowHour* row, KeptPoints* kept);
+
+}  // namespace hg::query

@@ -1,0 +1,102 @@
+#pragma once
+// What a sub-query reads, and the buckets that it makes of it: its series, hours and grid.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "query/buckets/downsample.h"
+#include "query/plan/validate.h"
+#include "query/request/answer.h"
+#include "query/request/limits.h"
+#include "query/request/limits_file.h"
+#include "query/request/options.h"
+#include "query/rows/automatic_rollup_hours.h"
+#include "query/rows/bucket_cache.h"
+#include "query/series/name_memo.h"
+#include "query/series/series_filter.h"
+#include "query/time/scan_window.h"
+#include "storage/base/clock.h"
+#include "storage/base/request_context.h"
+#include "storage/base/status.h"
+#include "storage/base/worker_pool.h"
+#include "storage/points/points.h"
+#include "storage/store.h"
+#include "uid/names.h"
+
+namespace hg::query {
+
+/// Objects that all sub-queries of one query share. They must outlive the sub-queries.
+struct RunContext {
+  const ValidQuery& query;
+  const Options& options;
+  Points& points;
+  uid::Names& names;
+  const Clock& clock;
+  LimitsFile& limits_file;
+  bool trim = true;
+  OnFailure on_failure = OnFailure::kFail;
+  RequestContext& watch;
+  Store& cells;
+  WorkerPool& helpers;  // run parts of the work concurrently
+  size_t helper_count;
+  ResolvedFilters& filters;
+  BucketCache* cache;         // nullptr = no cache
+  RolledHoursSource* rolled;  // nullptr = this process does not make rollups
+};
+
+/// Not thread-safe, except that the threads of one scan may read it at the same time. Errors of its
+/// functions are those of Engine::Run.
+struct SubQueryPlan {
+  /// The scanned range is [start_ms, end_ms]. The run trims its result to the range of the query.
+  SubQueryPlan(const RunContext& run, size_t index, int64_t start, int64_t end)
+      : context(run),
+        sub(run.query.queries[index]),
+        start_ms(start),
+        end_ms(end),
+        names(run.names, &run.watch),
+        memory(&run.watch),
+        grid_memory_(&run.watch) {}
+
+  /// Resolves names, filters and limits, and plans the hours and buckets of raw points. Call this
+  /// function once and before all others.
+  Status Resolve();
+  /// Applies filters that compare names to the known series, so that the scan reads only series
+  /// that they admit. Returns false if there are none.
+  Result<bool> ChooseSeries();
+  /// Plans the hours and buckets of raw points. `downsample` may be null.
+  Status PlanRaw(const DownsampleSpec* downsample);
+  /// Computes the buckets of `window`. On an event loop it refuses a fill policy with many buckets
+  /// (RequestContext::MayWait).
+  Status MakeGrid(const DownsampleSpec& downsample);
+  /// Frees the buckets. No source may read after it.
+  void FreeGrid();
+
+  [[nodiscard]] const KeyLayout& layout() const { return context.points.layout(); }
+  /// Limits count what is read, in order. A limited sub-query therefore reads all rows, on one
+  /// thread.
+  [[nodiscard]] bool limited() const { return limits.bytes_max > 0 || limits.cells_max > 0; }
+  /// True if names decide which of the scanned series are admitted.
+  [[nodiscard]] bool filters_by_name() const { return filter->decides() && !chosen; }
+
+  const RunContext& context;
+  const ValidSubQuery& sub;
+  const int64_t start_ms;
+  const int64_t end_ms;
+  NameMemo names;
+  Limits limits;
+  std::optional<SeriesFilter> filter;  // set by Resolve
+  bool chosen = false;                 // `spec` selects only series that the filter admits
+  ScanWindow window;
+  std::optional<BucketGrid> grid;  // empty = the sub-query is not downsampled
+  PointScanSpec spec;
+  MemoryTally memory;  // charges filters, and the series that they chose
+
+ private:
+  /// Charges the memory and work that resolving the filters will need. Call this function before.
+  Status ChargeFilters();
+
+  MemoryTally grid_memory_;  // charges the buckets of the fill policy
+};
+
+}  // namespace hg::query

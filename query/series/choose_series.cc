@@ -1,0 +1,36 @@
+#include "query/series/choose_series.h"
+
+#include <algorithm>
+
+namespace hg::query {
+namespace {
+
+// The cost of listing a series and of looking up cached verdicts about its values. The filter
+// itself reports its work on new values.
+constexpr uint64_t kSeriesSteps = 16;
+
+}  // namespace
+
+Result<SeriesMatcher> ChooseSeries(Points& points, ByteView metric, SeriesFilter* filter,
+                                   MemoryTally* memory) {
+  SeriesMatcher chosen;
+  Status failed;
+  const auto take = [&](ByteView tsuid) -> Status {
+    RETURN_IF_ERROR(memory->Step(kSeriesSteps));
+    ASSIGN_OR_RETURN(const bool admitted, filter->Admits(tsuid));
+    if (!admitted) return {};
+    RETURN_IF_ERROR(memory->Add(static_cast<int64_t>(2 * sizeof(Bytes) + tsuid.size())));
+    chosen.tsuids.emplace_back(tsuid);
+    return {};
+  };
+  RETURN_IF_ERROR(
+      points.ListSeries(metric, filter->matcher(), memory->context(), [&](ByteView tsuid) {
+        failed = take(tsuid);
+        return failed.ok();
+      }));
+  RETURN_IF_ERROR(failed);
+  std::sort(chosen.tsuids.begin(), chosen.tsuids.end());
+  return chosen;
+}
+
+}  // namespace hg::query

@@ -1,0 +1,18 @@
+#pragma once
+// Times of a query: "now", "1h-ago", dates, seconds, milliseconds (opentsdb-queries.md §3.3;
+// OpenTSDB class DateTime).
+
+#include <cstdint>
+#include <string_view>
+
+#include "query/time/time_zone.h"
+#include "storage/base/status.h"
+
+namespace hg::query {
+
+/// Parses a time and returns milliseconds since the epoch. Dates are in the zone `zone`; values out
+/// of range roll over (month 13 is next January). The message of InvalidArgument has the text and
+/// what is wrong with it.
+Result<int64_t> ParseTime(std::string_view text, int64_t now_ms, const TimeZone& zone);
+
+}  // namespace hg::query
