@@ -277,7 +277,7 @@ void SendAnswer(const Result<std::string>& answer, const Request& request, Respo
 Result<std::string> Backup(const Request& request, Maintenance& store, ResponseWriter& out) {
   if (request.method != Method::kPost) return ProgressJson(store.BackupProgress());
   ASSIGN_OR_RETURN(const std::string folder, Required(request.parameters, "folder"));
-  if (!folder.starts_with('/')) {
+  if (!folder.starts_with('/') || folder.find('\0') != std::string::npos) {
     return Status::InvalidArgument("folder = \"" + folder + "\" is no absolute path");
   }
   out.TakesLong();

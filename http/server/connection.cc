@@ -18,9 +18,8 @@ constexpr size_t kHttpRoom = 64 * 1024;
 /// smaller buffer costs 20 % of the speed (ingest-measurements.md §4).
 constexpr size_t kTelnetRoom = 256 * 1024;
 constexpr int64_t kReleaseAfterS = 10;
-/// Bytes per connection that are not charged to the memory budget of all requests. Most requests
-/// need no more.
-constexpr uint64_t kFreeBodyBytes = 64 * 1024;
+/// Bytes per connection that are not charged to the memory budgets. Most requests need no more.
+constexpr uint64_t kFreeBodyBytes = 16 * 1024;
 /// A receive buffer above this size shrinks after the reply.
 constexpr size_t kKeptBytes = 1 << 20;
 constexpr int64_t kLingerS = 2;
@@ -37,7 +36,8 @@ Connection::Connection(Stream stream, Loop& loop)
     : loop_(loop),
       edge_(loop.edge()),
       stream_(std::move(stream)),
-      body_memory_(edge_.memory, kFreeBodyBytes) {
+      body_memory_(edge_.memory, kFreeBodyBytes),
+      kept_memory_(edge_.kept_buffers, kFreeBodyBytes) {
   loop_.Add(this);
 }
 
@@ -223,6 +223,12 @@ void Connection::Linger() {
 void Connection::LetGoBody() {
   body_memory_.GiveAll();
   buffer_.Trim(kKeptBytes);
+  // The next request of this client needs the buffer again, but many clients that wait may hold
+  // only so much together.
+  kept_memory_.GiveAll();
+  if (kept_memory_.Cover(buffer_.capacity())) return;
+  kept_memory_.GiveAll();
+  buffer_.Trim(kFreeBodyBytes);
 }
 
 void Connection::ShutdownSend() {
@@ -258,7 +264,10 @@ void Connection::Sweep() {
     edge_.services.counters.exceptions_timeout.fetch_add(1, std::memory_order_relaxed);
     return Close();
   }
-  if (idle > kReleaseAfterS && buffer_.size() == 0 && state_ == State::kReading) buffer_.Release();
+  if (idle > kReleaseAfterS && buffer_.size() == 0 && state_ == State::kReading) {
+    buffer_.Release();
+    kept_memory_.GiveAll();
+  }
 }
 
 uint64_t Connection::TakenBytes() {

@@ -160,6 +160,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Edge& edge_;
   Stream stream_;
   RequestMemory::Share body_memory_;  // for request bytes in buffer_ and for unpacked bodies
+  RequestMemory::Share kept_memory_;  // for the capacity of buffer_ between requests
   ReceiveBuffer buffer_;
   Protocol protocol_ = Protocol::kUnknown;
   State state_ = State::kReading;

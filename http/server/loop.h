@@ -31,6 +31,7 @@ struct Edge {
   WorkerPool& writes;     // runs handlers of points on the slow path
   WorkerPool& passwords;  // checks passwords
   RequestMemory& memory;
+  RequestMemory& kept_buffers;  // the receive buffers of connections between requests
   /// True if the Host of a request must be known (access/cross_site.h). Constant once the server
   /// has started.
   bool checks_hosts = false;

@@ -43,12 +43,14 @@ class Server::Impl {
         writes_(options.write_threads, kRequestQueueMax),
         passwords_(kPasswordsJudgedAtOnce, kPasswordQueueMax),
         memory_(options.request_memory_bytes_max),
+        kept_buffers_(options.request_memory_bytes_max / 4),
         edge_{.options = options,
               .services = services,
               .requests = requests_,
               .writes = writes_,
               .passwords = passwords_,
-              .memory = memory_},
+              .memory = memory_,
+              .kept_buffers = kept_buffers_},
         tls_(options.tls),
         loops_(MakeLoops(options, edge_)) {}
 
@@ -250,6 +252,7 @@ class Server::Impl {
   WorkerPool writes_;
   WorkerPool passwords_;
   RequestMemory memory_;
+  RequestMemory kept_buffers_;
   Edge edge_;
   TlsContext tls_;
   Loops loops_;

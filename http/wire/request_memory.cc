@@ -7,8 +7,8 @@
 namespace hg::http {
 namespace {
 
-/// Number of bytes that a share takes from the budget at once, so that small allocations rarely
-/// access it.
+/// A share takes as many bytes from the budget at once as it has already, up to this number, so
+/// that small allocations rarely access the budget.
 constexpr uint64_t kStepBytes = 256 * 1024;
 
 std::string Megabytes(uint64_t bytes) { return std::to_string(bytes >> 20) + " MB"; }
@@ -34,7 +34,7 @@ bool RequestMemory::Share::Ask(uint64_t bytes) {
     return false;
   }
   uint64_t more = held_ - granted_;
-  const uint64_t stepped = std::max(more, kStepBytes);
+  const uint64_t stepped = std::max(more, std::min(granted_, kStepBytes));
   if (memory_.Grant(stepped)) {
     more = stepped;
   } else if (!memory_.Grant(more)) {

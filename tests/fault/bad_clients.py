@@ -420,6 +420,31 @@ def lists_of_very_many_names_cost_their_length(daemon):
     check(exchange(daemon, post("/api/query", query.encode())) == 413, "200000 sub-queries")
 
 
+def rss_kb(daemon):
+    for line in Path(f"/proc/{daemon.process.pid}/status").read_text().splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1])
+
+
+@default_case
+def buffers_of_waiting_connections_are_bounded(daemon):
+    before = rss_kb(daemon)
+    body = b"[" + b" " * 1_000_000 + point() + b"]"
+    clients = [Client(daemon.port) for _ in range(400)]
+    try:
+        for client in clients:
+            client.send(post("/api/put", body))
+            check(client.reply()[0] == 204, "a body was refused")
+        began = time.monotonic()
+        while (more := rss_kb(daemon) - before) > 200 << 10:
+            check(time.monotonic() - began < 5, f"{more} kB for connections that wait")
+            time.sleep(0.2)
+    finally:
+        for client in clients:
+            client.socket.close()
+
+
+
 @default_case
 def bodies_that_lie_half_sent_take_their_share_and_no_more(daemon):
     before = peak_kb(daemon)
