@@ -34,7 +34,8 @@ bool RequestMemory::Share::Ask(uint64_t bytes) {
     return false;
   }
   uint64_t more = held_ - granted_;
-  const uint64_t stepped = std::max(more, std::min(granted_, kStepBytes));
+  const uint64_t most = all != 0 ? free_bytes_ + one - granted_ : UINT64_MAX;
+  const uint64_t stepped = std::max(more, std::min({granted_, kStepBytes, most}));
   if (memory_.Grant(stepped)) {
     more = stepped;
   } else if (!memory_.Grant(more)) {

@@ -70,6 +70,7 @@ const Case kCases[] = {
     {"GET", "/api/user", Role::kUser},
     {"GET", "/api/version", Role::kUser},
     {"GET", "/version", Role::kUser},
+    {"POST", "/api/metadata/put", Role::kWrite},
     {"POST", "/api/v1/write", Role::kWrite},
     {"POST", "/api/v1/read", Role::kRead},
     {"GET", "/api/v1/query?query=m", Role::kRead},
