@@ -50,7 +50,7 @@ OF_STATICROOT = "a file of tsd.http.staticroot, a folder that the daemon of a pa
 EXCEPT = {
     **{"POST " + path: LIKE_GET for path in (
         "/aggregators", "/api/aggregators", "/api/config", "/api/stats", "/api/version", "/logs", "/stats", "/suggest",
-        "/version", "/query")},
+        "/version")},
     "GET /api/admin": "nothing by itself: it names its calls",
     "POST /api/admin": "as GET",
     "DELETE /api/stats": "only for what is below it: /api/stats/query",
