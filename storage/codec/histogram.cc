@@ -106,7 +106,7 @@ Result<SimpleHistogram> DecodeSimpleHistogram(ByteView value) {
   const auto damaged = [value](const char* why) {
     return Status::Corruption(std::string("histogram: ") + why + ": " + ToHexUpper(value));
   };
-  if (value.size() < kHistogramBytesMin) return damaged("fewer than 6 bytes");
+  if (value.size() < 3) return damaged("fewer than 3 bytes");
   SimpleHistogram histogram;
   histogram.codec_id = ByteAt(value, 0);
   const auto count = static_cast<int16_t>(ReadBig16(value.data() + 1));

@@ -37,16 +37,17 @@ struct SimpleHistogram {
   bool operator==(const SimpleHistogram&) const = default;
 };
 
-inline constexpr size_t kHistogramBytesMin =
-    6;  // shorter values cannot be decoded, although they can be written
+/// OpenTSDB refuses shorter values from clients. It stores a value of five bytes for a histogram
+/// without buckets, which it cannot read again.
+inline constexpr size_t kHistogramBytesMin = 6;
 inline constexpr size_t kHistogramBucketsMax = 32767;
 
 /// Returns the stored value, including the codec id. It sorts the buckets. Of buckets with equal
 /// bounds it keeps the last. Returns InvalidArgument for more than kHistogramBucketsMax buckets.
 Result<Bytes> EncodeSimpleHistogram(SimpleHistogram histogram);
 
-/// Decodes a stored value. Returns Corruption if it has fewer than kHistogramBytesMin bytes or a
-/// negative number of buckets, or if it is truncated. Bytes after the payload are ignored.
+/// Decodes a stored value. Returns Corruption if it is truncated. Bytes after the payload are
+/// ignored, and a negative number of buckets means none.
 Result<SimpleHistogram> DecodeSimpleHistogram(ByteView value);
 
 }  // namespace hg::codec

@@ -56,7 +56,6 @@ void Histogram(ByteView value) {
   const auto written = EncodeSimpleHistogram(*histogram);
   INVARIANT(written.ok());
   const auto again = DecodeSimpleHistogram(*written);
-  if (written->size() < kHistogramBytesMin) return;
   INVARIANT(again.ok());
   const auto twice = EncodeSimpleHistogram(*again);
   INVARIANT(twice.ok() && *twice == *written);

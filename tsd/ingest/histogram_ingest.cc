@@ -11,9 +11,6 @@ Status HistogramIngest::Put(const NamedHistogram& histogram, WriteContext& conte
   point.tags = histogram.tags;
   point.time = histogram.time;
   if (!point.time.in_range()) return BadTimestamp(point, histogram.value, 0);
-  // A value that cannot be read would fail every query of its metric.
-  const Status readable = codec::DecodeSimpleHistogram(histogram.value).status();
-  if (!readable.ok()) return Status::InvalidArgument(std::string(readable.message()));
   ASSIGN_OR_RETURN(const Bytes tsuid, ingest_.ResolveTsuid(point, context));
   const int64_t time_s = point.time.seconds();
   const auto base = static_cast<uint32_t>(time_s - time_s % kRowSpan);

@@ -82,17 +82,6 @@ struct Aggregates : http::EdgeFixture {
   http::ClientLimits clients;
 };
 
-// The shortest readable value has six bytes. One without buckets would be stored with five.
-TEST_CASE("a histogram that no query could read is refused") {
-  Aggregates edge({.points_per_s = 0, .series_max = 0});
-  const auto refused = edge.Send(
-      "/api/histogram?details",
-      R"({"metric":"h","timestamp":1700006400,"tags":{"a":"b"},"id":0,"value":"AAAAAAAA"})");
-  CHECK(refused.status == 400);
-  CHECK(refused.body.find("fewer than 6 bytes: 0000000000") != std::string::npos);
-  CHECK(edge.Stored(true) == 0);
-}
-
 TEST_CASE("histograms and rollups of a metric over its rate are refused together") {
   for (const bool histogram : {true, false}) {
     CAPTURE(histogram);
