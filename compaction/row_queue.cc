@@ -25,19 +25,19 @@ void RowQueue::Written(ByteView key, uint32_t base) {
 
 size_t RowQueue::Round() {
   if (waits_ && waits_()) return 0;
-  const RowFoldStats fold = fold_->Stats();
-  const uint64_t failures = fold.failed_reads + fold.failed_writes;
+  const RowCompactorStats compactor = compactor_->Stats();
+  const uint64_t failures = compactor.failed_reads + compactor.failed_writes;
   std::vector<std::pair<Bytes, uint32_t>> due;
   {
     const std::lock_guard lock(mutex_);
-    if (std::exchange(failures_, failures) != failures || fold.queued > 0) return 0;
+    if (std::exchange(failures_, failures) != failures || compactor.queued > 0) return 0;
     if (count_ <= options_.min_flush_threshold) return 0;
     const uint64_t share =
         count_ * static_cast<uint64_t>(options_.flush_interval_s) * options_.flush_speed / 3600;
-    // RowFold refuses more rows than its queue can hold.
+    // RowCompactor refuses more rows than its queue can hold.
     const uint64_t budget =
         std::min<uint64_t>({std::max(options_.min_flush_threshold, share),
-                            options_.max_concurrent_flushes, RowFold::kQueueMax});
+                            options_.max_concurrent_flushes, RowCompactor::kQueueMax});
     const int64_t now_s = clock_.NowMs() / 1000;
     due.reserve(std::min<uint64_t>(budget, count_));
     while (due.size() < budget && !rows_.empty() && points::IsOldRow(rows_.begin()->first, now_s)) {
@@ -51,7 +51,7 @@ size_t RowQueue::Round() {
     }
   }
   for (const auto& row : due) {
-    if (Survive([&] { fold_->Offer(row.first, row.second); }).ok()) continue;
+    if (Survive([&] { compactor_->Offer(row.first, row.second); }).ok()) continue;
     const std::lock_guard lock(mutex_);
     ++dropped_;
   }

@@ -1,7 +1,7 @@
 #pragma once
 // OpenTSDB's background compaction (CompactionQueue; opentsdb-schema.md §9.1, §9.2), for stores
 // that keep rows as cells. Rows that were written wait until their hour is over. They are then
-// passed to RowFold a few at a time, so that the work is spread over the next hour.
+// passed to RowCompactor a few at a time, so that the work is spread over the next hour.
 
 #include <condition_variable>
 #include <cstdint>
@@ -12,7 +12,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "compaction/row_fold.h"
+#include "compaction/row_compactor.h"
 #include "storage/base/bytes.h"
 #include "storage/base/clock.h"
 
@@ -32,15 +32,15 @@ struct RowQueueStats {
   uint64_t dropped = 0;  // rows that were not queued or not passed on: too many, or out of memory
 };
 
-/// Thread-safe. `fold` and `clock` must outlive it. The queue is lost when the process ends; a
-/// query that reads such a row later offers it to RowFold if it needs compaction.
+/// Thread-safe. `compactor` and `clock` must outlive it. The queue is lost when the process ends; a
+/// query that reads such a row later offers it to RowCompactor if it needs compaction.
 class RowQueue {
  public:
   /// The maximum number of waiting rows, of some 100 bytes each. Further rows are dropped.
   static constexpr size_t kRowsMax = 2'000'000;
 
-  RowQueue(RowFold* fold, RowQueueOptions options, const Clock& clock)
-      : fold_(fold), options_(options), clock_(clock) {}
+  RowQueue(RowCompactor* compactor, RowQueueOptions options, const Clock& clock)
+      : compactor_(compactor), options_(options), clock_(clock) {}
   /// Stops the thread.
   ~RowQueue() { Stop(); }
 
@@ -55,17 +55,17 @@ class RowQueue {
   void Start();
   /// Ends the thread. Idempotent.
   void Stop();
-  /// Passes rows that are old enough to RowFold, the oldest hours first, within the limits of the
-  /// options. Returns their number. Passes none while the function given to PauseWhile returns
-  /// true, while RowFold has not finished the rows of the previous round, or if it could not reach
-  /// the store for them.
+  /// Passes rows that are old enough to RowCompactor, the oldest hours first, within the limits of
+  /// the options. Returns their number. Passes none while the function given to PauseWhile returns
+  /// true, while RowCompactor has not finished the rows of the previous round, or if it could not
+  /// reach the store for them.
   size_t Round();
   [[nodiscard]] RowQueueStats Stats() const;
 
  private:
   void Work();
 
-  RowFold* const fold_;
+  RowCompactor* const compactor_;
   const RowQueueOptions options_;
   const Clock& clock_;
   std::function<bool()> waits_;  // of PauseWhile; may be empty
@@ -76,7 +76,7 @@ class RowQueue {
   std::map<uint32_t, std::unordered_set<Bytes>> rows_;  // row keys by base
   size_t count_ = 0;
   uint64_t dropped_ = 0;
-  uint64_t failures_ = 0;  // RowFold's number of failures at the start of the previous round
+  uint64_t failures_ = 0;  // RowCompactor's number of failures at the start of the previous round
   bool stopping_ = false;
 
   std::thread worker_;

@@ -36,7 +36,7 @@ class Backend {
   virtual Store& cells() = 0;
   virtual Points& points() = 0;
   /// Returns whether points are stored natively. Row compaction then writes points, not cells
-  /// (compaction/row_fold.h).
+  /// (compaction/row_compactor.h).
   [[nodiscard]] virtual bool native_points() const { return false; }
   /// Returns whether the store is on another machine. Points::Append then blocks, so network loops
   /// must not call it.

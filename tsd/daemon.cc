@@ -28,9 +28,9 @@
 #include "tsd/http_settings.h"
 #include "tsd/ingest/histogram_ingest.h"
 #include "tsd/ingest/ingest.h"
-#include "tsd/ingest/kept_shapes.h"
 #include "tsd/ingest/metric_limits.h"
 #include "tsd/ingest/rollup_ingest.h"
+#include "tsd/ingest/stored_tag_formats.h"
 #include "tsd/ingest/tracking_ingest.h"
 #include "tsd/log.h"
 #include "tsd/open_files.h"
@@ -60,7 +60,7 @@ struct DaemonOptions {
   int64_t slow_query_ms = 0;
   uid::AnnotationsOptions annotations;
   uid::MetadataOptions metadata;
-  compaction::RowFoldOptions fold;
+  compaction::RowCompactorOptions compactor;
   std::optional<compaction::RowQueueOptions> row_queue;
   std::optional<RetentionOptions> retention;
   std::optional<RollupIngestOptions> rollups;
@@ -87,7 +87,7 @@ Result<DaemonOptions> ReadDaemonOptions(const Config& config) {
   ASSIGN_OR_RETURN(options.slow_query_ms, ReadSlowQueryMs(config));
   ASSIGN_OR_RETURN(options.annotations, ReadAnnotationsOptions(config));
   ASSIGN_OR_RETURN(options.metadata, ReadMetadataOptions(config));
-  ASSIGN_OR_RETURN(options.fold, ReadRowFoldOptions(config));
+  ASSIGN_OR_RETURN(options.compactor, ReadRowCompactorOptions(config));
   ASSIGN_OR_RETURN(options.row_queue, ReadRowQueueOptions(config));
   ASSIGN_OR_RETURN(options.retention, ReadRetentionOptions(config, options.query));
   ASSIGN_OR_RETURN(options.rollups, ReadRollupOptions(config));
@@ -130,7 +130,7 @@ class Daemon {
       : session_(session),
         options_(CountingMerges(std::move(options), &merges_)),
         settings_(session.config().Shown()),
-        fold_(&session.cells(), options_.fold, clock),
+        compactor_(&session.cells(), options_.compactor, clock),
         metric_limits_(options_.limits.metric, session.points(), clock),
         ingest_(session.points(), session.names(), options_.ingest,
                 options_.limits.metric.any() ? &metric_limits_ : nullptr),
@@ -179,7 +179,7 @@ class Daemon {
         server_(options_.http, services_),
         graphite_(options_.http, services_) {
     if (options_.row_queue) {
-      row_queue_ = std::make_unique<compaction::RowQueue>(&fold_, *options_.row_queue, clock);
+      row_queue_ = std::make_unique<compaction::RowQueue>(&compactor_, *options_.row_queue, clock);
       session.backend().ListenForWrittenRows(
           [this](ByteView key, uint32_t base) { row_queue_->Written(key, base); });
       row_queue_->PauseWhile([&session] { return session.backend().WritesWait(); });
@@ -213,12 +213,12 @@ class Daemon {
     }
     if (session.backend().maintenance() != nullptr && options_.http.mode != http::Mode::kReadOnly &&
         !tracker_.enabled()) {
-      kept_shapes_ = std::make_unique<KeptShapes>(
+      stored_tag_formats_ = std::make_unique<StoredTagFormats>(
           ingest_, PosixFileSystem(), session.config().String("tsd.storage.path"),
           [](const std::string& text) { LogWarning("ingest", text); });
     }
     session.points().ListenForUnsettledRows(
-        [this](ByteView key, uint32_t base) { fold_.Offer(key, base); });
+        [this](ByteView key, uint32_t base) { compactor_.Offer(key, base); });
     access_.ListenForRefusals(
         [this](const http::AccessRefusal& refusal) { access_log_.Refused(refusal); });
     queries_.running().ListenForEnds([this](const query::CompletedQuery& query) {
@@ -240,8 +240,8 @@ class Daemon {
     RETURN_IF_ERROR(server_.Start(waiting->Close()));
     if (options_.http.mode != http::Mode::kReadOnly) RETURN_IF_ERROR(graphite_.Start());
     WarnIfOpen();
-    if (kept_shapes_) kept_shapes_->Start();
-    fold_.Start();
+    if (stored_tag_formats_) stored_tag_formats_->Start();
+    compactor_.Start();
     if (row_queue_) row_queue_->Start();
     if (retention_) retention_->Start();
     if (rollup_maker_) rollup_maker_->Start();
@@ -255,12 +255,12 @@ class Daemon {
     AnnounceStop();
     server_.Stop();
     graphite_.Stop();
-    if (kept_shapes_) kept_shapes_->Stop();
+    if (stored_tag_formats_) stored_tag_formats_->Stop();
     if (rollup_maker_) rollup_maker_->Stop();
     if (retention_) retention_->Stop();
     tools_.reset();
     if (row_queue_) row_queue_->Stop();
-    fold_.Stop();
+    compactor_.Stop();
     if (highest_ids_) highest_ids_->Stop();
   }
 
@@ -283,7 +283,7 @@ class Daemon {
   /// Drops cached names, because another process may have changed them.
   void DropNames() {
     session_.names().DropCaches();
-    ingest_.ForgetSpellings();
+    ingest_.ForgetRawKeys();
   }
 
   /// Drops cached names, and reloads users and certificates.
@@ -354,9 +354,9 @@ class Daemon {
   }
 
   void CollectStats(const StatVisitor& visit) {
-    const Ingest::Stats spellings = ingest_.stats();
-    visit("ingest.spellings", "", static_cast<int64_t>(spellings.spellings));
-    visit("ingest.spelling_bytes", "", static_cast<int64_t>(spellings.spelling_bytes));
+    const Ingest::Stats raw_keys = ingest_.stats();
+    visit("ingest.raw_keys", "", static_cast<int64_t>(raw_keys.raw_keys));
+    visit("ingest.raw_key_bytes", "", static_cast<int64_t>(raw_keys.raw_key_bytes));
     visit(std::string(http::kStoppingStat), "", stopping_.load(std::memory_order_relaxed) ? 1 : 0);
     visit("meta.failures", "", static_cast<int64_t>(tracking_ingest_.failures()));
     const auto refused = [&visit](const char* by, uint64_t count) {
@@ -366,7 +366,7 @@ class Daemon {
     refused("client_series", client_limits_.refused_series());
     refused("metric_points", metric_limits_.refused_points());
     refused("metric_series", metric_limits_.refused_series());
-    const compaction::RowFoldStats fold = fold_.Stats();
+    const compaction::RowCompactorStats compactor = compactor_.Stats();
     const auto show = [&visit](const char* name, const char* tags, uint64_t value) {
       visit(std::string("compaction.") + name, tags, static_cast<int64_t>(value));
     };
@@ -375,15 +375,15 @@ class Daemon {
     show("duplicates", "type=variant", merges_.variant);
     const compaction::RowQueueStats waiting =
         row_queue_ ? row_queue_->Stats() : compaction::RowQueueStats();
-    show("queue.size", "", fold.queued + waiting.rows);
-    show("errors", "rpc=read", fold.failed_reads);
-    show("errors", "rpc=put", fold.failed_writes);
+    show("queue.size", "", compactor.queued + waiting.rows);
+    show("errors", "rpc=read", compactor.failed_reads);
+    show("errors", "rpc=put", compactor.failed_writes);
     show("errors", "rpc=delete", 0);  // part of the put: one change
-    show("writes", "", fold.cells_written);
-    show("deletes", "", fold.cells_deleted);
-    show("rewritten", "", fold.rewritten);
-    show("failed", "", fold.failed);
-    show("dropped", "", fold.dropped + waiting.dropped);
+    show("writes", "", compactor.cells_written);
+    show("deletes", "", compactor.cells_deleted);
+    show("rewritten", "", compactor.rewritten);
+    show("failed", "", compactor.failed);
+    show("dropped", "", compactor.dropped + waiting.dropped);
     const RetentionStats retention = retention_ ? retention_->Stats() : RetentionStats();
     visit("retention.rounds", "", static_cast<int64_t>(retention.rounds));
     visit("retention.failures", "", static_cast<int64_t>(retention.failures));
@@ -392,8 +392,8 @@ class Daemon {
     // Points and scans of queries do not pass through the cell store.
     const bool appends = session_.config().Bool("tsd.storage.enable_appends");
     StoreCalls calls = session_.store_calls();
-    (appends ? calls.append : calls.put) += spellings.points;
-    if (!appends) calls.batched += spellings.points;
+    (appends ? calls.append : calls.put) += raw_keys.points;
+    if (!appends) calls.batched += raw_keys.points;
     calls.open_scanner += counters_.scans.Count();
     calls.scan += counters_.scans.Count();
     ShowStoreCalls(calls, visit);
@@ -427,13 +427,13 @@ class Daemon {
     visit("rollups.rows", "", static_cast<int64_t>(stats.rows_written));
     visit("rollups.repaired", "", static_cast<int64_t>(stats.repaired));
     visit("rollups.failures", "", static_cast<int64_t>(stats.failures));
-    visit("rollups.marks", "", static_cast<int64_t>(stats.marks));
+    visit("rollups.dirty_markers", "", static_cast<int64_t>(stats.marks));
     visit("rollups.lag", "", stats.lag_s);
     visit("rollups.metrics_left", "", static_cast<int64_t>(stats.metrics_left));
   }
 
   static DaemonOptions CountingMerges(DaemonOptions options, MergeCounters* merges) {
-    options.query.reconcile.counters = options.fold.reconcile.counters = merges;
+    options.query.reconcile.counters = options.compactor.reconcile.counters = merges;
     return options;
   }
 
@@ -441,14 +441,15 @@ class Daemon {
   MergeCounters merges_;
   const DaemonOptions options_;
   const std::map<std::string, std::string> settings_;
-  compaction::RowFold fold_;
+  compaction::RowCompactor compactor_;
   std::unique_ptr<compaction::RowQueue>
       row_queue_;  // null: rows are compacted when a query has found that they need it
   std::unique_ptr<Retention> retention_;       // null: points are not deleted by age
   std::unique_ptr<RollupMaker> rollup_maker_;  // null: no automatic rollups
   MetricLimits metric_limits_;
   Ingest ingest_;
-  std::unique_ptr<KeptShapes> kept_shapes_;  // null: no folder, or raw series keys are not used
+  std::unique_ptr<StoredTagFormats>
+      stored_tag_formats_;  // null: no folder, or raw series keys are not used
   uid::SeriesTracker tracker_;
   TrackingIngest tracking_ingest_;
   HistogramIngest histogram_ingest_;

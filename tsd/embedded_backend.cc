@@ -189,8 +189,8 @@ class EmbeddedBackend : public Backend {
     show("merges.bytes_written", stats.merged_bytes);
     show("merges.bytes_forgotten", stats.forgotten_bytes);
     show("observers.failures", stats.observer_failures);
-    show("files.expired", stats.expired_runs);
-    show("files.dropped", stats.dropped_runs);
+    show("files.expired", stats.expired_parts);
+    show("files.dropped", stats.dropped_parts);
     show("splits", stats.splits);
     show("block_cache.bytes", stats.cache_bytes);
     show("block_cache.hits", stats.cache_hits);

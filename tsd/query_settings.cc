@@ -30,11 +30,11 @@ Status ReadQueryBudgets(const Config& config, query::Options* options) {
     options->large_bytes =
         std::clamp(options->memory_bytes_max / kLargeShares, kLargeBytesMin, kLargeBytesMax);
   }
-  query::LargeLaneOptions& lane = options->large_lane;
-  lane.width = std::max(1U, std::thread::hardware_concurrency());
-  RETURN_IF_ERROR(ReadInt(config, "tsd.query.large.concurrent", 0, kIntMax, &lane.width));
-  RETURN_IF_ERROR(ReadInt(config, "tsd.query.large.waiting", 0, kIntMax, &lane.waiting_max));
-  return ReadInt(config, "tsd.query.large.wait", 0, kLongMax / 1'000'000, &lane.wait_max_ms);
+  query::LargeQueryQueueOptions& queue = options->large_queries;
+  queue.width = std::max(1U, std::thread::hardware_concurrency());
+  RETURN_IF_ERROR(ReadInt(config, "tsd.query.large.concurrent", 0, kIntMax, &queue.width));
+  RETURN_IF_ERROR(ReadInt(config, "tsd.query.large.waiting", 0, kIntMax, &queue.waiting_max));
+  return ReadInt(config, "tsd.query.large.wait", 0, kLongMax / 1'000'000, &queue.wait_max_ms);
 }
 
 }  // namespace

@@ -96,7 +96,7 @@ Result<IngestOptions> ReadIngestOptions(const Config& config) {
   options.auto_create_tagks = config.Bool("tsd.core.auto_create_tagks");
   options.auto_create_tagvs = config.Bool("tsd.core.auto_create_tagvs");
   ASSIGN_OR_RETURN(const uint64_t memory_bytes, ReadMemoryLimit(config));
-  options.spelling_bytes_max = memory_bytes / 8;
+  options.raw_key_bytes_max = memory_bytes / 8;
   RETURN_IF_ERROR(ReadInt(config, "tsd.storage.max_tags", 1, kIntMax, &options.max_tags));
   RETURN_IF_ERROR(ReadInt(config, "tsd.ingest.max_tags", 1, kIntMax, &options.foreign_max_tags));
   options.extra_name_characters = ReadExtraNameCharacters(config);
@@ -158,8 +158,8 @@ Result<std::optional<RetentionOptions>> ReadRetentionOptions(const Config& confi
   return wanted ? std::optional(std::move(options)) : std::nullopt;
 }
 
-Result<compaction::RowFoldOptions> ReadRowFoldOptions(const Config& config) {
-  compaction::RowFoldOptions options;
+Result<compaction::RowCompactorOptions> ReadRowCompactorOptions(const Config& config) {
+  compaction::RowCompactorOptions options;
   ASSIGN_OR_RETURN(options.layout, ReadKeyLayout(config));
   options.table = config.String("tsd.storage.hbase.data_table");
   options.enable_compaction = config.Bool("tsd.storage.enable_compaction");

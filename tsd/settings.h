@@ -47,7 +47,7 @@ Result<IngestOptions> ReadIngestOptions(const Config& config);
 Result<uid::AnnotationsOptions> ReadAnnotationsOptions(const Config& config);
 Result<uid::MetadataOptions> ReadMetadataOptions(const Config& config);
 uid::SeriesTrackerOptions ReadSeriesTrackerOptions(const Config& config);
-Result<compaction::RowFoldOptions> ReadRowFoldOptions(const Config& config);
+Result<compaction::RowCompactorOptions> ReadRowCompactorOptions(const Config& config);
 /// Returns nullopt if written rows are not compacted automatically.
 Result<std::optional<compaction::RowQueueOptions>> ReadRowQueueOptions(const Config& config);
 /// Returns nullopt if no data is deleted by age, or if this daemon writes nothing (tsd.mode).

@@ -132,7 +132,7 @@ class Kind {
   Result<std::optional<Bytes>> TryAssign(ByteView name, bool* assigned);
   Result<Bytes> NextId();
   [[nodiscard]] Status IdsUsedUp() const;
-  Result<Bytes> RequireOwnSpelling(ByteView name, const NameCache::Entry& entry) const;
+  Result<Bytes> RequireOwnRawKey(ByteView name, const NameCache::Entry& entry) const;
   [[nodiscard]] Status CheckLength(ByteView name) const;
   Status RenameReserved(ByteView old_name, ByteView new_name);
 
@@ -208,7 +208,7 @@ Result<Bytes> Kind::Find(ByteView name, RequestContext* context) {
   return std::move(entry.id);
 }
 
-Result<Bytes> Kind::RequireOwnSpelling(ByteView name, const NameCache::Entry& entry) const {
+Result<Bytes> Kind::RequireOwnRawKey(ByteView name, const NameCache::Entry& entry) const {
   if (!entry.shares_id) return entry.id;
   return Status::Conflict("name '" + std::string(name) + "' for '" + qualifier_ +
                           "' is stored under the same bytes as another one, whose id is " +
@@ -236,13 +236,13 @@ Result<std::optional<Bytes>> Kind::FindOrAllow(ByteView name) {
     }
     ASSIGN_OR_RETURN(entry, std::move(loaded));
   }
-  ASSIGN_OR_RETURN(Bytes id, RequireOwnSpelling(name, entry));
+  ASSIGN_OR_RETURN(Bytes id, RequireOwnRawKey(name, entry));
   return std::optional<Bytes>(std::move(id));
 }
 
 Result<Bytes> Kind::FindOrAssign(ByteView name, bool allowed, bool* assigned) {
   NameCache::Entry entry;
-  if (cache_.FindId(name, &entry)) return RequireOwnSpelling(name, entry);
+  if (cache_.FindId(name, &entry)) return RequireOwnRawKey(name, entry);
   RETURN_IF_ERROR(CheckLength(name));
 
   auto pending = std::make_shared<Pending>();
@@ -262,7 +262,7 @@ Result<Bytes> Kind::FindOrAssign(ByteView name, bool allowed, bool* assigned) {
   Result<Bytes> id = Survive([&]() -> Result<Bytes> {
     if (!allowed || !options_.cache.ids) return LoadOrAssign(name, assigned);
     // Another thread may have assigned the id after FindOrAllow.
-    if (cache_.FindId(name, &entry)) return RequireOwnSpelling(name, entry);
+    if (cache_.FindId(name, &entry)) return RequireOwnRawKey(name, entry);
     return Assign(name, assigned);
   });
   // Passes the result to the waiting threads. This must not allocate memory.
@@ -281,7 +281,7 @@ Result<Bytes> Kind::FindOrAssign(ByteView name, bool allowed, bool* assigned) {
 
 Result<Bytes> Kind::LoadOrAssign(ByteView name, bool* assigned) {
   const Result<NameCache::Entry> entry = Load(name);
-  if (entry.ok()) return RequireOwnSpelling(name, *entry);
+  if (entry.ok()) return RequireOwnRawKey(name, *entry);
   if (entry.status().code() != StatusCode::kNotFound) return entry.status();
   RETURN_IF_ERROR(CheckNew(name));
   if (options_.may_grow) RETURN_IF_ERROR(options_.may_grow(Names::MemoryOf(name.size())));
@@ -334,7 +334,7 @@ Result<std::optional<Bytes>> Kind::TryAssign(ByteView name, bool* assigned) {
       if (winner.status().code() == StatusCode::kNotFound) return std::optional<Bytes>();
       return winner.status();
     }
-    ASSIGN_OR_RETURN(Bytes winning_id, RequireOwnSpelling(name, *winner));
+    ASSIGN_OR_RETURN(Bytes winning_id, RequireOwnRawKey(name, *winner));
     return std::optional<Bytes>(std::move(winning_id));
   }
   if (assigned != nullptr) *assigned = true;

@@ -27,7 +27,7 @@ class KeepsNothing : public points::PointsOverCells {
   }
 };
 
-void FindSpelled(benchmark::State& state) {
+void FindKeyed(benchmark::State& state) {
   const auto series = static_cast<size_t>(state.range(0));
   ModelStore store;
   bool ready = store.CreateTable({"tsdb", {{"t"}}, true}).ok() &&
@@ -38,12 +38,12 @@ void FindSpelled(benchmark::State& state) {
   options.auto_create_metrics = true;
   tsd::Ingest ingest(points, names, options);
 
-  std::vector<std::string> hosts, spellings;
+  std::vector<std::string> hosts, raw_keys;
   for (size_t i = 0; i < series; ++i) {
     hosts.push_back("host_" + std::to_string(i));
-    spellings.push_back(R"({"hostname":")" + hosts.back() + R"(","region":"eu-west-1"})");
+    raw_keys.push_back(R"({"hostname":")" + hosts.back() + R"(","region":"eu-west-1"})");
   }
-  std::vector<SpelledPoint> spelled;
+  std::vector<KeyedPoint> keyed;
   for (size_t i = 0; i < series; ++i) {
     const TagText tags[] = {{"hostname", hosts[i]}, {"region", "eu-west-1"}};
     NamedPoint point;
@@ -51,23 +51,23 @@ void FindSpelled(benchmark::State& state) {
     point.tags = tags;
     point.time.raw = kTime;
     point.value = PointValue::Int(1);
-    point.spelling = {Dialect::kJson, point.metric, spellings[i]};
+    point.raw_key = {Dialect::kJson, point.metric, raw_keys[i]};
     std::vector<Status> verdicts;
     ingest.AppendNamed({&point, 1}, WriteContext::Unlimited(), &verdicts);
     ready = ready && verdicts[0].ok();
-    spelled.push_back({point.spelling, point.time, point.value});
+    keyed.push_back({point.raw_key, point.time, point.value});
   }
   if (!ready) return state.SkipWithError("the series cannot be made");
   size_t at = 0;
   for (auto _ : state) {
-    const auto appended = ingest.AppendSpelled(
-        std::span<const SpelledPoint>(spelled).subspan(at, kBatch), WriteContext::Unlimited());
-    if (!appended.ok() || !appended->known) return state.SkipWithError("a spelling is not known");
+    const auto appended = ingest.AppendKeyed(std::span<const KeyedPoint>(keyed).subspan(at, kBatch),
+                                             WriteContext::Unlimited());
+    if (!appended.ok() || !appended->known) return state.SkipWithError("a raw key is not known");
     at = (at + kBatch) % series;
   }
   state.SetItemsProcessed(state.iterations() * static_cast<int64_t>(kBatch));
 }
-BENCHMARK(FindSpelled)->Arg(1'000)->Arg(20'000);
+BENCHMARK(FindKeyed)->Arg(1'000)->Arg(20'000);
 
 }  // namespace
 }  // namespace hg

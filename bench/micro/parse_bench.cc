@@ -35,7 +35,7 @@ void ParsePutJson(benchmark::State& state, bool wide) {
   const size_t size = body.size();
   body.append(http::kPutPadding, ' ');
   http::PutJsonParser parser;
-  std::vector<SpelledPoint> points;
+  std::vector<KeyedPoint> points;
   for (auto _ : state) {
     if (!parser.Parse(std::string_view(body).substr(0, size), &points) || points.size() != kBatch) {
       return state.SkipWithError("the body is not plain");
@@ -50,7 +50,7 @@ BENCHMARK_CAPTURE(ParsePutJson, ten_tags_doubles, true);
 void ParseLines(benchmark::State& state) {
   const bench::Load load(OneRequest(bench::Wire::kTelnet, false), "h");
   const std::string& lines = load.requests()[0];
-  std::vector<SpelledPoint> points;
+  std::vector<KeyedPoint> points;
   for (auto _ : state) {
     if (!http::ParsePutLines(lines, &points) || points.size() != kBatch)
       return state.SkipWithError("a line is not plain");

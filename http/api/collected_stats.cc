@@ -106,8 +106,8 @@ void CollectStorage(const Counters& c, Collector* to) {
 void CollectQueries(query::RunningRequests& queries, Collector* to) {
   to->Add("query.memory", queries.budget().taken(), "type=taken");
   to->Add("query.memory", queries.budget().limit(), "type=limit");
-  to->Add("query.large", static_cast<int64_t>(queries.lane().working()), "state=working");
-  to->Add("query.large", static_cast<int64_t>(queries.lane().waiting()), "state=waiting");
+  to->Add("query.large", static_cast<int64_t>(queries.large_queries().working()), "state=working");
+  to->Add("query.large", static_cast<int64_t>(queries.large_queries().waiting()), "state=waiting");
 }
 
 std::optional<int64_t> HighestId(Services& services, UidKind kind) {

@@ -8,7 +8,7 @@ namespace hg::http {
 
 void HandleDropcaches(const Request& request, Services& services, ResponseWriter& out) {
   services.names.DropCaches();
-  services.sink.ForgetSpellings();
+  services.sink.ForgetRawKeys();
   SendJson(out, request, R"({"message":"Caches dropped","status":"200"})");
 }
 

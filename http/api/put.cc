@@ -43,7 +43,7 @@ class PutRequest {
     if (kind_ == PutKind::kPoints && StoreLearning()) return;
     if (!ReadBody() || !ReadFlags()) return;
     result_.outcomes.resize(result_.points.size());
-    if (kind_ == PutKind::kPoints) ReadSpellings();
+    if (kind_ == PutKind::kPoints) ReadRawKeys();
     if (kind_ != PutKind::kPoints && !MayStore()) {
       counters_.put_writes_blocked.fetch_add(1, std::memory_order_relaxed);
       return SendWriteRefusal(out_, request_, refusal_);
@@ -105,7 +105,7 @@ class PutRequest {
   /// Stores a regular body whose series are new, or not seen since the start, without building a
   /// document. Returns false if it stored nothing, so that each point must be handled separately.
   bool StoreLearning() {
-    std::vector<SpelledPoint> points;
+    std::vector<KeyedPoint> points;
     if (!Parser().Parse(Padded(), &points) || points.empty()) return false;
     if (!ReadFlags()) return true;
     if (result_.flags.sync) return false;  // the response may list points that timed out
@@ -123,10 +123,10 @@ class PutRequest {
   }
 
   /// Finds the raw series key of each point, by which its series is found the next time.
-  void ReadSpellings() {
-    Parser().ParseSpellings(Padded(), &spellings_);
+  void ReadRawKeys() {
+    Parser().ParseRawKeys(Padded(), &raw_keys_);
     // The fast parser may have stopped early; the remaining points have no raw series key.
-    spellings_.resize(result_.points.size());
+    raw_keys_.resize(result_.points.size());
   }
 
   static PutJsonParser& Parser() {
@@ -150,7 +150,7 @@ class PutRequest {
     if (kind_ == PutKind::kRollups) return TakeRollup(&result_.points[i], named.value);
     named.metric = *result_.points[i].metric;
     named.time.raw = result_.points[i].timestamp;
-    named.spelling = spellings_[i];
+    named.raw_key = raw_keys_[i];
     named_.push_back(named);
     tags_.push_back(TagsOf(result_.points[i]));
     places_.push_back(i);
@@ -282,7 +282,7 @@ class PutRequest {
 
   PutResult result_;
   std::string padded_;
-  std::vector<Spelling> spellings_;         // raw series keys of the points; borrow padded_
+  std::vector<RawKey> raw_keys_;            // raw series keys of the points; borrow padded_
   std::vector<NamedPoint> named_;           // valid points
   std::vector<std::vector<TagText>> tags_;  // tags of named_
   std::vector<size_t> places_;              // index of each element of named_ among the points

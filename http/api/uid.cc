@@ -227,7 +227,7 @@ void HandleRename(const Request& request, Services& services, ResponseWriter& ou
   Status status = rules.Check(rename->word, rename->new_name);
   if (status.ok()) status = services.names.Rename(rename->kind, rename->old_name, rename->new_name);
   // Raw series keys that the sink has cached may now mean other series.
-  services.sink.ForgetSpellings();
+  services.sink.ForgetRawKeys();
   switch (status.code()) {
     case StatusCode::kOk:
       return SendJson(out, request, R"({"result":"true"})");

@@ -26,9 +26,9 @@ Status ForeignPoints::SetTags(std::span<const std::pair<std::string, std::string
 }
 
 Status ForeignPoints::Add(std::string_view metric, Timestamp time, const PointValue& value,
-                          Spelling spelling) {
+                          RawKey raw_key) {
   ASSIGN_OR_RETURN(const std::string_view name, Escaped("metric", metric));
-  points_.push_back({name, tags_.back(), time, value, spelling});
+  points_.push_back({name, tags_.back(), time, value, raw_key});
   bytes_ += sizeof(NamedPoint) + bytes_of_tags_;
   return {};
 }

@@ -29,10 +29,9 @@ class ForeignPoints {
   /// Sets the tags of the points that are added next, until Clear. InvalidArgument: a text is not
   /// UTF-8.
   Status SetTags(std::span<const std::pair<std::string, std::string>> tags);
-  /// Adds a point with the tags of the last SetTags. `spelling`: the raw series key that the client
+  /// Adds a point with the tags of the last SetTags. `raw_key`: the raw series key that the client
   /// sent (NamedPoint). InvalidArgument: a name is not UTF-8.
-  Status Add(std::string_view metric, Timestamp time, const PointValue& value,
-             Spelling spelling = {});
+  Status Add(std::string_view metric, Timestamp time, const PointValue& value, RawKey raw_key = {});
 
   [[nodiscard]] const std::vector<NamedPoint>& points() const { return points_; }
   /// Returns the approximate memory in bytes that the object uses until Clear. It includes texts

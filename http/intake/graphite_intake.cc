@@ -36,7 +36,7 @@ Timestamp GraphiteIntake::Now() const {
 }
 
 void GraphiteIntake::Add(const GraphitePoint& point, Writer* writer) {
-  batch_.push_back({SpellGraphitePath(point.path), point.time, point.value});
+  batch_.push_back({RawKeyOfGraphitePath(point.path), point.time, point.value});
   batch_bytes_ += kPointBytes + point.path.size();
   if (batch_bytes_ > kBatchBytesMax) Flush(writer);
 }
@@ -89,7 +89,7 @@ void GraphiteIntake::Drop() {
 }
 
 std::optional<Status> GraphiteIntake::StoreKnown(WriteContext& context) {
-  const auto appended = services_.sink.AppendSpelled(batch_, context);
+  const auto appended = services_.sink.AppendKeyed(batch_, context);
   if (!appended.ok()) return appended.status();
   if (!appended->known) return {};
   position_ = appended->position;
@@ -100,7 +100,7 @@ std::optional<Status> GraphiteIntake::StoreKnown(WriteContext& context) {
 
 void GraphiteIntake::NamePoints() {
   GraphiteSeries series;
-  for (const SpelledPoint& point : batch_) {
+  for (const KeyedPoint& point : batch_) {
     if (const Status read = ReadGraphitePath(GraphitePath(point.series), &series); !read.ok()) {
       Refuse(read);
       continue;

@@ -68,7 +68,7 @@ class GraphiteIntake {
 
   Services& services_;
   const std::atomic<bool>& stopping_;
-  std::vector<SpelledPoint> batch_;
+  std::vector<KeyedPoint> batch_;
   std::deque<std::string> paths_;  // copies of paths of the batch
   size_t batch_bytes_ = 0;
   ForeignPoints named_;               // the batch with names, if not all its series are known

@@ -37,7 +37,7 @@ void LabelledPoints::BeginItem() {
   if (!failure_.ok()) return;
   constexpr uint64_t kItemSteps = 16;
   constexpr uint64_t kBytesPerStep = 8;
-  const uint64_t steps = kItemSteps + std::exchange(spelled_bytes_, 0) / kBytesPerStep;
+  const uint64_t steps = kItemSteps + std::exchange(raw_key_bytes_, 0) / kBytesPerStep;
   if (Status stop = context_.Step(steps); !stop.ok()) failure_ = std::move(stop);
 }
 
@@ -57,7 +57,7 @@ void LabelledPoints::SetSeries(std::string_view metric, std::span<const Label> l
   series.all.append(metric);
   AppendLabels(labels, &series.all);
   series_bytes_ += series.size();
-  spelled_bytes_ += series.size();
+  raw_key_bytes_ += series.size();
 }
 
 void LabelledPoints::Add(int64_t time_ms, PointValue value) {
@@ -88,7 +88,7 @@ Status LabelledPoints::Finish() {
 
 void LabelledPoints::Flush() {
   if (points_.empty() || !failure_.ok()) return;
-  const auto appended = services_.sink.AppendSpelled(points_, write_);
+  const auto appended = services_.sink.AppendKeyed(points_, write_);
   if (!appended.ok()) {
     for (size_t i = 0; i < points_.size(); ++i) Judge(i, appended.status());
   } else if (appended->known) {
@@ -118,7 +118,7 @@ void LabelledPoints::StoreNamed() {
   const char* last = nullptr;  // address of the series that names.back() was made of
   Status last_fault;
   for (size_t i = 0; i < points_.size(); ++i) {
-    const SpelledPoint& point = points_[i];
+    const KeyedPoint& point = points_[i];
     // Points of one series are adjacent and borrow the same bytes.
     if (point.series.metric.data() != last) {
       last = point.series.metric.data();
@@ -140,7 +140,7 @@ void LabelledPoints::StoreNamed() {
     to.tags = tags.back();
     to.time = point.time;
     to.value = point.value;
-    to.spelling = point.series;
+    to.raw_key = point.series;
     places.push_back(i);
   }
   std::vector<Status> verdicts;
@@ -176,7 +176,7 @@ void LabelledPoints::Judge(size_t point, const Status& verdict) {
     default:  // permanent: after 5xx the client would repeat the whole request for ever
       Count(counters.put_storage_errors);
   }
-  const Spelling& series = points_[point].series;
+  const RawKey& series = points_[point].series;
   RefuseItem(item_of_[point], series.metric, series.tags, verdict.message());
 }
 

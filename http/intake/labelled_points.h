@@ -83,13 +83,13 @@ class LabelledPoints : public LabelledSink {
   WriteContext write_;
   const size_t tags_max_;
   // Bytes of raw series keys that were added since the last report to context_.
-  uint64_t spelled_bytes_ = 0;
+  uint64_t raw_key_bytes_ = 0;
   bool too_many_labels_ = false;      // for the current series, whose labels are then not kept
   std::optional<NamingRules> rules_;  // set when the first name must be escaped
   std::deque<SeriesBytes> series_;    // series of points_, and the current one
   size_t series_bytes_ = 0;
   bool borrowed_ = false;  // the last element of series_ has points in points_, which refer to it
-  std::vector<SpelledPoint> points_;
+  std::vector<KeyedPoint> points_;
   std::vector<uint64_t> item_of_;  // item number of each element of points_, from 1
   PointSink::Position position_ = 0;
   Status failure_;

@@ -257,7 +257,7 @@ bool Connection::OnBody(std::string_view body) {
     Handle(body);
   }
   // Frees the memory of rare huge requests.
-  if (loop_.points.capacity() > kKeptPoints) std::vector<SpelledPoint>().swap(loop_.points);
+  if (loop_.points.capacity() > kKeptPoints) std::vector<KeyedPoint>().swap(loop_.points);
   if (loop_.influx.fields.capacity() > kKeptPoints) loop_.influx = InfluxPoints();
   return true;
 }
@@ -301,7 +301,7 @@ bool Connection::TryPut(std::string_view body) {
     return false;
   put_reply_ = {target.summary, target.details, loop_.points.size(), 0};
   WriteContext context(RequestContext::Unlimited(), writer().get());
-  return Appended(edge_.services.sink.AppendSpelled(loop_.points, context), loop_.points.size(),
+  return Appended(edge_.services.sink.AppendKeyed(loop_.points, context), loop_.points.size(),
                   &edge_.services.counters.rpc_put);
 }
 

@@ -48,7 +48,7 @@ bool Connection::TryLines(std::string_view lines) {
   auto& points = loop_.points;
   if (!ParsePutLines(lines, &points)) return false;
   WriteContext context(RequestContext::Unlimited(), writer().get());
-  const auto appended = edge_.services.sink.AppendSpelled(points, context);
+  const auto appended = edge_.services.sink.AppendKeyed(points, context);
   if (!appended.ok()) {
     // The slow path creates error messages per line for other refusals.
     if (!WaitsFor(appended.status())) return false;

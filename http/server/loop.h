@@ -54,7 +54,7 @@ class Loop {
 
   // Scratch space, valid within one step of one connection.
   PutJsonParser parser;
-  std::vector<SpelledPoint> points;
+  std::vector<KeyedPoint> points;
   InfluxPoints influx;
   std::string unpacked;
 

@@ -90,7 +90,7 @@ class LineRunner {
   /// Stores regular put lines whose series are new, or not seen since the start. Returns false if
   /// it did nothing, so that each line must be run separately.
   bool StoreLearning(std::string_view lines) {
-    std::vector<SpelledPoint> points;
+    std::vector<KeyedPoint> points;
     if (!ParsePutLines(lines, &points)) return false;
     const auto appended = services_.sink.AppendLearning(points, context_);
     if (!appended.ok() || !appended->known) return false;
@@ -161,7 +161,7 @@ class LineRunner {
       Help();
     } else if (command == "dropcaches") {
       services_.names.DropCaches();
-      services_.sink.ForgetSpellings();
+      services_.sink.ForgetRawKeys();
       Say("Caches dropped.");
     } else if (command == "exit") {
       result_.close = true;

@@ -35,7 +35,7 @@ std::string PutLines::Add(std::string_view line, const std::vector<std::string_v
            " timestamp=" + std::to_string(point.time.raw);
   }
   PutWords raw;
-  if (SplitPut(line, &raw)) point.spelling = {Dialect::kWords, raw.metric, raw.tags};
+  if (SplitPut(line, &raw)) point.raw_key = {Dialect::kWords, raw.metric, raw.tags};
   point.tags = tags_.emplace_back(std::move(tags));
   points_.push_back(point);
   return {};

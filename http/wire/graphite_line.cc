@@ -59,7 +59,7 @@ Status ReadGraphitePath(std::string_view path, GraphiteSeries* series) {
   return {};
 }
 
-Spelling SpellGraphitePath(std::string_view path) {
+RawKey RawKeyOfGraphitePath(std::string_view path) {
   const size_t semicolon = std::min(path.find(';'), path.size());
   return {Dialect::kGraphite, path.substr(0, semicolon), path.substr(semicolon)};
 }

@@ -35,9 +35,9 @@ Status ReadGraphitePath(std::string_view path, GraphiteSeries* series);
 
 /// Returns the raw series key of a path (Dialect::kGraphite), by which known series are found.
 /// GraphitePath converts it back.
-Spelling SpellGraphitePath(std::string_view path);
-inline std::string_view GraphitePath(const Spelling& spelling) {
-  return {spelling.metric.data(), spelling.metric.size() + spelling.tags.size()};
+RawKey RawKeyOfGraphitePath(std::string_view path);
+inline std::string_view GraphitePath(const RawKey& raw_key) {
+  return {raw_key.metric.data(), raw_key.metric.size() + raw_key.tags.size()};
 }
 
 /// Parses a value. Whole numbers that fit 64 bits become integers, all other numbers become

@@ -144,16 +144,16 @@ class Cursor {
 /// Parses one line. `previous`: index of the first field of the previous line, because agents
 /// repeat the names of fields.
 bool TakeLine(Cursor* text, InfluxUnit unit, Timestamp now, size_t previous, InfluxPoints* points) {
-  SpelledLine line;
+  KeyedLine line;
   line.time = now;
   if (!text->TakeSeries(&line.series)) return false;
-  std::vector<SpelledField>& fields = points->fields;
+  std::vector<KeyedField>& fields = points->fields;
   const size_t first = fields.size(), texts = points->text_fields;
   text->Skip(' ');
   do {
     if (fields.size() - first + points->text_fields - texts == kInfluxFieldsMax) return false;
     const size_t likely = previous + (fields.size() - first);
-    SpelledField field;
+    KeyedField field;
     if (!text->TakeName(likely < first ? fields[likely].name : std::string_view(), &field.name))
       return false;
     if (text->Is('"')) {

@@ -13,8 +13,8 @@ namespace hg::http {
 
 /// The points of a body. Borrows its bytes.
 struct InfluxPoints {
-  std::vector<SpelledLine> lines;
-  std::vector<SpelledField> fields;
+  std::vector<KeyedLine> lines;
+  std::vector<KeyedField> fields;
   size_t text_fields = 0;  // text fields, which are skipped
 
   void Clear() {

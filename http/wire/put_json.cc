@@ -41,13 +41,13 @@ bool PlainString(std::string_view token, std::string_view* content) {
 }
 
 /// The parts of one element, as bytes of the body.
-struct RawPoint {
+struct JsonPoint {
   std::string_view metric, tags, time, value;
   enum Field : unsigned { kMetric = 1, kTime = 2, kValue = 4, kTags = 8, kAll = 15 };
 };
 
 /// Reads one element. Returns false if it is not an object with exactly the four fields, each once.
-bool ReadPoint(ondemand::value element, RawPoint* point) {
+bool ReadPoint(ondemand::value element, JsonPoint* point) {
   ondemand::object object;
   if (element.get_object().get(object) != simdjson::SUCCESS) return false;
   unsigned seen = 0;
@@ -61,23 +61,23 @@ bool ReadPoint(ondemand::value element, RawPoint* point) {
     switch (key[0]) {
       case 'm':
         if (std::memcmp(key, "metric\"", 7) != 0) return false;
-        name = RawPoint::kMetric;
+        name = JsonPoint::kMetric;
         if (!PlainString(value.raw_json_token(), &point->metric)) return false;
         break;
       case 'v':
         if (std::memcmp(key, "value\"", 6) != 0) return false;
-        name = RawPoint::kValue;
+        name = JsonPoint::kValue;
         point->value = WithoutTrailingBlanks(value.raw_json_token());
         break;
       case 't':
         if (std::memcmp(key, "tags\"", 5) == 0) {
-          name = RawPoint::kTags;
+          name = JsonPoint::kTags;
           ondemand::object tags;
           if (value.get_object().get(tags) != simdjson::SUCCESS) return false;
           if (tags.raw_json().get(point->tags) != simdjson::SUCCESS) return false;
           point->tags = WithoutTrailingBlanks(point->tags);
         } else if (std::memcmp(key, "timestamp\"", 10) == 0) {
-          name = RawPoint::kTime;
+          name = JsonPoint::kTime;
           point->time = WithoutTrailingBlanks(value.raw_json_token());
         } else {
           return false;
@@ -89,7 +89,7 @@ bool ReadPoint(ondemand::value element, RawPoint* point) {
     if ((seen & name) != 0) return false;
     seen |= name;
   }
-  return seen == RawPoint::kAll;
+  return seen == JsonPoint::kAll;
 }
 
 /// Calls visit(point, regular) for every element. Returns false at a syntax error.
@@ -102,7 +102,7 @@ bool Walk(ondemand::parser& parser, std::string_view body, const Visit& visit) {
   }
   ondemand::json_type type;
   if (document.type().get(type) != simdjson::SUCCESS) return false;
-  RawPoint point;
+  JsonPoint point;
   if (type == ondemand::json_type::object) {
     ondemand::value root;
     if (document.get_value().get(root) != simdjson::SUCCESS) return false;
@@ -118,7 +118,7 @@ bool Walk(ondemand::parser& parser, std::string_view body, const Visit& visit) {
   return true;
 }
 
-bool Convert(const RawPoint& raw, SpelledPoint* point) {
+bool Convert(const JsonPoint& raw, KeyedPoint* point) {
   if (!ParsePlainTime(raw.time, &point->time)) return false;
   std::string_view number = raw.value;
   if (!number.empty() && number.front() == '"' && !PlainString(raw.value, &number)) return false;
@@ -162,11 +162,11 @@ struct PutJsonParser::Impl {
 PutJsonParser::PutJsonParser() : impl_(std::make_unique<Impl>()) {}
 PutJsonParser::~PutJsonParser() = default;
 
-bool PutJsonParser::Parse(std::string_view body, std::vector<SpelledPoint>* points) {
+bool PutJsonParser::Parse(std::string_view body, std::vector<KeyedPoint>* points) {
   points->clear();
   if (body.empty()) return false;
   const auto parse = [this, points](std::string_view text) {
-    return Walk(impl_->parser, text, [points](const RawPoint& raw, bool regular) {
+    return Walk(impl_->parser, text, [points](const JsonPoint& raw, bool regular) {
       return regular && Convert(raw, &points->emplace_back());
     });
   };
@@ -195,11 +195,11 @@ bool PutJsonParser::Parse(std::string_view body, std::vector<SpelledPoint>* poin
   return good;
 }
 
-void PutJsonParser::ParseSpellings(std::string_view body, std::vector<Spelling>* spellings) {
-  spellings->clear();
+void PutJsonParser::ParseRawKeys(std::string_view body, std::vector<RawKey>* raw_keys) {
+  raw_keys->clear();
   // The array's iterator skips the rest of an element that ReadPoint did not read completely.
-  Walk(impl_->parser, body, [spellings](const RawPoint& raw, bool regular) {
-    spellings->push_back(regular ? Spelling{Dialect::kJson, raw.metric, raw.tags} : Spelling{});
+  Walk(impl_->parser, body, [raw_keys](const JsonPoint& raw, bool regular) {
+    raw_keys->push_back(regular ? RawKey{Dialect::kJson, raw.metric, raw.tags} : RawKey{});
     return true;
   });
   impl_->Trim();

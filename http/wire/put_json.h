@@ -24,11 +24,11 @@ class PutJsonParser {
   /// writable: the parser changes separators of a long body and restores them. Returns false if the
   /// body is not regular (a syntax error, an unknown or duplicate field, an unusual number, …);
   /// *points is then meaningless.
-  bool Parse(std::string_view body, std::vector<SpelledPoint>* points);
+  bool Parse(std::string_view body, std::vector<KeyedPoint>* points);
 
   /// Finds the raw series key of each array element (or of the one object), as far as the body can
   /// be parsed. An element whose metric and tags cannot be found reliably gets an empty metric.
-  void ParseSpellings(std::string_view body, std::vector<Spelling>* spellings);
+  void ParseRawKeys(std::string_view body, std::vector<RawKey>* raw_keys);
 
  private:
   struct Impl;

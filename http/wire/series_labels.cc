@@ -10,7 +10,7 @@
 namespace hg::http {
 namespace {
 
-size_t SpelledBytes(std::string_view text) {
+size_t RawKeyBytes(std::string_view text) {
   return static_cast<size_t>(VarintLength(text.size())) + text.size();
 }
 
@@ -19,11 +19,11 @@ char* PutText(char* to, std::string_view text) {
   return std::copy(text.begin(), text.end(), to);
 }
 
-std::string_view TakeText(ByteView* spelled) {
+std::string_view TakeText(ByteView* keyed) {
   uint64_t size = 0;
-  if (!GetVarint64(spelled, &size)) return {};
-  const std::string_view text = spelled->substr(0, static_cast<size_t>(size));
-  spelled->remove_prefix(text.size());
+  if (!GetVarint64(keyed, &size)) return {};
+  const std::string_view text = keyed->substr(0, static_cast<size_t>(size));
+  keyed->remove_prefix(text.size());
   return text;
 }
 
@@ -35,21 +35,21 @@ Result<std::string> Escaped(std::string_view text, const NameRules& rules) {
 
 }  // namespace
 
-void AppendLabels(std::span<const Label> labels, Bytes* spelled) {
-  const size_t before = spelled->size();
+void AppendLabels(std::span<const Label> labels, Bytes* keyed) {
+  const size_t before = keyed->size();
   size_t bytes = before;
-  for (const Label& label : labels) bytes += SpelledBytes(label.name) + SpelledBytes(label.value);
-  spelled->resize(bytes);
-  char* to = spelled->data() + before;
+  for (const Label& label : labels) bytes += RawKeyBytes(label.name) + RawKeyBytes(label.value);
+  keyed->resize(bytes);
+  char* to = keyed->data() + before;
   for (const Label& label : labels) to = PutText(PutText(to, label.name), label.value);
 }
 
-std::vector<Label> ReadLabels(ByteView spelled) {
+std::vector<Label> ReadLabels(ByteView keyed) {
   std::vector<Label> labels;
-  while (!spelled.empty()) {
+  while (!keyed.empty()) {
     Label& label = labels.emplace_back();
-    label.name = TakeText(&spelled);
-    label.value = TakeText(&spelled);
+    label.name = TakeText(&keyed);
+    label.value = TakeText(&keyed);
   }
   return labels;
 }

@@ -27,14 +27,14 @@ struct Label {
   bool operator==(const Label&) const = default;
 };
 
-/// Appends labels in the form of Spelling::tags: each text with its length as a varint in front.
+/// Appends labels in the form of RawKey::tags: each text with its length as a varint in front.
 /// Together with the metric as sent, these bytes are a raw series key of Dialect::kLabels. A
 /// protocol with other rules must not use that dialect: the same metric bytes or tag bytes would
 /// then mean different names.
-void AppendLabels(std::span<const Label> labels, Bytes* spelled);
+void AppendLabels(std::span<const Label> labels, Bytes* keyed);
 
 /// Decodes labels that AppendLabels wrote.
-std::vector<Label> ReadLabels(ByteView spelled);
+std::vector<Label> ReadLabels(ByteView keyed);
 
 /// A series with OpenTSDB names.
 struct NamedSeries {

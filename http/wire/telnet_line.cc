@@ -78,13 +78,13 @@ bool SplitPut(std::string_view line, PutWords* words) {
   return true;
 }
 
-bool ParsePutLines(std::string_view lines, std::vector<SpelledPoint>* points) {
+bool ParsePutLines(std::string_view lines, std::vector<KeyedPoint>* points) {
   points->clear();
   const char* const end = lines.data() + lines.size();
   Timestamp time;
   std::string_view time_word, tags;  // words of the previous line
   for (const char* at = lines.data(); at != end;) {
-    SpelledPoint& point = points->emplace_back();
+    KeyedPoint& point = points->emplace_back();
     point.series.dialect = Dialect::kWords;
     if (!SkipText(kPut, &at, end) || !TakePlainWord(&at, end, &point.series.metric)) return false;
     // Consecutive lines often have the same time. Lines for metrics of one host often have the same

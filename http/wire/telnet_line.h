@@ -25,6 +25,6 @@ bool SplitPut(std::string_view line, PutWords* words);
 /// Parses put lines, each ended by LF, with plain numbers; names stay raw. Returns false if the
 /// slow path must parse the lines; *points is then meaningless. If a line has the same tags as the
 /// previous one, both borrow the same bytes.
-bool ParsePutLines(std::string_view lines, std::vector<SpelledPoint>* points);
+bool ParsePutLines(std::string_view lines, std::vector<KeyedPoint>* points);
 
 }  // namespace hg::http

@@ -50,7 +50,7 @@ int64_t CountNumbers(std::span<const double> values) {
   return n;
 }
 
-void AddRun(std::span<const double> values, RunningSum* running) {
+void AddChunk(std::span<const double> values, RunningSum* running) {
   double sum = running->sum;
   int64_t numbers = CountNumbers(values);
   if (numbers == static_cast<int64_t>(values.size())) {
@@ -64,7 +64,7 @@ void AddRun(std::span<const double> values, RunningSum* running) {
   running->count += numbers;
 }
 
-void AddRun(std::span<const int64_t> values, RunningSum* running) {
+void AddChunk(std::span<const int64_t> values, RunningSum* running) {
   running->count += static_cast<int64_t>(values.size());
   const IntTotal total = Fastest().total(values);
   double sum = running->sum;

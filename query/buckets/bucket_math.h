@@ -14,9 +14,9 @@ struct RunningSum {
 };
 
 /// Adds the values and skips NaN.
-void AddRun(std::span<const double> values, RunningSum* running);
+void AddChunk(std::span<const double> values, RunningSum* running);
 /// Converts each integer to double, then adds it.
-void AddRun(std::span<const int64_t> values, RunningSum* running);
+void AddChunk(std::span<const int64_t> values, RunningSum* running);
 
 /// Returns the minimum (or maximum) of the first argument and all values. If several values compare
 /// equal, the first one is returned. NaN is skipped.

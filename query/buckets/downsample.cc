@@ -491,7 +491,7 @@ void Downsampler::Accumulate(std::span<const T> values) {
   switch (grid_->spec().function->function) {
     case Function::kSum:
     case Function::kAvg:
-      AddRun(values, &running_);
+      AddChunk(values, &running_);
       return;
     case Function::kMin:
       running_.sum = LeastOf(first_run ? kInfinity : running_.sum, values);

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "query/request/large_lane.h"
+#include "query/request/large_query_queue.h"
 #include "storage/codec/rollup_tables.h"
 #include "storage/points/points.h"
 
@@ -28,9 +28,9 @@ struct Options {
   int64_t limits_file_interval_s = 60000;  // tsd.query.limits.overrides.interval
   bool simultaneous_duplicates = true;     // tsd.query.allow_simultaneous_duplicates
 
-  int64_t memory_bytes_max = 0;        // tsd.query.memory.limit: of all queries; 0 = none
-  int64_t query_memory_bytes_max = 0;  // tsd.query.memory.per_query; 0 = none
-  LargeLaneOptions large_lane;         // tsd.query.large.*
+  int64_t memory_bytes_max = 0;          // tsd.query.memory.limit: of all queries; 0 = none
+  int64_t query_memory_bytes_max = 0;    // tsd.query.memory.per_query; 0 = none
+  LargeQueryQueueOptions large_queries;  // tsd.query.large.*
   /// A query is large if it took more steps (points read or merged; a row counts as 64) or holds
   /// more memory than this; 0 = never. The default is about 20 ms of one core.
   uint64_t large_steps = 1 << 20;

@@ -15,20 +15,20 @@ constexpr int64_t kReserveShare = 8;
 
 RunningRequest::RunningRequest(RunningRequests& owner, uint64_t id, std::string endpoint,
                                RequestClient client, const RequestAllowance& allowance,
-                               MemoryBudget& budget, LargeLane& lane, const Clock& clock)
+                               MemoryBudget& budget, LargeQueryQueue& queue, const Clock& clock)
     : owner_(owner),
       id_(id),
       endpoint_(std::move(endpoint)),
       client_(std::move(client)),
       allowance_(allowance),
       budget_(budget),
-      lane_(lane),
+      queue_(queue),
       clock_(clock),
       started_ms_(clock.NowMs()),
       started_ns_(clock.MonotonicNs()) {}
 
 RunningRequest::~RunningRequest() {
-  LeaveLane();
+  LeaveQueue();
   budget_.Give(bytes_.load(std::memory_order_relaxed));
   owner_.Leave(this);
 }
@@ -106,34 +106,34 @@ bool RunningRequest::Abandoned() {
   return now_ns - gone_since_ns_ >= after_client_ns_;
 }
 
-// Waits for a place in LargeLane in the first thread of the query that calls it. Other threads of
-// the query wait for the mutex.
+// Waits for a place in LargeQueryQueue in the first thread of the query that calls it. Other
+// threads of the query wait for the mutex.
 Status RunningRequest::LookLarge() {
-  std::lock_guard lock(lane_mutex_);
-  if (large_.load(std::memory_order_relaxed)) return lane_failure_;
+  std::lock_guard lock(queue_mutex_);
+  if (large_.load(std::memory_order_relaxed)) return queue_failure_;
   if (answering_.load(std::memory_order_relaxed)) return {};
   RETURN_IF_ERROR(MayWait());
   if (client_.takes_long) client_.takes_long();
   phase_.store(RequestPhase::kWaiting, std::memory_order_relaxed);
-  lane_failure_ = lane_.Enter(bytes_.load(std::memory_order_relaxed), [this] { return Check(); });
+  queue_failure_ = queue_.Enter(bytes_.load(std::memory_order_relaxed), [this] { return Check(); });
   phase_.store(RequestPhase::kWorking, std::memory_order_relaxed);
-  in_lane_ = lane_failure_.ok();
+  queued_ = queue_failure_.ok();
   // Once large_ is set, later calls of Step and Charge skip this function.
-  if (in_lane_) large_.store(true, std::memory_order_relaxed);
-  return lane_failure_;
+  if (queued_) large_.store(true, std::memory_order_relaxed);
+  return queue_failure_;
 }
 
-void RunningRequest::LeaveLane() {
-  std::lock_guard lock(lane_mutex_);
-  if (!in_lane_) return;
-  in_lane_ = false;
-  lane_.Leave();
+void RunningRequest::LeaveQueue() {
+  std::lock_guard lock(queue_mutex_);
+  if (!queued_) return;
+  queued_ = false;
+  queue_.Leave();
 }
 
 void RunningRequest::BeginAnswer() {
   answering_.store(true);
   phase_.store(RequestPhase::kAnswering, std::memory_order_relaxed);
-  LeaveLane();
+  LeaveQueue();
 }
 
 // Kill and BeginAnswer may run at the same time. Each of them sees the other one if that came

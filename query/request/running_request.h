@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "query/request/answer.h"
-#include "query/request/large_lane.h"
+#include "query/request/large_query_queue.h"
 #include "query/request/memory_budget.h"
 #include "query/request/request.h"
 #include "storage/base/clock.h"
@@ -99,7 +99,7 @@ class RunningRequest : public RequestContext {
   void Withdraw() { withdrawn_ = true; }
 
   /// Call this function when the result is complete and its sending begins. From then on the time
-  /// limit does not apply, and the request gives up its place in LargeLane.
+  /// limit does not apply, and the request gives up its place in LargeQueryQueue.
   void BeginAnswer();
   /// Records how the query ended. Call this function before the destructor.
   void SetEnd(QueryEnd end) { end_ = std::move(end); }
@@ -114,13 +114,13 @@ class RunningRequest : public RequestContext {
   enum class Killed : uint8_t { kNot, kByAdministrator, kByStop };
 
   RunningRequest(RunningRequests& owner, uint64_t id, std::string endpoint, RequestClient client,
-                 const RequestAllowance& allowance, MemoryBudget& budget, LargeLane& lane,
+                 const RequestAllowance& allowance, MemoryBudget& budget, LargeQueryQueue& queue,
                  const Clock& clock);
 
   void Kill(Killed why);
   [[nodiscard]] bool Abandoned();
   Status LookLarge();
-  void LeaveLane();
+  void LeaveQueue();
   [[nodiscard]] std::string Named() const;
 
   static constexpr uint64_t kStepsPerLook = 1 << 16;
@@ -131,7 +131,7 @@ class RunningRequest : public RequestContext {
   const RequestClient client_;
   const RequestAllowance allowance_;
   MemoryBudget& budget_;
-  LargeLane& lane_;
+  LargeQueryQueue& queue_;
   const Clock& clock_;
   const int64_t started_ms_;
   const int64_t started_ns_;
@@ -144,9 +144,9 @@ class RunningRequest : public RequestContext {
   std::mutex gone_mutex_;       // held while client_.gone is called
   int64_t gone_since_ns_ = -1;  // guarded by gone_mutex_; -1 = the client has not gone
 
-  std::mutex lane_mutex_;
-  Status lane_failure_;   // guarded by lane_mutex_
-  bool in_lane_ = false;  // guarded by lane_mutex_
+  std::mutex queue_mutex_;
+  Status queue_failure_;  // guarded by queue_mutex_
+  bool queued_ = false;   // guarded by queue_mutex_
 
   // Written once, by BecomeQuery, under the mutex of owner_.
   std::shared_ptr<const Request> query_;  // null: not a query, or not yet known to be one

@@ -82,7 +82,7 @@ RunningRequests::RunningRequests(const Options& options, const Clock& clock)
       duplicates_allowed_(options.simultaneous_duplicates),
       clock_(clock),
       budget_(options.memory_bytes_max),
-      lane_(options.large_lane, budget_, clock) {}
+      queue_(options.large_queries, budget_, clock) {}
 
 std::unique_ptr<RunningRequest> RunningRequests::Begin(std::string endpoint, RequestClient client) {
   // The list node is allocated before the lock is taken. A request that ends takes the lock, so an
@@ -91,7 +91,7 @@ std::unique_ptr<RunningRequest> RunningRequests::Begin(std::string endpoint, Req
   std::lock_guard lock(mutex_);
   std::unique_ptr<RunningRequest> request(new RunningRequest(*this, next_id_++, std::move(endpoint),
                                                              std::move(client), allowance_, budget_,
-                                                             lane_, clock_));
+                                                             queue_, clock_));
   if (stopping_) request->Kill(RunningRequest::Killed::kByStop);
   place.front() = request.get();
   running_.splice(running_.end(), place);

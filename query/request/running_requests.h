@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "query/request/large_lane.h"
+#include "query/request/large_query_queue.h"
 #include "query/request/memory_budget.h"
 #include "query/request/options.h"
 #include "query/request/request.h"
@@ -87,7 +87,7 @@ class RunningRequests {
   [[nodiscard]] std::vector<std::shared_ptr<const CompletedQuery>> Completed();
 
   [[nodiscard]] const MemoryBudget& budget() const { return budget_; }
-  [[nodiscard]] LargeLane& lane() { return lane_; }
+  [[nodiscard]] LargeQueryQueue& large_queries() { return queue_; }
 
  private:
   friend class RunningRequest;
@@ -104,7 +104,7 @@ class RunningRequests {
   const bool duplicates_allowed_;
   const Clock& clock_;
   MemoryBudget budget_;
-  LargeLane lane_;
+  LargeQueryQueue queue_;
   std::function<void(const CompletedQuery&)> listener_;
 
   std::mutex mutex_;

@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-namespace hg::points {
+namespace hg::engine {
 
 /// An allocator with one writer. bytes() may be called from any thread. It allocates chunks; each
 /// is twice as large as the one before, from 64 KiB up to 2 MiB.
@@ -108,4 +108,4 @@ class SlotTable {
   std::atomic<size_t> bytes_{0};
 };
 
-}  // namespace hg::points
+}  // namespace hg::engine

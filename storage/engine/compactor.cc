@@ -4,7 +4,7 @@
 
 #include "storage/base/invariant.h"
 
-namespace hg::points {
+namespace hg::engine {
 namespace {
 
 constexpr auto kTick = std::chrono::milliseconds(1000);
@@ -184,4 +184,4 @@ size_t CountRegions(const Version& version) {
   return count;
 }
 
-}  // namespace hg::points
+}  // namespace hg::engine

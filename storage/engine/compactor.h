@@ -27,9 +27,9 @@
 #include "storage/region/merge_policy.h"
 #include "storage/region/split_policy.h"
 
-namespace hg::points {
+namespace hg::engine {
 
-class RunWriter;
+class PartWriter;
 struct MergeInput;
 
 /// Thread-safe. Requests return Unavailable once the store is closed.
@@ -100,7 +100,7 @@ class Compactor {
   void AfterRepair() EXCLUDES(work_mutex_);
   /// Writes the series with numbers in [begin, end) to the table of series.
   static Status AddSeriesRows(const Registry& registry, uint32_t begin, uint32_t end,
-                              RunWriter* writer);
+                              PartWriter* writer);
 
   /// Sets the members for background work.
   void AddTo(EmbeddedStats* stats) const EXCLUDES(work_mutex_);
@@ -135,23 +135,23 @@ class Compactor {
   Status FlushFrozen() REQUIRES(regions_mutex_);
   Status FlushOldest() REQUIRES(regions_mutex_);
   struct FlushJob;
-  Status WriteGeneration(const Generation& generation, std::vector<lsm::RunEntry>* entries)
+  Status WriteMemtable(const Memtable& memtable, std::vector<lsm::PartEntry>* entries)
       REQUIRES(regions_mutex_);
-  void RunFlushJobs(const Generation& generation, std::vector<FlushJob>& jobs);
-  Status WriteSeries(const Generation& generation, std::vector<lsm::RunEntry>* entries);
-  [[nodiscard]] std::map<uint32_t, uint64_t> RowsOfDays(const Generation& generation,
+  void RunFlushJobs(const Memtable& memtable, std::vector<FlushJob>& jobs);
+  Status WriteSeries(const Memtable& memtable, std::vector<lsm::PartEntry>* entries);
+  [[nodiscard]] std::map<uint32_t, uint64_t> RowsOfDays(const Memtable& memtable,
                                                         const FlushJob& job) const;
-  Status WritePointsRegion(const Generation& generation, FlushJob* job);
-  Status WriteCellsRegion(const Generation& generation, FlushJob* job);
-  static Status FinishRun(RunWriter* writer, std::vector<lsm::RunEntry>* entries);
-  lsm::RunEntry NewEntry(uint32_t table, uint32_t region, const Generation& generation);
+  Status WritePointsRegion(const Memtable& memtable, FlushJob* job);
+  Status WriteCellsRegion(const Memtable& memtable, FlushJob* job);
+  static Status FinishPart(PartWriter* writer, std::vector<lsm::PartEntry>* entries);
+  lsm::PartEntry NewEntry(uint32_t table, uint32_t region, const Memtable& memtable);
 
   // Regions and their files. A merge reserves its input parts (RegionWork::merging). A split or
   // region merge locks the whole region (RegionWork::held) while no merge runs in it. Dropping
   // files also locks the region, but merges that already run continue.
   struct MergeJob {
     RegionPlace place;
-    Runs runs;            // newest first
+    Parts parts;          // newest first
     bool bottom = false;  // no older part has rows in common with them
     bool paced = false;
   };
@@ -164,7 +164,7 @@ class Compactor {
   struct FailedMerge {
     Status why;
     /// Numbers of its input parts. The failure is forgotten once one of them is gone.
-    std::set<uint64_t> runs;
+    std::set<uint64_t> parts;
     /// If the merge failed because the disk was full: retry once this many bytes are free. Else 0.
     uint64_t room_bytes = 0;
     int64_t wait_ms = 0;   // doubles with each failure, up to a limit
@@ -176,11 +176,11 @@ class Compactor {
   // Defined in compactor_merge.cc.
   bool PickMerge(MergePool pool, MergeJob* job) EXCLUDES(work_mutex_);
   /// The largest number of the region's parts that may hold one row.
-  [[nodiscard]] size_t DepthOf(RegionPlace place, const Runs& runs) const;
+  [[nodiscard]] size_t DepthOf(RegionPlace place, const Parts& parts) const;
   void EndMerge(const MergeJob& job) EXCLUDES(work_mutex_);
-  Status MergeJobRuns(const MergeJob& job);
+  Status MergeJobParts(const MergeJob& job);
   Status WriteMerged(RegionPlace place, std::vector<MergeInput> inputs, bool bottom, bool paced,
-                     std::vector<lsm::RunEntry>* written);
+                     std::vector<lsm::PartEntry>* written);
   struct MergePressure;
   void WaitForPace(MergePressure* pressure, uint64_t bytes);
   Status CompactRegion(RegionPlace place);
@@ -202,14 +202,14 @@ class Compactor {
   Status DropExpiredHeld(const Table& table, RegionPlace place, int64_t oldest_ms);
   /// Estimates the expired bytes of a part of the points table. A merge of all parts of its region
   /// would drop them.
-  [[nodiscard]] uint64_t ExpiredBytes(const Run& run, int64_t now_ms) const;
+  [[nodiscard]] uint64_t ExpiredBytes(const Part& part, int64_t now_ms) const;
   // Defined in compactor_region.cc.
   Result<Bytes> SplitHeld(const Table& table, RegionPlace place, const std::optional<Bytes>& at);
   Status MergeHeld(const Table& table, RegionPlace left, RegionPlace right);
-  std::vector<region::GroupWeight> WeightsOf(const Table& table, const Runs& runs,
+  std::vector<region::GroupWeight> WeightsOf(const Table& table, const Parts& parts,
                                              const Bytes& start, const Bytes& stop,
                                              Status* failed) const;
-  Status SidesOf(const Run& run, const Bytes& start, const Bytes& key, bool* before,
+  Status SidesOf(const Part& part, const Bytes& start, const Bytes& key, bool* before,
                  bool* behind) const;
   [[nodiscard]] Bytes SaltOf(const Bytes& start) const;
 
@@ -247,4 +247,4 @@ class Compactor {
 /// The number of regions of all tables.
 size_t CountRegions(const Version& version);
 
-}  // namespace hg::points
+}  // namespace hg::engine

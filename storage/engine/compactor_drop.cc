@@ -5,25 +5,25 @@
 #include "storage/base/invariant.h"
 #include "storage/engine/compactor.h"
 
-namespace hg::points {
+namespace hg::engine {
 namespace {
 
-bool IsWholeBefore(const Run& run, uint32_t end) {
-  const region::RowSpan& rows = run.rows();
+bool IsWholeBefore(const Part& part, uint32_t end) {
+  const region::RowSpan& rows = part.rows();
   return !rows.loose && rows.has_rows() && rows.last_base < end;
 }
 
 // A part may go only if no older remaining part may hold the same rows. Otherwise, data that the
 // part replaced or deleted would reappear.
-Runs WholeBefore(const Runs& runs, uint32_t end, const std::set<uint64_t>& merging) {
-  Runs whole;
+Parts WholeBefore(const Parts& parts, uint32_t end, const std::set<uint64_t>& merging) {
+  Parts whole;
   std::vector<region::RowSpan> older;  // rows of the older parts that stay
-  for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
-    const region::RowSpan& rows = (*run)->rows();
+  for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
+    const region::RowSpan& rows = (*part)->rows();
     const auto meets = [&](const region::RowSpan& other) { return other.Meets(rows); };
-    if (IsWholeBefore(**run, end) && !merging.contains((*run)->entry().number) &&
+    if (IsWholeBefore(**part, end) && !merging.contains((*part)->entry().number) &&
         std::none_of(older.begin(), older.end(), meets)) {
-      whole.push_back(*run);
+      whole.push_back(*part);
     } else {
       older.push_back(rows);
     }
@@ -42,9 +42,10 @@ Status Compactor::DropFiles(const EndOfRows& end_of) {
     latest = std::max(latest, end);
   }
   const auto version = file_set_.Pin();
-  for (const auto& [place, runs] : version->runs) {
-    const auto may_go = [&](const auto& run) { return IsWholeBefore(*run, latest); };
-    if (!tables_.IsPoints(place.first) || std::none_of(runs.begin(), runs.end(), may_go)) continue;
+  for (const auto& [place, parts] : version->parts) {
+    const auto may_go = [&](const auto& part) { return IsWholeBefore(*part, latest); };
+    if (!tables_.IsPoints(place.first) || std::none_of(parts.begin(), parts.end(), may_go))
+      continue;
     // The caller may have written something that allows the drop. It must be durable before the
     // rows are gone.
     RETURN_IF_ERROR(memstore_.Sync());
@@ -83,13 +84,13 @@ Status Compactor::DropFilesHeld(RegionPlace place, const MetricEnds& ends) {
   if (!index) return {};  // split or merged with another region meanwhile
   const uint32_t end = EndIn(version->RegionsOf(place.first), *index, ends);
   Edit edit;
-  edit.remove = WholeBefore(version->RunsOf(place.first, place.second), end, merging);
+  edit.remove = WholeBefore(version->PartsOf(place.first, place.second), end, merging);
   if (edit.remove.empty()) return {};
   edit.drops_rows = true;
   RETURN_IF_ERROR(file_set_.Apply(edit));
   listeners_.AfterAlteration();
   StoreWork work = BeginWork(StoreWork::Kind::kDrop, place.first);
-  work.runs_read = edit.remove.size();
+  work.parts_read = edit.remove.size();
   EndWork(std::move(work));
   return {};
 }
@@ -109,4 +110,4 @@ uint32_t Compactor::EndIn(const region::RegionMap& regions, size_t region,
   return least.value_or(0);
 }
 
-}  // namespace hg::points
+}  // namespace hg::engine

@@ -3,7 +3,7 @@
 
 #include "storage/engine/compactor.h"
 
-namespace hg::points {
+namespace hg::engine {
 namespace {
 
 // Computes the time before which everything in the table has expired. Returns false if a family
@@ -20,10 +20,10 @@ bool OldestSeenOf(const Table& table, int64_t now_ms, int64_t* oldest_ms) {
 // The parts that can be removed whole: everything in them has expired, and no older remaining part
 // may hold the same rows. Otherwise, data that they replaced or deleted would reappear if the TTL
 // grew.
-Runs ExpiredOf(const Table& table, const Runs& runs, int64_t oldest_ms) {
-  Runs expired;
+Parts ExpiredOf(const Table& table, const Parts& parts, int64_t oldest_ms) {
+  Parts expired;
   std::vector<lsm::TimeSpan> older;  // times of the older parts that stay
-  for (auto it = runs.rbegin(); it != runs.rend(); ++it) {
+  for (auto it = parts.rbegin(); it != parts.rend(); ++it) {
     const lsm::TimeSpan times = (*it)->times();
     const auto meets = [&](const lsm::TimeSpan& other) {
       // A row of a points table lies within one hour. Other rows may have any times.
@@ -41,12 +41,12 @@ Runs ExpiredOf(const Table& table, const Runs& runs, int64_t oldest_ms) {
 
 }  // namespace
 
-uint64_t Compactor::ExpiredBytes(const Run& run, int64_t now_ms) const {
+uint64_t Compactor::ExpiredBytes(const Part& part, int64_t now_ms) const {
   constexpr double kHourMs = kRowSpan * 1000.0;
   const Table* const table = tables_.points();
   int64_t oldest_ms;
-  const lsm::TimeSpan times = run.times();
-  if (table == nullptr || run.entry().table != table->id || !times.known() ||
+  const lsm::TimeSpan times = part.times();
+  if (table == nullptr || part.entry().table != table->id || !times.known() ||
       !OldestSeenOf(*table, now_ms, &oldest_ms) || oldest_ms <= times.min_ms) {
     return 0;
   }
@@ -56,17 +56,17 @@ uint64_t Compactor::ExpiredBytes(const Run& run, int64_t now_ms) const {
   };
   const double hours = hours_since_first(times.max_ms) + 1;
   const double gone = std::min(hours_since_first(oldest_ms), hours);
-  return static_cast<uint64_t>(static_cast<double>(run.bytes()) * gone / hours);
+  return static_cast<uint64_t>(static_cast<double>(part.bytes()) * gone / hours);
 }
 
 // Reads no block of the dropped files.
 Status Compactor::DropExpired() {
   const auto version = file_set_.Pin();
-  for (const auto& [place, runs] : version->runs) {
+  for (const auto& [place, parts] : version->parts) {
     const Table* const table = tables_.ById(place.first);
     int64_t oldest_ms;
     if (table == nullptr || !OldestSeenOf(*table, env_.clock.NowMs(), &oldest_ms) ||
-        ExpiredOf(*table, runs, oldest_ms).empty()) {
+        ExpiredOf(*table, parts, oldest_ms).empty()) {
       continue;
     }
     const std::vector<RegionPlace> places = {place};
@@ -86,13 +86,13 @@ Status Compactor::DropExpired() {
 
 Status Compactor::DropExpiredHeld(const Table& table, RegionPlace place, int64_t oldest_ms) {
   Edit edit;
-  edit.remove = ExpiredOf(table, file_set_.Pin()->RunsOf(place.first, place.second), oldest_ms);
+  edit.remove = ExpiredOf(table, file_set_.Pin()->PartsOf(place.first, place.second), oldest_ms);
   if (edit.remove.empty()) return {};
   RETURN_IF_ERROR(file_set_.Apply(edit));
   StoreWork work = BeginWork(StoreWork::Kind::kExpiry, table.id);
-  work.runs_read = edit.remove.size();
+  work.parts_read = edit.remove.size();
   EndWork(std::move(work));
   return {};
 }
 
-}  // namespace hg::points
+}  // namespace hg::engine

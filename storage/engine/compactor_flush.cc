@@ -5,12 +5,12 @@
 #include "storage/base/invariant.h"
 #include "storage/codec/row_key.h"
 #include "storage/engine/compactor.h"
+#include "storage/engine/part_set.h"
 #include "storage/engine/row_file.h"
-#include "storage/engine/run_set.h"
 #include "storage/engine/stored_files.h"
 #include "storage/lsm/row_source.h"
 
-namespace hg::points {
+namespace hg::engine {
 namespace {
 
 constexpr size_t kFlushThreads = 2;
@@ -59,8 +59,8 @@ Status Compactor::FlushIfNeeded() {
   readers_.ReleaseIdleSince(env_.clock.NowMs() - kReaderIdleMs);
   MutexLock regions(regions_mutex_);
   const auto version = file_set_.Pin();
-  const Memstore::FlushDue active = memstore_.TakeFlushDue(*version->generations.front());
-  const bool frozen = version->generations.size() > 1;
+  const Memstore::FlushDue active = memstore_.TakeFlushDue(*version->memtables.front());
+  const bool frozen = version->memtables.size() > 1;
   const bool needed = active.due || frozen;
   if (needed && !active.urgent && PutOff(*version)) return {};
   flush_put_off_ms_.reset();
@@ -72,10 +72,11 @@ Status Compactor::FlushIfNeeded() {
 // Postpones flushes while merges lag behind, but only for a limited time, and not if memory becomes
 // scarce (region-store.md W12).
 bool Compactor::PutOff(const Version& version) {
-  const bool full = std::any_of(version.runs.begin(), version.runs.end(), [this](const auto& runs) {
-    return DepthOf(runs.first, runs.second) >= env_.options.merge.runs_blocking &&
-           !MergeFailed(runs.first);  // waiting would not help a region that cannot be merged
-  });
+  const bool full =
+      std::any_of(version.parts.begin(), version.parts.end(), [this](const auto& parts) {
+        return DepthOf(parts.first, parts.second) >= env_.options.merge.parts_blocking &&
+               !MergeFailed(parts.first);  // waiting would not help a region that cannot be merged
+      });
   if (!full || memstore_.MemoryBytes() > env_.memory_max / 2) return false;
   if (!flush_put_off_ms_) {
     flush_put_off_ms_ = env_.clock.NowMs();
@@ -85,32 +86,32 @@ bool Compactor::PutOff(const Version& version) {
 }
 
 Status Compactor::FlushFrozen() {
-  while (file_set_.Pin()->generations.size() > 1) RETURN_IF_ERROR(FlushOldest());
+  while (file_set_.Pin()->memtables.size() > 1) RETURN_IF_ERROR(FlushOldest());
   return {};
 }
 
 Status Compactor::FlushOldest() {
   const auto before = file_set_.Pin();
-  const std::shared_ptr<Generation> generation = before->generations.back();
+  const std::shared_ptr<Memtable> memtable = before->memtables.back();
   StoreWork work = BeginWork(StoreWork::Kind::kFlush, kSeriesTable);
   // The log must be durable up to the end of the memtable before a file is published. Otherwise a
   // power cut could keep points but lose the ids that they are written with.
-  RETURN_IF_ERROR(memstore_.WaitSynced(*generation));
+  RETURN_IF_ERROR(memstore_.WaitSynced(*memtable));
   Edit edit;
   const Status written = Survive([&] {
     regions_mutex_.AssertHeld();
-    return WriteGeneration(*generation, &edit.add);
+    return WriteMemtable(*memtable, &edit.add);
   });
   if (!written.ok()) {
     file_set_.RemoveFiles(edit.add);
     return Prepend(written, "flush");
   }
-  edit.flushed = memstore_.FlushedBy(*generation);
+  edit.flushed = memstore_.FlushedBy(*memtable);
   RETURN_IF_ERROR(Prepend(file_set_.Apply(edit), "flush"));
-  INVARIANT(file_set_.Pin()->generations.size() < before->generations.size());
-  memstore_.ReleaseLog(*generation);
-  for (const lsm::RunEntry& entry : edit.add) {
-    ++work.runs_written;
+  INVARIANT(file_set_.Pin()->memtables.size() < before->memtables.size());
+  memstore_.ReleaseLog(*memtable);
+  for (const lsm::PartEntry& entry : edit.add) {
+    ++work.parts_written;
     work.bytes_written += entry.cells_bytes + entry.points_bytes;
   }
   EndWork(std::move(work));
@@ -124,19 +125,18 @@ struct Compactor::FlushJob {
   const region::RegionMap* regions;
   size_t region;
   std::vector<uint32_t> series;  // with rows in the region; only for the points table
-  std::vector<lsm::RunEntry> entries;
+  std::vector<lsm::PartEntry> entries;
   Status status;
 };
 
-Status Compactor::WriteGeneration(const Generation& generation,
-                                  std::vector<lsm::RunEntry>* entries) {
-  RETURN_IF_ERROR(WriteSeries(generation, entries));
+Status Compactor::WriteMemtable(const Memtable& memtable, std::vector<lsm::PartEntry>* entries) {
+  RETURN_IF_ERROR(WriteSeries(memtable, entries));
   const auto version = file_set_.Pin();
   std::vector<FlushJob> jobs;
   for (const Table* table : tables_.All()) {
     const size_t first = jobs.size();
     const region::RegionMap& regions = version->RegionsOf(table->id);
-    if (table->points_family < 0 && generation.Cells(table->id) == nullptr) continue;
+    if (table->points_family < 0 && memtable.Cells(table->id) == nullptr) continue;
     for (size_t region = 0; region < regions.count(); ++region) {
       jobs.push_back({table, &regions, region, {}, {}, {}});
     }
@@ -146,12 +146,12 @@ Status Compactor::WriteGeneration(const Generation& generation,
       job_of[regions.Id(region)] = first + region;
     }
     std::vector<region::SeriesSlice> slices;
-    generation.rows.ForEachSeries([&](uint32_t number) {
+    memtable.rows.ForEachSeries([&](uint32_t number) {
       region::SlicesOf(regions, RowKeyPrefix(layout(), registry_.Tsuid(number)), {}, &slices);
       for (const auto& slice : slices) jobs[job_of[slice.region]].series.push_back(number);
     });
   }
-  RunFlushJobs(generation, jobs);
+  RunFlushJobs(memtable, jobs);
   Status failed;
   for (FlushJob& job : jobs) {
     entries->insert(entries->end(), job.entries.begin(), job.entries.end());
@@ -161,15 +161,15 @@ Status Compactor::WriteGeneration(const Generation& generation,
 }
 
 // Writes the regions of a memtable in parallel. Any thread may take any region.
-void Compactor::RunFlushJobs(const Generation& generation, std::vector<FlushJob>& jobs) {
+void Compactor::RunFlushJobs(const Memtable& memtable, std::vector<FlushJob>& jobs) {
   std::atomic<size_t> next{0};
   std::atomic<bool> failed{false};
   const auto work = [&] {
     for (size_t i = next++; i < jobs.size() && !failed; i = next++) {
       FlushJob& job = jobs[i];
       job.status = Survive([&] {
-        return job.table->points_family >= 0 ? WritePointsRegion(generation, &job)
-                                             : WriteCellsRegion(generation, &job);
+        return job.table->points_family >= 0 ? WritePointsRegion(memtable, &job)
+                                             : WriteCellsRegion(memtable, &job);
       });
       if (!job.status.ok()) failed = true;
     }
@@ -185,13 +185,13 @@ void Compactor::RunFlushJobs(const Generation& generation, std::vector<FlushJob>
   for (std::thread& thread : others) thread.join();
 }
 
-Status Compactor::WriteCellsRegion(const Generation& generation, FlushJob* job) {
-  job->entries.push_back(NewEntry(job->table->id, job->regions->Id(job->region), generation));
-  const lsm::RunEntry& entry = job->entries.back();
-  RunWriter writer(env_.files, lsm::NamespaceFolder(env_.options.path, entry.space), layout(),
-                   entry.number, job->table);
+Status Compactor::WriteCellsRegion(const Memtable& memtable, FlushJob* job) {
+  job->entries.push_back(NewEntry(job->table->id, job->regions->Id(job->region), memtable));
+  const lsm::PartEntry& entry = job->entries.back();
+  PartWriter writer(env_.files, lsm::NamespaceFolder(env_.options.path, entry.space), layout(),
+                    entry.number, job->table);
   const auto rows =
-      lsm::ScanMemory(*generation.Cells(job->table->id), job->regions->Start(job->region),
+      lsm::ScanMemory(*memtable.Cells(job->table->id), job->regions->Start(job->region),
                       job->regions->Stop(job->region));
   for (;;) {
     ASSIGN_OR_RETURN(const bool more, rows->Next());
@@ -202,40 +202,39 @@ Status Compactor::WriteCellsRegion(const Generation& generation, FlushJob* job) 
     }
     if (!row.empty()) RETURN_IF_ERROR(writer.AddCells(rows->key(), row));
   }
-  return FinishRun(&writer, &job->entries);
+  return FinishPart(&writer, &job->entries);
 }
 
 // Finishes the part begun last. A part without rows is removed from `entries`.
-Status Compactor::FinishRun(RunWriter* writer, std::vector<lsm::RunEntry>* entries) {
-  lsm::RunEntry& entry = entries->back();
+Status Compactor::FinishPart(PartWriter* writer, std::vector<lsm::PartEntry>* entries) {
+  lsm::PartEntry& entry = entries->back();
   RETURN_IF_ERROR(writer->Finish(&entry));
   if (entry.cells_bytes == 0 && entry.points_bytes == 0) entries->pop_back();
   return {};
 }
 
-lsm::RunEntry Compactor::NewEntry(uint32_t table, uint32_t region, const Generation& generation) {
-  lsm::RunEntry entry;
+lsm::PartEntry Compactor::NewEntry(uint32_t table, uint32_t region, const Memtable& memtable) {
+  lsm::PartEntry entry;
   entry.table = table;
   entry.region = region;
   entry.space = tables_.SpaceOf(table);
   entry.number = file_set_.NewNumber();
-  entry.first_sequence = generation.after_sequence + 1;
-  entry.last_sequence = generation.last_sequence;
+  entry.first_sequence = memtable.after_sequence + 1;
+  entry.last_sequence = memtable.last_sequence;
   entry.made_ms = env_.clock.NowMs();
   return entry;
 }
 
-Status Compactor::WriteSeries(const Generation& generation, std::vector<lsm::RunEntry>* entries) {
-  if (generation.series_begin == generation.series_end) return {};
-  entries->push_back(NewEntry(kSeriesTable, 0, generation));
-  RunWriter writer(env_.files, env_.options.path, layout(), entries->back().number, nullptr);
-  RETURN_IF_ERROR(
-      AddSeriesRows(registry_, generation.series_begin, generation.series_end, &writer));
-  return FinishRun(&writer, entries);
+Status Compactor::WriteSeries(const Memtable& memtable, std::vector<lsm::PartEntry>* entries) {
+  if (memtable.series_begin == memtable.series_end) return {};
+  entries->push_back(NewEntry(kSeriesTable, 0, memtable));
+  PartWriter writer(env_.files, env_.options.path, layout(), entries->back().number, nullptr);
+  RETURN_IF_ERROR(AddSeriesRows(registry_, memtable.series_begin, memtable.series_end, &writer));
+  return FinishPart(&writer, entries);
 }
 
 Status Compactor::AddSeriesRows(const Registry& registry, uint32_t begin, uint32_t end,
-                                RunWriter* writer) {
+                                PartWriter* writer) {
   for (uint32_t number = begin; number < end; ++number) {
     Bytes key;
     AppendBig(&key, number, 4);
@@ -246,13 +245,13 @@ Status Compactor::AddSeriesRows(const Registry& registry, uint32_t begin, uint32
   return {};
 }
 
-std::map<uint32_t, uint64_t> Compactor::RowsOfDays(const Generation& generation,
+std::map<uint32_t, uint64_t> Compactor::RowsOfDays(const Memtable& memtable,
                                                    const FlushJob& job) const {
   std::map<uint32_t, uint64_t> rows;
   for (const uint32_t number : job.series) {
     const RowRange here =
         region::BasesIn(*job.regions, job.region, RowKeyPrefix(layout(), registry_.Tsuid(number)));
-    ForEachHour(generation, number, here,
+    ForEachHour(memtable, number, here,
                 [&](const RowHourMemory* row) { ++rows[row->base() / kDayS]; });
   }
   return rows;
@@ -260,12 +259,12 @@ std::map<uint32_t, uint64_t> Compactor::RowsOfDays(const Generation& generation,
 
 // Writes points to the points file, by series in sorted order and then by hour. Everything else
 // goes to the cell file, by key.
-Status Compactor::WritePointsRegion(const Generation& generation, FlushJob* job) {
+Status Compactor::WritePointsRegion(const Memtable& memtable, FlushJob* job) {
   const Table& table = *job->table;
   const auto family = static_cast<uint8_t>(table.points_family);
   SortAsInFiles(layout(), registry_, &job->series);
-  const std::vector<uint32_t> days = OwnDays(RowsOfDays(generation, *job));
-  RunSet writer(
+  const std::vector<uint32_t> days = OwnDays(RowsOfDays(memtable, *job));
+  PartSet writer(
       env_.files, lsm::NamespaceFolder(env_.options.path, tables_.SpaceOf(table.id)), layout(),
       &table, RowDensity::kPlain,
       [&](std::optional<uint32_t> base) {
@@ -273,7 +272,7 @@ Status Compactor::WritePointsRegion(const Generation& generation, FlushJob* job)
         return static_cast<size_t>(std::find(days.begin(), days.end(), *base / kDayS) -
                                    days.begin());
       },
-      [&] { return NewEntry(table.id, job->regions->Id(job->region), generation); }, &job->entries);
+      [&] { return NewEntry(table.id, job->regions->Id(job->region), memtable); }, &job->entries);
   // Tombstones and raw cells of row histories, and cells of rows without a history, by key.
   std::map<Bytes, lsm::CellRow> beside;
   std::vector<const RowHourMemory*> hours;
@@ -282,23 +281,23 @@ Status Compactor::WritePointsRegion(const Generation& generation, FlushJob* job)
     const RowRange here =
         region::BasesIn(*job->regions, job->region, RowKeyPrefix(layout(), tsuid));
     hours.clear();
-    ForEachHour(generation, number, here, [&](const RowHourMemory* row) { hours.push_back(row); });
+    ForEachHour(memtable, number, here, [&](const RowHourMemory* row) { hours.push_back(row); });
     std::sort(hours.begin(), hours.end(),
               [](const auto* a, const auto* b) { return a->base() < b->base(); });
     for (const RowHourMemory* row : hours) {
       const Bytes key = codec::MakeRowKey(layout(), tsuid, row->base());
       StoredRow stored;
-      memstore_.rows().ReadMemoryPart(generation, row, key, true, &stored);
-      PartIntoCells(family, stored.part, &stored.cells);
+      memstore_.rows().ReadMemoryRow(memtable, row, key, true, &stored);
+      RowPartIntoCells(family, stored.row_part, &stored.cells);
       if (!stored.cells.empty()) beside[key] = std::move(stored.cells);
-      if (stored.part.points.empty()) continue;
+      if (stored.row_part.points.empty()) continue;
       // Unflushed data stays in the log, so Close need not wait for this flush.
       if (env_.closed() && env_.memory_is_logged())
         return Status::Unavailable("the store is closed");
-      RETURN_IF_ERROR(writer.AddPoints(tsuid, row->base(), stored.part));
+      RETURN_IF_ERROR(writer.AddPoints(tsuid, row->base(), stored.row_part));
     }
   }
-  if (const lsm::CellMemory* cells = generation.Cells(table.id)) {
+  if (const lsm::CellMemory* cells = memtable.Cells(table.id)) {
     const auto rows =
         lsm::ScanMemory(*cells, job->regions->Start(job->region), job->regions->Stop(job->region));
     for (;;) {
@@ -335,4 +334,4 @@ Status Compactor::FlushMemory() {
   return FlushFrozen();
 }
 
-}  // namespace hg::points
+}  // namespace hg::engine

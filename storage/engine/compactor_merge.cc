@@ -5,23 +5,23 @@
 
 #include "storage/base/invariant.h"
 #include "storage/engine/compactor.h"
-#include "storage/engine/merge_runs.h"
+#include "storage/engine/merge_parts.h"
 #include "storage/region/window_policy.h"
 
-namespace hg::points {
+namespace hg::engine {
 namespace {
 
 // Bytes written between two checks of the pace.
 constexpr uint64_t kPaceBytes = 256 << 10;
 
 template <typename ExpiredBytes>
-std::vector<region::RunFacts> FactsOf(const Runs& runs, const std::set<uint64_t>& merging,
-                                      const ExpiredBytes& expired_bytes) {
-  std::vector<region::RunFacts> facts;
-  for (const auto& run : runs) {
-    const lsm::RunEntry& entry = run->entry();
-    facts.push_back({entry.number, run->bytes(), entry.made_ms, entry.reference, entry.marks,
-                     merging.contains(entry.number), expired_bytes(*run), run->rows(),
+std::vector<region::PartFacts> FactsOf(const Parts& parts, const std::set<uint64_t>& merging,
+                                       const ExpiredBytes& expired_bytes) {
+  std::vector<region::PartFacts> facts;
+  for (const auto& part : parts) {
+    const lsm::PartEntry& entry = part->entry();
+    facts.push_back({entry.number, part->bytes(), entry.made_ms, entry.reference, entry.tombstones,
+                     merging.contains(entry.number), expired_bytes(*part), part->rows(),
                      entry.rewrites});
   }
   return facts;
@@ -33,9 +33,9 @@ region::Picked PlacesOf(const region::Slice& slice) {
   return places;
 }
 
-uint64_t BytesOf(const Runs& runs) {
+uint64_t BytesOf(const Parts& parts) {
   uint64_t bytes = 0;
-  for (const auto& run : runs) bytes += run->bytes();
+  for (const auto& part : parts) bytes += part->bytes();
   return bytes;
 }
 
@@ -53,7 +53,7 @@ Status Compactor::MergePending(MergePool pool) {
   while (!env_.closed()) {
     MergeJob job;
     if (!PickMerge(pool, &job)) break;
-    const Status status = Survive([&] { return MergeJobRuns(job); });
+    const Status status = Survive([&] { return MergeJobParts(job); });
     EndMerge(job);
     if (!env_.closed()) NoteMerge(job, status);
   }
@@ -68,8 +68,8 @@ bool Compactor::PickMerge(MergePool pool, MergeJob* job) {
   const auto version = file_set_.Pin();
   ForgetMended(*version);
   bool best_references = false;
-  size_t best_runs = 0;
-  for (const auto& [place, runs] : version->runs) {
+  size_t best_parts = 0;
+  for (const auto& [place, parts] : version->parts) {
     const auto work = work_.find(place);
     if (work != work_.end() && work->second.held) continue;
     const auto failed = failed_merges_.find(place);
@@ -78,32 +78,32 @@ bool Compactor::PickMerge(MergePool pool, MergeJob* job) {
       if (wanted == 0 || free_bytes < wanted) continue;
     }
     static const std::set<uint64_t> kNone;
-    const auto facts = FactsOf(runs, work != work_.end() ? work->second.merging : kNone,
-                               [&](const Run& run) { return ExpiredBytes(run, now_ms); });
+    const auto facts = FactsOf(parts, work != work_.end() ? work->second.merging : kNone,
+                               [&](const Part& part) { return ExpiredBytes(part, now_ms); });
     const bool points = tables_.IsPoints(place.first);
     const region::Picked at =
-        points ? region::RunsToJoin(facts, env_.options.merge, now_ms)
-               : PlacesOf(region::RunsToMerge(facts, env_.options.merge, now_ms));
+        points ? region::PartsToJoin(facts, env_.options.merge, now_ms)
+               : PlacesOf(region::PartsToMerge(facts, env_.options.merge, now_ms));
     if (at.empty()) continue;
-    Runs picked;
-    for (const size_t i : at) picked.push_back(runs[i]);
+    Parts picked;
+    for (const size_t i : at) picked.push_back(parts[i]);
     const bool large = BytesOf(picked) > env_.options.merge.large_bytes;
     if (pool != MergePool::kAny && large != (pool == MergePool::kLarge)) continue;
     const bool references = facts[at.front()].reference;
-    if (!job->runs.empty() &&
-        (references != best_references ? best_references : runs.size() <= best_runs)) {
+    if (!job->parts.empty() &&
+        (references != best_references ? best_references : parts.size() <= best_parts)) {
       continue;
     }
-    const bool bottom = points ? region::IsBottom(facts, at) : at.back() + 1 == runs.size();
+    const bool bottom = points ? region::IsBottom(facts, at) : at.back() + 1 == parts.size();
     *job = {place, picked, bottom, pool != MergePool::kAny};
     best_references = references;
-    best_runs = runs.size();
+    best_parts = parts.size();
   }
-  if (job->runs.empty()) return false;
+  if (job->parts.empty()) return false;
   // Reserves all parts, or none if an allocation fails.
   const auto others = work_.find(job->place);
   RegionWork work = others != work_.end() ? others->second : RegionWork();
-  for (const auto& run : job->runs) work.merging.insert(run->entry().number);
+  for (const auto& part : job->parts) work.merging.insert(part->entry().number);
   work_.insert_or_assign(job->place, std::move(work));
   return true;
 }
@@ -113,32 +113,32 @@ void Compactor::EndMerge(const MergeJob& job) {
   const auto at = work_.find(job.place);
   INVARIANT(at != work_.end());
   RegionWork& work = at->second;
-  for (const auto& run : job.runs) INVARIANT(work.merging.erase(run->entry().number) == 1);
+  for (const auto& part : job.parts) INVARIANT(work.merging.erase(part->entry().number) == 1);
   if (work.merging.empty() && !work.held) work_.erase(at);
   work_done_.NotifyAll();
 }
 
 // A flush may add newer parts to the region meanwhile.
-Status Compactor::MergeJobRuns(const MergeJob& job) {
+Status Compactor::MergeJobParts(const MergeJob& job) {
   const auto version = file_set_.Pin();
   const auto [table_id, region] = job.place;
   const region::RegionMap& regions = version->RegionsOf(table_id);
   const auto index = regions.IndexOfId(region);
   INVARIANT(index.has_value());
   std::vector<MergeInput> inputs;
-  for (const auto& run : job.runs) {
-    inputs.push_back({run, regions.Start(*index), regions.Stop(*index)});
+  for (const auto& part : job.parts) {
+    inputs.push_back({part, regions.Start(*index), regions.Stop(*index)});
   }
   StoreWork work = BeginWork(StoreWork::Kind::kMerge, job.place.first);
-  work.runs_read = job.runs.size();
-  work.bytes_read = BytesOf(job.runs);
+  work.parts_read = job.parts.size();
+  work.bytes_read = BytesOf(job.parts);
   Edit edit;
-  edit.remove = job.runs;
+  edit.remove = job.parts;
   edit.forget_cached = true;
   RETURN_IF_ERROR(WriteMerged(job.place, inputs, job.bottom, job.paced, &edit.add));
   RETURN_IF_ERROR(Prepend(file_set_.Apply(edit), "merge"));
-  for (const lsm::RunEntry& entry : edit.add) {
-    ++work.runs_written;
+  for (const lsm::PartEntry& entry : edit.add) {
+    ++work.parts_written;
     work.bytes_written += entry.cells_bytes + entry.points_bytes;
   }
   EndWork(std::move(work));
@@ -155,31 +155,31 @@ struct Compactor::MergePressure {
 // Writes the merged parts and appends their entries to `written`, which must be empty. A points
 // table gets one part per window. After a failure, `written` is empty and the files are removed.
 Status Compactor::WriteMerged(RegionPlace place, std::vector<MergeInput> inputs, bool bottom,
-                              bool paced, std::vector<lsm::RunEntry>* written) {
-  lsm::RunEntry like;
+                              bool paced, std::vector<lsm::PartEntry>* written) {
+  lsm::PartEntry like;
   like.table = place.first;
   like.region = place.second;
   like.space = tables_.SpaceOf(place.first);
   like.first_sequence = UINT64_MAX;
   region::RowSpan rows = region::RowSpan::None();
   for (const MergeInput& input : inputs) {
-    const lsm::RunEntry& from = input.run->entry();
+    const lsm::PartEntry& from = input.part->entry();
     like.first_sequence = std::min(like.first_sequence, from.first_sequence);
     like.last_sequence = std::max(like.last_sequence, from.last_sequence);
     like.rewrites = std::max(like.rewrites, from.rewrites + 1);
-    rows.Add(input.run->rows());
+    rows.Add(input.part->rows());
   }
   like.made_ms = env_.clock.NowMs();
 
   const Table* const table = tables_.ById(place.first);
   const region::WindowChoice windows(rows, like.made_ms);
   const bool points = tables_.IsPoints(place.first);
-  RunSet writer(
+  PartSet writer(
       env_.files, lsm::NamespaceFolder(env_.options.path, like.space), layout(), table,
       RowDensity::kPacked,
       [&](std::optional<uint32_t> base) { return points ? RunOf(windows, base) : 0; },
       [&] {
-        lsm::RunEntry entry = like;
+        lsm::PartEntry entry = like;
         entry.number = file_set_.NewNumber();
         return entry;
       },
@@ -200,7 +200,7 @@ Status Compactor::WriteMerged(RegionPlace place, std::vector<MergeInput> inputs,
     return {};
   };
   const Status status = Survive([&]() -> Status {
-    RETURN_IF_ERROR(MergeRuns(layout(), task, &writer));
+    RETURN_IF_ERROR(MergeParts(layout(), task, &writer));
     return writer.Finish();
   });
   if (status.ok()) return {};
@@ -209,10 +209,10 @@ Status Compactor::WriteMerged(RegionPlace place, std::vector<MergeInput> inputs,
   return Prepend(status, "merge");
 }
 
-size_t Compactor::DepthOf(RegionPlace place, const Runs& runs) const {
-  if (!tables_.IsPoints(place.first)) return runs.size();
+size_t Compactor::DepthOf(RegionPlace place, const Parts& parts) const {
+  if (!tables_.IsPoints(place.first)) return parts.size();
   std::vector<region::RowSpan> rows;
-  for (const auto& run : runs) rows.push_back(run->rows());
+  for (const auto& part : parts) rows.push_back(part->rows());
   return region::Depth(rows);
 }
 
@@ -224,8 +224,8 @@ void Compactor::WaitForPace(MergePressure* pressure, uint64_t bytes) {
   if (pressure->version.lock() != version) {
     pressure->version = version;
     pressure->fullest = 0;
-    for (const auto& [place, runs] : version->runs) {
-      pressure->fullest = std::max(pressure->fullest, DepthOf(place, runs));
+    for (const auto& [place, parts] : version->parts) {
+      pressure->fullest = std::max(pressure->fullest, DepthOf(place, parts));
     }
   }
   const int64_t delay_ms = pace_.DelayMs(
@@ -239,8 +239,8 @@ Status Compactor::Compact() {
   RETURN_IF_ERROR(env_.CheckOpen());
   Status first = DropExpired();
   const auto version = file_set_.Pin();
-  for (const auto& [place, runs] : version->runs) {
-    const Status status = runs.empty() ? Status() : CompactRegion(place);
+  for (const auto& [place, parts] : version->parts) {
+    const Status status = parts.empty() ? Status() : CompactRegion(place);
     if (first.ok()) first = status;
   }
   return first;
@@ -265,8 +265,8 @@ Status Compactor::CompactRegion(RegionPlace place) {
   const Status status = WhileHeld({place}, [&]() -> Status {
     // If the region was split or merged meanwhile, it has no parts. Later merges of its successors
     // handle their files.
-    const MergeJob job{place, file_set_.Pin()->RunsOf(place.first, place.second), true, false};
-    return job.runs.empty() ? Status() : MergeJobRuns(job);
+    const MergeJob job{place, file_set_.Pin()->PartsOf(place.first, place.second), true, false};
+    return job.parts.empty() ? Status() : MergeJobParts(job);
   });
   if (!status.ok()) return Prepend(status, NameOf(place));
   MutexLock lock(work_mutex_);
@@ -274,4 +274,4 @@ Status Compactor::CompactRegion(RegionPlace place) {
   return {};
 }
 
-}  // namespace hg::points
+}  // namespace hg::engine

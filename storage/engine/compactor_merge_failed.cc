@@ -4,7 +4,7 @@
 
 #include "storage/engine/compactor.h"
 
-namespace hg::points {
+namespace hg::engine {
 namespace {
 
 // The longest wait between two attempts. Each attempt reads the files up to the point of failure.
@@ -20,14 +20,14 @@ void Compactor::NoteMerge(const MergeJob& job, const Status& status) {
   const Status why = Prepend(status, NameOf(job.place));
   std::set<uint64_t> numbers;
   uint64_t bytes = 0;
-  for (const auto& run : job.runs) {
-    numbers.insert(run->entry().number);
-    bytes += run->bytes();
+  for (const auto& part : job.parts) {
+    numbers.insert(part->entry().number);
+    bytes += part->bytes();
   }
   const bool room = env_.files.FreeBytes(env_.options.path) >= bytes;
   MutexLock lock(work_mutex_);
   FailedMerge& failed = failed_merges_[job.place];
-  failed.runs = std::move(numbers);
+  failed.parts = std::move(numbers);
   failed.room_bytes = room ? 0 : bytes;
   failed.wait_ms = failed.wait_ms == 0 ? env_.options.check_interval_ms
                                        : std::min(2 * failed.wait_ms, kWaitMaxMs);
@@ -39,11 +39,11 @@ void Compactor::NoteMerge(const MergeJob& job, const Status& status) {
 // merged or has expired. A successful merge of other parts in the region does not count.
 void Compactor::ForgetMended(const Version& version) {
   std::erase_if(failed_merges_, [&](const auto& failed) {
-    const auto at = version.runs.find(failed.first);
-    if (at == version.runs.end()) return true;
+    const auto at = version.parts.find(failed.first);
+    if (at == version.parts.end()) return true;
     size_t left = 0;
-    for (const auto& run : at->second) left += failed.second.runs.count(run->entry().number);
-    return left < failed.second.runs.size();
+    for (const auto& part : at->second) left += failed.second.parts.count(part->entry().number);
+    return left < failed.second.parts.size();
   });
 }
 
@@ -62,4 +62,4 @@ Status Compactor::MergeFailure() const {
                             " more regions cannot be merged)"};
 }
 
-}  // namespace hg::points
+}  // namespace hg::engine

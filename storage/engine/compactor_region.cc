@@ -5,11 +5,11 @@
 
 #include "storage/base/invariant.h"
 #include "storage/engine/compactor.h"
-#include "storage/engine/merge_runs.h"
+#include "storage/engine/merge_parts.h"
 #include "storage/engine/row_file.h"
 #include "storage/region/pre_split.h"
 
-namespace hg::points {
+namespace hg::engine {
 namespace {
 
 // Number of blocks of a file that are read to estimate the sizes of its row groups.
@@ -68,7 +68,7 @@ std::vector<lsm::RegionEntry>& RegionsIn(TableList* tables, uint32_t table) {
 
 }  // namespace
 
-std::vector<region::GroupWeight> Compactor::WeightsOf(const Table& table, const Runs& runs,
+std::vector<region::GroupWeight> Compactor::WeightsOf(const Table& table, const Parts& parts,
                                                       const Bytes& start, const Bytes& stop,
                                                       Status* failed) const {
   const Range range{start, stop};
@@ -77,14 +77,14 @@ std::vector<region::GroupWeight> Compactor::WeightsOf(const Table& table, const 
   const auto metric_width = static_cast<size_t>(layout().metric_width);
   const Bytes salt = SaltOf(start);
   std::map<Bytes, uint64_t> weights;
-  for (const auto& run : runs) {
+  for (const auto& part : parts) {
     *failed = Weigh(
-        run->cells(), range, [&](const Bytes& key) { return key.substr(0, width); }, &weights);
+        part->cells(), range, [&](const Bytes& key) { return key.substr(0, width); }, &weights);
     if (!failed->ok()) return {};
     const auto group_of_file_key = [&](const Bytes& key) {
       return salt + key.substr(0, metric_width) + key.substr(key.size() - 4);
     };
-    *failed = Weigh(run->points(), range, group_of_file_key, &weights);
+    *failed = Weigh(part->points(), range, group_of_file_key, &weights);
     if (!failed->ok()) return {};
   }
   std::vector<region::GroupWeight> groups;
@@ -94,10 +94,10 @@ std::vector<region::GroupWeight> Compactor::WeightsOf(const Table& table, const 
 
 // Sets whether the part may have rows of the region before the key, and from the key on. If only
 // reading the rows would tell, the answer is true.
-Status Compactor::SidesOf(const Run& run, const Bytes& start, const Bytes& key, bool* before,
+Status Compactor::SidesOf(const Part& part, const Bytes& start, const Bytes& key, bool* before,
                           bool* behind) const {
-  ASSIGN_OR_RETURN(*before, AnyRow(run.cells(), "", key));
-  ASSIGN_OR_RETURN(*behind, AnyRow(run.cells(), key, ""));
+  ASSIGN_OR_RETURN(*before, AnyRow(part.cells(), "", key));
+  ASSIGN_OR_RETURN(*behind, AnyRow(part.cells(), key, ""));
   const Bytes salt = SaltOf(start);
   const Bytes metric =
       key.substr(std::min(salt.size(), key.size()), static_cast<size_t>(layout().metric_width));
@@ -105,13 +105,13 @@ Status Compactor::SidesOf(const Run& run, const Bytes& start, const Bytes& key, 
   // A longer key divides the rows of its metric.
   if (key.size() > salt.size() + metric.size()) points_stop += '\xFF';
   if (SaltOf(key) == salt) {
-    ASSIGN_OR_RETURN(const bool behind_points, AnyRow(run.points(), metric, ""));
+    ASSIGN_OR_RETURN(const bool behind_points, AnyRow(part.points(), metric, ""));
     *behind = *behind || behind_points;
     if (metric.empty()) return {};
   } else {
     points_stop.clear();  // all points of the region have the salt of its first key
   }
-  ASSIGN_OR_RETURN(const bool before_points, AnyRow(run.points(), "", points_stop));
+  ASSIGN_OR_RETURN(const bool before_points, AnyRow(part.points(), "", points_stop));
   *before = *before || before_points;
   return {};
 }
@@ -151,8 +151,9 @@ Result<Bytes> Compactor::SplitHeld(const Table& table, RegionPlace place,
   const region::RegionMap& regions = before->RegionsOf(table.id);
   const size_t index = *regions.IndexOfId(place.second);
   const Range range{regions.Start(index), regions.Stop(index)};
-  const Runs& runs = before->RunsOf(place.first, place.second);
-  if (std::any_of(runs.begin(), runs.end(), [](const auto& run) { return run->entry().reference; }))
+  const Parts& parts = before->PartsOf(place.first, place.second);
+  if (std::any_of(parts.begin(), parts.end(),
+                  [](const auto& part) { return part->entry().reference; }))
     return Status::Conflict(Named(range) + " of table " + table.descriptor.name +
                             " cannot be split again before a merge has rewritten its files");
   const bool points = table.descriptor.points;
@@ -166,7 +167,7 @@ Result<Bytes> Compactor::SplitHeld(const Table& table, RegionPlace place,
     }
   } else {
     Status failed;
-    const auto groups = WeightsOf(table, runs, range.start, range.stop, &failed);
+    const auto groups = WeightsOf(table, parts, range.start, range.stop, &failed);
     RETURN_IF_ERROR(failed);
     const auto point = region::SplitPoint(groups, points ? &layout() : nullptr);
     if (!point) {
@@ -180,7 +181,7 @@ Result<Bytes> Compactor::SplitHeld(const Table& table, RegionPlace place,
   MutexLock no_flush(regions_mutex_);
   RETURN_IF_ERROR(env_.CheckOpen());
   Edit edit;
-  edit.remove = file_set_.Pin()->RunsOf(place.first, place.second);
+  edit.remove = file_set_.Pin()->PartsOf(place.first, place.second);
   edit.tables = file_set_.Tables();
   auto& entries = RegionsIn(&*edit.tables, table.id);
   const auto parent = std::find_if(entries.begin(), entries.end(),
@@ -189,12 +190,12 @@ Result<Bytes> Compactor::SplitHeld(const Table& table, RegionPlace place,
   const uint32_t right = edit.tables->next_region++;
   parent->id = left;
   entries.insert(parent + 1, {right, key});
-  for (const auto& run : edit.remove) {
+  for (const auto& part : edit.remove) {
     bool sides[2];
-    RETURN_IF_ERROR(SidesOf(*run, range.start, key, &sides[0], &sides[1]));
+    RETURN_IF_ERROR(SidesOf(*part, range.start, key, &sides[0], &sides[1]));
     for (const size_t side : {0, 1}) {
       if (!sides[side]) continue;
-      lsm::RunEntry entry = run->entry();
+      lsm::PartEntry entry = part->entry();
       entry.region = side == 0 ? left : right;
       entry.reference = sides[0] && sides[1];
       edit.add.push_back(entry);
@@ -248,12 +249,12 @@ Status Compactor::MergeHeld(const Table& table, RegionPlace left, RegionPlace ri
   const auto inputs_of = [&](const Version& version, const Version* but) {
     std::vector<MergeInput> inputs;
     for (const RegionPlace& place : {left, right}) {
-      for (const auto& run : version.RunsOf(place.first, place.second)) {
+      for (const auto& part : version.PartsOf(place.first, place.second)) {
         if (but != nullptr) {
-          const Runs& old = but->RunsOf(place.first, place.second);
-          if (std::find(old.begin(), old.end(), run) != old.end()) continue;
+          const Parts& old = but->PartsOf(place.first, place.second);
+          if (std::find(old.begin(), old.end(), part) != old.end()) continue;
         }
-        inputs.push_back({run, place == left ? start : middle, place == left ? middle : stop});
+        inputs.push_back({part, place == left ? start : middle, place == left ? middle : stop});
       }
     }
     return inputs;
@@ -261,14 +262,14 @@ Status Compactor::MergeHeld(const Table& table, RegionPlace left, RegionPlace ri
   const RegionPlace joined{table.id, 0};  // the region gets its id when it is created
   Edit edit;
   const auto write = [&](std::vector<MergeInput> inputs, bool bottom,
-                         std::vector<lsm::RunEntry>* written) -> Status {
+                         std::vector<lsm::PartEntry>* written) -> Status {
     if (inputs.empty()) return {};
     return WriteMerged(joined, std::move(inputs), bottom, false, written);
   };
   RETURN_IF_ERROR(write(inputs_of(*before, nullptr), true, &edit.add));
 
   MutexLock no_flush(regions_mutex_);
-  std::vector<lsm::RunEntry> newer;
+  std::vector<lsm::PartEntry> newer;
   const Status status = Survive([&]() -> Status {
     RETURN_IF_ERROR(env_.CheckOpen());
     const auto now = file_set_.Pin();
@@ -276,15 +277,15 @@ Status Compactor::MergeHeld(const Table& table, RegionPlace left, RegionPlace ri
     edit.add.insert(edit.add.begin(), newer.begin(), newer.end());
     edit.tables = file_set_.Tables();
     const uint32_t id = edit.tables->next_region++;
-    for (lsm::RunEntry& entry : edit.add) entry.region = id;
+    for (lsm::PartEntry& entry : edit.add) entry.region = id;
     auto& entries = RegionsIn(&*edit.tables, table.id);
     const auto at = std::find_if(entries.begin(), entries.end(),
                                  [&](const auto& entry) { return entry.id == left.second; });
     at->id = id;
     entries.erase(at + 1);
     for (const RegionPlace& place : {left, right}) {
-      const Runs& runs = now->RunsOf(place.first, place.second);
-      edit.remove.insert(edit.remove.end(), runs.begin(), runs.end());
+      const Parts& parts = now->PartsOf(place.first, place.second);
+      edit.remove.insert(edit.remove.end(), parts.begin(), parts.end());
     }
     return {};
   });
@@ -308,9 +309,9 @@ Status Compactor::SplitWhereDue() {
       const RegionPlace place{table->id, regions.Id(i)};
       uint64_t bytes = 0;
       bool references = false;
-      for (const auto& run : version->RunsOf(place.first, place.second)) {
-        bytes += run->bytes();
-        references = references || run->entry().reference;
+      for (const auto& part : version->PartsOf(place.first, place.second)) {
+        bytes += part->bytes();
+        references = references || part->entry().reference;
       }
       const auto threshold = region::SplitThreshold(policy, regions.count(), place.second);
       if (references || !threshold || bytes < *threshold) continue;
@@ -327,4 +328,4 @@ Status Compactor::SplitWhereDue() {
   return first;
 }
 
-}  // namespace hg::points
+}  // namespace hg::engine

@@ -11,7 +11,7 @@ namespace {
 
 class EmbeddedImpl : public Embedded, private Maintenance {
  public:
-  explicit EmbeddedImpl(std::unique_ptr<points::Engine> engine)
+  explicit EmbeddedImpl(std::unique_ptr<engine::Engine> engine)
       : engine_(std::move(engine)), store_(*engine_), points_(*engine_) {}
 
   Store& cells() override { return store_; }
@@ -39,9 +39,9 @@ class EmbeddedImpl : public Embedded, private Maintenance {
   Result<CheckReport> Check() override { return engine_->Check(); }
   Result<RepairReport> Repair() override { return engine_->Repair(); }
 
-  const std::unique_ptr<points::Engine> engine_;
-  points::EmbeddedStore store_;
-  points::EmbeddedPoints points_;
+  const std::unique_ptr<engine::Engine> engine_;
+  engine::EmbeddedStore store_;
+  engine::EmbeddedPoints points_;
   mutable std::mutex progress_mutex_;
   CopyProgress progress_;  // guarded by progress_mutex_
 };
@@ -60,7 +60,7 @@ std::vector<TableDescriptor> EmbeddedOptions::DefaultTables(const std::string& d
 
 Result<std::unique_ptr<Embedded>> Embedded::Open(const EmbeddedOptions& options, FileSystem& files,
                                                  const Clock& clock) {
-  ASSIGN_OR_RETURN(auto engine, points::Engine::Open(options, files, clock));
+  ASSIGN_OR_RETURN(auto engine, engine::Engine::Open(options, files, clock));
   if (engine->points_table() == nullptr) {
     return Status::InvalidArgument(options.path + ": no table for points with family t");
   }

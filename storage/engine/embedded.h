@@ -42,8 +42,8 @@ struct EmbeddedOptions {
   uint64_t log_file_bytes = uint64_t{64} << 20;  // size of one log file
   // Age of memory that triggers a flush; some flushes come up to a tenth later.
   int64_t flush_age_ms = 3'600'000;
-  /// The longest time by which flushes are postponed because a region has merge.runs_blocking parts
-  /// or more.
+  /// The longest time by which flushes are postponed because a region has merge.parts_blocking
+  /// parts or more.
   int64_t flush_put_off_max_ms = 90'000;
   /// Runs flushes, merges and splits on background threads. If false, they run only when requested,
   /// so that a tool can read a store without changing its files.
@@ -90,8 +90,8 @@ struct EmbeddedStats {
   uint64_t flushed_bytes = 0;     // bytes of files written by flushes
   uint64_t merge_read_bytes = 0;  // bytes of files read by merges
   uint64_t merged_bytes = 0;      // bytes of files written by merges
-  uint64_t expired_runs = 0;  // parts removed without reading them, because their TTL had expired
-  uint64_t dropped_runs = 0;  // parts that Points::DropFiles removed without reading them
+  uint64_t expired_parts = 0;  // parts removed without reading them, because their TTL had expired
+  uint64_t dropped_parts = 0;  // parts that Points::DropFiles removed without reading them
   uint64_t splits = 0;
   uint64_t cache_bytes = 0;  // this and the next three members describe the block cache
   uint64_t cache_hits = 0;

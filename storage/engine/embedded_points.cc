@@ -2,7 +2,7 @@
 
 #include "storage/engine/embedded_scan.h"
 
-namespace hg::points {
+namespace hg::engine {
 
 Result<std::unique_ptr<PointScan>> EmbeddedPoints::Scan(const PointScanSpec& spec,
                                                         const ReconcileOptions& options) {
@@ -38,4 +38,4 @@ Status EmbeddedPoints::ListSeries(ByteView metric, const SeriesMatcher& matcher,
   return {};
 }
 
-}  // namespace hg::points
+}  // namespace hg::engine

@@ -5,7 +5,7 @@
 #include "storage/points/points.h"
 #include "storage/points/watched_points.h"
 
-namespace hg::points {
+namespace hg::engine {
 
 /// Thread-safe. The engine must outlive it.
 class EmbeddedPoints : public Points, public WatchedPoints {
@@ -51,4 +51,4 @@ class EmbeddedPoints : public Points, public WatchedPoints {
   UnsettledRowListener unsettled_;  // set before the first scan
 };
 
-}  // namespace hg::points
+}  // namespace hg::engine

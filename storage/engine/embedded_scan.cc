@@ -7,7 +7,7 @@
 #include "storage/codec/row_key.h"
 #include "storage/engine/row_file.h"
 
-namespace hg::points {
+namespace hg::engine {
 namespace {
 
 // Cost of a series without rows, and of finding a row in a file, in units of one point.
@@ -100,8 +100,8 @@ uint64_t EmbeddedScan::RowsExpected() const { return ExpectedRows(series_.size()
 bool EmbeddedScan::ExpectsStatistics() const {
   constexpr int kRowsLookedAt = 8;
   if (!spec_.statistics || series_.empty()) return false;
-  for (const auto& generation : version_->generations) {
-    const RowHourMemory* row = generation->rows.Newest(series_.front());
+  for (const auto& memtable : version_->memtables) {
+    const RowHourMemory* row = memtable->rows.Newest(series_.front());
     for (int i = 0; row != nullptr && row->base() >= spec_.rows.end; row = row->older()) {
       if (++i == kRowsLookedAt) return false;
     }
@@ -168,10 +168,10 @@ Status EmbeddedScan::LookAhead() {
   const size_t count = std::min(kSeriesAhead, series_.size() - ahead_series_);
   std::array<std::vector<MemoryRow>, kSeriesAhead> found;
   uint64_t walked = 0;  // number of visited rows, including those outside the range
-  for (size_t source = 0; source < version_->generations.size(); ++source) {
+  for (size_t source = 0; source < version_->memtables.size(); ++source) {
     std::array<const RowHourMemory*, kSeriesAhead> at;
     for (size_t i = 0; i < count; ++i) {
-      at[i] = version_->generations[source]->rows.Newest(series_[ahead_series_ + i]);
+      at[i] = version_->memtables[source]->rows.Newest(series_[ahead_series_ + i]);
       __builtin_prefetch(at[i]);
     }
     for (bool more = true; more;) {
@@ -210,7 +210,7 @@ Status EmbeddedScan::ExpectEntries(const RowHourMemory& row) {
   constexpr uint64_t kFewEntries = 8192;  // of a usual row
   const uint64_t entries = row.entries();
   if (entries <= kFewEntries) return {};
-  const auto bytes = static_cast<int64_t>(entries * 2 * sizeof(PartPoint));
+  const auto bytes = static_cast<int64_t>(entries * 2 * sizeof(points::PartPoint));
   if (bytes > row_bytes_) {
     RETURN_IF_ERROR(memory_.Add(bytes - row_bytes_));
     row_bytes_ = bytes;
@@ -259,9 +259,9 @@ Status EmbeddedScan::ReadFileRows(ByteView tsuid) {
     region::SlicesOf(regions, RowKeyPrefix(layout, tsuid), spec_.rows, &slices_);
   }
   for (const region::SeriesSlice& slice : slices_) {
-    size_t source = version_->generations.size();
-    for (const auto& run : version_->RunsOf(table.id, slice.region)) {
-      RETURN_IF_ERROR(ReadRunRows(*run, source++, tsuid, slice.bases));
+    size_t source = version_->memtables.size();
+    for (const auto& part : version_->PartsOf(table.id, slice.region)) {
+      RETURN_IF_ERROR(ReadPartRows(*part, source++, tsuid, slice.bases));
     }
   }
   if (!std::is_sorted(file_rows_.begin(), file_rows_.end(), ByBase<FileRow>)) {
@@ -270,18 +270,18 @@ Status EmbeddedScan::ReadFileRows(ByteView tsuid) {
   return {};
 }
 
-Status EmbeddedScan::ReadRunRows(const Run& run, size_t source, ByteView tsuid,
-                                 const RowRange& bases) {
-  if (run.points() == nullptr) return {};
+Status EmbeddedScan::ReadPartRows(const Part& part, size_t source, ByteView tsuid,
+                                  const RowRange& bases) {
+  if (part.points() == nullptr) return {};
   first_key_ = RowFileKey(engine_.layout(), tsuid, bases.begin);
   const ByteView series = ByteView(first_key_).substr(0, first_key_.size() - 4);
   const auto base_of = [&](ByteView key) { return ReadBig32(key.data() + series.size()); };
-  auto [at, first_time] = cursors_.try_emplace(&run);
+  auto [at, first_time] = cursors_.try_emplace(&part);
   std::optional<lsm::BlockFileScan>& cursor = at->second.scan;
   bool there = false;  // the cursor is at an entry that was not used yet
   if (first_time) {
-    if (run.points()->MayHoldTime(TimesOf(spec_.rows)))
-      cursor.emplace(run.points(), first_key_, "", lsm::CacheUse::kKeep, spec_.watch);
+    if (part.points()->MayHoldTime(TimesOf(spec_.rows)))
+      cursor.emplace(part.points(), first_key_, "", lsm::CacheUse::kKeep, spec_.watch);
   } else if (cursor) {
     // Usually the series follows the previous one. Its first entry was then read when the previous
     // one ended.
@@ -356,10 +356,10 @@ Result<bool> EmbeddedScan::NextKey(Bytes* key) {
     } else {
       RETURN_IF_ERROR(ReadRow(series, base, &stored));
     }
-    if (stored.part.points.empty() && stored.part.raw.empty()) continue;
+    if (stored.row_part.points.empty() && stored.row_part.raw.empty()) continue;
     *key = key_;
     return true;
   }
 }
 
-}  // namespace hg::points
+}  // namespace hg::engine

@@ -17,7 +17,7 @@
 #include "storage/points/points.h"
 #include "storage/points/row_codec.h"
 
-namespace hg::points {
+namespace hg::engine {
 
 /// One thread at a time. The engine must outlive the scan. `listener` is called for unsettled rows;
 /// it may be empty.
@@ -79,22 +79,22 @@ class EmbeddedScan : public PointScan {
   Status ExpectEntries(const RowHourMemory& row);
   Status LookAhead();
   Status ReadFileRows(ByteView tsuid);
-  Status ReadRunRows(const Run& run, size_t source, ByteView tsuid, const RowRange& bases);
+  Status ReadPartRows(const Part& part, size_t source, ByteView tsuid, const RowRange& bases);
   Status ReadRow(uint32_t series, uint32_t base, StoredRow* row);
   Result<bool> GiveStored(bool irregular, uint32_t series, uint32_t base, RowHour* row);
   Result<bool> GiveStatistics(uint32_t base, RowHour* row);
   Result<bool> GiveColumns(uint32_t series, uint32_t base, RowHour* row);
-  Result<bool> ReadColumns(uint32_t base, RowForm* form);
+  Result<bool> ReadColumns(uint32_t base, points::RowForm* form);
   void PrefetchPast(size_t row);
-  void Give(const Part& part, RowHour* row);
+  void Give(const points::RowPart& row_part, RowHour* row);
   void Give(const std::vector<codec::StoredPoint>& points, RowHour* row);
 
   const Engine& engine_;
   const PointScanSpec spec_;
   const ReconcileOptions options_;
   const UnsettledRowListener listener_;
-  const RenderOptions render_options_;  // the options when the scan was created
-  const int64_t oldest_ms_;             // points before this time have expired
+  const points::RenderOptions render_options_;  // the options when the scan was created
+  const int64_t oldest_ms_;                     // points before this time have expired
   const std::shared_ptr<const Version> version_;
   std::vector<uint32_t> series_;  // numbers of the matching series, ordered by TSUID
   size_t next_series_ = 0;
@@ -134,14 +134,14 @@ class EmbeddedScan : public PointScan {
   std::vector<size_t> ahead_ends_;
   size_t ahead_series_ = 0;  // index in series_ of the first series of the batch
   size_t prefetched_ = 0;    // number of rows of ahead_ that are prefetched
-  struct RunCursor {
+  struct PartCursor {
     // none: the part has no rows in the requested time range.
     std::optional<lsm::BlockFileScan> scan;
     bool beyond = false;  // the scan has moved past the entries of the series that was read last
   };
-  std::map<const Run*, RunCursor> cursors_;  // cursors of the parts that were read so far
-  std::vector<region::SeriesSlice> slices_;  // of the current series
-  RowColumns columns_;
+  std::map<const Part*, PartCursor> cursors_;  // cursors of the parts that were read so far
+  std::vector<region::SeriesSlice> slices_;    // of the current series
+  points::RowColumns columns_;
   RowStatistics statistics_;  // of the row returned last
   ByteView unloaded_;         // encoded form of the row returned last; a view into file_rows_
   // True if each row of the current series is in exactly one file and not in memory.
@@ -159,4 +159,4 @@ class EmbeddedScan : public PointScan {
   std::vector<Cell> objects_;
 };
 
-}  // namespace hg::points
+}  // namespace hg::engine

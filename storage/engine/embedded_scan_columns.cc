@@ -1,5 +1,5 @@
 // Reads rows that contain only points, one at each instant. They are returned as columns or as
-// statistics, without conversion to a Part.
+// statistics, without conversion to a RowPart.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -9,23 +9,23 @@
 #include "storage/points/row_layout.h"
 #include "storage/points/row_statistics.h"
 
-namespace hg::points {
+namespace hg::engine {
 
 // Reads a row that contains only points, one at each instant, as most rows do. Each source is
 // decoded after the older ones. Returns false for any other row.
-Result<bool> EmbeddedScan::ReadColumns(uint32_t base, RowForm* form) {
+Result<bool> EmbeddedScan::ReadColumns(uint32_t base, points::RowForm* form) {
   columns_.Clear();
   const auto [first_file, end_file] = RowsOf(file_rows_, base, &file_at_);
   for (auto it = end_file; it != first_file;) {
     --it;
-    auto summary = ReadRowSummary(it->encoded);
+    auto summary = points::ReadRowSummary(it->encoded);
     if (!summary.ok()) return Prepend(summary.status(), "row " + ToHexUpper(key_));
-    const RowTraits& traits = summary->traits;
+    const points::RowTraits& traits = summary->traits;
     if (traits.dups || traits.has_raw) return false;
-    if (Status status = AppendColumns(it->encoded, &columns_); !status.ok()) {
+    if (Status status = points::AppendColumns(it->encoded, &columns_); !status.ok()) {
       return Prepend(status, "row " + ToHexUpper(key_));
     }
-    *form = JoinForms(*form, traits.form);
+    *form = points::JoinForms(*form, traits.form);
   }
   const auto [first, end] = RowsOf(memory_rows_, base, &memory_at_);
   if (first != end)
@@ -34,11 +34,11 @@ Result<bool> EmbeddedScan::ReadColumns(uint32_t base, RowForm* form) {
   for (auto it = end; it != first;) {
     --it;
     RETURN_IF_ERROR(ExpectEntries(*it->row));
-    RowForm memory_form;
+    points::RowForm memory_form;
     if (!it->row->AppendTo(&columns_, &memory_form)) return false;
     // A writer that changes both points and cells of a row sets the flag first.
     if ((it->row->flags() & RowHourMemory::kRaw) != 0) return false;
-    *form = JoinForms(*form, memory_form);
+    *form = points::JoinForms(*form, memory_form);
   }
   return columns_.size() > 0 && columns_.SortByTime();
 }
@@ -62,8 +62,8 @@ Result<bool> EmbeddedScan::GiveStatistics(uint32_t base, RowHour* row) {
   const auto [file, end_file] = RowsOf(file_rows_, base, &file_at_);
   if (end_file - file != 1) return false;
   if (const auto [first, end] = RowsOf(memory_rows_, base, &memory_at_); first != end) return false;
-  if (!ReadSettledStatistics(file->encoded, &statistics_)) {
-    const Status status = ReadRowStatistics(file->encoded).status();
+  if (!points::ReadSettledStatistics(file->encoded, &statistics_)) {
+    const Status status = points::ReadRowStatistics(file->encoded).status();
     if (!status.ok()) return Prepend(status, "row " + ToHexUpper(key_));
     return false;
   }
@@ -74,8 +74,8 @@ Result<bool> EmbeddedScan::GiveStatistics(uint32_t base, RowHour* row) {
   row->base = base;
   row->statistics = &statistics_;
   row->all_double = statistics_.all_double;
-  const auto form = static_cast<RowForm>(ByteAt(unloaded_, 0) & kRowFormMask);
-  row->stored_cells = WantsOne(form, base, render_options_) ? 1 : statistics_.count;
+  const auto form = static_cast<points::RowForm>(ByteAt(unloaded_, 0) & points::kRowFormMask);
+  row->stored_cells = points::WantsOne(form, base, render_options_) ? 1 : statistics_.count;
   return true;
 }
 
@@ -91,7 +91,7 @@ std::span<const HourStatistics> EmbeddedScan::StatisticsAhead() {
       const FileRow& row = file_rows_[next_base_ + count];
       hours_[count].base = row.base;
       if (int64_t{row.base} * 1000 < oldest_ms_ ||
-          !ReadSettledStatistics(row.encoded, &hours_[count].statistics))
+          !points::ReadSettledStatistics(row.encoded, &hours_[count].statistics))
         break;
     }
     hours_.resize(count);
@@ -102,7 +102,7 @@ std::span<const HourStatistics> EmbeddedScan::StatisticsAhead() {
 Status EmbeddedScan::Load(RowHour* row) {
   if (row->statistics == nullptr) return {};
   columns_.Clear();
-  if (Status status = AppendColumns(unloaded_, &columns_); !status.ok())
+  if (Status status = points::AppendColumns(unloaded_, &columns_); !status.ok())
     return Prepend(status, "row " + ToHexUpper(key_));
   row->statistics = nullptr;
   row->offset_ms = columns_.offset_ms;
@@ -120,7 +120,7 @@ void EmbeddedScan::RepeatSeries() {
   file_at_ = memory_at_ = 0;
 }
 
-uint32_t EmbeddedScan::StepMs() const { return GridStepMs(unloaded_); }
+uint32_t EmbeddedScan::StepMs() const { return points::GridStepMs(unloaded_); }
 
 Result<bool> EmbeddedScan::GiveColumns(uint32_t series, uint32_t base, RowHour* row) {
   if (int64_t{base} * 1000 < oldest_ms_) return false;  // some of its points may have expired
@@ -129,7 +129,7 @@ Result<bool> EmbeddedScan::GiveColumns(uint32_t series, uint32_t base, RowHour* 
     ASSIGN_OR_RETURN(const bool given, GiveStatistics(base, row));
     if (given) return true;
   }
-  RowForm form = RowForm::kNone;
+  points::RowForm form = points::RowForm::kNone;
   ASSIGN_OR_RETURN(const bool read, ReadColumns(base, &form));
   if (!read) return false;
   *row = {};
@@ -141,8 +141,8 @@ Result<bool> EmbeddedScan::GiveColumns(uint32_t series, uint32_t base, RowHour* 
   row->is_double = columns_.is_double;
   row->all_double = columns_.all_double;
   row->stored_cells =
-      WantsOne(form, base, render_options_) ? 1 : static_cast<uint32_t>(columns_.size());
+      points::WantsOne(form, base, render_options_) ? 1 : static_cast<uint32_t>(columns_.size());
   return true;
 }
 
-}  // namespace hg::points
+}  // namespace hg::engine

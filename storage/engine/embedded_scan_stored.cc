@@ -13,7 +13,7 @@
 #include "storage/points/points_over_cells.h"
 #include "storage/points/reconcile.h"
 
-namespace hg::points {
+namespace hg::engine {
 namespace {
 
 bool IsObject(ByteView qualifier) {
@@ -23,14 +23,14 @@ bool IsObject(ByteView qualifier) {
 
 // Returns whether the table has any cells. Most stores have only points.
 bool HoldsCells(const Version& version, uint32_t table) {
-  for (const auto& generation : version.generations) {
-    const lsm::CellMemory* const cells = generation->Cells(table);
+  for (const auto& memtable : version.memtables) {
+    const lsm::CellMemory* const cells = memtable->Cells(table);
     if (cells != nullptr && !cells->empty()) return true;
   }
-  for (auto it = version.runs.lower_bound({table, 0});
-       it != version.runs.end() && it->first.first == table; ++it) {
-    for (const auto& run : it->second) {
-      if (run->cells() != nullptr) return true;
+  for (auto it = version.parts.lower_bound({table, 0});
+       it != version.parts.end() && it->first.first == table; ++it) {
+    for (const auto& part : it->second) {
+      if (part->cells() != nullptr) return true;
     }
   }
   return false;
@@ -38,12 +38,12 @@ bool HoldsCells(const Version& version, uint32_t table) {
 
 // Returns whether the row needs no reconciling: it has one point at each instant, and no other cell
 // that affects points.
-bool IsPlain(const Part& part) {
-  for (const RawCell& cell : part.raw) {
-    if (TouchesPoints(cell.qualifier)) return false;
+bool IsPlain(const points::RowPart& row_part) {
+  for (const points::RawCell& cell : row_part.raw) {
+    if (points::TouchesPoints(cell.qualifier)) return false;
   }
-  for (size_t i = 1; i < part.points.size(); ++i) {
-    if (part.points[i].offset_ms() == part.points[i - 1].offset_ms()) return false;
+  for (size_t i = 1; i < row_part.points.size(); ++i) {
+    if (row_part.points[i].offset_ms() == row_part.points[i - 1].offset_ms()) return false;
   }
   return true;
 }
@@ -54,7 +54,7 @@ Status EmbeddedScan::LoadCells() {
   if (!HoldsCells(*version_, engine_.points_table()->id)) return {};
   const std::string& table = engine_.points_table()->descriptor.name;
   for (const ScanSpec& bucket :
-       BucketScans(engine_.layout(), table, spec_.metric, spec_.rows, spec_.batch_rows)) {
+       points::BucketScans(engine_.layout(), table, spec_.metric, spec_.rows, spec_.batch_rows)) {
     RETURN_IF_ERROR(LoadCellsOfBucket(bucket.start, bucket.stop));
   }
   std::sort(irregular_.begin(), irregular_.end(),
@@ -68,8 +68,8 @@ Status EmbeddedScan::LoadCells() {
 Status EmbeddedScan::LoadCellsOfBucket(ByteView start, ByteView stop) {
   const Table& table = *engine_.points_table();
   size_t source = 0;
-  for (const auto& generation : version_->generations) {
-    if (const lsm::CellMemory* cells = generation->Cells(table.id)) {
+  for (const auto& memtable : version_->memtables) {
+    if (const lsm::CellMemory* cells = memtable->Cells(table.id)) {
       const auto rows = lsm::ScanMemory(*cells, Bytes(start), Bytes(stop));
       for (;;) {
         ASSIGN_OR_RETURN(const bool more, rows->Next());
@@ -87,11 +87,11 @@ Status EmbeddedScan::LoadCellsOfBucket(ByteView start, ByteView stop) {
   for (size_t region = first; region < end; ++region) {
     Bytes from(start), to(stop);
     if (!region::ClipKeys(regions, region, &from, &to)) continue;
-    size_t run_source = source;
-    for (const auto& run : version_->RunsOf(table.id, regions.Id(region))) {
-      const size_t this_source = run_source++;
-      if (run->cells() == nullptr) continue;
-      const auto rows = lsm::ScanRows(run->cells(), from, to, lsm::CacheUse::kKeep, spec_.watch);
+    size_t part_source = source;
+    for (const auto& part : version_->PartsOf(table.id, regions.Id(region))) {
+      const size_t this_source = part_source++;
+      if (part->cells() == nullptr) continue;
+      const auto rows = lsm::ScanRows(part->cells(), from, to, lsm::CacheUse::kKeep, spec_.watch);
       for (;;) {
         ASSIGN_OR_RETURN(const bool more, rows->Next());
         if (!more) break;
@@ -110,7 +110,8 @@ Status EmbeddedScan::NoteKey(const Bytes& key, size_t source, lsm::CellRow* row)
   Bytes tsuid;
   uint32_t base;
   const auto prefix = std::min(key.size(), static_cast<size_t>(layout.prefix_width()));
-  if (!MatchesSeries(spec_.matcher, layout, spec_.metric, ByteView(key).substr(prefix))) return {};
+  if (!points::MatchesSeries(spec_.matcher, layout, spec_.metric, ByteView(key).substr(prefix)))
+    return {};
   RETURN_IF_ERROR(memory_.Add(static_cast<int64_t>(kEntryBytes + key.size() + row->MemoryBytes())));
   if (IsRegularKey(layout, key, &tsuid, &base)) {
     if (const auto series = engine_.registry().Find(tsuid)) {
@@ -133,9 +134,9 @@ Status EmbeddedScan::ReadIrregular(StoredRow* row) {
   ASSIGN_OR_RETURN(*row, engine_.rows().Read(*version_, *engine_.points_table(), irregular.key,
                                              FilesRead::kAll, {}, &memory));
   row->base = irregular.base;
-  CellsIntoPart(static_cast<uint8_t>(engine_.points_table()->points_family), &row->cells,
-                &row->part);
-  Normalize(&row->part);
+  CellsIntoRowPart(static_cast<uint8_t>(engine_.points_table()->points_family), &row->cells,
+                   &row->row_part);
+  points::Normalize(&row->row_part);
   key_ = irregular.key;
   ASSIGN_OR_RETURN(tsuid_, codec::TsuidOf(engine_.layout(), key_));
   return {};
@@ -159,7 +160,7 @@ Status EmbeddedScan::ReadRow(uint32_t series, uint32_t base, StoredRow* result) 
     }
     first = false;
   };
-  for (const auto& generation : version_->generations) {
+  for (const auto& memtable : version_->memtables) {
     const RowHourMemory* row = nullptr;
     for (auto it = memory_begin; it != memory_end; ++it) {
       if (it->source == source) row = it->row;
@@ -173,10 +174,10 @@ Status EmbeddedScan::ReadRow(uint32_t series, uint32_t base, StoredRow* result) 
     StoredRow older;
     older.regular = true;
     older.base = base;
-    if (engine_.rows().ReadMemoryPart(*generation, row, key_, has_cells, &older))
+    if (engine_.rows().ReadMemoryRow(*memtable, row, key_, has_cells, &older))
       join(std::move(older));
   }
-  for (const auto& run : version_->RunsOf(table.id, version_->RegionsOf(table.id).IdOf(key_))) {
+  for (const auto& part : version_->PartsOf(table.id, version_->RegionsOf(table.id).IdOf(key_))) {
     StoredRow older;
     older.regular = true;
     older.base = base;
@@ -185,14 +186,14 @@ Status EmbeddedScan::ReadRow(uint32_t series, uint32_t base, StoredRow* result) 
       for (auto& [from, row] : cells->second) {
         if (from != source) continue;
         older.cells = std::move(row);
-        CellsIntoPart(static_cast<uint8_t>(table.points_family), &older.cells, &older.part);
+        CellsIntoRowPart(static_cast<uint8_t>(table.points_family), &older.cells, &older.row_part);
         found = true;
       }
     }
     for (auto it = file_begin; it != file_end; ++it) {
       if (it->source != source) continue;
-      if (!DecodeFileRow(it->encoded, run->generation(), &older.part)) {
-        return run->points()->Damaged(0, "a row-hour cannot be read");
+      if (!DecodeFileRow(it->encoded, part->last_sequence(), &older.row_part)) {
+        return part->points()->Damaged(0, "a row-hour cannot be read");
       }
       found = true;
     }
@@ -203,19 +204,19 @@ Status EmbeddedScan::ReadRow(uint32_t series, uint32_t base, StoredRow* result) 
 }
 
 void EmbeddedScan::Give(const std::vector<codec::StoredPoint>& points, RowHour* row) {
-  Part part;
-  for (const auto& point : points) part.points.push_back({point.qualifier, 0, point.bits});
-  Give(part, row);
+  points::RowPart row_part;
+  for (const auto& point : points) row_part.points.push_back({point.qualifier, 0, point.bits});
+  Give(row_part, row);
 }
 
-void EmbeddedScan::Give(const Part& part, RowHour* row) {
-  const size_t n = part.points.size();
+void EmbeddedScan::Give(const points::RowPart& row_part, RowHour* row) {
+  const size_t n = row_part.points.size();
   offsets_.resize(n);
   values_.resize(n);
   is_double_.resize(n);
   size_t doubles = 0;
   for (size_t i = 0; i < n; ++i) {
-    const PartPoint& point = part.points[i];
+    const points::PartPoint& point = row_part.points[i];
     const PointValue value{point.bits, point.qualifier.flags()};
     offsets_[i] = point.offset_ms();
     is_double_[i] = value.is_float();
@@ -237,11 +238,11 @@ Result<bool> EmbeddedScan::GiveStored(bool irregular, uint32_t series, uint32_t 
   Expire(*engine_.points_table(), render_options_.now_ms, &stored);
   *row = {};
   // A compacted cell alone is as row compaction leaves it, so the listener must not hear of it.
-  if (!IsPlain(stored.part)) Settle(&stored.part);
-  if (IsPlain(stored.part)) {
-    Give(stored.part, row);
+  if (!IsPlain(stored.row_part)) points::Settle(&stored.row_part);
+  if (IsPlain(stored.row_part)) {
+    Give(stored.row_part, row);
   } else {
-    auto reconciled = Reconcile(stored.part, options_);
+    auto reconciled = points::Reconcile(stored.row_part, options_);
     if (!reconciled.ok()) return Prepend(reconciled.status(), "row " + ToHexUpper(key_));
     if (!reconciled->as_stored && listener_) listener_(key_, stored.base);
     std::erase_if(reconciled->points, [&](const codec::StoredPoint& point) {
@@ -250,19 +251,19 @@ Result<bool> EmbeddedScan::GiveStored(bool irregular, uint32_t series, uint32_t 
     Give(reconciled->points, row);
   }
   objects_.clear();
-  for (RawCell& cell : stored.part.raw) {
+  for (points::RawCell& cell : stored.row_part.raw) {
     if (!spec_.objects || !IsObject(cell.qualifier)) continue;
-    objects_.push_back({Bytes(kFamily), cell.qualifier, cell.value, cell.timestamp_ms});
+    objects_.push_back({Bytes(points::kFamily), cell.qualifier, cell.value, cell.timestamp_ms});
   }
   if (offsets_.empty() && objects_.empty()) return false;
   row->key = key_;
   row->tsuid = tsuid_;
   row->base = stored.base;
-  const bool one = RendersAsOne(stored.part, stored.base, render_options_);
+  const bool one = points::RendersAsOne(stored.row_part, stored.base, render_options_);
   row->stored_cells =
-      static_cast<uint32_t>((one ? 1 : stored.part.points.size()) + stored.part.raw.size());
+      static_cast<uint32_t>((one ? 1 : stored.row_part.points.size()) + stored.row_part.raw.size());
   row->objects = objects_;
   return true;
 }
 
-}  // namespace hg::points
+}  // namespace hg::engine

@@ -11,7 +11,7 @@
 #include "storage/lsm/row_source.h"
 #include "storage/points/filter_row.h"
 
-namespace hg::points {
+namespace hg::engine {
 namespace {
 
 // HBase's limits (region-store.md D3, D10).
@@ -69,7 +69,7 @@ Status CheckMutation(const Table& table, const RowMutation& mutation) {
 
 // Finds one column of a complete row. Returns false if it does not exist.
 bool FindCell(const Table& table, const StoredRow& row, ByteView family, ByteView qualifier,
-              const RenderOptions& options, Cell* cell) {
+              const points::RenderOptions& options, Cell* cell) {
   CellSelection wanted;
   wanted.family = family;
   wanted.qualifiers = {Bytes(qualifier)};
@@ -125,11 +125,11 @@ std::vector<uint64_t> BytesOfCells(const lsm::CellMemory& cells, const region::R
 }
 
 // Returns the number of rows in memory, for each region.
-std::vector<uint64_t> RowsOfPoints(const Engine& engine, const Generation& generation,
+std::vector<uint64_t> RowsOfPoints(const Engine& engine, const Memtable& memtable,
                                    const region::RegionMap& map) {
   std::vector<uint64_t> rows(map.count());
   for (uint32_t number = 0; number < engine.registry().size(); ++number) {
-    const RowHourMemory* row = generation.rows.Newest(number);
+    const RowHourMemory* row = memtable.rows.Newest(number);
     if (row == nullptr) continue;
     const Bytes prefix = RowKeyPrefix(engine.layout(), engine.registry().Tsuid(number));
     for (; row != nullptr; row = row->older()) {
@@ -245,7 +245,7 @@ Result<Row> EmbeddedStore::GetCells(const std::string& name, ByteView key,
                    engine_.rows().Read(*engine_.Pin(), *table, key, FilesFor(*table, wanted.family),
                                        ColumnsOf(wanted), &memory));
   Row result{Bytes(key), SelectCells(*table, row, wanted, engine_.render_options())};
-  Strip(wanted, &result.cells);
+  points::Strip(wanted, &result.cells);
   return result;
 }
 
@@ -270,7 +270,7 @@ std::vector<Result<Row>> EmbeddedStore::GetRows(const std::string& name,
                      engine_.rows().Read(*version, **table, key, FilesFor(**table, wanted.family),
                                          columns, &memory));
     Row row{key, SelectCells(**table, stored, wanted, engine_.render_options())};
-    Strip(wanted, &row.cells);
+    points::Strip(wanted, &row.cells);
     return row;
   };
   for (size_t i = 0; i < order.size(); ++i) {
@@ -407,7 +407,7 @@ Result<std::unique_ptr<ScanCursor>> EmbeddedStore::Scan(const ScanSpec& spec) {
   ASSIGN_OR_RETURN(const Table* table, engine_.FindTable(spec.table));
   if (!spec.family.empty()) RETURN_IF_ERROR(CheckFamily(*table, spec.family));
   if (spec.batch_rows == 0) return Status::InvalidArgument("batch_rows is 0");
-  RETURN_IF_ERROR(CheckFilter(spec.filter));
+  RETURN_IF_ERROR(points::CheckFilter(spec.filter));
   return OpenTableScan(engine_, *table, spec);
 }
 
@@ -420,8 +420,8 @@ Result<std::vector<RegionInfo>> EmbeddedStore::Regions(const std::string& name) 
     RegionInfo info;
     info.start = map.Start(region);
     info.stop = map.Stop(region);
-    for (const auto& run : version->RunsOf(table->id, map.Id(region))) {
-      const lsm::RunEntry& entry = run->entry();
+    for (const auto& part : version->PartsOf(table->id, map.Id(region))) {
+      const lsm::PartEntry& entry = part->entry();
       info.references += entry.reference ? 1 : 0;
       info.file_count += (entry.cells_bytes > 0 ? 1 : 0) + (entry.points_bytes > 0 ? 1 : 0);
       info.file_bytes += entry.cells_bytes + entry.points_bytes;
@@ -429,11 +429,11 @@ Result<std::vector<RegionInfo>> EmbeddedStore::Regions(const std::string& name) 
     all.push_back(std::move(info));
   }
   // Memory belongs to the whole store. Each region is charged with the share of its rows.
-  for (const auto& generation : version->generations) {
-    const lsm::CellMemory* cells = generation->Cells(table->id);
+  for (const auto& memtable : version->memtables) {
+    const lsm::CellMemory* cells = memtable->Cells(table->id);
     if (cells != nullptr) AddShares(cells->bytes(), BytesOfCells(*cells, map), &all);
     if (table->points_family >= 0) {
-      AddShares(generation->rows.bytes(), RowsOfPoints(engine_, *generation, map), &all);
+      AddShares(memtable->rows.bytes(), RowsOfPoints(engine_, *memtable, map), &all);
     }
   }
   return all;
@@ -455,4 +455,4 @@ Status EmbeddedStore::MergeRegions(const std::string& name, const Bytes& boundar
   return engine_.MergeRegions(*table, boundary);
 }
 
-}  // namespace hg::points
+}  // namespace hg::engine

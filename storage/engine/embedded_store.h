@@ -7,7 +7,7 @@
 #include "storage/engine/engine.h"
 #include "storage/store.h"
 
-namespace hg::points {
+namespace hg::engine {
 
 /// Thread-safe. The engine must outlive it.
 class EmbeddedStore : public Store {
@@ -57,4 +57,4 @@ class EmbeddedStore : public Store {
   Engine& engine_;
 };
 
-}  // namespace hg::points
+}  // namespace hg::engine

@@ -5,9 +5,9 @@
 #include <set>
 
 #include "storage/base/invariant.h"
-#include "storage/engine/mend.h"
+#include "storage/engine/online_repair.h"
 
-namespace hg::points {
+namespace hg::engine {
 namespace {
 
 // The remaining memory is for queries and raw series keys (region-store.md F5).
@@ -86,7 +86,7 @@ bool Engine::RowsExpire() const {
 }
 
 Result<RepairReport> Engine::Repair() {
-  return Mender(env_, file_set_, memstore_.registry(), listeners_, compactor_).Repair();
+  return OnlineRepair(env_, file_set_, memstore_.registry(), listeners_, compactor_).Repair();
 }
 
 EmbeddedStats Engine::Stats() const {
@@ -94,9 +94,9 @@ EmbeddedStats Engine::Stats() const {
   memstore_.AddTo(&stats);
   const auto version = Pin();
   std::set<uint64_t> counted;
-  for (const auto& [region, runs] : version->runs) {
-    for (const auto& run : runs) {
-      const lsm::RunEntry& entry = run->entry();
+  for (const auto& [region, parts] : version->parts) {
+    for (const auto& part : parts) {
+      const lsm::PartEntry& entry = part->entry();
       if (!counted.insert(entry.number).second) continue;
       stats.file_count += (entry.cells_bytes > 0 ? 1 : 0) + (entry.points_bytes > 0 ? 1 : 0);
       stats.file_bytes += entry.cells_bytes + entry.points_bytes;
@@ -108,8 +108,8 @@ EmbeddedStats Engine::Stats() const {
   stats.merges = work.merges;
   stats.merge_read_bytes = work.merge_read_bytes;
   stats.merged_bytes = work.merged_bytes;
-  stats.expired_runs = work.expired_runs;
-  stats.dropped_runs = file_set_.dropped_runs();
+  stats.expired_parts = work.expired_parts;
+  stats.dropped_parts = file_set_.dropped_parts();
   stats.splits = work.splits;
   stats.observer_failures = env_.observers.failures();
   const lsm::BlockCacheStats cache = cache_->Stats();
@@ -126,4 +126,4 @@ EmbeddedStats Engine::Stats() const {
   return stats;
 }
 
-}  // namespace hg::points
+}  // namespace hg::engine

@@ -29,7 +29,7 @@
 #include "storage/maintenance.h"
 #include "storage/points/watched_points.h"
 
-namespace hg::points {
+namespace hg::engine {
 
 /// Thread-safe after Open.
 class Engine {
@@ -42,7 +42,7 @@ class Engine {
 
   [[nodiscard]] const EmbeddedOptions& options() const { return env_.options; }
   [[nodiscard]] const KeyLayout& layout() const { return env_.layout(); }
-  [[nodiscard]] RenderOptions render_options() const { return env_.render_options(); }
+  [[nodiscard]] points::RenderOptions render_options() const { return env_.render_options(); }
   [[nodiscard]] const ObserverChain& observers() const { return env_.observers; }
   [[nodiscard]] ChangeListeners& listeners() { return listeners_; }
   [[nodiscard]] IdleReaders& readers() const { return readers_; }
@@ -137,4 +137,4 @@ class Engine {
   Compactor compactor_;
 };
 
-}  // namespace hg::points
+}  // namespace hg::engine

@@ -8,7 +8,7 @@
 #include "storage/engine/stored_files.h"
 #include "storage/lsm/block_file.h"
 
-namespace hg::points {
+namespace hg::engine {
 namespace {
 
 constexpr ByteView kMagic{"HGBACK\0\1", 8};  // its last byte is the version
@@ -120,7 +120,7 @@ Status ClaimBackupFolder(FileSystem& files, const std::string& backup, const Byt
 
 Status RemoveOlderFiles(FileSystem& files, const std::string& backup,
                         const std::vector<StoredFile>& list) {
-  ASSIGN_OR_RETURN(const auto names, RunFilesIn(files, backup));
+  ASSIGN_OR_RETURN(const auto names, PartFilesIn(files, backup));
   for (const std::string& name : names) {
     const bool named = std::any_of(list.begin(), list.end(),
                                    [&](const StoredFile& file) { return file.name == name; });
@@ -183,8 +183,8 @@ Result<CopyProgress> WriteBackup(FileSystem& files, const std::string& source,
   ASSIGN_OR_RETURN(const auto lock, files.Lock(backup + "/LOCK", "backup of " + source));
   ASSIGN_OR_RETURN(const Bytes identity, IdentityOf(files, source));
   RETURN_IF_ERROR(ClaimBackupFolder(files, backup, identity));
-  const std::vector<StoredFile> list = FilesOf(manifest.runs);
-  const std::set<std::string> folders = FoldersOf(backup, manifest.runs);
+  const std::vector<StoredFile> list = FilesOf(manifest.parts);
+  const std::set<std::string> folders = FoldersOf(backup, manifest.parts);
   for (const std::string& made : folders) RETURN_IF_ERROR(files.CreateFolder(made));
   Copy copy(files, source, backup, watch);
   RETURN_IF_ERROR(copy.Run(list));
@@ -209,8 +209,8 @@ Result<CopyProgress> Restore(FileSystem& files, const std::string& backup,
   RETURN_IF_ERROR(files.CreateFolder(folder));
   ASSIGN_OR_RETURN(const auto lock, files.Lock(folder + "/LOCK", "restore of " + backup));
   RETURN_IF_ERROR(ClaimRestoreFolder(files, folder, EncodeHead(head)));
-  const std::vector<StoredFile> list = FilesOf(head.manifest.runs);
-  const std::set<std::string> folders = FoldersOf(folder, head.manifest.runs);
+  const std::vector<StoredFile> list = FilesOf(head.manifest.parts);
+  const std::set<std::string> folders = FoldersOf(folder, head.manifest.parts);
   for (const std::string& made : folders) RETURN_IF_ERROR(files.CreateFolder(made));
   Copy copy(files, backup, folder, watch);
   RETURN_IF_ERROR(copy.Run(list));
@@ -230,4 +230,4 @@ Result<CopyProgress> Engine::Backup(const std::string& folder, const CopyWatch& 
                      watch);
 }
 
-}  // namespace hg::points
+}  // namespace hg::engine

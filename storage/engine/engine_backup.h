@@ -17,11 +17,11 @@
 #include "storage/lsm/manifest.h"
 #include "storage/maintenance.h"
 
-namespace hg::points {
+namespace hg::engine {
 
 inline constexpr char kBackupName[] = "BACKUP";
 inline constexpr char kIdentityName[] = "IDENTITY";
-/// Marks a folder whose restore is not finished.
+/// Tombstones a folder whose restore is not finished.
 inline constexpr char kRestoringName[] = "RESTORING";
 
 struct BackupHead {
@@ -44,4 +44,4 @@ Result<CopyProgress> WriteBackup(FileSystem& files, const std::string& source,
 Result<CopyProgress> Restore(FileSystem& files, const std::string& backup,
                              const std::string& folder, const CopyWatch& watch);
 
-}  // namespace hg::points
+}  // namespace hg::engine

@@ -19,7 +19,7 @@ std::string Damage::ToString() const {
   return text;
 }
 
-namespace points {
+namespace engine {
 namespace {
 
 // Converts an error to a Damage. The message of a Corruption is "file at offset: what". For other
@@ -59,10 +59,11 @@ Status CheckEntry(const KeyLayout& layout, const StoredFile& file, const std::st
   }
   Bytes tsuid;
   uint32_t base;
-  Part part;
+  points::RowPart row_part;
   if (!SplitRowFileKey(layout, key, &tsuid, &base)) return bad("no row-hour has the key,");
-  if (!DecodeFileRow(value, 0, &part)) return bad("a row-hour that cannot be read,");
-  return StatisticsHold(value) ? Status() : bad("statistics that are not those of the points");
+  if (!DecodeFileRow(value, 0, &row_part)) return bad("a row-hour that cannot be read,");
+  return points::StatisticsHold(value) ? Status()
+                                       : bad("statistics that are not those of the points");
 }
 
 // Verifies that the numbers of the series run from 0 without a gap.
@@ -71,7 +72,7 @@ void CheckSeries(FileSystem& files, const std::string& folder, const std::vector
   std::vector<uint32_t> numbers;
   bool whole = true;
   for (const StoredFile& file : list) {
-    if (file.run.table != kSeriesTable || file.points) continue;
+    if (file.part.table != kSeriesTable || file.points) continue;
     const auto opened = OpenStored(files, folder, file);
     whole = whole && opened.ok();
     for (size_t block = 0; opened.ok() && block < (*opened)->blocks(); ++block) {
@@ -179,7 +180,7 @@ Result<CheckReport> CheckDirectory(FileSystem& files, const std::string& folder)
     report.damages.push_back(std::move(damage));
     return report;
   }
-  const std::vector<StoredFile> list = FilesOf(manifest.runs);
+  const std::vector<StoredFile> list = FilesOf(manifest.parts);
   for (const StoredFile& file : list) CheckFile(files, folder, manifest.layout, file, &report);
   CheckSeries(files, folder, list, &report);
   if (!backup) RETURN_IF_ERROR(CheckLog(files, folder, manifest, &report));
@@ -193,16 +194,16 @@ Result<CheckReport> CheckDirectory(FileSystem& files, const std::string& folder)
 
 Result<CheckReport> Engine::Check() {
   const auto version = Pin();  // keeps the files
-  std::vector<lsm::RunEntry> runs;
-  for (const auto& [place, of_region] : version->runs) {
-    for (const auto& run : of_region) runs.push_back(run->entry());
+  std::vector<lsm::PartEntry> parts;
+  for (const auto& [place, of_region] : version->parts) {
+    for (const auto& part : of_region) parts.push_back(part->entry());
   }
   CheckReport report;
-  for (const StoredFile& file : FilesOf(runs)) {
+  for (const StoredFile& file : FilesOf(parts)) {
     CheckFile(env_.files, env_.options.path, env_.layout(), file, &report);
   }
   return report;
 }
 
-}  // namespace points
+}  // namespace engine
 }  // namespace hg

@@ -8,7 +8,7 @@
 #include "storage/engine/stored_files.h"
 #include "storage/maintenance.h"
 
-namespace hg::points {
+namespace hg::engine {
 
 /// Verifies one file in `folder`: its length, every block and every row.
 void CheckFile(FileSystem& files, const std::string& folder, const KeyLayout& layout,
@@ -18,4 +18,4 @@ void CheckFile(FileSystem& files, const std::string& folder, const KeyLayout& la
 /// a process has it open. InvalidArgument: it is neither a data directory nor a backup.
 Result<CheckReport> CheckDirectory(FileSystem& files, const std::string& folder);
 
-}  // namespace hg::points
+}  // namespace hg::engine

@@ -5,7 +5,7 @@
 #include "storage/region/pre_split.h"
 #include "storage/table_name.h"
 
-namespace hg::points {
+namespace hg::engine {
 namespace {
 
 // Existing families keep their numbers. New families get the next ones.
@@ -91,8 +91,9 @@ Status Engine::AlterHeld(const TableDescriptor& wanted) {
     return Status::InvalidArgument("table '" + descriptor.name +
                                    "' keeps its rows in another order: create the table again");
   }
-  const bool has_points = std::any_of(descriptor.families.begin(), descriptor.families.end(),
-                                      [](const FamilyDescriptor& f) { return f.name == kFamily; });
+  const bool has_points =
+      std::any_of(descriptor.families.begin(), descriptor.families.end(),
+                  [](const FamilyDescriptor& f) { return f.name == points::kFamily; });
   if (table->points_family >= 0 && !has_points) {
     return Status::InvalidArgument("table '" + descriptor.name + "' holds points in family 't'");
   }
@@ -147,12 +148,12 @@ Status Engine::DropHeld(const Table& table, const std::vector<RegionPlace>& plac
   edit.tables = file_set_.Tables();
   std::erase_if(edit.tables->entries, [id](const auto& entry) { return entry.id == id; });
   for (const RegionPlace& place : places) {
-    const Runs& runs = before->RunsOf(place.first, place.second);
-    edit.remove.insert(edit.remove.end(), runs.begin(), runs.end());
+    const Parts& parts = before->PartsOf(place.first, place.second);
+    edit.remove.insert(edit.remove.end(), parts.begin(), parts.end());
   }
   RETURN_IF_ERROR(file_set_.Apply(edit));
   tables_.Remove(table);
   return {};
 }
 
-}  // namespace hg::points
+}  // namespace hg::engine

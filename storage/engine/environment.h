@@ -13,7 +13,7 @@
 #include "storage/points/observer.h"
 #include "storage/points/render.h"
 
-namespace hg::points {
+namespace hg::engine {
 
 /// Thread-safe. Everything except `closed` is constant. The engine owns it, and it outlives the
 /// engine's other parts.
@@ -29,7 +29,7 @@ class Environment {
                                          options.memory_share)) {}
 
   [[nodiscard]] const KeyLayout& layout() const { return options.layout; }
-  [[nodiscard]] RenderOptions render_options() const {
+  [[nodiscard]] points::RenderOptions render_options() const {
     const int64_t now_ms = clock.NowMs();
     return {now_ms / 1000, options.enable_compaction, now_ms};
   }
@@ -64,4 +64,4 @@ class Environment {
   std::atomic<bool> closed_{false};
 };
 
-}  // namespace hg::points
+}  // namespace hg::engine

@@ -10,21 +10,21 @@
 #include "storage/engine/stored_files.h"
 #include "storage/lsm/log_recovery.h"
 
-namespace hg::points {
+namespace hg::engine {
 namespace {
 
-RegionPlace PlaceOf(const lsm::RunEntry& entry) { return {entry.table, entry.region}; }
+RegionPlace PlaceOf(const lsm::PartEntry& entry) { return {entry.table, entry.region}; }
 
 // Returns the parts in the order of the manifest.
-std::vector<lsm::RunEntry> PartsOf(const Version& version) {
-  std::vector<lsm::RunEntry> parts;
-  for (const auto& [place, runs] : version.runs) {
-    for (const auto& run : runs) {
-      INVARIANT(PlaceOf(run->entry()) == place);
-      parts.push_back(run->entry());
+std::vector<lsm::PartEntry> EntriesOf(const Version& version) {
+  std::vector<lsm::PartEntry> entries;
+  for (const auto& [place, parts] : version.parts) {
+    for (const auto& part : parts) {
+      INVARIANT(PlaceOf(part->entry()) == place);
+      entries.push_back(part->entry());
     }
   }
-  return parts;
+  return entries;
 }
 
 Status CompareLayouts(const KeyLayout& wanted, const KeyLayout& stored, const std::string& path) {
@@ -54,7 +54,7 @@ Status FileSet::LoadManifest(const KeyLayout& layout) {
   if (files_.Exists(folder_ + "/" + kRestoringName)) {
     return Status::Corruption(folder_ + ": a restore was interrupted: run it again");
   }
-  ASSIGN_OR_RETURN(auto names, RunFilesIn(files_, folder_));
+  ASSIGN_OR_RETURN(auto names, PartFilesIn(files_, folder_));
   ASSIGN_OR_RETURN(const auto logs, LogFilesIn(files_, folder_));
   names.insert(names.end(), logs.begin(), logs.end());
   for (const std::string& name : names) {
@@ -78,19 +78,19 @@ Status FileSet::OpenFiles() {
     version->regions[table.id] = std::make_shared<region::RegionMap>(table.regions);
   }
   // Versions list parts newest first.
-  std::stable_sort(manifest.runs.begin(), manifest.runs.end(),
+  std::stable_sort(manifest.parts.begin(), manifest.parts.end(),
                    [](const auto& a, const auto& b) { return a.last_sequence > b.last_sequence; });
   OpenByNumber opened;
-  for (const lsm::RunEntry& entry : manifest.runs) {
+  for (const lsm::PartEntry& entry : manifest.parts) {
     auto& files = opened[entry.number];
     if (files == nullptr) {
       ASSIGN_OR_RETURN(files, Open(entry));
     }
-    version->runs[PlaceOf(entry)].push_back(std::make_shared<Run>(entry, files));
+    version->parts[PlaceOf(entry)].push_back(std::make_shared<Part>(entry, files));
   }
   RETURN_IF_ERROR(RemoveUnnamed(manifest));
   MutexLock lock(commit_);
-  manifest_.runs = PartsOf(*version);
+  manifest_.parts = EntriesOf(*version);
   std::shared_ptr<const Version> first = std::move(version);
   Publish(&first);
   return {};
@@ -98,8 +98,8 @@ Status FileSet::OpenFiles() {
 
 Status FileSet::RemoveUnnamed(const lsm::Manifest& manifest) {
   std::set<std::string> named;
-  for (const StoredFile& file : FilesOf(manifest.runs)) named.insert(file.name);
-  ASSIGN_OR_RETURN(std::vector<std::string> rubbish, RunFilesIn(files_, folder_));
+  for (const StoredFile& file : FilesOf(manifest.parts)) named.insert(file.name);
+  ASSIGN_OR_RETURN(std::vector<std::string> rubbish, PartFilesIn(files_, folder_));
   std::erase_if(rubbish, [&](const std::string& name) { return named.contains(name); });
   ASSIGN_OR_RETURN(const auto logs, LogFilesIn(files_, folder_));
   for (const std::string& name : logs) {
@@ -112,7 +112,7 @@ Status FileSet::RemoveUnnamed(const lsm::Manifest& manifest) {
 
 // Opens the files of a part with the options of the table's families. One file holds the cells of
 // all families.
-Result<std::shared_ptr<const RunFiles>> FileSet::Open(const lsm::RunEntry& entry) {
+Result<std::shared_ptr<const PartFiles>> FileSet::Open(const lsm::PartEntry& entry) {
   lsm::BlockReading reading;
   reading.cache = cache_;
   reading.counters = counters_;
@@ -130,7 +130,7 @@ Result<std::shared_ptr<const RunFiles>> FileSet::Open(const lsm::RunEntry& entry
       reading.in_memory = any(&FamilyDescriptor::in_memory);
     }
   }
-  return RunFiles::Open(files_, folder_, entry, std::move(reading), memory_bytes_);
+  return PartFiles::Open(files_, folder_, entry, std::move(reading), memory_bytes_);
 }
 
 std::shared_ptr<const Version> FileSet::Pin() const {
@@ -158,24 +158,24 @@ void FileSet::Publish(std::shared_ptr<const Version>* version) {
 std::shared_ptr<const Version> FileSet::After(const Edit& edit, const OpenByNumber& opened) const {
   auto next = std::make_shared<Version>(*Pin());
   struct Change {
-    Runs gone;
-    Runs fresh;
+    Parts gone;
+    Parts fresh;
   };
   std::map<RegionPlace, Change> changes;
-  for (const auto& run : edit.remove) changes[PlaceOf(run->entry())].gone.push_back(run);
-  for (const lsm::RunEntry& entry : edit.add) {
-    changes[PlaceOf(entry)].fresh.push_back(std::make_shared<Run>(entry, opened.at(entry.number)));
+  for (const auto& part : edit.remove) changes[PlaceOf(part->entry())].gone.push_back(part);
+  for (const lsm::PartEntry& entry : edit.add) {
+    changes[PlaceOf(entry)].fresh.push_back(std::make_shared<Part>(entry, opened.at(entry.number)));
   }
   for (const auto& [place, change] : changes) {
-    Runs& runs = next->runs[place];
-    const auto goes = [&gone = change.gone](const auto& run) {
-      return std::find(gone.begin(), gone.end(), run) != gone.end();
+    Parts& parts = next->parts[place];
+    const auto goes = [&gone = change.gone](const auto& part) {
+      return std::find(gone.begin(), gone.end(), part) != gone.end();
     };
-    const auto newest = std::find_if(runs.begin(), runs.end(), goes);
-    const auto at = newest == runs.end() ? 0 : newest - runs.begin();
-    INVARIANT(std::erase_if(runs, goes) == change.gone.size());
-    runs.insert(runs.begin() + at, change.fresh.begin(), change.fresh.end());
-    if (runs.empty()) next->runs.erase(place);
+    const auto newest = std::find_if(parts.begin(), parts.end(), goes);
+    const auto at = newest == parts.end() ? 0 : newest - parts.begin();
+    INVARIANT(std::erase_if(parts, goes) == change.gone.size());
+    parts.insert(parts.begin() + at, change.fresh.begin(), change.fresh.end());
+    if (parts.empty()) next->parts.erase(place);
   }
   if (edit.tables) {
     next->regions.clear();
@@ -184,7 +184,7 @@ std::shared_ptr<const Version> FileSet::After(const Edit& edit, const OpenByNumb
     }
   }
   if (edit.flushed) {
-    auto& memory = next->generations;
+    auto& memory = next->memtables;
     INVARIANT(memory.size() > 1 && memory.back()->last_sequence == edit.flushed->sequence);
     memory.pop_back();
   }
@@ -204,8 +204,8 @@ Status FileSet::Apply(const Edit& edit) {
     });
   }
   if (!status.ok() && !(saving && NamedOnDisk(edit.add))) {
-    for (const lsm::RunEntry& entry : edit.add) {
-      const auto names_it = [&](const auto& run) { return run->entry().number == entry.number; };
+    for (const lsm::PartEntry& entry : edit.add) {
+      const auto names_it = [&](const auto& part) { return part->entry().number == entry.number; };
       if (std::none_of(edit.remove.begin(), edit.remove.end(), names_it)) RemoveFiles({&entry, 1});
     }
   }
@@ -214,11 +214,11 @@ Status FileSet::Apply(const Edit& edit) {
 
 // Opens the files of the edit's parts, and makes their names in the folders durable.
 Status FileSet::OpenFilesOf(const Edit& edit, OpenByNumber* opened) {
-  for (const auto& run : edit.remove) {
-    opened->emplace(run->entry().number, run->files());
-    if (edit.forget_cached) run->files()->ForgetCached();
+  for (const auto& part : edit.remove) {
+    opened->emplace(part->entry().number, part->files());
+    if (edit.forget_cached) part->files()->ForgetCached();
   }
-  for (const lsm::RunEntry& entry : edit.add) {
+  for (const lsm::PartEntry& entry : edit.add) {
     auto& files = (*opened)[entry.number];
     if (files != nullptr) continue;
     ASSIGN_OR_RETURN(files, Open(entry));
@@ -230,10 +230,10 @@ Status FileSet::OpenFilesOf(const Edit& edit, OpenByNumber* opened) {
 // Moves the version that was current until now into `before`.
 Status FileSet::Commit(const Edit& edit, const OpenByNumber& opened,
                        std::shared_ptr<const Version>* before, bool* saving) {
-  INVARIANT(manifest_.runs == PartsOf(*Pin()));
+  INVARIANT(manifest_.parts == EntriesOf(*Pin()));
   std::shared_ptr<const Version> next = After(edit, opened);
   lsm::Manifest manifest = manifest_;
-  manifest.runs = PartsOf(*next);
+  manifest.parts = EntriesOf(*next);
   manifest.next_number = next_number_;
   if (edit.tables) {
     INVARIANT(edit.tables->next_table >= manifest.next_table &&
@@ -249,16 +249,16 @@ Status FileSet::Commit(const Edit& edit, const OpenByNumber& opened,
     manifest.stamp_floor_ms = edit.flushed->stamp_floor_ms;
   }
   std::set<uint64_t> named;
-  for (const lsm::RunEntry& entry : manifest.runs) named.insert(entry.number);
+  for (const lsm::PartEntry& entry : manifest.parts) named.insert(entry.number);
   *saving = true;
   RETURN_IF_ERROR(Save(std::move(manifest)));
   // Nothing can fail from here on.
-  for (const auto& run : edit.remove) {
-    if (!named.contains(run->entry().number)) run->files()->Retire();
+  for (const auto& part : edit.remove) {
+    if (!named.contains(part->entry().number)) part->files()->Retire();
   }
   *before = std::move(next);
   Publish(before);
-  if (edit.drops_rows) dropped_runs_ += edit.remove.size();
+  if (edit.drops_rows) dropped_parts_ += edit.remove.size();
   return {};
 }
 
@@ -272,36 +272,37 @@ Status FileSet::Save(lsm::Manifest manifest) {
 
 // Returns whether the manifest on disk names any of the files. Returns true if the manifest cannot
 // be read. An older manifest that reappears after a power cut names no files created later.
-bool FileSet::NamedOnDisk(const std::vector<lsm::RunEntry>& entries) const {
+bool FileSet::NamedOnDisk(const std::vector<lsm::PartEntry>& entries) const {
   lsm::Manifest stored;
   const Status read = Survive([&]() -> Status {
     ASSIGN_OR_RETURN(stored, lsm::LoadManifest(files_, folder_));
     return {};
   });
-  return !read.ok() || std::any_of(stored.runs.begin(), stored.runs.end(), [&](const auto& named) {
-    return std::any_of(entries.begin(), entries.end(),
-                       [&](const auto& entry) { return entry.number == named.number; });
-  });
+  return !read.ok() ||
+         std::any_of(stored.parts.begin(), stored.parts.end(), [&](const auto& named) {
+           return std::any_of(entries.begin(), entries.end(),
+                              [&](const auto& entry) { return entry.number == named.number; });
+         });
 }
 
-void FileSet::RemoveFiles(std::span<const lsm::RunEntry> entries) const {
+void FileSet::RemoveFiles(std::span<const lsm::PartEntry> entries) const {
   (void)Survive([&] {
-    for (const lsm::RunEntry& entry : entries) {
+    for (const lsm::PartEntry& entry : entries) {
       const std::string folder = lsm::NamespaceFolder(folder_, entry.space);
       for (const auto& path :
-           {Run::CellsPath(folder, entry.number), Run::PointsPath(folder, entry.number)}) {
+           {Part::CellsPath(folder, entry.number), Part::PointsPath(folder, entry.number)}) {
         if (files_.Exists(path)) (void)files_.Remove(path);
       }
     }
   });
 }
 
-void FileSet::AddMemory(std::shared_ptr<Generation> memory,
+void FileSet::AddMemory(std::shared_ptr<Memtable> memory,
                         const std::function<void(const std::function<void()>& publish)>& freeze) {
   std::shared_ptr<const Version> version;
   MutexLock lock(commit_);
   auto next = std::make_shared<Version>(*Pin());
-  next->generations.insert(next->generations.begin(), std::move(memory));
+  next->memtables.insert(next->memtables.begin(), std::move(memory));
   version = std::move(next);
   freeze([&] {
     commit_.AssertHeld();
@@ -325,4 +326,4 @@ Status FileSet::AddLogFiles(const std::list<lsm::LogFile>& logs) {
   return Save(std::move(manifest));
 }
 
-}  // namespace hg::points
+}  // namespace hg::engine

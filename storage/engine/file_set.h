@@ -20,7 +20,7 @@
 #include "storage/lsm/block_cache.h"
 #include "storage/lsm/manifest.h"
 
-namespace hg::points {
+namespace hg::engine {
 
 /// The tables and their regions, and the ids that the next new table and region get. Plain value.
 struct TableList {
@@ -40,12 +40,12 @@ struct Flushed {
 
 /// A change of the files of a store. Plain value.
 struct Edit {
-  /// Parts of the current version to remove.
-  Runs remove;
+  /// RowParts of the current version to remove.
+  Parts remove;
   /// The parts to add, newest first within a region. Their files are written and synced, or are the
   /// files of a part in `remove`. The new parts take the list position of the newest part that is
   /// removed from their region. If no part of the region is removed, they become its newest parts.
-  std::vector<lsm::RunEntry> add;
+  std::vector<lsm::PartEntry> add;
   /// The complete list of tables after the change. Only one thread at a time may change tables
   /// (Compactor::regions_mutex_).
   std::optional<TableList> tables;
@@ -99,7 +99,7 @@ class FileSet {
   /// Returns the number of parts removed with `drops_rows`. It rises after the new version is
   /// visible, so a reader that reads it, then pins a version, and finds it unchanged later has
   /// missed no drop.
-  [[nodiscard]] uint64_t dropped_runs() const { return dropped_runs_; }
+  [[nodiscard]] uint64_t dropped_parts() const { return dropped_parts_; }
   /// Returns the memory of the block indexes and filters of all open files, in bytes.
   [[nodiscard]] uint64_t MemoryBytes() const { return *memory_bytes_; }
 
@@ -110,13 +110,13 @@ class FileSet {
   Status Apply(const Edit& edit);
   /// Removes files that were written but never passed to Apply. The next start removes the files
   /// that could not be removed.
-  void RemoveFiles(std::span<const lsm::RunEntry> entries) const;
+  void RemoveFiles(std::span<const lsm::PartEntry> entries) const;
 
   /// Makes `memory` the new active memtable. Calls `freeze` while commit_ is held. `freeze` takes
   /// the locks that keep writers from the previous memtable. While it holds these locks, it calls
   /// `publish`, which makes the new memtable active. If `freeze` fails, it returns without calling
   /// `publish`. `publish` only swaps a pointer and cannot fail.
-  void AddMemory(std::shared_ptr<Generation> memory,
+  void AddMemory(std::shared_ptr<Memtable> memory,
                  const std::function<void(const std::function<void()>& publish)>& freeze);
 
   /// SetLogFiles and AddLogFiles record in the manifest which log files must exist at the next
@@ -126,9 +126,9 @@ class FileSet {
   Status AddLogFiles(const std::list<lsm::LogFile>& logs);
 
  private:
-  using OpenByNumber = std::map<uint64_t, std::shared_ptr<const RunFiles>>;
+  using OpenByNumber = std::map<uint64_t, std::shared_ptr<const PartFiles>>;
 
-  Result<std::shared_ptr<const RunFiles>> Open(const lsm::RunEntry& entry);
+  Result<std::shared_ptr<const PartFiles>> Open(const lsm::PartEntry& entry);
   Status RemoveUnnamed(const lsm::Manifest& manifest);
   Status OpenFilesOf(const Edit& edit, OpenByNumber* opened);
   Status Commit(const Edit& edit, const OpenByNumber& opened,
@@ -137,14 +137,14 @@ class FileSet {
       REQUIRES(commit_);
   Status Save(lsm::Manifest manifest) REQUIRES(commit_);
   void Publish(std::shared_ptr<const Version>* version) REQUIRES(commit_);
-  [[nodiscard]] bool NamedOnDisk(const std::vector<lsm::RunEntry>& entries) const;
+  [[nodiscard]] bool NamedOnDisk(const std::vector<lsm::PartEntry>& entries) const;
 
   FileSystem& files_;
   const std::string folder_;
   const std::shared_ptr<lsm::BlockCache> cache_;
   const std::shared_ptr<lsm::ReadCounters> counters_;
   std::atomic<uint64_t> next_number_{1};
-  std::atomic<uint64_t> dropped_runs_{0};
+  std::atomic<uint64_t> dropped_parts_{0};
   // Shared with the files: a reader may keep one longer than the FileSet lives.
   const std::shared_ptr<std::atomic<uint64_t>> memory_bytes_ =
       std::make_shared<std::atomic<uint64_t>>(0);
@@ -157,4 +157,4 @@ class FileSet {
   std::shared_ptr<const Version> version_ GUARDED_BY(version_mutex_) = std::make_shared<Version>();
 };
 
-}  // namespace hg::points
+}  // namespace hg::engine

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <set>
 
-namespace hg::points {
+namespace hg::engine {
 
 class IdleReader {
  public:
@@ -48,4 +48,4 @@ class IdleReaders {
   std::set<IdleReader*> readers_;  // guarded by mutex_
 };
 
-}  // namespace hg::points
+}  // namespace hg::engine

@@ -5,9 +5,9 @@
 #include "storage/base/sized_bytes.h"
 #include "storage/base/varint.h"
 #include "storage/codec/qualifier.h"
-#include "storage/points/part.h"
+#include "storage/points/row_part.h"
 
-namespace hg::points {
+namespace hg::engine {
 namespace {
 
 // Control byte of an entry: the number of bytes of the series delta (0, 1, 2 or 4), then flags for
@@ -179,4 +179,4 @@ bool DecodeRowRecord(ByteView in, RowRecord* row) {
   return in.empty();
 }
 
-}  // namespace hg::points
+}  // namespace hg::engine

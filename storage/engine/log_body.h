@@ -10,7 +10,7 @@
 #include "storage/lsm/cell_versions.h"
 #include "storage/points/points.h"
 
-namespace hg::points {
+namespace hg::engine {
 
 enum class LogKind : uint8_t {
   kPoints = 1,  // points of known series
@@ -54,4 +54,4 @@ struct RowRecord {
 void EncodeRowRecord(const RowRecord& row, Bytes* out);
 bool DecodeRowRecord(ByteView in, RowRecord* row);
 
-}  // namespace hg::points
+}  // namespace hg::engine

@@ -3,7 +3,7 @@
 #include "storage/base/invariant.h"
 #include "storage/region/spread.h"
 
-namespace hg::points {
+namespace hg::engine {
 namespace {
 
 constexpr size_t kFrozenMax = 3;
@@ -26,7 +26,7 @@ Status Memstore::Close() {
   return log_ != nullptr ? log_->Close() : Status();
 }
 
-Memstore::FlushDue Memstore::TakeFlushDue(const Generation& active) {
+Memstore::FlushDue Memstore::TakeFlushDue(const Memtable& active) {
   // The jitter keeps stores that were started together from flushing together.
   const int64_t flush_age_ms = env_.options.flush_age_ms;
   const auto age_ms =
@@ -45,10 +45,10 @@ Memstore::FlushDue Memstore::TakeFlushDue(const Generation& active) {
 }
 
 void Memstore::Freeze() {
-  if (file_set_.Pin()->generations.size() > kFrozenMax) return;
+  if (file_set_.Pin()->memtables.size() > kFrozenMax) return;
   // Its tables are megabytes that must be zeroed, so it is created before the lock is taken.
-  auto made = std::make_shared<Generation>(env_.clock.NowMs());
-  Generation* const generation = made.get();
+  auto made = std::make_shared<Memtable>(env_.clock.NowMs());
+  Memtable* const memtable = made.get();
   file_set_.AddMemory(std::move(made), [&](const std::function<void()>& publish) {
     // A new series is logged before it is added to the registry. Here no series may be between
     // both.
@@ -60,29 +60,29 @@ void Memstore::Freeze() {
     active_->series_end = series;
     active_->log_end = log_->SwitchFile();
     active_->CountIn(frozen_bytes_);
-    generation->after_sequence = sequence_;
-    generation->series_begin = series;
+    memtable->after_sequence = sequence_;
+    memtable->series_begin = series;
     // The frozen memtable ends where the new one begins, and nothing is between them.
     INVARIANT(active_->last_sequence > active_->after_sequence &&
               active_->series_end >= active_->series_begin);
-    active_ = generation;
+    active_ = memtable;
     active_bytes_ = active_->bytes();
     publish();
   });
 }
 
-Status Memstore::WaitSynced(const Generation& frozen) {
+Status Memstore::WaitSynced(const Memtable& frozen) {
   return log_->WaitSynced(frozen.log_end.position);
 }
 
-Flushed Memstore::FlushedBy(const Generation& frozen) {
+Flushed Memstore::FlushedBy(const Memtable& frozen) {
   MutexLock lock(write_);
   INVARIANT(&frozen != active_);
   return {frozen.last_sequence, frozen.log_end.file_number, frozen.log_end.position,
           stamp_floor_ms_};
 }
 
-void Memstore::ReleaseLog(const Generation& flushed) {
+void Memstore::ReleaseLog(const Memtable& flushed) {
   INVARIANT(flushed.log_end.position >= log_released_);
   log_released_ = flushed.log_end.position;
   log_->Release(flushed.log_end.file_number);
@@ -101,4 +101,4 @@ void Memstore::AddTo(EmbeddedStats* stats) const {
   stats->log_bytes = log_ ? log_->End() - log_released_.load() : 0;
 }
 
-}  // namespace hg::points
+}  // namespace hg::engine

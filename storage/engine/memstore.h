@@ -23,7 +23,7 @@
 #include "storage/points/tsuid_list.h"
 #include "storage/points/watched_points.h"
 
-namespace hg::points {
+namespace hg::engine {
 
 class ReplayPipe;
 
@@ -110,17 +110,17 @@ class Memstore {
   };
   /// Whether the active memtable should be flushed for its size, its age or the length of the log.
   /// Answers the requests made so far.
-  FlushDue TakeFlushDue(const Generation& active);
+  FlushDue TakeFlushDue(const Memtable& active);
   /// Makes a new memtable the active one and freezes the previous one, unless that is empty or too
   /// many are frozen. Only pointers change under the write lock, so nothing can fail after the
   /// replacement.
   void Freeze() EXCLUDES(register_);
   /// Waits until the log is durable up to the end of the frozen memtable.
-  Status WaitSynced(const Generation& frozen);
+  Status WaitSynced(const Memtable& frozen);
   /// What Edit::flushed says of a flush of the frozen memtable.
-  [[nodiscard]] Flushed FlushedBy(const Generation& frozen) EXCLUDES(write_);
+  [[nodiscard]] Flushed FlushedBy(const Memtable& frozen) EXCLUDES(write_);
   /// Removes the log of the memtable, which is in files now.
-  void ReleaseLog(const Generation& flushed);
+  void ReleaseLog(const Memtable& flushed);
 
   /// For Close, after the store was marked as closed: waits until no write is in progress.
   void WaitForWriters() EXCLUDES(write_) { MutexLock lock(write_); }
@@ -230,8 +230,8 @@ class Memstore {
   // Lower bound of all later server times: the highest one so far, or one more if that belonged to
   // a delete.
   int64_t stamp_floor_ms_ GUARDED_BY(write_) = 0;
-  Generation* active_ GUARDED_BY(write_) = nullptr;  // the first memtable of the version
+  Memtable* active_ GUARDED_BY(write_) = nullptr;  // the first memtable of the version
   Bytes body_ GUARDED_BY(write_);
 };
 
-}  // namespace hg::points
+}  // namespace hg::engine

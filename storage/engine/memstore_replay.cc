@@ -8,7 +8,7 @@
 #include "storage/engine/replay_pipe.h"
 #include "storage/lsm/cell_file.h"
 
-namespace hg::points {
+namespace hg::engine {
 namespace {
 
 lsm::LogOptions LogOptionsOf(const EmbeddedOptions& options) {
@@ -26,7 +26,7 @@ lsm::LogOptions LogOptionsOf(const EmbeddedOptions& options) {
 
 Status Memstore::Load(const lsm::Manifest& stored) {
   RETURN_IF_ERROR(LoadSeries(*file_set_.Pin()));
-  auto memory = std::make_shared<Generation>(env_.clock.NowMs());
+  auto memory = std::make_shared<Memtable>(env_.clock.NowMs());
   memory->after_sequence = stored.flushed;
   memory->series_begin = registry_.size();
   {
@@ -43,7 +43,7 @@ Status Memstore::Replay(const lsm::Manifest& stored) {
   // No other thread uses the store yet, and the pipe keeps its threads apart. The lock is not
   // taken, because the FileSet's commit lock is taken meanwhile.
   write_.AssertHeld();
-  ReplayPipe pipe(RowMemory::kLanes, [this](const ReplayItem& item) {
+  ReplayPipe pipe(RowMemory::kShards, [this](const ReplayItem& item) {
     write_.AssertHeld();
     if (item.table != nullptr) return ApplyRow(*item.table, item.row, item.sequence);
     ApplyPoints(item.points, item.sequence);
@@ -134,20 +134,21 @@ Status ReadPlainSeries(const KeyLayout& layout, const std::shared_ptr<const lsm:
 
 Status Memstore::LoadSeries(const Version& version) {
   SeriesIntake intake(&registry_);
-  const Runs& runs = version.RunsOf(kSeriesTable, 0);
+  const Parts& parts = version.PartsOf(kSeriesTable, 0);
   uint64_t rows_max = 0;
-  for (const auto& run : runs) rows_max += run->cells() != nullptr ? run->cells()->entries() : 0;
+  for (const auto& part : parts)
+    rows_max += part->cells() != nullptr ? part->cells()->entries() : 0;
   registry_.Reserve(rows_max);
   // Oldest first, each part usually continues where the previous one ends. All other cases are
   // handled below.
-  for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
-    if ((*run)->cells() == nullptr) continue;
-    RETURN_IF_ERROR(ReadPlainSeries(layout(), (*run)->cells(), &intake));
+  for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
+    if ((*part)->cells() == nullptr) continue;
+    RETURN_IF_ERROR(ReadPlainSeries(layout(), (*part)->cells(), &intake));
   }
   std::vector<std::unique_ptr<lsm::RowSource>> sources;
-  for (const auto& run : runs) {
-    if (run->cells() == nullptr) continue;
-    sources.push_back(lsm::ScanRows(run->cells(), intake.key(), "", lsm::CacheUse::kPast));
+  for (const auto& part : parts) {
+    if (part->cells() == nullptr) continue;
+    sources.push_back(lsm::ScanRows(part->cells(), intake.key(), "", lsm::CacheUse::kPast));
   }
   lsm::MergedRows rows(lsm::CellOrder::kByArrival, std::move(sources));
   for (;;) {
@@ -172,32 +173,32 @@ void Memstore::AddMet(TsuidList* met) {
 
 namespace {
 
-// Distributes the points decoded into the next item of lane 0 to the lanes of their series.
-void AddToLanes(uint64_t sequence, ReplayPipe* pipe) {
+// Distributes the points decoded into the next item of shard 0 to the shards of their series.
+void AddToShards(uint64_t sequence, ReplayPipe* pipe) {
   std::vector<PointEntry>& points = pipe->Next(0).points;
-  const auto lane_of = [](const PointEntry& entry) { return RowMemory::LaneOf(entry.series); };
-  const auto add = [&](size_t lane) {
-    ReplayItem& item = pipe->Next(lane);
+  const auto shard_of = [](const PointEntry& entry) { return RowMemory::ShardOf(entry.series); };
+  const auto add = [&](size_t shard) {
+    ReplayItem& item = pipe->Next(shard);
     item.sequence = sequence;
     item.table = nullptr;
-    if (!item.points.empty()) pipe->Add(lane);
+    if (!item.points.empty()) pipe->Add(shard);
   };
   if (points.empty()) return;
-  const size_t first = lane_of(points.front());
+  const size_t first = shard_of(points.front());
   if (std::all_of(points.begin(), points.end(),
-                  [&](const auto& e) { return lane_of(e) == first; })) {
+                  [&](const auto& e) { return shard_of(e) == first; })) {
     if (first != 0) points.swap(pipe->Next(first).points);
     return add(first);
   }
-  for (size_t lane = 1; lane < RowMemory::kLanes; ++lane) {
-    std::vector<PointEntry>& own = pipe->Next(lane).points;
+  for (size_t shard = 1; shard < RowMemory::kShards; ++shard) {
+    std::vector<PointEntry>& own = pipe->Next(shard).points;
     own.clear();
     for (const PointEntry& entry : points) {
-      if (lane_of(entry) == lane) own.push_back(entry);
+      if (shard_of(entry) == shard) own.push_back(entry);
     }
-    add(lane);
+    add(shard);
   }
-  std::erase_if(points, [&](const PointEntry& entry) { return lane_of(entry) != 0; });
+  std::erase_if(points, [&](const PointEntry& entry) { return shard_of(entry) != 0; });
   add(0);
 }
 
@@ -223,7 +224,7 @@ Status Memstore::ReplayRecord(const lsm::LogRecord& record, ReplayPipe* pipe, Ts
           return Status::Corruption("points of unknown series " + std::to_string(entry.series));
         }
       }
-      AddToLanes(record.sequence, pipe);
+      AddToShards(record.sequence, pipe);
       return {};
     }
     case LogKind::kSeries: {
@@ -254,22 +255,22 @@ Status Memstore::ReplayRecord(const lsm::LogRecord& record, ReplayPipe* pipe, Ts
       }
       Bytes tsuid;
       uint32_t base;
-      size_t lane = 0;  // lane of all rows that are not hours of a series
+      size_t shard = 0;  // shard of all rows that are not hours of a series
       if (table->points_family >= 0 && IsRegularKey(layout(), row.key, &tsuid, &base)) {
         const auto series = registry_.Find(tsuid);
         if (!series) return Status::Corruption("a row of an unknown series");
-        lane = RowMemory::LaneOf(*series);
+        shard = RowMemory::ShardOf(*series);
       }
       stamp_floor_ms_ = std::max(stamp_floor_ms_, row.stamp_ms);
-      ReplayItem& item = pipe->Next(lane);
+      ReplayItem& item = pipe->Next(shard);
       item.sequence = record.sequence;
       item.table = table;
-      if (lane != 0) std::swap(item.row, row);
-      pipe->Add(lane);
+      if (shard != 0) std::swap(item.row, row);
+      pipe->Add(shard);
       return {};
     }
   }
   return Status::Corruption("a record of unknown kind " + std::to_string(record.kind));
 }
 
-}  // namespace hg::points
+}  // namespace hg::engine

@@ -4,7 +4,7 @@
 #include "storage/codec/row_key.h"
 #include "storage/engine/memstore.h"
 
-namespace hg::points {
+namespace hg::engine {
 namespace {
 
 // Bounds the time spent in the write lock, as kRecordPointsMax does for points.
@@ -130,4 +130,4 @@ Status Memstore::AddSeries(std::span<const ByteView> tsuids, SeriesNumber* numbe
   return status;
 }
 
-}  // namespace hg::points
+}  // namespace hg::engine

@@ -11,7 +11,7 @@
 #include "storage/codec/row_key.h"
 #include "storage/engine/memstore.h"
 
-namespace hg::points {
+namespace hg::engine {
 namespace {
 
 // Whether a delete of this column may mean several points: it is named like a compacted cell. Such
@@ -19,35 +19,35 @@ namespace {
 bool NamesSeveralPoints(ByteView qualifier) {
   codec::Qualifier q;
   return codec::ClassifyQualifier(qualifier) == codec::CellClass::kCompacted &&
-         !CanonicalQualifier(qualifier, &q);
+         !points::CanonicalQualifier(qualifier, &q);
 }
 
 // The combined effect of a row's changes, in order, on the points family.
-Part PartOfChanges(std::span<const CellChange> changes, ByteView family) {
-  Part part;
+points::RowPart RowPartOfChanges(std::span<const CellChange> changes, ByteView family) {
+  points::RowPart row_part;
   std::set<ByteView> seen;
-  PartPoint point;
+  points::PartPoint point;
   for (auto it = changes.rbegin(); it != changes.rend(); ++it) {
     if (it->family != family) continue;
     if (it->kind == CellChange::Kind::kDeleteFamily) {
-      part.cleared = true;
+      row_part.cleared = true;
       break;
     }
-    const bool is_point =
-        it->kind == CellChange::Kind::kPut && CanonicalPoint(it->qualifier, it->value, &point);
-    if (is_point) part.form = RowForm::kSingle;
+    const bool is_point = it->kind == CellChange::Kind::kPut &&
+                          points::CanonicalPoint(it->qualifier, it->value, &point);
+    if (is_point) row_part.form = points::RowForm::kSingle;
     if (!seen.insert(it->qualifier).second) continue;
     if (is_point) {
-      part.points.push_back(point);
+      row_part.points.push_back(point);
     } else if (it->kind == CellChange::Kind::kPut) {
-      part.raw.push_back({it->qualifier, it->value, it->timestamp_ms.value_or(0), 0, false});
+      row_part.raw.push_back({it->qualifier, it->value, it->timestamp_ms.value_or(0), 0, false});
     } else {
-      part.gone.push_back(it->qualifier);
+      row_part.gone.push_back(it->qualifier);
     }
   }
-  std::reverse(part.points.begin(), part.points.end());
-  Normalize(&part);
-  return part;
+  std::reverse(row_part.points.begin(), row_part.points.end());
+  points::Normalize(&row_part);
+  return row_part;
 }
 
 lsm::CellKind VersionKind(CellChange::Kind kind) {
@@ -225,14 +225,15 @@ void Memstore::ApplyPoints(std::span<const PointEntry> entries, uint64_t sequenc
         return k < n && entries[k].series == entry.series && entries[k].base == entry.base;
       };
       if (!same_row(i + 1)) [[likely]] {
-        rows.Put(row, sequence, entry.qualifier, entry.bits, RowForm::kAuto);
+        rows.Put(row, sequence, entry.qualifier, entry.bits, points::RowForm::kAuto);
         continue;
       }
       // Adjacent points of one row in a batch become visible together.
       rows.Begin(row);
-      rows.Write(row, sequence, entry.qualifier, entry.bits, RowForm::kAuto);
+      rows.Write(row, sequence, entry.qualifier, entry.bits, points::RowForm::kAuto);
       for (; same_row(i + 1); ++i) {
-        rows.Write(row, sequence, entries[i + 1].qualifier, entries[i + 1].bits, RowForm::kAuto);
+        rows.Write(row, sequence, entries[i + 1].qualifier, entries[i + 1].bits,
+                   points::RowForm::kAuto);
       }
       rows.Publish(row);
       continue;
@@ -242,7 +243,7 @@ void Memstore::ApplyPoints(std::span<const PointEntry> entries, uint64_t sequenc
     const Bytes qualifier = codec::Qualifier{entry.qualifier}.Encode();
     lsm::CellMemory::Writer cells(active_->CellsOrMake(tables_.points()->id));
     if (lsm::CellRow* raw = cells.FindColumn(key, family, qualifier)) raw->Erase(family, qualifier);
-    rows.Put(row, sequence, entry.qualifier, entry.bits, RowForm::kAuto);
+    rows.Put(row, sequence, entry.qualifier, entry.bits, points::RowForm::kAuto);
   }
 }
 
@@ -295,10 +296,10 @@ void Memstore::ApplyRegularRow(const Table& table, const RowRecord& record, uint
   };
   // All points and raw cells of a record count as written together.
   const auto raw_put = [&](const StampedChange& change) {
-    PartPoint point;
+    points::PartPoint point;
     return change.kind == CellChange::Kind::kPut && change.family == family &&
-           TouchesPoints(change.qualifier) &&
-           !CanonicalPoint(change.qualifier, change.value, &point);
+           points::TouchesPoints(change.qualifier) &&
+           !points::CanonicalPoint(change.qualifier, change.value, &point);
   };
   if (std::any_of(record.changes.begin(), record.changes.end(), raw_put)) {
     history()->SetFlag(RowHourMemory::kRaw);
@@ -317,9 +318,9 @@ void Memstore::ApplyRegularRow(const Table& table, const RowRecord& record, uint
       }
       continue;
     }
-    PartPoint point;
+    points::PartPoint point;
     codec::Qualifier q;
-    const bool point_name = CanonicalQualifier(change.qualifier, &q);
+    const bool point_name = points::CanonicalQualifier(change.qualifier, &q);
     if (change.kind == CellChange::Kind::kDeleteFamily) {
       rows.WriteClear(history(), sequence);
       row->SetFlag(RowHourMemory::kRaw);
@@ -327,12 +328,12 @@ void Memstore::ApplyRegularRow(const Table& table, const RowRecord& record, uint
         std::erase_if(raw->cells, [family](const auto& cell) { return cell.family == family; });
       }
     } else if (change.kind == CellChange::Kind::kPut &&
-               CanonicalPoint(change.qualifier, change.value, &point)) {
-      rows.Write(history(), sequence, point.qualifier.bits, point.bits, RowForm::kSingle);
+               points::CanonicalPoint(change.qualifier, change.value, &point)) {
+      rows.Write(history(), sequence, point.qualifier.bits, point.bits, points::RowForm::kSingle);
       if (lsm::CellRow* raw = cells.FindColumn(record.key, family, change.qualifier))
         raw->Erase(family, change.qualifier);
     } else {
-      if (TouchesPoints(change.qualifier)) history()->SetFlag(RowHourMemory::kRaw);
+      if (points::TouchesPoints(change.qualifier)) history()->SetFlag(RowHourMemory::kRaw);
       if (point_name) rows.WriteDelete(history(), sequence, q.bits);
       if (change.kind == CellChange::Kind::kPut) {
         if (point_name) row->SetFlag(RowHourMemory::kRawPoint);
@@ -340,7 +341,7 @@ void Memstore::ApplyRegularRow(const Table& table, const RowRecord& record, uint
         if (change.operand) {
           raw.Append(family, change.qualifier, change.value, change.timestamp_ms,
                      static_cast<int64_t>(sequence));
-        } else if (TouchesPoints(change.qualifier)) {
+        } else if (points::TouchesPoints(change.qualifier)) {
           PutRaw(family, {change.qualifier, change.value, change.timestamp_ms, sequence, false},
                  &raw);
         } else {
@@ -439,7 +440,7 @@ Result<LogPosition> Memstore::AppendToRow(const Table& table, ByteView key, Byte
   RETURN_IF_ERROR(CheckWritable());
   RETURN_IF_ERROR(RegisterKey(table, key));
   const std::vector<CellChange> changes = {
-      PutCell(Bytes(kFamily), Bytes(codec::kAppendQualifier), Bytes(bytes))};
+      PutCell(Bytes(points::kFamily), Bytes(codec::kAppendQualifier), Bytes(bytes))};
   const RowsOfKey rows(layout(), table, key);
   ToldRows told(listeners_);
   Status refused;
@@ -488,13 +489,14 @@ void Memstore::ExpandDeletes(const Table& table, StoredRow row,
       continue;
     }
     if (merged < expanded.size()) {
-      row.part =
-          Merge(PartOfChanges(std::span(expanded).subspan(merged), family), std::move(row.part));
+      row.row_part = points::Merge(RowPartOfChanges(std::span(expanded).subspan(merged), family),
+                                   std::move(row.row_part));
     }
-    Part gone = DeleteRendered(row.part, row.base, change.qualifier, env_.render_options());
+    points::RowPart gone =
+        points::DeleteRendered(row.row_part, row.base, change.qualifier, env_.render_options());
     for (const Bytes& qualifier : gone.gone) expanded.push_back(DeleteColumn(family, qualifier));
     merged = expanded.size();
-    row.part = Merge(std::move(gone), std::move(row.part));
+    row.row_part = points::Merge(std::move(gone), std::move(row.row_part));
   }
   *changes = std::move(expanded);
 }
@@ -510,7 +512,7 @@ Result<Memstore::Outcome> Memstore::ReadModifyWrite(const Table& table, ByteView
   const RowsOfKey rows(layout(), table, key);
   ToldRows told(listeners_);
   for (;;) {
-    const uint64_t dropped_runs = file_set_.dropped_runs();
+    const uint64_t dropped_parts = file_set_.dropped_parts();
     const auto version = file_set_.Pin();
     ASSIGN_OR_RETURN(StoredRow files,
                      rows_.ReadFiles(*version, table, place, FilesRead::kAll, columns, nullptr));
@@ -520,8 +522,8 @@ Result<Memstore::Outcome> Memstore::ReadModifyWrite(const Table& table, ByteView
       AdoptedLock lock(write_);
       // Files and memory of this version are the complete row under two conditions: its first
       // memtable is still the active one, and no files were dropped, whose rows must not reappear.
-      if (version->generations.front().get() != active_ ||
-          file_set_.dropped_runs() != dropped_runs) {
+      if (version->memtables.front().get() != active_ ||
+          file_set_.dropped_parts() != dropped_parts) {
         continue;
       }
       ASSIGN_OR_RETURN(StoredRow row, rows_.ReadMemory(*version, table, place, columns, nullptr));
@@ -548,4 +550,4 @@ Status Memstore::CommitAndWait(LogPosition position) {
   return committed.get();
 }
 
-}  // namespace hg::points
+}  // namespace hg::engine

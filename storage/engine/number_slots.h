@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace hg::points {
+namespace hg::engine {
 
 /// Open addressing with linear probing, eight bytes per slot, 47 to 70 % full. The table grows by
 /// half instead of doubling, to save memory. Growing is cheap: slots are in the order of their
@@ -66,4 +66,4 @@ class NumberSlots {
   std::vector<Slot> slots_;
 };
 
-}  // namespace hg::points
+}  // namespace hg::engine

@@ -6,7 +6,7 @@
 #include "storage/lsm/cell_file.h"
 #include "storage/points/row_statistics.h"
 
-namespace hg::points {
+namespace hg::engine {
 
 Result<bool> VisitReadable(const lsm::BlockFile& file, const EntryVisit& visit) {
   bool whole = true;
@@ -19,7 +19,7 @@ Result<bool> VisitReadable(const lsm::BlockFile& file, const EntryVisit& visit) 
   return whole;
 }
 
-Result<bool> CopyReadable(const lsm::BlockFile& file, bool points, RunWriter* writer) {
+Result<bool> CopyReadable(const lsm::BlockFile& file, bool points, PartWriter* writer) {
   Bytes last;
   bool rows_whole = true;
   const auto unreadable = [&rows_whole] {
@@ -40,11 +40,12 @@ Result<bool> CopyReadable(const lsm::BlockFile& file, bool points, RunWriter* wr
                      if (!piece) RETURN_IF_ERROR(write_row());
                      last = key;
                      if (points) {
-                       Part part;
-                       if (!DecodeFileRow(value, 0, &part)) return unreadable();
-                       if (StatisticsHold(value)) return writer->AddEncodedPoints(key, value);
+                       points::RowPart row_part;
+                       if (!DecodeFileRow(value, 0, &row_part)) return unreadable();
+                       if (points::StatisticsHold(value))
+                         return writer->AddEncodedPoints(key, value);
                        Bytes anew;  // working memory: the encoded row with new statistics
-                       EncodeFileRow(part, &anew);
+                       EncodeFileRow(row_part, &anew);
                        return writer->AddEncodedPoints(key, anew);
                      }
                      lsm::CellRow read;
@@ -73,4 +74,4 @@ Status LinkIntoLost(FileSystem& files, const std::string& folder,
   return files.SyncFolder(lost);
 }
 
-}  // namespace hg::points
+}  // namespace hg::engine

@@ -9,7 +9,7 @@
 #include "storage/codec/row_key.h"
 #include "storage/points/match_series.h"
 
-namespace hg::points {
+namespace hg::engine {
 namespace {
 
 // Number of series that are looked up or added together, so that their memory accesses overlap.
@@ -150,7 +150,7 @@ std::vector<uint32_t> Registry::MatchListed(ByteView metric, const SeriesMatcher
   FindAll(tsuids, numbers.data());
   std::erase_if(numbers, [&](uint32_t number) {
     return number == kUnknown || !Tsuid(number).starts_with(metric) ||
-           !MatchesTsuid(matcher, layout_, Tsuid(number));
+           !points::MatchesTsuid(matcher, layout_, Tsuid(number));
   });
   numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
   return numbers;  // sorted, like the list of the matcher
@@ -174,4 +174,4 @@ size_t Registry::bytes() const {
   return arena_.bytes() + names_.bytes() + slots_.bytes() + index_.bytes();
 }
 
-}  // namespace hg::points
+}  // namespace hg::engine

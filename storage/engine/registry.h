@@ -18,7 +18,7 @@
 #include "storage/engine/tag_index.h"
 #include "storage/model/key_layout.h"
 
-namespace hg::points {
+namespace hg::engine {
 
 /// One thread at a time may call Add; any number of threads may read meanwhile. TSUIDs never move:
 /// views of them are valid as long as the registry lives.
@@ -81,4 +81,4 @@ class Registry {
   TagIndex index_;
 };
 
-}  // namespace hg::points
+}  // namespace hg::engine

@@ -3,26 +3,26 @@
 #include <system_error>
 #include <utility>
 
-namespace hg::points {
+namespace hg::engine {
 namespace {
 
-// Records per batch, and the number of batches that may wait per lane: a few megabytes. A typical
-// client writes about ten consecutive records to one lane, then continues with the next lane.
+// Records per batch, and the number of batches that may wait per shard: a few megabytes. A typical
+// client writes about ten consecutive records to one shard, then continues with the next shard.
 constexpr size_t kBatchRecords = 8;
 constexpr size_t kWaitingMax = 32;
 
 }  // namespace
 
-ReplayItem& ReplayPipe::Lane::Next() {
+ReplayItem& ReplayPipe::Shard::Next() {
   if (batch_.size() == filled_) batch_.emplace_back();
   return batch_[filled_];
 }
 
-void ReplayPipe::Lane::Add(const Apply& apply) {
+void ReplayPipe::Shard::Add(const Apply& apply) {
   if (++filled_ == kBatchRecords) HandOver(apply);
 }
 
-void ReplayPipe::Lane::HandOver(const Apply& apply) {
+void ReplayPipe::Shard::HandOver(const Apply& apply) {
   if (filled_ == 0) return;
   batch_.resize(std::exchange(filled_, 0));
   if (!thread_.joinable()) {
@@ -44,7 +44,7 @@ void ReplayPipe::Lane::HandOver(const Apply& apply) {
   changed_.notify_all();
 }
 
-void ReplayPipe::Lane::ApplyAll(const Apply& apply) {
+void ReplayPipe::Shard::ApplyAll(const Apply& apply) {
   std::unique_lock lock(mutex_);
   for (;;) {
     changed_.wait(lock, [this] { return end_ || !waiting_.empty(); });
@@ -59,15 +59,15 @@ void ReplayPipe::Lane::ApplyAll(const Apply& apply) {
   }
 }
 
-void ReplayPipe::Lane::End(const Apply& apply) {
+void ReplayPipe::Shard::End(const Apply& apply) {
   HandOver(apply);
   std::lock_guard lock(mutex_);
   end_ = true;
   changed_.notify_all();
 }
 
-void ReplayPipe::Lane::Join() {
+void ReplayPipe::Shard::Join() {
   if (thread_.joinable()) thread_.join();
 }
 
-}  // namespace hg::points
+}  // namespace hg::engine

@@ -1,6 +1,6 @@
 #pragma once
 // Replays the log on several threads at start. One thread reads and decodes records. The others
-// apply them, each in order for one lane (a subset of the series).
+// apply them, each in order for one shard (a subset of the series).
 
 #include <condition_variable>
 #include <cstdint>
@@ -13,9 +13,9 @@
 #include "storage/engine/log_body.h"
 #include "storage/engine/stored_row.h"
 
-namespace hg::points {
+namespace hg::engine {
 
-/// A decoded log record, or the part of it that belongs to one lane: points, or one change of a
+/// A decoded log record, or the part of it that belongs to one shard: points, or one change of a
 /// row.
 struct ReplayItem {
   uint64_t sequence = 0;
@@ -24,33 +24,33 @@ struct ReplayItem {
   RowRecord row;
 };
 
-/// One thread calls Next, Add and Finish. Items are applied on the threads of the lanes.
+/// One thread calls Next, Add and Finish. Items are applied on the threads of the shards.
 class ReplayPipe {
  public:
-  /// Each lane has its own thread, which calls `apply` for the items of the lane in order. If a
-  /// lane's thread cannot be started, the thread that calls Add calls `apply` itself.
-  ReplayPipe(size_t lanes, std::function<void(const ReplayItem&)> apply)
-      : apply_(std::move(apply)), lanes_(lanes) {}
+  /// Each shard has its own thread, which calls `apply` for the items of the shard in order. If a
+  /// shard's thread cannot be started, the thread that calls Add calls `apply` itself.
+  ReplayPipe(size_t shards, std::function<void(const ReplayItem&)> apply)
+      : apply_(std::move(apply)), shards_(shards) {}
   ~ReplayPipe() { Finish(); }
   ReplayPipe(const ReplayPipe&) = delete;
   ReplayPipe& operator=(const ReplayPipe&) = delete;
 
   /// Returns the item that the caller fills before it calls Add. Its previous content has no
   /// meaning; only its memory is reused.
-  [[nodiscard]] ReplayItem& Next(size_t lane) { return lanes_[lane].Next(); }
-  /// Passes the item that Next returned to the thread of the lane. Blocks if that thread is far
+  [[nodiscard]] ReplayItem& Next(size_t shard) { return shards_[shard].Next(); }
+  /// Passes the item that Next returned to the thread of the shard. Blocks if that thread is far
   /// behind.
-  void Add(size_t lane) { lanes_[lane].Add(apply_); }
+  void Add(size_t shard) { shards_[shard].Add(apply_); }
   /// Waits until all items are applied. No items may be added afterwards.
   void Finish() {
-    for (Lane& lane : lanes_) lane.End(apply_);
-    for (Lane& lane : lanes_) lane.Join();
+    for (Shard& shard : shards_) shard.End(apply_);
+    for (Shard& shard : shards_) shard.Join();
   }
 
  private:
   using Batch = std::vector<ReplayItem>;
   using Apply = std::function<void(const ReplayItem&)>;
-  class Lane {
+  class Shard {
    public:
     ReplayItem& Next();
     void Add(const Apply& apply);
@@ -73,7 +73,7 @@ class ReplayPipe {
   };
 
   const Apply apply_;
-  std::deque<Lane> lanes_;
+  std::deque<Shard> shards_;
 };
 
-}  // namespace hg::points
+}  // namespace hg::engine

@@ -9,7 +9,7 @@
 
 #include "storage/points/row_layout.h"
 
-namespace hg::points {
+namespace hg::engine {
 namespace {
 
 // Maximum bytes of a block that is packed. Larger blocks, such as rows with very many points per
@@ -18,17 +18,18 @@ constexpr size_t kBlockBytesMax = 16 << 20;
 
 // Fields of an entry that are not fields of a row.
 enum EntryField : uint8_t {
-  kShared = static_cast<uint8_t>(RowField::kGenerations) + 1,
+  kShared = static_cast<uint8_t>(points::RowField::kGenerations) + 1,
   kRest,
   kKey
 };
 constexpr size_t kFields = kKey + 1;
 
-constexpr size_t Column(RowField field) { return static_cast<size_t>(field); }
+constexpr size_t Column(points::RowField field) { return static_cast<size_t>(field); }
 // Columns of mostly random bytes, or of bytes with their own distribution. They are compressed
 // separately.
-constexpr std::array<size_t, 3> kApart = {Column(RowField::kHigh), Column(RowField::kLow),
-                                          Column(RowField::kPacked)};
+constexpr std::array<size_t, 3> kApart = {Column(points::RowField::kHigh),
+                                          Column(points::RowField::kLow),
+                                          Column(points::RowField::kPacked)};
 constexpr bool IsApart(size_t column) {
   return column == kApart[0] || column == kApart[1] || column == kApart[2];
 }
@@ -101,7 +102,7 @@ void AppendGroup(ByteView raw, std::initializer_list<int> levels, Bytes* out) {
 }
 
 // Reads a group. *raw points into the input or into *room.
-bool TakeGroup(ByteReader* in, Bytes* room, ByteView* raw) {
+bool TakeGroup(points::ByteReader* in, Bytes* room, ByteView* raw) {
   const uint64_t raw_size = in->Varint();
   const uint64_t size = in->Varint();
   const ByteView stored = in->Take(size);
@@ -122,15 +123,16 @@ bool TakeGroup(ByteReader* in, Bytes* room, ByteView* raw) {
 
 template <typename Mover>
 bool MoveEntryKey(Mover& mover) {
-  mover.Varint(RowField{kShared});
-  const uint64_t rest = mover.Varint(RowField{kRest});
-  mover.Take(RowField{kKey}, rest);
+  mover.Varint(points::RowField{kShared});
+  const uint64_t rest = mover.Varint(points::RowField{kRest});
+  mover.Take(points::RowField{kKey}, rest);
   return mover.ok();
 }
 
 template <typename Mover>
 bool MoveWholeRow(Mover& mover) {
-  return MoveRow(mover, [&](bool floats, size_t n) { MoveStream(mover, floats, n); });
+  return points::MoveRow(mover,
+                         [&](bool floats, size_t n) { points::MoveStream(mover, floats, n); });
 }
 
 class Packer : public lsm::BlockPacker {
@@ -139,16 +141,18 @@ class Packer : public lsm::BlockPacker {
     if (entries.size() > kBlockBytesMax) return false;
     std::array<Bytes, kFields> columns;
     uint64_t count = 0;
-    ByteReader in(entries);
-    ByteReader value;
-    const auto to_column = [&columns](RowField field, ByteView bytes) {
+    points::ByteReader in(entries);
+    points::ByteReader value;
+    const auto to_column = [&columns](points::RowField field, ByteView bytes) {
       columns[Column(field)].append(bytes);
     };
-    FieldMover key([&in](RowField) -> ByteReader& { return in; }, to_column);
-    FieldMover row([&value](RowField) -> ByteReader& { return value; }, to_column);
+    points::FieldMover key([&in](points::RowField) -> points::ByteReader& { return in; },
+                           to_column);
+    points::FieldMover row([&value](points::RowField) -> points::ByteReader& { return value; },
+                           to_column);
     for (; !in.rest().empty(); ++count) {
       if (!MoveEntryKey(key)) return false;
-      value = ByteReader(in.Take(in.Varint()));
+      value = points::ByteReader(in.Take(in.Varint()));
       if (!MoveWholeRow(row) || !value.rest().empty()) return false;
     }
     Bytes directory;
@@ -166,17 +170,17 @@ class Packer : public lsm::BlockPacker {
   }
 
   bool Unpack(ByteView packed, Bytes* entries) const override {
-    ByteReader in(packed);
-    std::array<ByteReader, kFields> columns;
+    points::ByteReader in(packed);
+    std::array<points::ByteReader, kFields> columns;
     Bytes directory_room;
     std::array<Bytes, kApart.size()> rooms;
     ByteView raw;
     if (!TakeGroup(&in, &directory_room, &raw)) return false;
-    ByteReader directory(raw);
+    points::ByteReader directory(raw);
     size_t size = raw.size();
     for (size_t i = 0; i < kApart.size(); ++i) {
       if (!TakeGroup(&in, &rooms[i], &raw)) return false;
-      columns[kApart[i]] = ByteReader(raw);
+      columns[kApart[i]] = points::ByteReader(raw);
       size += raw.size();
     }
     uint64_t count = directory.Varint();
@@ -185,13 +189,16 @@ class Packer : public lsm::BlockPacker {
       if (!IsApart(i)) sizes[i] = directory.Varint();
     }
     for (size_t i = 0; i < kFields; ++i) {
-      if (!IsApart(i)) columns[i] = ByteReader(directory.Take(sizes[i]));
+      if (!IsApart(i)) columns[i] = points::ByteReader(directory.Take(sizes[i]));
     }
     if (!directory.ok() || !directory.rest().empty() || !in.rest().empty()) return false;
     entries->clear();
     entries->reserve(size + kVarint32Max * std::min<uint64_t>(count, size));
-    FieldMover mover([&columns](RowField field) -> ByteReader& { return columns[Column(field)]; },
-                     [entries](RowField, ByteView bytes) { entries->append(bytes); });
+    points::FieldMover mover(
+        [&columns](points::RowField field) -> points::ByteReader& {
+          return columns[Column(field)];
+        },
+        [entries](points::RowField, ByteView bytes) { entries->append(bytes); });
     for (; count > 0; --count) {
       if (!MoveEntryKey(mover)) return false;
       const size_t start = entries->size();
@@ -200,7 +207,7 @@ class Packer : public lsm::BlockPacker {
       const char* const end = PutVarint(length, entries->size() - start);
       entries->insert(start, length, static_cast<size_t>(end - length));
     }
-    for (const ByteReader& column : columns) {
+    for (const points::ByteReader& column : columns) {
       if (!column.rest().empty()) return false;
     }
     return true;
@@ -214,4 +221,4 @@ const lsm::BlockPacker& RowBlockPacker() {
   return packer;
 }
 
-}  // namespace hg::points
+}  // namespace hg::engine

@@ -5,10 +5,10 @@
 
 #include "storage/lsm/block_file.h"
 
-namespace hg::points {
+namespace hg::engine {
 
 /// Returns the packer of points files. A reader needs it for all points files, also for those that
 /// a flush wrote without packing.
 const lsm::BlockPacker& RowBlockPacker();
 
-}  // namespace hg::points
+}  // namespace hg::engine

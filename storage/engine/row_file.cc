@@ -6,7 +6,7 @@
 #include "storage/codec/row_key.h"
 #include "storage/points/row_codec.h"
 
-namespace hg::points {
+namespace hg::engine {
 Bytes RowFileKey(const KeyLayout& layout, ByteView tsuid, uint32_t base) {
   const auto metric = static_cast<size_t>(layout.metric_width);
   Bytes key;
@@ -66,25 +66,26 @@ RowFileHead RowFileHeadOf(const KeyLayout& layout, ByteView tsuid) {
   return {ReadBig64(head.data()), ReadBig64(head.data() + sizeof(uint64_t))};
 }
 
-void EncodeFileRow(const Part& part, Bytes* out) {
-  const bool has_raw = std::any_of(part.raw.begin(), part.raw.end(), [](const RawCell& cell) {
-    return TouchesPoints(cell.qualifier);
-  });
-  EncodeRow(part.points, {part.form, has_raw, false}, out);
+void EncodeFileRow(const points::RowPart& row_part, Bytes* out) {
+  const bool has_raw = std::any_of(
+      row_part.raw.begin(), row_part.raw.end(),
+      [](const points::RawCell& cell) { return points::TouchesPoints(cell.qualifier); });
+  points::EncodeRow(row_part.points, {row_part.form, has_raw, false}, out);
 }
 
-bool DecodeFileRow(ByteView in, uint64_t generation, Part* part) {
-  const auto traits = DecodeRow(in, generation, &part->points);
+bool DecodeFileRow(ByteView in, uint64_t sequence, points::RowPart* row_part) {
+  const auto traits = points::DecodeRow(in, sequence, &row_part->points);
   if (!traits.ok()) return false;
-  part->form = traits->form;
+  row_part->form = traits->form;
   return true;
 }
 
 Result<bool> ReadFileRow(const KeyLayout& layout, const lsm::BlockFile& file, ByteView tsuid,
-                         uint32_t base, uint64_t generation, Part* part, RequestContext* context) {
+                         uint32_t base, uint64_t sequence, points::RowPart* row_part,
+                         RequestContext* context) {
   Bytes value;
   ASSIGN_OR_RETURN(const bool found, file.Get(RowFileKey(layout, tsuid, base), &value, context));
-  if (found && !DecodeFileRow(value, generation, part))
+  if (found && !DecodeFileRow(value, sequence, row_part))
     return file.Damaged(0, "a row-hour cannot be read");
   return found;
 }
@@ -101,4 +102,4 @@ Status ListFileBases(const KeyLayout& layout, const std::shared_ptr<const lsm::B
   }
 }
 
-}  // namespace hg::points
+}  // namespace hg::engine

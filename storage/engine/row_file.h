@@ -14,9 +14,9 @@
 #include "storage/lsm/block_file.h"
 #include "storage/model/key_layout.h"
 #include "storage/model/timestamp.h"
-#include "storage/points/part.h"
+#include "storage/points/row_part.h"
 
-namespace hg::points {
+namespace hg::engine {
 
 Bytes RowFileKey(const KeyLayout& layout, ByteView tsuid, uint32_t base);
 /// Splits a key into TSUID and base. Returns false if it is not a valid key.
@@ -38,22 +38,23 @@ struct RowFileHead {
 };
 RowFileHead RowFileHeadOf(const KeyLayout& layout, ByteView tsuid);
 
-/// Appends the encoded points and form of a part. Their generations are included if the part has
+/// Appends the encoded points and form of a part. Their sequences are included if the part has
 /// raw cells.
-void EncodeFileRow(const Part& part, Bytes* out);
+void EncodeFileRow(const points::RowPart& row_part, Bytes* out);
 /// Decodes a row, and sets points and form of *part. Returns false if the bytes are not a valid
-/// row. `generation` is used for points that were stored without a generation of their own. It is
+/// row. `sequence` is used for points that were stored without a sequence of their own. It is
 /// the last sequence number of the file.
-bool DecodeFileRow(ByteView in, uint64_t generation, Part* part);
+bool DecodeFileRow(ByteView in, uint64_t sequence, points::RowPart* row_part);
 
 /// Reads one row from a points file, and sets points and form of *part. Returns false if the file
-/// does not have the row. `generation` is used for points that were stored without a generation of
+/// does not have the row. `sequence` is used for points that were stored without a sequence of
 /// their own. `context` is that of BlockFile::Get.
 Result<bool> ReadFileRow(const KeyLayout& layout, const lsm::BlockFile& file, ByteView tsuid,
-                         uint32_t base, uint64_t generation, Part* part, RequestContext* context);
+                         uint32_t base, uint64_t sequence, points::RowPart* row_part,
+                         RequestContext* context);
 /// Appends the base times of the rows that a file has of a series, if they are in `range`, in
 /// ascending order.
 Status ListFileBases(const KeyLayout& layout, const std::shared_ptr<const lsm::BlockFile>& file,
                      ByteView tsuid, const RowRange& range, std::vector<uint32_t>* bases);
 
-}  // namespace hg::points
+}  // namespace hg::engine

@@ -13,7 +13,7 @@
 #include "storage/base/invariant.h"
 #include "storage/points/row_codec.h"
 
-namespace hg::points {
+namespace hg::engine {
 namespace {
 
 constexpr auto kRelaxed = std::memory_order_relaxed;
@@ -35,7 +35,7 @@ constexpr uint32_t kRecord = 0x30000000;         // `bits` is the sequence of th
 constexpr uint32_t kKindMask = 0xF0000000;
 
 // Pages grow by a third to a half, so the unused rest of the last page stays small compared to the
-// row. The first page holds three runs of small numbers, or seven of a constant value.
+// row. The first page holds three chunks of small numbers, or seven of a constant value.
 constexpr uint16_t kPageBytes[] = {72,  96,   128,  192,  256,  384, 512,
                                    768, 1024, 1536, 2048, 3072, 4096};
 
@@ -48,52 +48,52 @@ uint32_t OffsetMs(uint32_t qualifier) { return codec::Qualifier{qualifier}.offse
 }  // namespace
 
 template <typename Visit>
-void RowHourMemory::VisitPages(const Runs& runs, Visit&& visit) {
+void RowHourMemory::VisitPages(const Chunks& chunks, Visit&& visit) {
   std::array<const Page*, std::size(kPageBytes)> few;
   size_t count = 0;
-  const Page* page = runs.newest;
+  const Page* page = chunks.newest;
   for (; page != nullptr && count < few.size(); page = page->older) few[count++] = page;
   std::vector<const Page*> many;
   for (; page != nullptr; page = page->older) many.push_back(page);
   const auto show = [&](const Page* p) {
-    visit(p->bytes, p->bytes + (p == runs.newest ? runs.newest_used : p->used));
+    visit(p->bytes, p->bytes + (p == chunks.newest ? chunks.newest_used : p->used));
   };
   std::for_each(many.rbegin(), many.rend(), show);
   while (count > 0) show(few[--count]);
 }
 
 template <typename Visit>
-void RowHourMemory::VisitRuns(const Runs& runs, Visit&& visit) {
-  VisitPages(runs, [&](const char* run, const char* end) {
-    RunEntries entries;
-    while (run < end) {
-      run += DecodeRun(run, &entries);
-      for (size_t i = 0; i < kRunEntries; ++i) visit(entries.ops[i], entries.bits[i]);
+void RowHourMemory::VisitChunks(const Chunks& chunks, Visit&& visit) {
+  VisitPages(chunks, [&](const char* chunk, const char* end) {
+    points::ChunkEntries entries;
+    while (chunk < end) {
+      chunk += points::DecodeChunk(chunk, &entries);
+      for (size_t i = 0; i < points::kChunkEntries; ++i) visit(entries.ops[i], entries.bits[i]);
     }
   });
 }
 
-// For the writer: fills `runs` with the last runs, oldest first. There must be that many.
-void RowHourMemory::LastRuns(std::span<const char*> runs) const {
-  size_t missing = runs.size();
+// For the writer: fills `chunks` with the last chunks, oldest first. There must be that many.
+void RowHourMemory::LastChunks(std::span<const char*> chunks) const {
+  size_t missing = chunks.size();
   const Page* const newest = pages_.load(kRelaxed);
   for (const Page* page = newest; missing > 0; page = page->older) {
     INVARIANT(page != nullptr);
     const char* const end = page->bytes + (page == newest ? page_used_.load(kRelaxed) : page->used);
     size_t found = 0;
-    for (const char* run = page->bytes; run < end; run += RunBytes(run)) {
-      if (found == missing) std::copy(runs.begin() + 1, runs.begin() + missing, runs.begin());
+    for (const char* chunk = page->bytes; chunk < end; chunk += points::ChunkBytes(chunk)) {
+      if (found == missing) std::copy(chunks.begin() + 1, chunks.begin() + missing, chunks.begin());
       found = std::min(found + 1, missing);
-      runs[found - 1] = run;
+      chunks[found - 1] = chunk;
     }
-    std::move_backward(runs.begin(), runs.begin() + found, runs.begin() + missing);
+    std::move_backward(chunks.begin(), chunks.begin() + found, chunks.begin() + missing);
     missing -= found;
   }
 }
 
 RowHourMemory* RowMemory::FindOlder(RowHourMemory* head, uint32_t base) {
   if (head->depth_ >= kWalkMax) {
-    const auto& by_base = LaneFor(head->series_).by_base;
+    const auto& by_base = ShardFor(head->series_).by_base;
     const auto it = by_base.find(RowId(head->series_, base));
     return it == by_base.end() ? nullptr : it->second;
   }
@@ -104,20 +104,20 @@ RowHourMemory* RowMemory::FindOlder(RowHourMemory* head, uint32_t base) {
 
 RowHourMemory* RowMemory::Make(uint32_t series, uint32_t base) {
   RowHourMemory* head = heads_.Get(series);
-  Lane& lane = LaneFor(series);
+  Shard& shard = ShardFor(series);
   static_assert(sizeof(RowHourMemory) <= 152);
-  auto* row = new (lane.arena.Take(sizeof(RowHourMemory))) RowHourMemory();
+  auto* row = new (shard.arena.Take(sizeof(RowHourMemory))) RowHourMemory();
   row->series_ = series;
   row->base_ = base;
   row->older_ = head;
   row->depth_ = head == nullptr ? 0 : static_cast<uint8_t>(std::min(head->depth_ + 1, 0xFF));
   if (row->depth_ == kWalkMax) {
     for (RowHourMemory* r = row; r != nullptr; r = r->older_) {
-      lane.by_base[RowId(series, r->base_)] = r;
+      shard.by_base[RowId(series, r->base_)] = r;
     }
     extra_bytes_.fetch_add(kNodeBytes * (kWalkMax + 1), std::memory_order_relaxed);
   } else if (row->depth_ > kWalkMax) {
-    lane.by_base[RowId(series, base)] = row;
+    shard.by_base[RowId(series, base)] = row;
     extra_bytes_.fetch_add(kNodeBytes, std::memory_order_relaxed);
   }
   heads_.Set(series, row);
@@ -139,24 +139,25 @@ void RowMemory::Publish(RowHourMemory* row) {
 // are sorted, unless an instant repeats or later points of their record may still need the order of
 // arrival.
 void RowMemory::MakeRoom(RowHourMemory* row) {
-  RunEntries entries;
-  for (size_t i = 0; i < kRunEntries; ++i) {
+  points::ChunkEntries entries;
+  for (size_t i = 0; i < points::kChunkEntries; ++i) {
     entries.ops[i] = row->ops_[i].load(kRelaxed);
     entries.bits[i] = row->bits_[i].load(kRelaxed);
   }
-  if (!IsRising(entries) && row->record_start_ == row->written()) SortRising(&entries);
-  RowHourMemory::Runs runs{row->pages_.load(kRelaxed), row->runs_.load(kRelaxed),
-                           row->page_used_.load(kRelaxed)};
-  AddRun(LaneFor(row->series_), &runs, entries);
+  if (!points::IsRising(entries) && row->record_start_ == row->written())
+    points::SortRising(&entries);
+  RowHourMemory::Chunks chunks{row->pages_.load(kRelaxed), row->chunks_.load(kRelaxed),
+                               row->page_used_.load(kRelaxed)};
+  AddChunk(ShardFor(row->series_), &chunks, entries);
   std::vector<RowHourMemory::Entry> rest;
-  if (runs.count >> row->compact_log_ != 0) [[unlikely]]
-    Compact(row, &runs, &rest);
+  if (chunks.count >> row->compact_log_ != 0) [[unlikely]]
+    Compact(row, &chunks, &rest);
 
   const bool alone = row->version_.load(kRelaxed) % 2 == 0;
   if (alone) Begin(row);
-  row->pages_.store(runs.newest, kRelease);
-  row->page_used_.store(runs.newest_used, kRelease);
-  row->runs_.store(runs.count, kRelease);
+  row->pages_.store(chunks.newest, kRelease);
+  row->page_used_.store(chunks.newest_used, kRelease);
+  row->chunks_.store(chunks.count, kRelease);
   for (size_t i = 0; i < rest.size(); ++i) {
     row->bits_[i].store(rest[i].bits, kRelease);
     row->ops_[i].store(rest[i].op, kRelease);
@@ -166,21 +167,21 @@ void RowMemory::MakeRoom(RowHourMemory* row) {
   if (alone) Publish(row);
 }
 
-// Called when all entries of the row are in `runs`. Keeps the last entry of each operation, in
+// Called when all entries of the row are in `chunks`. Keeps the last entry of each operation, in
 // order of arrival, as a flush would. Readers notice no difference: an earlier entry of the same
-// operation has no effect after the last one. Sets *runs to new pages, and *rest to the last
-// entries, which do not fill a run.
-void RowMemory::Compact(RowHourMemory* row, RowHourMemory::Runs* runs,
+// operation has no effect after the last one. Sets *chunks to new pages, and *rest to the last
+// entries, which do not fill a chunk.
+void RowMemory::Compact(RowHourMemory* row, RowHourMemory::Chunks* chunks,
                         std::vector<RowHourMemory::Entry>* rest) {
   const auto set_next = [row](uint32_t count) {
     const auto log = std::max<int>(RowHourMemory::kCompactLogMin, std::bit_width(count) + 1);
     row->compact_log_ = log > RowHourMemory::kCompactLogMax ? 31 : static_cast<uint8_t>(log);
   };
-  set_next(runs->count);
+  set_next(chunks->count);
   // Most long rows are in order, so nothing repeats.
   int64_t last = -1;
   bool rising = true;
-  RowHourMemory::VisitRuns(*runs, [&](uint32_t op, uint64_t) {
+  RowHourMemory::VisitChunks(*chunks, [&](uint32_t op, uint64_t) {
     const int64_t offset = IsPut(op) ? OffsetMs(op) : -1;
     rising = rising && offset > last;
     last = offset;
@@ -189,9 +190,9 @@ void RowMemory::Compact(RowHourMemory* row, RowHourMemory::Runs* runs,
 
   std::vector<RowHourMemory::Entry> all;
   std::vector<uint64_t> keys;  // operation and index of each entry
-  all.reserve(runs->count * kRunEntries);
-  keys.reserve(runs->count * kRunEntries);
-  RowHourMemory::VisitRuns(*runs, [&](uint32_t op, uint64_t bits) {
+  all.reserve(chunks->count * points::kChunkEntries);
+  keys.reserve(chunks->count * points::kChunkEntries);
+  RowHourMemory::VisitChunks(*chunks, [&](uint32_t op, uint64_t bits) {
     // Each record number counts as an operation of its own.
     if (op != kRecord) keys.push_back(uint64_t{op} << 32 | all.size());
     all.push_back({op, bits});
@@ -219,37 +220,38 @@ void RowMemory::Compact(RowHourMemory* row, RowHourMemory::Runs* runs,
   }
   if (kept == all.size()) return;
   row->record_start_ = row->record_start_ < all.size() ? record_start : static_cast<uint32_t>(kept);
-  Lane& lane = LaneFor(row->series_);
-  *runs = {};
+  Shard& shard = ShardFor(row->series_);
+  *chunks = {};
   size_t at = 0;
-  for (; at + kRunEntries <= kept; at += kRunEntries) {
-    RunEntries entries;
-    for (size_t i = 0; i < kRunEntries; ++i) {
+  for (; at + points::kChunkEntries <= kept; at += points::kChunkEntries) {
+    points::ChunkEntries entries;
+    for (size_t i = 0; i < points::kChunkEntries; ++i) {
       entries.ops[i] = all[at + i].op;
       entries.bits[i] = all[at + i].bits;
     }
-    AddRun(lane, runs, entries);
+    AddChunk(shard, chunks, entries);
   }
   rest->assign(all.begin() + static_cast<ptrdiff_t>(at),
                all.begin() + static_cast<ptrdiff_t>(kept));
-  set_next(runs->count);
+  set_next(chunks->count);
 }
 
-void RowMemory::AddRun(Lane& lane, RowHourMemory::Runs* runs, const RunEntries& entries) {
-  char encoded[kRunBytesMax];
-  const size_t bytes = EncodeRun(entries, encoded);
-  std::memcpy(RoomForRun(lane, runs, bytes), encoded, bytes);
-  runs->newest_used = static_cast<uint16_t>(runs->newest_used + bytes);
-  ++runs->count;
+void RowMemory::AddChunk(Shard& shard, RowHourMemory::Chunks* chunks,
+                         const points::ChunkEntries& entries) {
+  char encoded[points::kChunkBytesMax];
+  const size_t bytes = points::EncodeChunk(entries, encoded);
+  std::memcpy(RoomForChunk(shard, chunks, bytes), encoded, bytes);
+  chunks->newest_used = static_cast<uint16_t>(chunks->newest_used + bytes);
+  ++chunks->count;
 }
 
 // Returns space after the used bytes of the newest page, or in a new page. Readers do not look
 // beyond the used bytes.
-char* RowMemory::RoomForRun(Lane& lane, RowHourMemory::Runs* runs, size_t bytes) {
+char* RowMemory::RoomForChunk(Shard& shard, RowHourMemory::Chunks* chunks, size_t bytes) {
   using Page = RowHourMemory::Page;
-  auto* const newest = const_cast<Page*>(runs->newest);
-  if (newest != nullptr && newest->capacity - runs->newest_used >= static_cast<int>(bytes)) {
-    return newest->bytes + runs->newest_used;
+  auto* const newest = const_cast<Page*>(chunks->newest);
+  if (newest != nullptr && newest->capacity - chunks->newest_used >= static_cast<int>(bytes)) {
+    return newest->bytes + chunks->newest_used;
   }
   constexpr size_t kHeadBytes = offsetof(Page, bytes);
   size_t size = kPageBytes[0];
@@ -257,14 +259,14 @@ char* RowMemory::RoomForRun(Lane& lane, RowHourMemory::Runs* runs, size_t bytes)
     const size_t before = newest->capacity + kHeadBytes;
     const auto* larger = std::upper_bound(std::begin(kPageBytes), std::end(kPageBytes), before);
     size = larger == std::end(kPageBytes) ? larger[-1] : *larger;
-    newest->used = runs->newest_used;
+    newest->used = chunks->newest_used;
   }
   size = std::max(size, (bytes + kHeadBytes + 7) / 8 * 8);
-  auto* page = reinterpret_cast<Page*>(lane.arena.Take(size));
+  auto* page = reinterpret_cast<Page*>(shard.arena.Take(size));
   page->older = newest;
   page->capacity = static_cast<uint16_t>(size - kHeadBytes);
-  runs->newest = page;
-  runs->newest_used = 0;
+  chunks->newest = page;
+  chunks->newest_used = 0;
   return page->bytes;
 }
 
@@ -284,10 +286,11 @@ inline void RowMemory::StartRecord(RowHourMemory* row, uint64_t sequence) {
 }
 
 void RowMemory::Add(RowHourMemory* row, uint64_t sequence, uint32_t qualifier, uint64_t bits,
-                    RowForm form) {
-  const auto form_before = static_cast<RowForm>(row->form_.load(std::memory_order_relaxed));
+                    points::RowForm form) {
+  const auto form_before = static_cast<points::RowForm>(row->form_.load(std::memory_order_relaxed));
   if (form_before != form) {
-    const RowForm joined = form_before == RowForm::kNone ? form : RowForm::kAuto;
+    const points::RowForm joined =
+        form_before == points::RowForm::kNone ? form : points::RowForm::kAuto;
     row->form_.store(static_cast<uint8_t>(joined), kRelease);
   }
   if (row->last_sequence_ != sequence) StartRecord(row, sequence);
@@ -296,13 +299,13 @@ void RowMemory::Add(RowHourMemory* row, uint64_t sequence, uint32_t qualifier, u
   row->last_offset_ms_ = offset;
   Push(row, qualifier, bits);
   if (!rising) RepeatSmaller(row, qualifier);
-  std::atomic<uint64_t>& points = LaneFor(row->series_).points;
+  std::atomic<uint64_t>& points = ShardFor(row->series_).points;
   points.store(points.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
 // Entries never move. So a smaller qualifier of the same record and instant is written again after
 // the one just written, which makes it newer. Runs under the write lock, so it decodes only the
-// runs within kLookBack.
+// chunks within kLookBack.
 void RowMemory::RepeatSmaller(RowHourMemory* row, uint32_t qualifier) {
   using Entry = RowHourMemory::Entry;
   const uint32_t last = row->written() - 1;
@@ -320,14 +323,15 @@ void RowMemory::RepeatSmaller(RowHourMemory* row, uint32_t qualifier) {
       *end++ = {op, bits};
     }
   };
-  std::array<const char*, kLookBack / kRunEntries + 1> runs;
-  const size_t count = index <= from ? 0 : (index - from + kRunEntries - 1) / kRunEntries;
-  row->LastRuns({runs.data(), count});
-  index -= static_cast<uint32_t>(count * kRunEntries);
+  std::array<const char*, kLookBack / points::kChunkEntries + 1> chunks;
+  const size_t count =
+      index <= from ? 0 : (index - from + points::kChunkEntries - 1) / points::kChunkEntries;
+  row->LastChunks({chunks.data(), count});
+  index -= static_cast<uint32_t>(count * points::kChunkEntries);
   for (size_t r = 0; r < count; ++r) {
-    RunEntries entries;
-    DecodeRun(runs[r], &entries);
-    for (size_t i = 0; i < kRunEntries; ++i) look(entries.ops[i], entries.bits[i]);
+    points::ChunkEntries entries;
+    points::DecodeChunk(chunks[r], &entries);
+    for (size_t i = 0; i < points::kChunkEntries; ++i) look(entries.ops[i], entries.bits[i]);
   }
   for (uint8_t i = 0; i < row->tail_used_; ++i) {
     look(row->ops_[i].load(kRelaxed), row->bits_[i].load(kRelaxed));
@@ -350,14 +354,14 @@ void RowMemory::WriteClear(RowHourMemory* row, uint64_t sequence) {
   Push(row, kClear, 0);
   row->SetFlag(RowHourMemory::kCleared);
   row->record_start_ = row->written();
-  row->form_.store(static_cast<uint8_t>(RowForm::kNone), kRelease);
+  row->form_.store(static_cast<uint8_t>(points::RowForm::kNone), kRelease);
 }
 
 void RowHourMemory::Copy(Snapshot* to) const {
   for (int spins = 0;; ++spins) {
     const uint32_t before = version_.load(kAcquire);
     if (before % 2 == 0) {
-      to->runs = {pages_.load(kAcquire), runs_.load(kAcquire), page_used_.load(kAcquire)};
+      to->chunks = {pages_.load(kAcquire), chunks_.load(kAcquire), page_used_.load(kAcquire)};
       to->form = form_.load(kAcquire);
       to->count = tail_count_.load(kAcquire);
       for (uint8_t i = 0; i < to->count; ++i) {
@@ -370,10 +374,10 @@ void RowHourMemory::Copy(Snapshot* to) const {
   }
 }
 
-void RowHourMemory::Read(Part* part, uint64_t generation) const {
+void RowHourMemory::Read(points::RowPart* row_part, uint64_t sequence) const {
   Snapshot now;
   Copy(&now);
-  part->form = static_cast<RowForm>(now.form);
+  row_part->form = static_cast<points::RowForm>(now.form);
   bool rising = true;
   int64_t last = -1;
   auto apply = [&](uint32_t op, uint64_t bits) {
@@ -381,40 +385,40 @@ void RowHourMemory::Read(Part* part, uint64_t generation) const {
       const int64_t offset = OffsetMs(op);
       rising = rising && offset > last;
       last = offset;
-      part->points.push_back({{op}, generation, bits});
+      row_part->points.push_back({{op}, sequence, bits});
       return;
     }
     if (op == kRecord) {
-      generation = bits;
+      sequence = bits;
       return;
     }
     if (op == kClear) {
-      part->points.clear();
-      part->gone.clear();
-      part->cleared = true;
+      row_part->points.clear();
+      row_part->gone.clear();
+      row_part->cleared = true;
       rising = true;
       last = -1;
       return;
     }
     const codec::Qualifier q{(op & kKindMask) == kDeleteSeconds ? op & UINT16_MAX
                                                                 : op | codec::kMillisMark};
-    std::erase_if(part->points, [q](const PartPoint& p) { return p.qualifier == q; });
-    if (!part->cleared) part->gone.push_back(q.Encode());
+    std::erase_if(row_part->points, [q](const points::PartPoint& p) { return p.qualifier == q; });
+    if (!row_part->cleared) row_part->gone.push_back(q.Encode());
   };
-  VisitRuns(now.runs, apply);
+  VisitChunks(now.chunks, apply);
   for (uint8_t i = 0; i < now.count; ++i) apply(now.ops[i], now.bits[i]);
-  if (!rising || !part->gone.empty()) Normalize(part);
+  if (!rising || !row_part->gone.empty()) points::Normalize(row_part);
 }
 
-bool RowHourMemory::AppendTo(RowColumns* columns, RowForm* form) const {
+bool RowHourMemory::AppendTo(points::RowColumns* columns, points::RowForm* form) const {
   Snapshot now;
   Copy(&now);
-  *form = static_cast<RowForm>(now.form);
+  *form = static_cast<points::RowForm>(now.form);
   size_t at = columns->size();
-  columns->Resize(at + now.runs.count * kRunEntries + now.count);
+  columns->Resize(at + now.chunks.count * points::kChunkEntries + now.count);
   bool puts = true;
-  VisitPages(now.runs, [&](const char* run, const char* end) {
-    puts = puts && DecodeRuns(run, end, &at, columns);
+  VisitPages(now.chunks, [&](const char* chunk, const char* end) {
+    puts = puts && points::DecodeChunks(chunk, end, &at, columns);
   });
   for (uint8_t i = 0; puts && i < now.count; ++i, ++at) {
     const codec::Qualifier q{now.ops[i]};
@@ -446,4 +450,4 @@ void RowHourMemory::Prefetch(std::span<const RowHourMemory* const> rows) {
   }
 }
 
-}  // namespace hg::points
+}  // namespace hg::engine

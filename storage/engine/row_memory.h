@@ -1,16 +1,16 @@
 #pragma once
 // The row-hours of one memtable. Each row keeps the history of its points in order of arrival. Up
-// to eight recent entries are in the tail. A full tail is encoded as a run (a compressed chunk) and
-// then reused. Runs are stored one after the other in pages, so that a reader of a row touches few
-// places of memory. Within a run, points may be sorted by time if readers cannot notice the
+// to eight recent entries are in the tail. A full tail is encoded as a compressed chunk and
+// then reused. Chunks are stored one after the other in pages, so that a reader of a row touches
+// few places of memory. Within a chunk, points may be sorted by time if readers cannot notice the
 // difference. A row with many entries is compacted in memory: of the entries of one qualifier it
 // keeps the last. Repeated writes of the same points therefore cost readers a bounded time.
 //
 // Readers take no lock. A new entry becomes visible through the tail's count. During a change that
 // moves entries (encoding the tail, compacting the row, or publishing several changes together),
 // the row's version is odd. A reader that sees an odd version, or another version after reading,
-// reads again. One writer at a time makes this sufficient: slots are atomics, runs never change,
-// and memory is freed only with the memtable, also that of runs which a compaction replaced.
+// reads again. One writer at a time makes this sufficient: slots are atomics, chunks never change,
+// and memory is freed only with the memtable, also that of chunks which a compaction replaced.
 
 #include <array>
 #include <atomic>
@@ -20,11 +20,11 @@
 #include <vector>
 
 #include "storage/engine/arena.h"
-#include "storage/points/part.h"
+#include "storage/points/chunk_codec.h"
 #include "storage/points/row_codec.h"
-#include "storage/points/run_codec.h"
+#include "storage/points/row_part.h"
 
-namespace hg::points {
+namespace hg::engine {
 
 /// The points of one series in one hour. Only the writer creates and changes it. Readers use only
 /// the members listed as such.
@@ -45,15 +45,16 @@ class RowHourMemory {
   /// The previous row of this series in this memtable, of any base.
   [[nodiscard]] const RowHourMemory* older() const { return older_; }
   [[nodiscard]] uint8_t flags() const { return flags_.load(std::memory_order_acquire); }
-  /// Fills the empty `part` from the history; `part->raw` stays empty. `generation` applies to
-  /// points written before the row had raw cells. Later points carry the sequence of their record.
-  void Read(Part* part, uint64_t generation = 0) const;
+  /// Fills the empty `row_part` from the history; `row_part->raw` stays empty. `sequence` applies
+  /// to points written before the row had raw cells. Later points carry the sequence of their
+  /// record.
+  void Read(points::RowPart* row_part, uint64_t sequence = 0) const;
   /// Appends the points in order of arrival and sets `form`, if the history consists of puts only.
   /// Otherwise returns false, and `columns` may only be cleared.
-  bool AppendTo(RowColumns* columns, RowForm* form) const;
+  bool AppendTo(points::RowColumns* columns, points::RowForm* form) const;
   /// Number of history entries that Read and AppendTo decode, about.
   [[nodiscard]] uint64_t entries() const {
-    return uint64_t{runs_.load(std::memory_order_relaxed)} * kSlots +
+    return uint64_t{chunks_.load(std::memory_order_relaxed)} * kSlots +
            tail_count_.load(std::memory_order_relaxed);
   }
   /// Prefetches the memory that AppendTo reads, for all rows at once. Otherwise each row would wait
@@ -66,10 +67,10 @@ class RowHourMemory {
 
  private:
   friend class RowMemory;
-  // Eight keeps the most common case small, a row with few points. An encoded run of eight points
+  // Eight keeps the most common case small, a row with few points. An encoded chunk of eight points
   // takes 15 to 25 bytes.
-  static constexpr uint8_t kSlots = kRunEntries;
-  // Logarithms of numbers of runs. Rows with fewer runs (4096 entries, more than one point a
+  static constexpr uint8_t kSlots = points::kChunkEntries;
+  // Logarithms of numbers of chunks. Rows with fewer chunks (4096 entries, more than one point a
   // second) are not compacted. Rows with more (262,144 entries) are left alone, because compacting
   // them would hold the write lock for long.
   static constexpr uint8_t kCompactLogMin = 9, kCompactLogMax = 15;
@@ -80,8 +81,8 @@ class RowHourMemory {
     uint16_t used;      // bytes used; set when a newer page is added
     char bytes[];
   };
-  // The encoded runs of a row.
-  struct Runs {
+  // The encoded chunks of a row.
+  struct Chunks {
     const Page* newest = nullptr;
     uint32_t count = 0;
     uint16_t newest_used = 0;  // used bytes of the newest page
@@ -92,7 +93,7 @@ class RowHourMemory {
   };
   // A copy of the row's state at one moment.
   struct Snapshot {
-    Runs runs;
+    Chunks chunks;
     uint8_t form = 0;
     uint8_t count = 0;
     uint64_t bits[kSlots];
@@ -101,15 +102,15 @@ class RowHourMemory {
   void Copy(Snapshot* to) const;
   /// Number of history entries.
   [[nodiscard]] uint32_t written() const {
-    return runs_.load(std::memory_order_relaxed) * kSlots + tail_used_;
+    return chunks_.load(std::memory_order_relaxed) * kSlots + tail_used_;
   }
-  void LastRuns(std::span<const char*> runs) const;
+  void LastChunks(std::span<const char*> chunks) const;
   /// Calls visit(begin, end) for the used bytes of each page, oldest first.
   template <typename Visit>
-  static void VisitPages(const Runs& runs, Visit&& visit);
-  /// Visits the entries of the runs in order of arrival, except where a run was sorted by time.
+  static void VisitPages(const Chunks& chunks, Visit&& visit);
+  /// Visits the entries of the chunks in order of arrival, except where a chunk was sorted by time.
   template <typename Visit>
-  static void VisitRuns(const Runs& runs, Visit&& visit);
+  static void VisitChunks(const Chunks& chunks, Visit&& visit);
 
   std::atomic<const Page*> pages_{nullptr};  // newest page
   RowHourMemory* older_ = nullptr;
@@ -117,7 +118,7 @@ class RowHourMemory {
   uint32_t series_ = 0;
   uint32_t base_ = 0;
   std::atomic<uint32_t> version_{0};
-  std::atomic<uint32_t> runs_{0};
+  std::atomic<uint32_t> chunks_{0};
   uint32_t record_start_ = 0;  // index of the first entry of the record last_sequence_
   uint32_t last_offset_ms_ = 0;
   std::atomic<uint8_t> tail_count_{0};  // tail entries visible to readers
@@ -125,18 +126,19 @@ class RowHourMemory {
   uint8_t depth_ = 0;                   // number of older rows of the series, at most 255
   std::atomic<uint8_t> flags_{0};
   std::atomic<uint8_t> form_{0};
-  uint8_t compact_log_ = kCompactLogMin;  // the row is compacted at 2^compact_log_ runs
+  uint8_t compact_log_ = kCompactLogMin;  // the row is compacted at 2^compact_log_ chunks
   std::atomic<uint16_t> page_used_{0};    // used bytes of the newest page
   std::atomic<uint64_t> bits_[kSlots];
   std::atomic<uint32_t> ops_[kSlots];
 };
 
-/// Readers use Newest only. Series are divided into lanes, and each lane has one writer at a time.
+/// Readers use Newest only. Series are divided into shards, and each shard has one writer at a
+/// time.
 class RowMemory {
  public:
-  static constexpr size_t kLanes = 2;
-  [[nodiscard]] static size_t LaneOf(uint32_t series) {
-    return SlotTable<RowHourMemory>::BlockOf(series) % kLanes;
+  static constexpr size_t kShards = 2;
+  [[nodiscard]] static size_t ShardOf(uint32_t series) {
+    return SlotTable<RowHourMemory>::BlockOf(series) % kShards;
   }
 
   /// The newest row of a series, from which the older ones are reached; null if there is none.
@@ -154,14 +156,15 @@ class RowMemory {
 
   /// Adds one point of record `sequence`, visible at once. If one record has several points at the
   /// same instant, the smaller qualifier counts as newer.
-  void Put(RowHourMemory* row, uint64_t sequence, uint32_t qualifier, uint64_t bits, RowForm form) {
+  void Put(RowHourMemory* row, uint64_t sequence, uint32_t qualifier, uint64_t bits,
+           points::RowForm form) {
     Add(row, sequence, qualifier, bits, form);
     row->tail_count_.store(row->tail_used_, std::memory_order_release);
   }
   // To make several changes visible together: call Begin, make the changes, call Publish.
   void Begin(RowHourMemory* row);
   void Write(RowHourMemory* row, uint64_t sequence, uint32_t qualifier, uint64_t bits,
-             RowForm form) {
+             points::RowForm form) {
     Add(row, sequence, qualifier, bits, form);
   }
   /// Deletes a qualifier that CanonicalQualifier accepts, in this memtable and in older parts.
@@ -187,18 +190,18 @@ class RowMemory {
   }
   [[nodiscard]] size_t bytes() const {
     size_t bytes = heads_.bytes() + extra_bytes_.load(std::memory_order_relaxed);
-    for (const Lane& lane : lanes_) bytes += lane.arena.bytes();
+    for (const Shard& shard : shards_) bytes += shard.arena.bytes();
     return bytes;
   }
   [[nodiscard]] uint64_t points() const {
     uint64_t points = 0;
-    for (const Lane& lane : lanes_) points += lane.points.load(std::memory_order_relaxed);
+    for (const Shard& shard : shards_) points += shard.points.load(std::memory_order_relaxed);
     return points;
   }
 
  private:
   /// State of one writer.
-  struct alignas(64) Lane {
+  struct alignas(64) Shard {
     Arena arena;
     // Rows of series with more than kWalkMax rows. Other rows are found by following older_.
     std::unordered_map<uint64_t, RowHourMemory*> by_base;
@@ -207,21 +210,23 @@ class RowMemory {
 
   RowHourMemory* FindOlder(RowHourMemory* head, uint32_t base);
   RowHourMemory* Make(uint32_t series, uint32_t base);
-  void Add(RowHourMemory* row, uint64_t sequence, uint32_t qualifier, uint64_t bits, RowForm form);
+  void Add(RowHourMemory* row, uint64_t sequence, uint32_t qualifier, uint64_t bits,
+           points::RowForm form);
   void Push(RowHourMemory* row, uint32_t op, uint64_t bits);
   void MakeRoom(RowHourMemory* row);
-  void Compact(RowHourMemory* row, RowHourMemory::Runs* runs,
+  void Compact(RowHourMemory* row, RowHourMemory::Chunks* chunks,
                std::vector<RowHourMemory::Entry>* rest);
-  static void AddRun(Lane& lane, RowHourMemory::Runs* runs, const RunEntries& entries);
-  static char* RoomForRun(Lane& lane, RowHourMemory::Runs* runs, size_t bytes);
+  static void AddChunk(Shard& shard, RowHourMemory::Chunks* chunks,
+                       const points::ChunkEntries& entries);
+  static char* RoomForChunk(Shard& shard, RowHourMemory::Chunks* chunks, size_t bytes);
   void StartRecord(RowHourMemory* row, uint64_t sequence);
   void RepeatSmaller(RowHourMemory* row, uint32_t qualifier);
 
-  [[nodiscard]] Lane& LaneFor(uint32_t series) { return lanes_[LaneOf(series)]; }
+  [[nodiscard]] Shard& ShardFor(uint32_t series) { return shards_[ShardOf(series)]; }
 
   SlotTable<RowHourMemory> heads_;
-  std::array<Lane, kLanes> lanes_;
+  std::array<Shard, kShards> shards_;
   std::atomic<size_t> extra_bytes_{0};
 };
 
-}  // namespace hg::points
+}  // namespace hg::engine

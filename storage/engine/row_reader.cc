@@ -6,21 +6,22 @@
 #include "storage/engine/row_file.h"
 #include "storage/lsm/cell_file.h"
 
-namespace hg::points {
+namespace hg::engine {
 namespace {
 
 // Whether none of the columns depends on points.
 bool WithoutPoints(const lsm::ColumnChoice& columns) {
-  return !columns.all() &&
-         std::none_of(columns.qualifiers().begin(), columns.qualifiers().end(), TouchesPoints);
+  return !columns.all() && std::none_of(columns.qualifiers().begin(), columns.qualifiers().end(),
+                                        points::TouchesPoints);
 }
 
 // Charges the memory of a row's points and of the cells that they become.
-Status ChargePart(const Part& part, MemoryTally* memory) {
+Status ChargeRowPart(const points::RowPart& row_part, MemoryTally* memory) {
   if (memory == nullptr) return {};
   constexpr uint64_t kStepsPerPoint = 16;
-  RETURN_IF_ERROR(memory->Step(part.points.size() * kStepsPerPoint));
-  return memory->Add(static_cast<int64_t>(part.points.size() * (sizeof(PartPoint) + sizeof(Cell))));
+  RETURN_IF_ERROR(memory->Step(row_part.points.size() * kStepsPerPoint));
+  return memory->Add(
+      static_cast<int64_t>(row_part.points.size() * (sizeof(points::PartPoint) + sizeof(Cell))));
 }
 
 // The row with nothing in it yet.
@@ -32,35 +33,35 @@ StoredRow NothingOf(const RowPlace& place) {
 }
 
 // The row-hour of a series in a memtable; null if it has none.
-const RowHourMemory* FindHour(const Generation& generation, SeriesNumber series, uint32_t base) {
-  const RowHourMemory* row = generation.rows.Newest(series);
+const RowHourMemory* FindHour(const Memtable& memtable, SeriesNumber series, uint32_t base) {
+  const RowHourMemory* row = memtable.rows.Newest(series);
   while (row != nullptr && row->base() != base) row = row->older();
   return row;
 }
 
 }  // namespace
 
-bool RowReader::ReadMemoryPart(const Generation& generation, const RowHourMemory* row, ByteView key,
-                               bool with_objects, StoredRow* out) const {
+bool RowReader::ReadMemoryRow(const Memtable& memtable, const RowHourMemory* row, ByteView key,
+                              bool with_objects, StoredRow* out) const {
   const auto family = static_cast<uint8_t>(tables_.points()->points_family);
   // A writer creates the cell memory, then sets the flag, then changes the history. The reads
   // happen in the opposite order, so a reader that sees the change also sees the flag and the
   // cells.
-  const uint64_t first = generation.after_sequence + 1;
-  if (row != nullptr) row->Read(&out->part, first);
+  const uint64_t first = memtable.after_sequence + 1;
+  if (row != nullptr) row->Read(&out->row_part, first);
   const bool touched = row != nullptr && (row->flags() & RowHourMemory::kRaw) != 0;
-  const lsm::CellMemory* const cells = generation.Cells(tables_.points()->id);
+  const lsm::CellMemory* const cells = memtable.Cells(tables_.points()->id);
   if (cells == nullptr || (!touched && !with_objects)) return row != nullptr;
   bool found = row != nullptr;
   cells->WithShared([&](const lsm::CellMemory::Rows& rows) {
-    out->part = Part();
-    if (row != nullptr) row->Read(&out->part, first);
+    out->row_part = points::RowPart();
+    if (row != nullptr) row->Read(&out->row_part, first);
     auto held = rows.find(key);
     if (held == rows.end()) return;
     found = true;
     out->cells = held->second.Get();
-    CellsIntoPart(family, &out->cells, &out->part);
-    Normalize(&out->part);
+    CellsIntoRowPart(family, &out->cells, &out->row_part);
+    points::Normalize(&out->row_part);
   });
   return found;
 }
@@ -73,20 +74,21 @@ RowPlace RowReader::PlaceOf(const Table& table, ByteView key) const {
   return place;
 }
 
-bool RowReader::ReadMemoryColumns(const Generation& generation, const RowHourMemory* row,
+bool RowReader::ReadMemoryColumns(const Memtable& memtable, const RowHourMemory* row,
                                   const RowPlace& place, const lsm::ColumnChoice& columns,
                                   StoredRow* out) const {
-  const lsm::CellMemory* cells = generation.Cells(tables_.points()->id);
+  const lsm::CellMemory* cells = memtable.Cells(tables_.points()->id);
   if (cells == nullptr) return false;  // a writer that clears a row creates the cell memory first
   bool found = false;
   cells->WithShared([&](const lsm::CellMemory::Rows& rows) {
-    out->part.cleared = row != nullptr && (row->flags() & RowHourMemory::kCleared) != 0;
-    found = out->part.cleared;
+    out->row_part.cleared = row != nullptr && (row->flags() & RowHourMemory::kCleared) != 0;
+    found = out->row_part.cleared;
     const auto held = rows.find(place.key);
     if (held == rows.end()) return;
     found = true;
     out->cells = held->second.Get(columns);
-    CellsIntoPart(static_cast<uint8_t>(tables_.points()->points_family), &out->cells, &out->part);
+    CellsIntoRowPart(static_cast<uint8_t>(tables_.points()->points_family), &out->cells,
+                     &out->row_part);
   });
   return found;
 }
@@ -96,18 +98,17 @@ Result<StoredRow> RowReader::ReadMemory(const Version& version, const Table& tab
                                         MemoryTally* memory) const {
   StoredRow result = NothingOf(place);
   const auto series = place.regular ? registry_.Find(place.tsuid) : std::nullopt;
-  for (const auto& generation : version.generations) {
+  for (const auto& memtable : version.memtables) {
     StoredRow older = NothingOf(place);
     if (place.regular) {
-      const RowHourMemory* const row =
-          series ? FindHour(*generation, *series, place.base) : nullptr;
+      const RowHourMemory* const row = series ? FindHour(*memtable, *series, place.base) : nullptr;
       const bool found = WithoutPoints(columns)
-                             ? ReadMemoryColumns(*generation, row, place, columns, &older)
-                             : ReadMemoryPart(*generation, row, place.key, true, &older);
+                             ? ReadMemoryColumns(*memtable, row, place, columns, &older)
+                             : ReadMemoryRow(*memtable, row, place.key, true, &older);
       if (!found) continue;
-      RETURN_IF_ERROR(ChargePart(older.part, memory));
+      RETURN_IF_ERROR(ChargeRowPart(older.row_part, memory));
     } else {
-      const lsm::CellMemory* cells = generation->Cells(table.id);
+      const lsm::CellMemory* cells = memtable->Cells(table.id);
       if (cells == nullptr) continue;
       ASSIGN_OR_RETURN(const bool found, cells->Get(place.key, columns, memory, &older.cells));
       if (!found) continue;
@@ -119,8 +120,8 @@ Result<StoredRow> RowReader::ReadMemory(const Version& version, const Table& tab
 
 Status RowReader::ListBases(const Version& version, SeriesNumber series, const RowRange& range,
                             std::vector<uint32_t>* bases) const {
-  for (const auto& generation : version.generations) {
-    ForEachHour(*generation, series, range,
+  for (const auto& memtable : version.memtables) {
+    ForEachHour(*memtable, series, range,
                 [&](const RowHourMemory* row) { bases->push_back(row->base()); });
   }
   const ByteView tsuid = registry_.Tsuid(series);
@@ -129,9 +130,9 @@ Status RowReader::ListBases(const Version& version, SeriesNumber series, const R
   region::SlicesOf(version.RegionsOf(tables_.points()->id), RowKeyPrefix(env_.layout(), tsuid),
                    range, &slices);
   for (const region::SeriesSlice& slice : slices) {
-    for (const auto& run : version.RunsOf(tables_.points()->id, slice.region)) {
-      if (run->points() == nullptr || !run->points()->MayHoldTime(times)) continue;
-      RETURN_IF_ERROR(ListFileBases(env_.layout(), run->points(), tsuid, slice.bases, bases));
+    for (const auto& part : version.PartsOf(tables_.points()->id, slice.region)) {
+      if (part->points() == nullptr || !part->points()->MayHoldTime(times)) continue;
+      RETURN_IF_ERROR(ListFileBases(env_.layout(), part->points(), tsuid, slice.bases, bases));
     }
   }
   std::sort(bases->begin(), bases->end());
@@ -159,27 +160,27 @@ Result<StoredRow> RowReader::ReadFiles(const Version& version, const Table& tabl
   const bool points_too = place.regular && which == FilesRead::kAll && !WithoutPoints(columns);
   const lsm::ColumnChoice all;
   const lsm::ColumnChoice& wanted = place.regular && points_too ? all : columns;
-  for (const auto& run : version.RunsOf(table.id, version.RegionsOf(table.id).IdOf(place.key))) {
+  for (const auto& part : version.PartsOf(table.id, version.RegionsOf(table.id).IdOf(place.key))) {
     StoredRow older = NothingOf(place);
     bool found = false;
     // Everything in a regular row, including its cells, counts as part of its hour.
-    if (run->cells() != nullptr && (!place.regular || run->cells()->MayHoldTime(hour))) {
-      ASSIGN_OR_RETURN(found, lsm::GetRow(*run->cells(), place.key, wanted, memory, &older.cells));
+    if (part->cells() != nullptr && (!place.regular || part->cells()->MayHoldTime(hour))) {
+      ASSIGN_OR_RETURN(found, lsm::GetRow(*part->cells(), place.key, wanted, memory, &older.cells));
       if (found && place.regular) {
-        CellsIntoPart(static_cast<uint8_t>(table.points_family), &older.cells, &older.part);
+        CellsIntoRowPart(static_cast<uint8_t>(table.points_family), &older.cells, &older.row_part);
       }
     }
-    if (points_too && run->points() != nullptr && run->points()->MayHoldTime(hour)) {
-      ASSIGN_OR_RETURN(
-          const bool has_points,
-          ReadFileRow(env_.layout(), *run->points(), place.tsuid, place.base, run->generation(),
-                      &older.part, memory != nullptr ? memory->context() : nullptr));
+    if (points_too && part->points() != nullptr && part->points()->MayHoldTime(hour)) {
+      ASSIGN_OR_RETURN(const bool has_points,
+                       ReadFileRow(env_.layout(), *part->points(), place.tsuid, place.base,
+                                   part->last_sequence(), &older.row_part,
+                                   memory != nullptr ? memory->context() : nullptr));
       found = found || has_points;
-      RETURN_IF_ERROR(ChargePart(older.part, memory));
+      RETURN_IF_ERROR(ChargeRowPart(older.row_part, memory));
     }
     if (found) result = MergeStored(table, std::move(result), std::move(older));
   }
   return result;
 }
 
-}  // namespace hg::points
+}  // namespace hg::engine

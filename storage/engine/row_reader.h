@@ -16,7 +16,7 @@
 #include "storage/lsm/cell_memory.h"
 #include "storage/points/points.h"
 
-namespace hg::points {
+namespace hg::engine {
 
 /// Which files of a part a reader needs. The cell file holds the cells of all families, the points
 /// file holds points.
@@ -38,9 +38,9 @@ struct RowPlace {
 /// Calls `visit` for each row-hour of the series in the memtable whose base time is in `range`,
 /// latest first.
 template <typename Visit>
-void ForEachHour(const Generation& generation, SeriesNumber series, const RowRange& range,
+void ForEachHour(const Memtable& memtable, SeriesNumber series, const RowRange& range,
                  const Visit& visit) {
-  for (const RowHourMemory* row = generation.rows.Newest(series); row != nullptr;
+  for (const RowHourMemory* row = memtable.rows.Newest(series); row != nullptr;
        row = row->older()) {
     if (row->base() >= range.begin && row->base() < range.end) visit(row);
   }
@@ -71,21 +71,20 @@ class RowReader {
                               MemoryTally* memory) const;
   /// Reads what one memtable holds of a regular row, as of one moment. Returns false if it holds
   /// nothing.
-  bool ReadMemoryPart(const Generation& generation, const RowHourMemory* row, ByteView key,
-                      bool with_objects, StoredRow* out) const;
+  bool ReadMemoryRow(const Memtable& memtable, const RowHourMemory* row, ByteView key,
+                     bool with_objects, StoredRow* out) const;
   /// Returns the base times in `range` of the series' rows that may hold points, ascending and
   /// without duplicates.
   Status ListBases(const Version& version, SeriesNumber series, const RowRange& range,
                    std::vector<uint32_t>* bases) const;
 
  private:
-  bool ReadMemoryColumns(const Generation& generation, const RowHourMemory* row,
-                         const RowPlace& place, const lsm::ColumnChoice& columns,
-                         StoredRow* out) const;
+  bool ReadMemoryColumns(const Memtable& memtable, const RowHourMemory* row, const RowPlace& place,
+                         const lsm::ColumnChoice& columns, StoredRow* out) const;
 
   const Environment& env_;
   const TableCatalog& tables_;
   const Registry& registry_;
 };
 
-}  // namespace hg::points
+}  // namespace hg::engine

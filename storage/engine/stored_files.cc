@@ -8,7 +8,7 @@
 #include "storage/engine/version.h"
 #include "storage/lsm/log_recovery.h"
 
-namespace hg::points {
+namespace hg::engine {
 
 namespace {
 
@@ -16,7 +16,7 @@ constexpr ByteView kTemporary = ".tmp";
 constexpr ByteView kEndings[] = {".cells", ".points"};
 
 // Returns whether the name is that of a part's file, such as "000000042.cells".
-bool IsOfRun(ByteView name) {
+bool IsOfPart(ByteView name) {
   for (const ByteView ending : kEndings) {
     if (!name.ends_with(ending)) continue;
     const ByteView digits = name.substr(0, name.size() - ending.size());
@@ -24,7 +24,7 @@ bool IsOfRun(ByteView name) {
     const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), number);
     if (read.ec != std::errc() || number == 0) return false;
     const std::string path =
-        ending == kEndings[0] ? Run::CellsPath("", number) : Run::PointsPath("", number);
+        ending == kEndings[0] ? Part::CellsPath("", number) : Part::PointsPath("", number);
     return ByteView(path).substr(1) == name;
   }
   return false;
@@ -34,7 +34,7 @@ bool IsOfRun(ByteView name) {
 bool IsUnfinished(ByteView name) {
   if (!name.ends_with(kTemporary)) return false;
   name.remove_suffix(kTemporary.size());
-  return IsOfRun(name) || name == lsm::kManifestName || name == kBackupName ||
+  return IsOfPart(name) || name == lsm::kManifestName || name == kBackupName ||
          name == kIdentityName || name == kRestoringName;
 }
 
@@ -54,17 +54,17 @@ ByteView LastPart(ByteView path) { return path.substr(path.rfind('/') + 1); }
 
 }  // namespace
 
-std::vector<StoredFile> FilesOf(const std::vector<lsm::RunEntry>& runs) {
+std::vector<StoredFile> FilesOf(const std::vector<lsm::PartEntry>& parts) {
   std::vector<StoredFile> all;
-  for (const lsm::RunEntry& run : runs) {
-    const std::string folder = lsm::NamespaceFolder("", run.space);
-    if (run.cells_bytes > 0) {
-      all.push_back({Run::CellsPath(folder, run.number).substr(1), run.cells_bytes, run.cells_crc,
-                     false, run});
+  for (const lsm::PartEntry& part : parts) {
+    const std::string folder = lsm::NamespaceFolder("", part.space);
+    if (part.cells_bytes > 0) {
+      all.push_back({Part::CellsPath(folder, part.number).substr(1), part.cells_bytes,
+                     part.cells_crc, false, part});
     }
-    if (run.points_bytes > 0) {
-      all.push_back({Run::PointsPath(folder, run.number).substr(1), run.points_bytes,
-                     run.points_crc, true, run});
+    if (part.points_bytes > 0) {
+      all.push_back({Part::PointsPath(folder, part.number).substr(1), part.points_bytes,
+                     part.points_crc, true, part});
     }
   }
   std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
@@ -74,10 +74,10 @@ std::vector<StoredFile> FilesOf(const std::vector<lsm::RunEntry>& runs) {
   return all;
 }
 
-Result<std::vector<std::string>> RunFilesIn(FileSystem& files, const std::string& folder) {
+Result<std::vector<std::string>> PartFilesIn(FileSystem& files, const std::string& folder) {
   ASSIGN_OR_RETURN(std::vector<std::string> all, NamesIn(files, folder));
   std::erase_if(all, [](const std::string& path) {
-    return !IsOfRun(LastPart(path)) && !IsUnfinished(LastPart(path));
+    return !IsOfPart(LastPart(path)) && !IsUnfinished(LastPart(path));
   });
   return all;
 }
@@ -105,16 +105,17 @@ Result<std::vector<std::string>> ForeignFilesIn(FileSystem& files, const std::st
       if (!own) foreign.push_back(path);
     } else if ((name.ends_with(".log") || name.ends_with(kTemporary) ||
                 name.ends_with(kEndings[0]) || name.ends_with(kEndings[1])) &&
-               !IsOfRun(name) && !IsUnfinished(name)) {
+               !IsOfPart(name) && !IsUnfinished(name)) {
       foreign.push_back(path);
     }
   }
   return foreign;
 }
 
-std::set<std::string> FoldersOf(const std::string& folder, const std::vector<lsm::RunEntry>& runs) {
+std::set<std::string> FoldersOf(const std::string& folder,
+                                const std::vector<lsm::PartEntry>& parts) {
   std::set<std::string> folders = {folder};
-  for (const lsm::RunEntry& run : runs) folders.insert(lsm::NamespaceFolder(folder, run.space));
+  for (const lsm::PartEntry& part : parts) folders.insert(lsm::NamespaceFolder(folder, part.space));
   return folders;
 }
 
@@ -143,4 +144,4 @@ Result<std::shared_ptr<const lsm::BlockFile>> OpenStored(FileSystem& files,
   return OpenNamed(files, folder + "/" + file.name, file.bytes, file.crc, reading);
 }
 
-}  // namespace hg::points
+}  // namespace hg::engine

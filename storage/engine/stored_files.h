@@ -11,7 +11,7 @@
 #include "storage/lsm/block_file.h"
 #include "storage/lsm/manifest.h"
 
-namespace hg::points {
+namespace hg::engine {
 
 struct StoredFile {
   std::string name;  // relative to the folder of the store
@@ -19,16 +19,16 @@ struct StoredFile {
   uint32_t crc = 0;     // checksum of its trailer
   bool points = false;  // true: points file; false: cell file
   // The first manifest entry that names the file; after a split, other entries name it, too.
-  lsm::RunEntry run;
+  lsm::PartEntry part;
 };
 
 /// Returns the files of these parts, ordered by name. A file that several parts share is listed
 /// once.
-std::vector<StoredFile> FilesOf(const std::vector<lsm::RunEntry>& runs);
+std::vector<StoredFile> FilesOf(const std::vector<lsm::PartEntry>& parts);
 
 /// Returns the names of all part files in the folder of a store or backup, and of their unfinished
 /// temporary files, whether a manifest names them or not. Other file names are ignored.
-Result<std::vector<std::string>> RunFilesIn(FileSystem& files, const std::string& folder);
+Result<std::vector<std::string>> PartFilesIn(FileSystem& files, const std::string& folder);
 
 /// Returns the names of all log files in a store's folder, whether they are needed or not.
 Result<std::vector<std::string>> LogFilesIn(FileSystem& files, const std::string& folder);
@@ -39,7 +39,8 @@ Result<std::vector<std::string>> ForeignFilesIn(FileSystem& files, const std::st
 
 /// Returns the folders that contain the files of the parts, including the folder of the store
 /// itself.
-std::set<std::string> FoldersOf(const std::string& folder, const std::vector<lsm::RunEntry>& runs);
+std::set<std::string> FoldersOf(const std::string& folder,
+                                const std::vector<lsm::PartEntry>& parts);
 Status SyncFolders(FileSystem& files, const std::set<std::string>& folders);
 
 /// Opens a file that a manifest names. Corruption, with the path: the file is missing, or its
@@ -51,4 +52,4 @@ Result<std::shared_ptr<const lsm::BlockFile>> OpenStored(FileSystem& files,
                                                          const std::string& folder,
                                                          const StoredFile& file);
 
-}  // namespace hg::points
+}  // namespace hg::engine

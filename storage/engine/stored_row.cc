@@ -6,7 +6,7 @@
 
 #include "storage/codec/row_key.h"
 
-namespace hg::points {
+namespace hg::engine {
 
 int Table::FamilyIndex(ByteView family) const {
   if (family.empty()) return -1;
@@ -32,56 +32,59 @@ bool IsRegularKey(const KeyLayout& layout, ByteView key, Bytes* tsuid, uint32_t*
   return layout.salt_width == 0 || codec::MakeRowKey(layout, *tsuid, *base) == key;
 }
 
-void PutRaw(uint8_t points_family, const RawCell& cell, lsm::CellRow* cells) {
+void PutRaw(uint8_t points_family, const points::RawCell& cell, lsm::CellRow* cells) {
   cells->Erase(points_family, cell.qualifier);
   if (cell.operand) {
     cells->Append(points_family, cell.qualifier, cell.value, cell.timestamp_ms,
-                  static_cast<int64_t>(cell.generation));
+                  static_cast<int64_t>(cell.sequence));
     return;
   }
-  cells->DeleteColumn(points_family, cell.qualifier, static_cast<int64_t>(cell.generation));
+  cells->DeleteColumn(points_family, cell.qualifier, static_cast<int64_t>(cell.sequence));
   cells->Put(points_family, cell.qualifier, cell.value, cell.timestamp_ms);
 }
 
-void CellsIntoPart(uint8_t points_family, lsm::CellRow* cells, Part* part) {
-  if (cells->FamilyMark(points_family) != lsm::kNoMark) {
-    cells->family_marks[points_family] = lsm::kNoMark;
-    part->cleared = true;
+void CellsIntoRowPart(uint8_t points_family, lsm::CellRow* cells, points::RowPart* row_part) {
+  if (cells->FamilyTombstone(points_family) != lsm::kNoTombstone) {
+    cells->family_tombstones[points_family] = lsm::kNoTombstone;
+    row_part->cleared = true;
   }
   std::erase_if(cells->cells, [&](lsm::StoredCell& cell) {
     if (cell.family != points_family) return false;
     if (cell.has_value) {
-      const bool ranked = cell.mark_ms != lsm::kNoMark && TouchesPoints(cell.qualifier);
-      part->raw.push_back({std::move(cell.qualifier), std::move(cell.value), cell.timestamp_ms,
-                           ranked ? static_cast<uint64_t>(cell.mark_ms) : 0, cell.operand});
-    } else if (!part->cleared) {
-      part->gone.push_back(std::move(cell.qualifier));
+      const bool ranked =
+          cell.tombstone_ms != lsm::kNoTombstone && points::TouchesPoints(cell.qualifier);
+      row_part->raw.push_back({std::move(cell.qualifier), std::move(cell.value), cell.timestamp_ms,
+                               ranked ? static_cast<uint64_t>(cell.tombstone_ms) : 0,
+                               cell.operand});
+    } else if (!row_part->cleared) {
+      row_part->gone.push_back(std::move(cell.qualifier));
     }
     return true;
   });
-  if (std::all_of(cells->family_marks.begin(), cells->family_marks.end(),
-                  [](int64_t mark) { return mark == lsm::kNoMark; })) {
-    cells->family_marks.clear();
+  if (std::all_of(cells->family_tombstones.begin(), cells->family_tombstones.end(),
+                  [](int64_t tombstone) { return tombstone == lsm::kNoTombstone; })) {
+    cells->family_tombstones.clear();
   }
 }
 
-void PartIntoCells(uint8_t points_family, const Part& part, lsm::CellRow* cells) {
-  if (part.cleared) cells->DeleteFamily(points_family, 0);
-  for (const RawCell& cell : part.raw) {
-    if (TouchesPoints(cell.qualifier)) {
+void RowPartIntoCells(uint8_t points_family, const points::RowPart& row_part, lsm::CellRow* cells) {
+  if (row_part.cleared) cells->DeleteFamily(points_family, 0);
+  for (const points::RawCell& cell : row_part.raw) {
+    if (points::TouchesPoints(cell.qualifier)) {
       PutRaw(points_family, cell, cells);
     } else {
       cells->Put(points_family, cell.qualifier, cell.value, cell.timestamp_ms);
     }
   }
-  for (const Bytes& qualifier : part.gone) {
+  for (const Bytes& qualifier : row_part.gone) {
     cells->DeleteColumn(points_family, qualifier, 0);
   }
 }
 
 StoredRow MergeStored(const Table& table, StoredRow newer, StoredRow older) {
   newer.cells = lsm::MergeRows(table.order, std::move(newer.cells), std::move(older.cells));
-  if (newer.regular) newer.part = Merge(std::move(newer.part), std::move(older.part));
+  if (newer.regular)
+    newer.row_part = points::Merge(std::move(newer.row_part), std::move(older.row_part));
   return newer;
 }
 
@@ -103,14 +106,15 @@ void Expire(const Table& table, int64_t now_ms, StoredRow* row) {
   if (!row->regular) return;
   const int64_t oldest = oldest_ms(static_cast<size_t>(table.points_family));
   if (int64_t{row->base} * 1000 >= oldest) return;
-  std::erase_if(row->part.points, [&](const PartPoint& point) {
+  std::erase_if(row->row_part.points, [&](const points::PartPoint& point) {
     return int64_t{row->base} * 1000 + point.offset_ms() < oldest;
   });
-  if (hour_end_ms < oldest) row->part.raw.clear();
+  if (hour_end_ms < oldest) row->row_part.raw.clear();
 }
 
 std::vector<Cell> RenderStored(const Table& table, const StoredRow& row,
-                               const RenderOptions& options, const lsm::VersionRange& range) {
+                               const points::RenderOptions& options,
+                               const lsm::VersionRange& range) {
   std::vector<Cell> cells;
   if (table.order == lsm::CellOrder::kByTime) {
     for (const lsm::CellVersion* cell :
@@ -125,7 +129,7 @@ std::vector<Cell> RenderStored(const Table& table, const StoredRow& row,
         {table.families[cell.family].name, cell.qualifier, cell.value, cell.timestamp_ms});
   }
   if (row.regular) {
-    std::vector<Cell> points = Render(row.part, row.base, options);
+    std::vector<Cell> points = points::Render(row.row_part, row.base, options);
     cells.insert(cells.end(), std::make_move_iterator(points.begin()),
                  std::make_move_iterator(points.end()));
   }
@@ -144,4 +148,4 @@ std::vector<Cell> RenderStored(const Table& table, const StoredRow& row,
   return cells;
 }
 
-}  // namespace hg::points
+}  // namespace hg::engine

@@ -1,17 +1,17 @@
 #pragma once
-// How the engine represents a row of any table: a regular row of a points table is a Part
-// (storage/points/part.h), every other row consists of cells.
+// How the engine represents a row of any table: a regular row of a points table is a RowPart
+// (storage/points/row_part.h), every other row consists of cells.
 
 #include <string>
 #include <vector>
 
 #include "storage/lsm/cell_row.h"
 #include "storage/model/key_layout.h"
-#include "storage/points/part.h"
 #include "storage/points/render.h"
+#include "storage/points/row_part.h"
 #include "storage/store.h"
 
-namespace hg::points {
+namespace hg::engine {
 
 /// Immutable: altering a table creates another object.
 struct Table {
@@ -42,19 +42,19 @@ bool IsRegularKey(const KeyLayout& layout, ByteView key, Bytes* tsuid, uint32_t*
 /// The content of a row, from one source or merged.
 struct StoredRow {
   bool regular = false;
-  uint32_t base = 0;   // base time of the row; set only if the row is regular
-  Part part;           // cells of the points family; filled only if the row is regular
+  uint32_t base = 0;         // base time of the row; set only if the row is regular
+  points::RowPart row_part;  // cells of the points family; filled only if the row is regular
   lsm::CellRow cells;  // cells of the other families; if the row is not regular, all its cells
 };
 
-/// Stores a raw cell of the points family in `cells`. The generation of the cell is stored as the
+/// Stores a raw cell of the points family in `cells`. The sequence of the cell is stored as the
 /// time of a tombstone (FORMAT.md).
-void PutRaw(uint8_t points_family, const RawCell& cell, lsm::CellRow* cells);
+void PutRaw(uint8_t points_family, const points::RawCell& cell, lsm::CellRow* cells);
 /// Moves the cells of the points family from `cells` into `part`, as raw cells and tombstones.
-void CellsIntoPart(uint8_t points_family, lsm::CellRow* cells, Part* part);
-/// The reverse of CellsIntoPart, for writing files: converts everything of the part except its
+void CellsIntoRowPart(uint8_t points_family, lsm::CellRow* cells, points::RowPart* row_part);
+/// The reverse of CellsIntoRowPart, for writing files: converts everything of the part except its
 /// points to cells.
-void PartIntoCells(uint8_t points_family, const Part& part, lsm::CellRow* cells);
+void RowPartIntoCells(uint8_t points_family, const points::RowPart& row_part, lsm::CellRow* cells);
 
 StoredRow MergeStored(const Table& table, StoredRow newer, StoredRow older);
 
@@ -69,6 +69,7 @@ void Expire(const Table& table, int64_t now_ms, StoredRow* row);
 
 /// Returns the cells of a complete row that the cell store shows at the time options.now_ms.
 std::vector<Cell> RenderStored(const Table& table, const StoredRow& row,
-                               const RenderOptions& options, const lsm::VersionRange& range = {});
+                               const points::RenderOptions& options,
+                               const lsm::VersionRange& range = {});
 
-}  // namespace hg::points
+}  // namespace hg::engine

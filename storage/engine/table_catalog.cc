@@ -7,7 +7,7 @@
 #include "storage/region/pre_split.h"
 #include "storage/table_name.h"
 
-namespace hg::points {
+namespace hg::engine {
 namespace {
 
 TableDescriptor DescriptorOf(const lsm::TableEntry& entry) {
@@ -40,7 +40,7 @@ void TableCatalog::Add(const lsm::TableEntry& entry) {
   // cells.
   const Table* points = points_.load();
   if (table->order == lsm::CellOrder::kByArrival && (points == nullptr || points->id == entry.id)) {
-    table->points_family = table->FamilyIndex(kFamily);
+    table->points_family = table->FamilyIndex(points::kFamily);
     if (table->points_family >= 0) points_.store(table.get());
   }
   by_id_[entry.id] = table.get();
@@ -91,4 +91,4 @@ std::string TableCatalog::NameOf(const Version& version, RegionPlace place) cons
   return name;
 }
 
-}  // namespace hg::points
+}  // namespace hg::engine

@@ -14,7 +14,7 @@
 #include "storage/engine/version.h"
 #include "storage/lsm/manifest.h"
 
-namespace hg::points {
+namespace hg::engine {
 
 /// Thread-safe. The pointers that it returns stay valid as long as it lives, even after the table
 /// was altered or dropped. A write through such an old pointer may be lost, as if it had happened
@@ -55,4 +55,4 @@ Status CheckThere(const Version& version, const Table& table);
 /// How a table with this descriptor keeps its rows.
 lsm::CellOrder OrderOf(const TableDescriptor& table);
 
-}  // namespace hg::points
+}  // namespace hg::engine

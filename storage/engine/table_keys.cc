@@ -6,7 +6,7 @@
 #include "storage/codec/row_key.h"
 #include "storage/lsm/cell_file.h"
 
-namespace hg::points {
+namespace hg::engine {
 namespace {
 
 // Number of rows in memory between two cut keys.
@@ -160,8 +160,8 @@ TableKeys::TableKeys(const Engine& engine, const Table& table,
       table_(table),
       version_(std::move(version)),
       files_(FilesFor(table, family)) {
-  for (const auto& generation : version_->generations) {
-    if (const lsm::CellMemory* cells = generation->Cells(table.id)) {
+  for (const auto& memtable : version_->memtables) {
+    if (const lsm::CellMemory* cells = memtable->Cells(table.id)) {
       sources_.push_back({ScanMemory(*cells, start, stop)});
     }
   }
@@ -174,9 +174,9 @@ TableKeys::TableKeys(const Engine& engine, const Table& table,
   for (size_t region = first; region < end; ++region) {
     Bytes from = start, to = stop;
     if (!region::ClipKeys(regions, region, &from, &to)) continue;
-    for (const auto& run : version_->RunsOf(table.id, regions.Id(region))) {
-      if (run->cells() == nullptr || (by_time && !run->cells()->MayHoldTime(wanted))) continue;
-      sources_.push_back({lsm::ScanRows(run->cells(), from, to, use)});
+    for (const auto& part : version_->PartsOf(table.id, regions.Id(region))) {
+      if (part->cells() == nullptr || (by_time && !part->cells()->MayHoldTime(wanted))) continue;
+      sources_.push_back({lsm::ScanRows(part->cells(), from, to, use)});
     }
   }
   if (table.points_family >= 0 && files_ == FilesRead::kAll) {
@@ -240,19 +240,19 @@ Result<std::vector<Bytes>> CutKeys(const Engine& engine, const Table& table, con
     for (; charged < cuts.size(); ++charged) bytes += BytesOfKey(cuts[charged]);
     return memory->Add(bytes);
   };
-  for (const auto& generation : version.generations) {
-    if (const lsm::CellMemory* cells = generation->Cells(table.id)) {
+  for (const auto& memtable : version.memtables) {
+    if (const lsm::CellMemory* cells = memtable->Cells(table.id)) {
       cells->SampleKeys(start, stop, kRowsOfPiece, &cuts);
       RETURN_IF_ERROR(charge());
     }
   }
-  for (const auto& [place, runs] : version.runs) {
+  for (const auto& [place, parts] : version.parts) {
     if (place.first != table.id) continue;
-    for (const auto& run : runs) {
-      if (run->cells() == nullptr) continue;
-      for (size_t block = 0; block < run->cells()->blocks(); ++block) {
-        const Bytes& key = run->cells()->first_key(block);
-        if (!run->cells()->continues(block) && key > start && (stop.empty() || key < stop))
+    for (const auto& part : parts) {
+      if (part->cells() == nullptr) continue;
+      for (size_t block = 0; block < part->cells()->blocks(); ++block) {
+        const Bytes& key = part->cells()->first_key(block);
+        if (!part->cells()->continues(block) && key > start && (stop.empty() || key < stop))
           cuts.push_back(key);
       }
       RETURN_IF_ERROR(charge());
@@ -273,4 +273,4 @@ Result<std::vector<Bytes>> CutKeys(const Engine& engine, const Table& table, con
   return cuts;
 }
 
-}  // namespace hg::points
+}  // namespace hg::engine

@@ -8,7 +8,7 @@
 #include "storage/engine/engine.h"
 #include "storage/lsm/row_source.h"
 
-namespace hg::points {
+namespace hg::engine {
 
 /// Returns the keys in [start, stop) of the regular rows of a points table that hold points, in
 /// ascending order. One thread at a time. The object lists the rows of one metric and time range at
@@ -97,4 +97,4 @@ Result<std::vector<Bytes>> CutKeys(const Engine& engine, const Table& table, con
 /// Returns the approximate memory of a key in a list, in bytes.
 int64_t BytesOfKey(ByteView key);
 
-}  // namespace hg::points
+}  // namespace hg::engine

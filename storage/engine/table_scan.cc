@@ -9,7 +9,7 @@
 #include "storage/engine/table_keys.h"
 #include "storage/points/filter_row.h"
 
-namespace hg::points {
+namespace hg::engine {
 namespace {
 
 size_t SizeOf(const Row& row) {
@@ -42,8 +42,8 @@ class TableCursor : public ScanCursor, public IdleReader {
       ASSIGN_OR_RETURN(const bool more, NextRow(&row));
       if (!more) break;
       last_ = row.key;
-      if (row.empty() || !RowPasses(spec_.filter, row.key, row.cells)) continue;
-      Strip(spec_, &row.cells);
+      if (row.empty() || !points::RowPasses(spec_.filter, row.key, row.cells)) continue;
+      points::Strip(spec_, &row.cells);
       ++given_;
       bytes += SizeOf(row);
       rows->push_back(std::move(row));
@@ -121,9 +121,9 @@ class ForwardCursor : public TableCursor {
       ASSIGN_OR_RETURN(const bool more, keys_->Next());
       if (!more) return false;
       RETURN_IF_ERROR(Examined());
-      if (!KeyMayPass(spec_.filter, keys_->key())) {
+      if (!points::KeyMayPass(spec_.filter, keys_->key())) {
         Bytes next;
-        if (!SeekKey(spec_.filter, keys_->key(), &next)) return false;
+        if (!points::SeekKey(spec_.filter, keys_->key(), &next)) return false;
         if (next > keys_->key()) keys_->Seek(std::move(next));
         continue;
       }
@@ -174,7 +174,7 @@ class ReverseCursor : public TableCursor {
       row->key = std::move(keys_.back());
       keys_.pop_back();
       RETURN_IF_ERROR(Examined());
-      if (!KeyMayPass(spec_.filter, row->key)) continue;
+      if (!points::KeyMayPass(spec_.filter, row->key)) continue;
       ASSIGN_OR_RETURN(const StoredRow stored,
                        engine_.rows().Read(*version_, table_, row->key,
                                            FilesFor(table_, spec_.family), columns_, &batch_));
@@ -227,12 +227,13 @@ class ReverseCursor : public TableCursor {
 }  // namespace
 
 std::vector<Cell> SelectCells(const Table& table, const StoredRow& row, const CellSelection& wanted,
-                              const RenderOptions& options) {
+                              const points::RenderOptions& options) {
   const lsm::VersionRange range{wanted.min_ms, wanted.max_ms, wanted.max_versions};
   std::vector<Cell> cells = RenderStored(table, row, options, range);
-  if (row.regular && !wanted.qualifiers.empty() && RendersAsOne(row.part, row.base, options)) {
-    for (const PartPoint& point : row.part.points) {
-      Cell cell{Bytes(kFamily),
+  if (row.regular && !wanted.qualifiers.empty() &&
+      points::RendersAsOne(row.row_part, row.base, options)) {
+    for (const points::PartPoint& point : row.row_part.points) {
+      Cell cell{Bytes(points::kFamily),
                 point.qualifier.Encode(),
                 {},
                 int64_t{row.base} * 1000 + point.offset_ms()};
@@ -240,7 +241,7 @@ std::vector<Cell> SelectCells(const Table& table, const StoredRow& row, const Ce
         return other.family == cell.family && other.qualifier == cell.qualifier;
       });
       if (shown || !range.Holds(cell.timestamp_ms) ||
-          !ColumnChosen(wanted, cell.family, cell.qualifier)) {
+          !points::ColumnChosen(wanted, cell.family, cell.qualifier)) {
         continue;
       }
       codec::AppendValue(&cell.value, {point.bits, point.qualifier.flags()});
@@ -250,8 +251,9 @@ std::vector<Cell> SelectCells(const Table& table, const StoredRow& row, const Ce
       return a.family != b.family ? a.family < b.family : a.qualifier < b.qualifier;
     });
   }
-  std::erase_if(
-      cells, [&](const Cell& cell) { return !ColumnChosen(wanted, cell.family, cell.qualifier); });
+  std::erase_if(cells, [&](const Cell& cell) {
+    return !points::ColumnChosen(wanted, cell.family, cell.qualifier);
+  });
   return cells;
 }
 
@@ -267,4 +269,4 @@ Result<std::unique_ptr<ScanCursor>> OpenTableScan(const Engine& engine, const Ta
   return std::unique_ptr<ScanCursor>(std::move(cursor));
 }
 
-}  // namespace hg::points
+}  // namespace hg::engine

@@ -8,15 +8,15 @@
 #include "storage/engine/engine.h"
 #include "storage/store.h"
 
-namespace hg::points {
+namespace hg::engine {
 
 /// Returns the selected cells of a complete row, with their values. A point selected by its own
 /// qualifier is found even if the row is shown as one compacted cell.
 std::vector<Cell> SelectCells(const Table& table, const StoredRow& row, const CellSelection& wanted,
-                              const RenderOptions& options);
+                              const points::RenderOptions& options);
 
 /// Opens a scan. The caller must have checked the spec. The engine must outlive the cursor.
 Result<std::unique_ptr<ScanCursor>> OpenTableScan(const Engine& engine, const Table& table,
                                                   const ScanSpec& spec);
 
-}  // namespace hg::points
+}  // namespace hg::engine

@@ -8,7 +8,7 @@
 #include "storage/base/invariant.h"
 #include "storage/points/match_series.h"
 
-namespace hg::points {
+namespace hg::engine {
 namespace {
 
 // Approximate memory of a metric's map node, of a set's second number, and of each further number.
@@ -187,8 +187,9 @@ std::optional<std::vector<uint32_t>> TagIndex::MatchFewSets(
     if (clauses.size() > 1) {
       SeriesMatcher named;
       named.clauses = clauses;
-      std::erase_if(
-          sets, [&](uint32_t set) { return !MatchesSeries(named, layout_, {}, sets_[set].pairs); });
+      std::erase_if(sets, [&](uint32_t set) {
+        return !points::MatchesSeries(named, layout_, {}, sets_[set].pairs);
+      });
     }
     return sets;
   }
@@ -310,4 +311,4 @@ size_t TagIndex::bytes() const {
          sets_.capacity() * sizeof(TagSet) + set_slots_.bytes();
 }
 
-}  // namespace hg::points
+}  // namespace hg::engine

@@ -19,7 +19,7 @@
 
 class Roaring;  // CRoaring 0.2 keeps its class in the global namespace
 
-namespace hg::points {
+namespace hg::engine {
 
 /// A growing set of numbers. It is a single number, a sorted list, or a bitmap once it exceeds
 /// kListMax numbers. Small sets are not bitmaps because a bitmap takes at least 168 bytes.
@@ -146,4 +146,4 @@ class TagIndex {
   size_t bytes_ = 0;  // estimated memory of the metrics and of the content of all sets
 };
 
-}  // namespace hg::points
+}  // namespace hg::engine

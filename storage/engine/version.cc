@@ -6,7 +6,7 @@
 #include "storage/engine/row_block.h"
 #include "storage/engine/stored_files.h"
 
-namespace hg::points {
+namespace hg::engine {
 namespace {
 
 std::string Path(const std::string& folder, uint64_t number, const char* ending) {
@@ -17,41 +17,41 @@ std::string Path(const std::string& folder, uint64_t number, const char* ending)
 
 }  // namespace
 
-std::string Run::CellsPath(const std::string& folder, uint64_t number) {
+std::string Part::CellsPath(const std::string& folder, uint64_t number) {
   return Path(folder, number, ".cells");
 }
-std::string Run::PointsPath(const std::string& folder, uint64_t number) {
+std::string Part::PointsPath(const std::string& folder, uint64_t number) {
   return Path(folder, number, ".points");
 }
 
-Result<std::shared_ptr<const RunFiles>> RunFiles::Open(
-    FileSystem& files, const std::string& folder, const lsm::RunEntry& entry,
+Result<std::shared_ptr<const PartFiles>> PartFiles::Open(
+    FileSystem& files, const std::string& folder, const lsm::PartEntry& entry,
     lsm::BlockReading reading, std::shared_ptr<std::atomic<uint64_t>> total) {
   const std::string place = lsm::NamespaceFolder(folder, entry.space);
-  std::shared_ptr<RunFiles> run(new RunFiles(files, place, entry.number, std::move(total)));
+  std::shared_ptr<PartFiles> part(new PartFiles(files, place, entry.number, std::move(total)));
   if (entry.cells_bytes > 0) {
-    ASSIGN_OR_RETURN(run->cells_, OpenNamed(files, Run::CellsPath(place, entry.number),
-                                            entry.cells_bytes, entry.cells_crc, reading));
+    ASSIGN_OR_RETURN(part->cells_, OpenNamed(files, Part::CellsPath(place, entry.number),
+                                             entry.cells_bytes, entry.cells_crc, reading));
   }
   if (entry.points_bytes > 0) {
     reading.packer = &RowBlockPacker();
-    ASSIGN_OR_RETURN(run->points_, OpenNamed(files, Run::PointsPath(place, entry.number),
-                                             entry.points_bytes, entry.points_crc, reading));
+    ASSIGN_OR_RETURN(part->points_, OpenNamed(files, Part::PointsPath(place, entry.number),
+                                              entry.points_bytes, entry.points_crc, reading));
   }
-  for (const auto* file : {&run->cells_, &run->points_}) {
-    if (*file != nullptr) run->counted_ += (*file)->memory_bytes();
+  for (const auto* file : {&part->cells_, &part->points_}) {
+    if (*file != nullptr) part->counted_ += (*file)->memory_bytes();
   }
-  *run->total_ += run->counted_;
-  return std::shared_ptr<const RunFiles>(std::move(run));
+  *part->total_ += part->counted_;
+  return std::shared_ptr<const PartFiles>(std::move(part));
 }
 
-void RunFiles::ForgetCached() const {
+void PartFiles::ForgetCached() const {
   for (const auto* file : {&cells_, &points_}) {
     if (*file != nullptr) (*file)->ForgetCached();
   }
 }
 
-lsm::TimeSpan Run::times() const {
+lsm::TimeSpan Part::times() const {
   lsm::TimeSpan all;
   for (const auto* file : {&cells(), &points()}) {
     if (*file == nullptr) continue;
@@ -64,7 +64,7 @@ lsm::TimeSpan Run::times() const {
 }
 
 // After a repair, the manifest may lack the range. It is then derived from the files.
-region::RowSpan Run::RowsOf() const {
+region::RowSpan Part::RowsOf() const {
   region::RowSpan rows{entry_.first_base, entry_.last_base, entry_.loose};
   if (rows != region::RowSpan()) return rows;
   rows.loose = cells() != nullptr;
@@ -79,15 +79,15 @@ region::RowSpan Run::RowsOf() const {
 }
 
 // Files that cannot be removed now are removed at the next start.
-RunFiles::~RunFiles() {
+PartFiles::~PartFiles() {
   *total_ -= counted_;
   if (!retired_) return;
   try {
-    if (cells_ != nullptr) (void)files_.Remove(Run::CellsPath(folder_, number_));
-    if (points_ != nullptr) (void)files_.Remove(Run::PointsPath(folder_, number_));
+    if (cells_ != nullptr) (void)files_.Remove(Part::CellsPath(folder_, number_));
+    if (points_ != nullptr) (void)files_.Remove(Part::PointsPath(folder_, number_));
   } catch (const std::exception&) {
     // If there is no memory for the file names, the files are removed at the next start.
   }
 }
 
-}  // namespace hg::points
+}  // namespace hg::engine

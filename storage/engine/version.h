@@ -10,25 +10,24 @@
 #include <vector>
 
 #include "storage/base/file.h"
-#include "storage/engine/generation.h"
+#include "storage/engine/memtable.h"
 #include "storage/lsm/block_file.h"
 #include "storage/lsm/manifest.h"
 #include "storage/region/region_map.h"
 #include "storage/region/row_windows.h"
 
-namespace hg::points {
+namespace hg::engine {
 
 /// The open files of a part, shared by the regions that use it. If no manifest names the files any
 /// more, the thread that drops the last reference removes them.
-class RunFiles {
+class PartFiles {
  public:
   /// Opens the files of a part. `folder` is the folder of the store. As long as the files are open,
   /// the memory of their indexes and filters, in bytes, is added to `total`.
-  static Result<std::shared_ptr<const RunFiles>> Open(FileSystem& files, const std::string& folder,
-                                                      const lsm::RunEntry& entry,
-                                                      lsm::BlockReading reading,
-                                                      std::shared_ptr<std::atomic<uint64_t>> total);
-  ~RunFiles();
+  static Result<std::shared_ptr<const PartFiles>> Open(
+      FileSystem& files, const std::string& folder, const lsm::PartEntry& entry,
+      lsm::BlockReading reading, std::shared_ptr<std::atomic<uint64_t>> total);
+  ~PartFiles();
 
   // Return the cell file and the points file; null if the part has no such file.
   [[nodiscard]] const std::shared_ptr<const lsm::BlockFile>& cells() const { return cells_; }
@@ -36,13 +35,13 @@ class RunFiles {
   /// Advises the operating system to drop the files from its page cache. Called after a merge,
   /// which has read or written them completely.
   void ForgetCached() const;
-  /// Marks the files for removal by the thread that drops the last reference. Call it when no
+  /// Tombstones the files for removal by the thread that drops the last reference. Call it when no
   /// manifest names the files any more.
   void Retire() const { retired_ = true; }
 
  private:
-  RunFiles(FileSystem& files, std::string folder, uint64_t number,
-           std::shared_ptr<std::atomic<uint64_t>> total)
+  PartFiles(FileSystem& files, std::string folder, uint64_t number,
+            std::shared_ptr<std::atomic<uint64_t>> total)
       : files_(files), folder_(std::move(folder)), number_(number), total_(std::move(total)) {}
 
   FileSystem& files_;
@@ -57,17 +56,17 @@ class RunFiles {
 
 /// A part as one region uses it. Its files may hold rows of other regions too, so readers must
 /// ignore rows outside the region's key range. Immutable.
-class Run {
+class Part {
  public:
-  Run(const lsm::RunEntry& entry, std::shared_ptr<const RunFiles> files)
+  Part(const lsm::PartEntry& entry, std::shared_ptr<const PartFiles> files)
       : entry_(entry), files_(std::move(files)), rows_(RowsOf()) {}
 
-  [[nodiscard]] const lsm::RunEntry& entry() const { return entry_; }
+  [[nodiscard]] const lsm::PartEntry& entry() const { return entry_; }
   [[nodiscard]] uint64_t bytes() const { return entry_.cells_bytes + entry_.points_bytes; }
-  [[nodiscard]] const std::shared_ptr<const RunFiles>& files() const { return files_; }
-  /// Returns the generation of points that were stored without a generation of their own
+  [[nodiscard]] const std::shared_ptr<const PartFiles>& files() const { return files_; }
+  /// Returns the sequence of points that were stored without a sequence of their own
   /// (PartPoint).
-  [[nodiscard]] uint64_t generation() const { return entry_.last_sequence; }
+  [[nodiscard]] uint64_t last_sequence() const { return entry_.last_sequence; }
   // Return the cell file and the points file; null if the part has no such file.
   [[nodiscard]] const std::shared_ptr<const lsm::BlockFile>& cells() const {
     return files_->cells();
@@ -89,18 +88,18 @@ class Run {
  private:
   [[nodiscard]] region::RowSpan RowsOf() const;
 
-  const lsm::RunEntry entry_;
-  const std::shared_ptr<const RunFiles> files_;
+  const lsm::PartEntry entry_;
+  const std::shared_ptr<const PartFiles> files_;
   const region::RowSpan rows_;
 };
 
-using Runs = std::vector<std::shared_ptr<const Run>>;  // newest first
-using RegionPlace = std::pair<uint32_t, uint32_t>;     // ids of table and region
+using Parts = std::vector<std::shared_ptr<const Part>>;  // newest first
+using RegionPlace = std::pair<uint32_t, uint32_t>;       // ids of table and region
 
 /// Immutable.
 struct Version {
-  std::vector<std::shared_ptr<Generation>> generations;  // newest first; the first is active
-  std::map<RegionPlace, Runs> runs;
+  std::vector<std::shared_ptr<Memtable>> memtables;  // newest first; the first is active
+  std::map<RegionPlace, Parts> parts;
   std::map<uint32_t, std::shared_ptr<const region::RegionMap>> regions;  // by table id
 
   [[nodiscard]] const region::RegionMap& RegionsOf(uint32_t table) const {
@@ -108,11 +107,11 @@ struct Version {
     auto it = regions.find(table);
     return it == regions.end() ? kOne : *it->second;
   }
-  [[nodiscard]] const Runs& RunsOf(uint32_t table, uint32_t region) const {
-    static const Runs kNone;
-    auto it = runs.find({table, region});
-    return it == runs.end() ? kNone : it->second;
+  [[nodiscard]] const Parts& PartsOf(uint32_t table, uint32_t region) const {
+    static const Parts kNone;
+    auto it = parts.find({table, region});
+    return it == parts.end() ? kNone : it->second;
   }
 };
 
-}  // namespace hg::points
+}  // namespace hg::engine

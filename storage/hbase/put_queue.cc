@@ -40,20 +40,20 @@ std::vector<Status> PutQueue::Send(const std::string& table, std::vector<Put> pu
   const bool spooled = client_->Spooled(table);
   const auto give_up = steady_clock::now() + milliseconds(client_->PutDeadlineMs(table));
   std::unique_lock lock(mutex_);
-  Lane& lane = lanes_[table];
+  TableQueue& queue = queues_[table];
   // From here on nothing throws, because other callers hold references to this caller's puts and
   // vice versa.
-  lane.waiting.splice(lane.waiting.end(), own);
-  lane.waiting_bytes += bytes;
+  queue.waiting.splice(queue.waiting.end(), own);
+  queue.waiting_bytes += bytes;
   while (caller->unknown > 0) {
-    if (MaySend(lane)) {
-      SendFirst(table, &lane, lock);
+    if (MaySend(queue)) {
+      SendFirst(table, &queue, lock);
     } else if (!spooled) {
-      lane.changed.wait(lock);
-    } else if (lane.changed.wait_until(lock, give_up) == std::cv_status::timeout &&
-               caller->unknown > 0 && !MaySend(lane)) {
+      queue.changed.wait(lock);
+    } else if (queue.changed.wait_until(lock, give_up) == std::cv_status::timeout &&
+               caller->unknown > 0 && !MaySend(queue)) {
       caller->stopped = late;
-      FailWaiting(&lane, {});
+      FailWaiting(&queue, {});
       return caller->statuses;  // a copy, because the threads that send the other puts still write
                                 // their statuses
     }
@@ -61,50 +61,50 @@ std::vector<Status> PutQueue::Send(const std::string& table, std::vector<Put> pu
   return std::move(caller->statuses);
 }
 
-void PutQueue::SendFirst(const std::string& table, Lane* lane,
+void PutQueue::SendFirst(const std::string& table, TableQueue* queue,
                          std::unique_lock<std::mutex>& lock) noexcept {
   Batch batch;
   try {
-    batch = TakeBatch(lane);
+    batch = TakeBatch(queue);
   } catch (...) {
-    FailWaiting(lane, no_memory_);
-    lane->changed.notify_all();
+    FailWaiting(queue, no_memory_);
+    queue->changed.notify_all();
     return;
   }
-  ++lane->calls;
+  ++queue->calls;
   ++batches_;
   rows_ += batch.puts.size();
   lock.unlock();
   SendBatch(table, &batch);
   lock.lock();
-  --lane->calls;
-  for (const wire::TPut& put : batch.puts) lane->rows_on_the_way.erase(put.row);
+  --queue->calls;
+  for (const wire::TPut& put : batch.puts) queue->rows_on_the_way.erase(put.row);
   for (size_t i = 0; i < batch.places.size(); ++i) Tell(batch.places[i], batch.statuses[i]);
   const auto away =
       std::find_if(batch.statuses.begin(), batch.statuses.end(),
                    [](const Status& status) { return status.code() == StatusCode::kUnavailable; });
-  FailWaiting(lane, away == batch.statuses.end() ? Status() : *away);
-  lane->changed.notify_all();
+  FailWaiting(queue, away == batch.statuses.end() ? Status() : *away);
+  queue->changed.notify_all();
 }
 
 void PutQueue::AddStats(HbaseStats* stats) {
   const std::lock_guard lock(mutex_);
-  for (const auto& [table, lane] : lanes_) stats->puts_waiting += lane.waiting.size();
+  for (const auto& [table, queue] : queues_) stats->puts_waiting += queue.waiting.size();
   stats->put_batches = batches_;
   stats->put_rows = rows_;
 }
 
-bool PutQueue::MaySend(const Lane& lane) const {
+bool PutQueue::MaySend(const TableQueue& queue) const {
   // Concurrent calls end in any order, so rows that are being sent must not be sent again.
-  if (lane.waiting.empty() || lane.rows_on_the_way.contains(lane.waiting.front().put.put.row)) {
+  if (queue.waiting.empty() || queue.rows_on_the_way.contains(queue.waiting.front().put.put.row)) {
     return false;
   }
-  const bool full = lane.waiting.size() >= client_->options.batch_rows ||
-                    lane.waiting_bytes >= client_->options.batch_bytes;
-  return lane.calls == 0 || (full && lane.calls < kCallsMax);
+  const bool full = queue.waiting.size() >= client_->options.batch_rows ||
+                    queue.waiting_bytes >= client_->options.batch_bytes;
+  return queue.calls == 0 || (full && queue.calls < kCallsMax);
 }
 
-PutQueue::Batch PutQueue::TakeBatch(Lane* lane) const {
+PutQueue::Batch PutQueue::TakeBatch(TableQueue* queue) const {
   std::unordered_set<Bytes> rows;
   std::unordered_set<Bytes> columns;
   const auto repeats = [&](const wire::TPut& put) {
@@ -113,11 +113,11 @@ PutQueue::Batch PutQueue::TakeBatch(Lane* lane) const {
   };
   size_t count = 0;
   size_t bytes = 0;
-  for (const Waiting& next : lane->waiting) {
+  for (const Waiting& next : queue->waiting) {
     const wire::TPut& put = next.put.put;
     if (count == client_->options.batch_rows) break;
     if (count > 0 && bytes + next.put.bytes > client_->options.batch_bytes) break;
-    if (lane->rows_on_the_way.contains(put.row) || (rows.contains(put.row) && repeats(put))) break;
+    if (queue->rows_on_the_way.contains(put.row) || (rows.contains(put.row) && repeats(put))) break;
     for (const wire::TColumnValue& cell : put.columnValues) columns.insert(NameOf(put, cell));
     rows.insert(put.row);
     bytes += next.put.bytes;
@@ -127,16 +127,16 @@ PutQueue::Batch PutQueue::TakeBatch(Lane* lane) const {
   batch.puts.reserve(count);
   batch.places.reserve(count);
   batch.statuses.resize(count);
-  lane->rows_on_the_way.reserve(lane->rows_on_the_way.size() + rows.size());
+  queue->rows_on_the_way.reserve(queue->rows_on_the_way.size() + rows.size());
   // All memory is allocated; from here on nothing throws.
-  lane->rows_on_the_way.merge(rows);
+  queue->rows_on_the_way.merge(rows);
   for (; count > 0; --count) {
-    Waiting& first = lane->waiting.front();
+    Waiting& first = queue->waiting.front();
     batch.puts.push_back(std::move(first.put.put));
     batch.places.push_back(std::move(first.place));
-    lane->waiting.pop_front();
+    queue->waiting.pop_front();
   }
-  lane->waiting_bytes -= bytes;
+  queue->waiting_bytes -= bytes;
   return batch;
 }
 
@@ -149,16 +149,16 @@ void PutQueue::Tell(const Place& place, const Status& status) {
 
 // Fails puts that wait. Otherwise each of them would wait as long as the call that failed, or
 // overwrite newer writes later.
-void PutQueue::FailWaiting(Lane* lane, const Status& away) {
-  for (auto one = lane->waiting.begin(); one != lane->waiting.end();) {
+void PutQueue::FailWaiting(TableQueue* queue, const Status& away) {
+  for (auto one = queue->waiting.begin(); one != queue->waiting.end();) {
     const Status why = away.ok() ? one->place.caller->stopped : away;
     if (why.ok()) {
       ++one;
       continue;
     }
-    lane->waiting_bytes -= one->put.bytes;
+    queue->waiting_bytes -= one->put.bytes;
     Tell(one->place, why);
-    one = lane->waiting.erase(one);
+    one = queue->waiting.erase(one);
   }
 }
 

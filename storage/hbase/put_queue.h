@@ -77,7 +77,7 @@ class PutQueue {
     std::vector<Status> statuses;
   };
   /// The queue of one table.
-  struct Lane {
+  struct TableQueue {
     std::list<Waiting> waiting;  // a list, so that moving elements needs no memory
     size_t waiting_bytes = 0;
     size_t calls = 0;  // running calls
@@ -86,17 +86,18 @@ class PutQueue {
   };
 
   // The caller of the following functions holds mutex_.
-  [[nodiscard]] bool MaySend(const Lane& lane) const;
+  [[nodiscard]] bool MaySend(const TableQueue& queue) const;
   /// Takes the first puts as a batch and marks their rows as being sent. If it throws because
   /// memory cannot be allocated, nothing is changed.
-  Batch TakeBatch(Lane* lane) const;
+  Batch TakeBatch(TableQueue* queue) const;
   static void Tell(const Place& place, const Status& status);
   /// If `away` is not ok, fails the waiting puts of all callers with it. If `away` is ok, fails
   /// only the waiting puts of callers with a failed put that HBase may accept later
   /// (Caller::stopped).
-  static void FailWaiting(Lane* lane, const Status& away);
+  static void FailWaiting(TableQueue* queue, const Status& away);
   /// Takes a batch and sends it. Releases the lock while it sends.
-  void SendFirst(const std::string& table, Lane* lane, std::unique_lock<std::mutex>& lock) noexcept;
+  void SendFirst(const std::string& table, TableQueue* queue,
+                 std::unique_lock<std::mutex>& lock) noexcept;
 
   /// Sends a batch and records the status of each put.
   void SendBatch(const std::string& table, Batch* batch) noexcept;
@@ -105,8 +106,8 @@ class PutQueue {
   const Status no_memory_ =
       Status::Unavailable("memory is short");  // created while memory is available
   std::mutex mutex_;
-  std::map<std::string, Lane>
-      lanes_;  // guarded by mutex_, like everything below; entries are never removed
+  std::map<std::string, TableQueue>
+      queues_;  // guarded by mutex_, like everything below; entries are never removed
   uint64_t batches_ = 0;
   uint64_t rows_ = 0;
 };

@@ -84,7 +84,7 @@ Status AddRow(ByteView key, const CellRow& row, BlockFileWriter* writer) {
   EncodeCellRow(row, &value);
   if (value.size() <= kWideBytes) return writer->Add(key, value);
   CellRow piece;
-  piece.family_marks = row.family_marks;
+  piece.family_tombstones = row.family_tombstones;
   bool first = true;
   const auto add = [&](uint8_t family, ByteView qualifier) -> Status {
     value.clear();

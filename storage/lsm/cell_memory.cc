@@ -35,13 +35,13 @@ void Join(CellRow column, CellRow* row) {
 }
 
 bool IsSmallPut(const CellRow& row) {
-  if (!row.family_marks.empty() || row.cells.size() + row.versions.size() != 1) return false;
+  if (!row.family_tombstones.empty() || row.cells.size() + row.versions.size() != 1) return false;
   if (row.cells.empty()) {
     const CellVersion& cell = row.versions.front();
     return cell.kind == CellKind::kPut && cell.qualifier.size() + cell.value.size() <= kPackedMax;
   }
   const StoredCell& cell = row.cells.front();
-  return cell.has_value && !cell.operand && cell.mark_ms == kNoMark &&
+  return cell.has_value && !cell.operand && cell.tombstone_ms == kNoTombstone &&
          cell.qualifier.size() + cell.value.size() <= kPackedMax;
 }
 
@@ -88,7 +88,7 @@ CellRow HeldRow::Get(const ColumnChoice& wanted) const {
     row.Keep(wanted);
     return row;
   }
-  row.family_marks = large_->row.family_marks;
+  row.family_tombstones = large_->row.family_tombstones;
   const auto& columns = large_->columns;
   if (wanted.all()) {
     for (const auto& [name, column] : columns) Join(column.Get(), &row);
@@ -140,7 +140,7 @@ void HeldRow::Set(CellRow row, size_t cells_max) {
   for (CellVersion& cell : row.versions)
     columns[ColumnKey(cell.family, cell.qualifier)].versions.push_back(std::move(cell));
   large_->row = CellRow();
-  large_->row.family_marks = std::move(row.family_marks);
+  large_->row.family_tombstones = std::move(row.family_tombstones);
   for (auto& [name, column] : columns) {
     HeldRow& held = large_->columns[name];
     held.Set(std::move(column), SIZE_MAX);
@@ -151,7 +151,7 @@ void HeldRow::Set(CellRow row, size_t cells_max) {
 
 CellRow HeldRow::GetColumn(uint8_t family, ByteView qualifier) const {
   CellRow row;
-  row.family_marks = large_->row.family_marks;
+  row.family_tombstones = large_->row.family_tombstones;
   const auto join = [&](const Bytes& name) {
     const auto column = large_->columns.find(name);
     if (column != large_->columns.end()) Join(column->second.Get(), &row);
@@ -164,7 +164,7 @@ CellRow HeldRow::GetColumn(uint8_t family, ByteView qualifier) const {
 void HeldRow::SetColumn(uint8_t family, ByteView qualifier, CellRow row) {
   std::erase_if(row.cells, [&](const StoredCell& cell) { return cell.qualifier != qualifier; });
   std::erase_if(row.versions, [&](const CellVersion& cell) { return cell.qualifier != qualifier; });
-  row.family_marks.clear();
+  row.family_tombstones.clear();
   const Bytes name = ColumnKey(family, qualifier);
   auto column = large_->columns.find(name);
   if (column != large_->columns.end()) {

@@ -16,8 +16,8 @@ bool Same(const StoredCell& cell, uint8_t family, ByteView qualifier) {
   return cell.family == family && cell.qualifier == qualifier;
 }
 
-enum : uint8_t { kHasValue = 1, kHasMark = 2, kOperand = 4 };
-// Marks a row with versions. It is stored in the field for the number of family tombstones.
+enum : uint8_t { kHasValue = 1, kHasTombstone = 2, kOperand = 4 };
+// Tombstones a row with versions. It is stored in the field for the number of family tombstones.
 constexpr uint64_t kHasVersions = 257;
 
 bool TakeSigned(ByteView* in, int64_t* out) {
@@ -54,7 +54,7 @@ void CellRow::Put(uint8_t family, ByteView qualifier, ByteView value, int64_t ti
 }
 
 void CellRow::Append(uint8_t family, ByteView qualifier, ByteView more, int64_t timestamp_ms,
-                     int64_t mark_ms) {
+                     int64_t tombstone_ms) {
   auto it = Place(family, qualifier);
   if (it == cells.end() || !Same(*it, family, qualifier)) {
     it = cells.insert(it, StoredCell{});
@@ -65,25 +65,26 @@ void CellRow::Append(uint8_t family, ByteView qualifier, ByteView more, int64_t 
   it->has_value = true;
   it->value += more;
   it->timestamp_ms = timestamp_ms;
-  it->mark_ms = mark_ms;
+  it->tombstone_ms = tombstone_ms;
 }
 
-void CellRow::DeleteColumn(uint8_t family, ByteView qualifier, int64_t mark_ms) {
+void CellRow::DeleteColumn(uint8_t family, ByteView qualifier, int64_t tombstone_ms) {
   auto it = Place(family, qualifier);
   if (it == cells.end() || !Same(*it, family, qualifier)) {
     it = cells.insert(it, StoredCell{});
     it->family = family;
     it->qualifier = qualifier;
   }
-  it->mark_ms = std::max(it->mark_ms, mark_ms);
+  it->tombstone_ms = std::max(it->tombstone_ms, tombstone_ms);
   it->has_value = it->operand = false;
   it->value.clear();
   it->timestamp_ms = 0;
 }
 
-void CellRow::DeleteFamily(uint8_t family, int64_t mark_ms) {
-  if (family_marks.size() <= family) family_marks.resize(family + size_t{1}, kNoMark);
-  family_marks[family] = std::max(family_marks[family], mark_ms);
+void CellRow::DeleteFamily(uint8_t family, int64_t tombstone_ms) {
+  if (family_tombstones.size() <= family)
+    family_tombstones.resize(family + size_t{1}, kNoTombstone);
+  family_tombstones[family] = std::max(family_tombstones[family], tombstone_ms);
   std::erase_if(cells, [family](const StoredCell& cell) { return cell.family == family; });
 }
 
@@ -100,18 +101,18 @@ void CellRow::Keep(const ColumnChoice& wanted) {
   });
 }
 
-void CellRow::DropMarks() {
-  family_marks.clear();
+void CellRow::DropTombstones() {
+  family_tombstones.clear();
   std::erase_if(cells, [](StoredCell& cell) {
-    cell.mark_ms = kNoMark;
+    cell.tombstone_ms = kNoTombstone;
     cell.operand = false;
     return !cell.has_value;
   });
 }
 
-bool CellRow::HasMarks() const {
-  return std::any_of(family_marks.begin(), family_marks.end(),
-                     [](int64_t mark) { return mark != kNoMark; }) ||
+bool CellRow::HasTombstones() const {
+  return std::any_of(family_tombstones.begin(), family_tombstones.end(),
+                     [](int64_t tombstone) { return tombstone != kNoTombstone; }) ||
          std::any_of(cells.begin(), cells.end(),
                      [](const StoredCell& cell) { return !cell.has_value; }) ||
          std::any_of(versions.begin(), versions.end(),
@@ -119,7 +120,7 @@ bool CellRow::HasMarks() const {
 }
 
 size_t CellRow::MemoryBytes() const {
-  size_t bytes = family_marks.capacity() * sizeof(int64_t) + VersionsBytes(versions);
+  size_t bytes = family_tombstones.capacity() * sizeof(int64_t) + VersionsBytes(versions);
   for (const StoredCell& cell : cells) {
     bytes +=
         sizeof cell + cell.value.size() + (cell.qualifier.size() > 15 ? cell.qualifier.size() : 0);
@@ -135,17 +136,17 @@ CellRow MergeRows(CellOrder order, CellRow newer, CellRow older) {
   if (older.empty()) return newer;
   if (newer.empty()) return older;
   CellRow result;
-  result.family_marks = newer.family_marks;
-  if (result.family_marks.size() < older.family_marks.size()) {
-    result.family_marks.resize(older.family_marks.size(), kNoMark);
+  result.family_tombstones = newer.family_tombstones;
+  if (result.family_tombstones.size() < older.family_tombstones.size()) {
+    result.family_tombstones.resize(older.family_tombstones.size(), kNoTombstone);
   }
-  for (size_t i = 0; i < older.family_marks.size(); ++i) {
-    result.family_marks[i] = std::max(result.family_marks[i], older.family_marks[i]);
+  for (size_t i = 0; i < older.family_tombstones.size(); ++i) {
+    result.family_tombstones[i] = std::max(result.family_tombstones[i], older.family_tombstones[i]);
   }
   result.cells.reserve(newer.cells.size() + older.cells.size());
   auto n = newer.cells.begin();
   for (StoredCell& cell : older.cells) {
-    if (newer.FamilyMark(cell.family) != kNoMark) continue;
+    if (newer.FamilyTombstone(cell.family) != kNoTombstone) continue;
     for (; n != newer.cells.end() && Before(*n, cell.family, cell.qualifier); ++n) {
       result.cells.push_back(std::move(*n));
     }
@@ -154,7 +155,7 @@ CellRow MergeRows(CellOrder order, CellRow newer, CellRow older) {
       result.cells.push_back(std::move(cell));
     } else {
       // The tombstone of either part applies to everything older than both.
-      n->mark_ms = std::max(n->mark_ms, cell.mark_ms);
+      n->tombstone_ms = std::max(n->tombstone_ms, cell.tombstone_ms);
       if (n->operand) {
         n->value = cell.value + n->value;
         // If the older part has a tombstone, the operand becomes a value.
@@ -169,24 +170,25 @@ CellRow MergeRows(CellOrder order, CellRow newer, CellRow older) {
 
 void EncodeCellRow(const CellRow& row, Bytes* out) {
   if (!row.versions.empty()) {
-    INVARIANT(row.cells.empty() && row.family_marks.empty());
+    INVARIANT(row.cells.empty() && row.family_tombstones.empty());
     AppendVarint(out, kHasVersions);
     EncodeVersions(row.versions, out);
     return;
   }
-  AppendVarint(out, row.family_marks.size());
-  for (const int64_t mark : row.family_marks) {
-    out->push_back(mark != kNoMark ? 1 : 0);
-    if (mark != kNoMark) AppendVarint(out, ZigZag(mark));
+  AppendVarint(out, row.family_tombstones.size());
+  for (const int64_t tombstone : row.family_tombstones) {
+    out->push_back(tombstone != kNoTombstone ? 1 : 0);
+    if (tombstone != kNoTombstone) AppendVarint(out, ZigZag(tombstone));
   }
   AppendVarint(out, row.cells.size());
   for (const StoredCell& cell : row.cells) {
-    const int flags = (cell.has_value ? kHasValue : 0) | (cell.mark_ms != kNoMark ? kHasMark : 0) |
+    const int flags = (cell.has_value ? kHasValue : 0) |
+                      (cell.tombstone_ms != kNoTombstone ? kHasTombstone : 0) |
                       (cell.operand ? kOperand : 0);
     out->push_back(static_cast<char>(flags));
     out->push_back(static_cast<char>(cell.family));
     AppendSized(out, cell.qualifier);
-    if (cell.mark_ms != kNoMark) AppendVarint(out, ZigZag(cell.mark_ms));
+    if (cell.tombstone_ms != kNoTombstone) AppendVarint(out, ZigZag(cell.tombstone_ms));
     if (!cell.has_value) continue;
     AppendVarint(out, ZigZag(cell.timestamp_ms));
     AppendSized(out, cell.value);
@@ -198,12 +200,12 @@ bool DecodeCellRow(ByteView in, CellRow* row, const ColumnChoice& wanted) {
   uint64_t count;
   if (!GetVarint64(&in, &count) || count > kHasVersions) return false;
   if (count == kHasVersions) return DecodeVersions(&in, &row->versions, wanted) && in.empty();
-  row->family_marks.assign(count, kNoMark);
-  for (int64_t& mark : row->family_marks) {
+  row->family_tombstones.assign(count, kNoTombstone);
+  for (int64_t& tombstone : row->family_tombstones) {
     if (in.empty() || ByteAt(in, 0) > 1) return false;
     const bool has = in[0] != 0;
     in.remove_prefix(1);
-    if (has && !TakeSigned(&in, &mark)) return false;
+    if (has && !TakeSigned(&in, &tombstone)) return false;
   }
   if (!GetVarint64(&in, &count) || count > in.size()) return false;
   if (wanted.all()) row->cells.reserve(count);
@@ -215,13 +217,13 @@ bool DecodeCellRow(ByteView in, CellRow* row, const ColumnChoice& wanted) {
     const bool known = flags != 0 && flags <= 7 && (flags & (kHasValue | kOperand)) != kOperand;
     ByteView qualifier, value;
     if (!known || !TakeSized(&in, &qualifier)) return false;
-    int64_t mark_ms = kNoMark, timestamp_ms = 0;
-    if ((flags & kHasMark) != 0 && !TakeSigned(&in, &mark_ms)) return false;
+    int64_t tombstone_ms = kNoTombstone, timestamp_ms = 0;
+    if ((flags & kHasTombstone) != 0 && !TakeSigned(&in, &tombstone_ms)) return false;
     const bool has_value = (flags & kHasValue) != 0;
     if (has_value && (!TakeSigned(&in, &timestamp_ms) || !TakeSized(&in, &value))) return false;
     if (!wanted.Has(qualifier)) continue;
     row->cells.push_back({family, has_value, (flags & kOperand) != 0, Bytes(qualifier),
-                          Bytes(value), timestamp_ms, mark_ms});
+                          Bytes(value), timestamp_ms, tombstone_ms});
   }
   return in.empty();
 }
@@ -230,12 +232,12 @@ uint64_t CellsIn(ByteView in) {
   uint64_t count;
   if (!GetVarint64(&in, &count) || count > kHasVersions) return 0;
   if (count == kHasVersions) return GetVarint64(&in, &count) ? count : 0;
-  for (uint64_t marks = count; marks > 0; --marks) {
+  for (uint64_t tombstones = count; tombstones > 0; --tombstones) {
     if (in.empty()) return 0;
     const bool has = in[0] != 0;
     in.remove_prefix(1);
-    int64_t mark;
-    if (has && !TakeSigned(&in, &mark)) return 0;
+    int64_t tombstone;
+    if (has && !TakeSigned(&in, &tombstone)) return 0;
   }
   return GetVarint64(&in, &count) ? count : 0;
 }

@@ -21,7 +21,7 @@ enum class CellOrder : uint8_t {
   kByArrival,  // the one that arrived later; used for points tables, with CellRow::cells
 };
 
-inline constexpr int64_t kNoMark = std::numeric_limits<int64_t>::min();
+inline constexpr int64_t kNoTombstone = std::numeric_limits<int64_t>::min();
 
 /// A column in a part of a table whose order is kByArrival: a value, a tombstone, or both. The
 /// tombstone applies only to older parts.
@@ -32,44 +32,45 @@ struct StoredCell {
   Bytes qualifier;
   Bytes value;
   int64_t timestamp_ms = 0;
-  int64_t mark_ms = kNoMark;
+  int64_t tombstone_ms = kNoTombstone;
 
   bool operator==(const StoredCell&) const = default;
 };
 
 /// A row in one memtable or file. Plain value. Tables with the order kByArrival use `cells` and
-/// `family_marks`. Tables with the order kByTime use `versions`.
+/// `family_tombstones`. Tables with the order kByTime use `versions`.
 struct CellRow {
-  std::vector<StoredCell> cells;      // sorted by family, then qualifier; unique
-  std::vector<int64_t> family_marks;  // times of tombstones by family index; missing = kNoMark
+  std::vector<StoredCell> cells;  // sorted by family, then qualifier; unique
+  std::vector<int64_t>
+      family_tombstones;  // times of tombstones by family index; missing = kNoTombstone
   CellVersions versions;
 
   [[nodiscard]] bool empty() const {
-    return cells.empty() && family_marks.empty() && versions.empty();
+    return cells.empty() && family_tombstones.empty() && versions.empty();
   }
   [[nodiscard]] const StoredCell* Find(uint8_t family, ByteView qualifier) const;
-  [[nodiscard]] int64_t FamilyMark(uint8_t family) const {
-    return family < family_marks.size() ? family_marks[family] : kNoMark;
+  [[nodiscard]] int64_t FamilyTombstone(uint8_t family) const {
+    return family < family_tombstones.size() ? family_tombstones[family] : kNoTombstone;
   }
 
   // The following functions are for tables with the order kByArrival.
   void Put(uint8_t family, ByteView qualifier, ByteView value, int64_t timestamp_ms);
   /// Appends bytes to the value of the column. If this part has no value, the bytes will be
-  /// appended to the value of older parts. `mark_ms` is set to the time of the tombstone, if there
-  /// is one.
+  /// appended to the value of older parts. `tombstone_ms` is set to the time of the tombstone, if
+  /// there is one.
   void Append(uint8_t family, ByteView qualifier, ByteView more, int64_t timestamp_ms,
-              int64_t mark_ms);
-  void DeleteColumn(uint8_t family, ByteView qualifier, int64_t mark_ms);
-  void DeleteFamily(uint8_t family, int64_t mark_ms);
+              int64_t tombstone_ms);
+  void DeleteColumn(uint8_t family, ByteView qualifier, int64_t tombstone_ms);
+  void DeleteFamily(uint8_t family, int64_t tombstone_ms);
   /// Removes all columns that are not selected.
   void Keep(const ColumnChoice& wanted);
   /// Removes a column without adding a tombstone.
   void Erase(uint8_t family, ByteView qualifier);
   /// Removes the tombstones. The result is what readers see if no older part of the row exists.
-  void DropMarks();
+  void DropTombstones();
   /// Returns whether the row has a tombstone that no newer value replaces. A merge that includes
   /// the oldest part can drop such tombstones.
-  [[nodiscard]] bool HasMarks() const;
+  [[nodiscard]] bool HasTombstones() const;
 
   /// Returns the approximate size in memory, in bytes.
   [[nodiscard]] size_t MemoryBytes() const;

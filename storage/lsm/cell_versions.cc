@@ -13,7 +13,7 @@ namespace {
 using Iterator = CellVersions::iterator;
 constexpr int64_t kTimeMin = std::numeric_limits<int64_t>::min();
 
-bool IsFamilyMark(const CellVersion& cell) {
+bool IsFamilyTombstone(const CellVersion& cell) {
   return cell.kind == CellKind::kDeleteFamily || cell.kind == CellKind::kDeleteFamilyVersion;
 }
 bool IsPut(const CellVersion& cell) { return cell.kind == CellKind::kPut; }
@@ -27,34 +27,35 @@ bool SameName(const CellVersion& a, const CellVersion& b) {
   return SameColumn(a, b) && a.timestamp_ms == b.timestamp_ms && a.kind == b.kind;
 }
 
-bool Hides(const FamilyDescriptor& family, const CellVersion& mark, const CellVersion& put) {
-  const bool reaches = OfOneTime(mark.kind) ? put.timestamp_ms == mark.timestamp_ms
-                                            : put.timestamp_ms <= mark.timestamp_ms;
+bool Hides(const FamilyDescriptor& family, const CellVersion& tombstone, const CellVersion& put) {
+  const bool reaches = OfOneTime(tombstone.kind) ? put.timestamp_ms == tombstone.timestamp_ms
+                                                 : put.timestamp_ms <= tombstone.timestamp_ms;
   // HBase's default: a tombstone also hides cells that are written later with an older time
   // (HBASE-2256).
-  return reaches && (!family.new_version_behavior || mark.sequence >= put.sequence);
+  return reaches && (!family.new_version_behavior || tombstone.sequence >= put.sequence);
 }
 
 // Returns whether `wider` hides everything that `mark` hides.
-bool Covers(const FamilyDescriptor& family, const CellVersion& wider, const CellVersion& mark) {
-  if (&wider == &mark || IsPut(wider)) return false;
-  if (IsFamilyMark(mark) && !IsFamilyMark(wider)) return false;
-  if (family.new_version_behavior && wider.sequence < mark.sequence) return false;
+bool Covers(const FamilyDescriptor& family, const CellVersion& wider,
+            const CellVersion& tombstone) {
+  if (&wider == &tombstone || IsPut(wider)) return false;
+  if (IsFamilyTombstone(tombstone) && !IsFamilyTombstone(wider)) return false;
+  if (family.new_version_behavior && wider.sequence < tombstone.sequence) return false;
   if (OfOneTime(wider.kind)) {
-    return OfOneTime(mark.kind) && wider.timestamp_ms == mark.timestamp_ms &&
-           wider.kind != mark.kind;
+    return OfOneTime(tombstone.kind) && wider.timestamp_ms == tombstone.timestamp_ms &&
+           wider.kind != tombstone.kind;
   }
   // If two tombstones cover each other, the one with the later time is kept. No two have the same
   // kind and time.
-  return mark.timestamp_ms < wider.timestamp_ms ||
-         (mark.timestamp_ms == wider.timestamp_ms && mark.kind != wider.kind);
+  return tombstone.timestamp_ms < wider.timestamp_ms ||
+         (tombstone.timestamp_ms == wider.timestamp_ms && tombstone.kind != wider.kind);
 }
 
-using Marks = std::vector<const CellVersion*>;
+using Tombstones = std::vector<const CellVersion*>;
 
-bool Hidden(const FamilyDescriptor& family, const Marks& marks, const CellVersion& put) {
-  return std::any_of(marks.begin(), marks.end(),
-                     [&](const CellVersion* mark) { return Hides(family, *mark, put); });
+bool Hidden(const FamilyDescriptor& family, const Tombstones& tombstones, const CellVersion& put) {
+  return std::any_of(tombstones.begin(), tombstones.end(),
+                     [&](const CellVersion* tombstone) { return Hides(family, *tombstone, put); });
 }
 
 // Iterates over the puts of one column that the family keeps, newest first. A put is skipped if it
@@ -66,9 +67,9 @@ class Keeper {
       oldest_ms_ = now_ms - family.ttl_s * 1000;
     }
   }
-  bool Keeps(const Marks& marks, const CellVersion& put) {
+  bool Keeps(const Tombstones& tombstones, const CellVersion& put) {
     if (put.expires_ms < now_ms_) return false;
-    if (!family_.keep_deleted_cells && Hidden(family_, marks, put)) return false;
+    if (!family_.keep_deleted_cells && Hidden(family_, tombstones, put)) return false;
     ++rank_;
     if (rank_ > family_.versions) return false;
     return put.timestamp_ms >= oldest_ms_ || rank_ <= family_.min_versions;
@@ -81,12 +82,12 @@ class Keeper {
   int32_t rank_ = 0;
 };
 
-Marks FamilyMarks(Iterator first, Iterator last) {
-  Marks marks;
+Tombstones FamilyTombstones(Iterator first, Iterator last) {
+  Tombstones tombstones;
   for (; first != last && first->qualifier.empty(); ++first) {
-    if (IsFamilyMark(*first)) marks.push_back(&*first);
+    if (IsFamilyTombstone(*first)) tombstones.push_back(&*first);
   }
-  return marks;
+  return tombstones;
 }
 
 // Flags the cells of a family that can be dropped. `drop` is parallel to [first, last).
@@ -95,38 +96,41 @@ class Tidier {
   Tidier(const FamilyDescriptor& family, const TidyOptions& options)
       : family_(family), options_(options) {}
 
-  void Column(const Marks& family_marks, Iterator first, Iterator last, bool* drop) {
-    Marks marks = family_marks;
+  void Column(const Tombstones& family_tombstones, Iterator first, Iterator last, bool* drop) {
+    Tombstones tombstones = family_tombstones;
     for (auto it = first; it != last; ++it) {
-      if (!IsPut(*it) && !IsFamilyMark(*it)) marks.push_back(&*it);
+      if (!IsPut(*it) && !IsFamilyTombstone(*it)) tombstones.push_back(&*it);
     }
     Keeper keeper(family_, options_.now_ms);
     int64_t oldest_put = std::numeric_limits<int64_t>::max();
     for (auto it = first; it != last; ++it) {
       if (!IsPut(*it)) continue;
-      drop[it - first] = !keeper.Keeps(marks, *it);
+      drop[it - first] = !keeper.Keeps(tombstones, *it);
       if (!drop[it - first]) oldest_put = it->timestamp_ms;
     }
     oldest_of_family_ = std::min(oldest_of_family_, oldest_put);
     for (auto it = first; it != last; ++it) {
-      if (!IsPut(*it) && !IsFamilyMark(*it)) drop[it - first] = Goes(marks, *it, oldest_put);
+      if (!IsPut(*it) && !IsFamilyTombstone(*it))
+        drop[it - first] = Goes(tombstones, *it, oldest_put);
     }
   }
   /// Returns whether a tombstone of the family can be dropped. Call it after all columns of the
   /// family.
-  bool FamilyMarkGoes(const Marks& family_marks, const CellVersion& mark) const {
-    return Goes(family_marks, mark, oldest_of_family_);
+  bool FamilyTombstoneGoes(const Tombstones& family_tombstones,
+                           const CellVersion& tombstone) const {
+    return Goes(family_tombstones, tombstone, oldest_of_family_);
   }
 
  private:
-  bool Goes(const Marks& marks, const CellVersion& mark, int64_t oldest_put) const {
+  bool Goes(const Tombstones& tombstones, const CellVersion& tombstone, int64_t oldest_put) const {
     // If deleted cells are kept, a tombstone is kept as long as any put that it hides.
-    if (mark.timestamp_ms <= options_.marks_until_ms) {
-      if (!family_.keep_deleted_cells || mark.timestamp_ms < oldest_put) return true;
+    if (tombstone.timestamp_ms <= options_.tombstones_until_ms) {
+      if (!family_.keep_deleted_cells || tombstone.timestamp_ms < oldest_put) return true;
     }
     return !family_.keep_deleted_cells &&
-           std::any_of(marks.begin(), marks.end(),
-                       [&](const CellVersion* wider) { return Covers(family_, *wider, mark); });
+           std::any_of(tombstones.begin(), tombstones.end(), [&](const CellVersion* wider) {
+             return Covers(family_, *wider, tombstone);
+           });
   }
 
   const FamilyDescriptor& family_;
@@ -173,16 +177,17 @@ struct Flags {
 void TidyFamily(const FamilyDescriptor& family, const TidyOptions& options, CellVersions* row,
                 Iterator first, Iterator last) {
   Flags drop(static_cast<size_t>(last - first));
-  const Marks marks = FamilyMarks(first, last);
+  const Tombstones tombstones = FamilyTombstones(first, last);
   Tidier tidier(family, options);
   for (auto column = first; column != last;) {
     const auto next = std::find_if(
         column, last, [&](const CellVersion& c) { return c.qualifier != column->qualifier; });
-    tidier.Column(marks, column, next, &drop.at[static_cast<size_t>(column - first)]);
+    tidier.Column(tombstones, column, next, &drop.at[static_cast<size_t>(column - first)]);
     column = next;
   }
-  for (const CellVersion* mark : marks) {
-    drop.at[static_cast<size_t>(mark - &*first)] = tidier.FamilyMarkGoes(marks, *mark);
+  for (const CellVersion* tombstone : tombstones) {
+    drop.at[static_cast<size_t>(tombstone - &*first)] =
+        tidier.FamilyTombstoneGoes(tombstones, *tombstone);
   }
   EraseFlagged(row, first, last, drop.at.get());
 }
@@ -219,7 +224,7 @@ bool SortsBefore(const CellVersion& a, const CellVersion& b) {
 void AddVersion(Families families, CellVersion cell, CellVersions* row) {
   const uint8_t family = cell.family;
   if (family >= families.size() || families[family].name.empty()) return;
-  const bool of_family = IsFamilyMark(cell);
+  const bool of_family = IsFamilyTombstone(cell);
   const Bytes qualifier = cell.qualifier;
   auto at = std::lower_bound(row->begin(), row->end(), cell, SortsBefore);
   if (at != row->end() && SameName(*at, cell)) {
@@ -239,7 +244,7 @@ void AddVersion(Families families, CellVersion cell, CellVersions* row) {
   if (column_end - column == 1 && (first == column || !first->qualifier.empty())) return;
   Flags drop(static_cast<size_t>(column_end - column));
   Tidier(families[family], nothing_expires)
-      .Column(FamilyMarks(first, last), column, column_end, drop.at.get());
+      .Column(FamilyTombstones(first, last), column, column_end, drop.at.get());
   EraseFlagged(row, column, column_end, drop.at.get());
 }
 
@@ -282,28 +287,30 @@ std::vector<const CellVersion*> VisibleVersions(Families families, int64_t now_m
       continue;
     }
     const FamilyDescriptor& family = families[index];
-    Marks family_marks;
+    Tombstones family_tombstones;
     for (auto m = it; m != family_end && m->qualifier.empty(); ++m) {
-      if (IsFamilyMark(*m)) family_marks.push_back(&*m);
+      if (IsFamilyTombstone(*m)) family_tombstones.push_back(&*m);
     }
     while (it != family_end) {
       const auto column_end = std::find_if(
           it, family_end, [&](const CellVersion& c) { return c.qualifier != it->qualifier; });
-      Marks marks = family_marks;
+      Tombstones tombstones = family_tombstones;
       for (auto m = it; m != column_end; ++m) {
-        if (!IsPut(*m) && !IsFamilyMark(*m)) marks.push_back(&*m);
+        if (!IsPut(*m) && !IsFamilyTombstone(*m)) tombstones.push_back(&*m);
       }
       // A reader sees kept deleted cells whose tombstone lies outside of its time range
       // (region-store.md D16).
-      Marks in_range;
+      Tombstones in_range;
       if (family.keep_deleted_cells) {
-        std::copy_if(marks.begin(), marks.end(), std::back_inserter(in_range),
-                     [&](const CellVersion* mark) { return range.Holds(mark->timestamp_ms); });
+        std::copy_if(
+            tombstones.begin(), tombstones.end(), std::back_inserter(in_range),
+            [&](const CellVersion* tombstone) { return range.Holds(tombstone->timestamp_ms); });
       }
       Keeper keeper(family, now_ms);
       int32_t given = 0;
       for (; it != column_end; ++it) {
-        if (!IsPut(*it) || !keeper.Keeps(marks, *it) || !range.Holds(it->timestamp_ms)) continue;
+        if (!IsPut(*it) || !keeper.Keeps(tombstones, *it) || !range.Holds(it->timestamp_ms))
+          continue;
         if (family.keep_deleted_cells && Hidden(family, in_range, *it)) continue;
         if (given < range.max_versions) {
           seen.push_back(&*it);

@@ -66,7 +66,7 @@ CellVersions MergeVersions(CellVersions newer, CellVersions older);
 struct TidyOptions {
   int64_t now_ms = 0;
   /// Tombstones up to this time are dropped. Set it only if no older part can exist.
-  int64_t marks_until_ms = std::numeric_limits<int64_t>::min();
+  int64_t tombstones_until_ms = std::numeric_limits<int64_t>::min();
 };
 /// Removes everything that no reader will see: hidden cells, expired cells, versions above the
 /// limit, and the tombstones that the options name. Used when files are written.

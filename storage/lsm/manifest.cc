@@ -17,8 +17,8 @@ constexpr ByteView kMagic{"HGMAN\0\0", 7};  // followed by one byte with the ver
 constexpr int kVersion = 6;
 constexpr size_t kCrcBytes = 4;
 
-// Flags of a RunEntry.
-constexpr uint64_t kReference = 1, kMarks = 2, kLoose = 4, kInNamespace = 8, kRunFlags = 15;
+// Flags of a PartEntry.
+constexpr uint64_t kReference = 1, kTombstones = 2, kLoose = 4, kInNamespace = 8, kChunkFlags = 15;
 
 constexpr uint64_t kKeepDeleted = 1, kNewVersions = 2, kInMemory = 4, kUncached = 8, kBloom = 16;
 constexpr uint64_t kFamilyFlags = 31;
@@ -140,15 +140,16 @@ Bytes EncodeManifest(const Manifest& m) {
       AppendSized(&out, region.start);
     }
   }
-  AppendVarint(&out, m.runs.size());
-  for (const RunEntry& run : m.runs) {
-    for (const uint64_t v : {uint64_t{run.table}, uint64_t{run.region}, run.number,
-                             run.first_sequence, run.last_sequence, run.cells_bytes,
-                             run.points_bytes, uint64_t{run.cells_crc}, uint64_t{run.points_crc},
-                             (run.reference ? kReference : 0) | (run.marks ? kMarks : 0) |
-                                 (run.loose ? kLoose : 0) | (run.space.empty() ? 0 : kInNamespace),
-                             ZigZag(run.made_ms), uint64_t{run.first_base}, uint64_t{run.last_base},
-                             uint64_t{run.rewrites}}) {
+  AppendVarint(&out, m.parts.size());
+  for (const PartEntry& part : m.parts) {
+    for (const uint64_t v :
+         {uint64_t{part.table}, uint64_t{part.region}, part.number, part.first_sequence,
+          part.last_sequence, part.cells_bytes, part.points_bytes, uint64_t{part.cells_crc},
+          uint64_t{part.points_crc},
+          (part.reference ? kReference : 0) | (part.tombstones ? kTombstones : 0) |
+              (part.loose ? kLoose : 0) | (part.space.empty() ? 0 : kInNamespace),
+          ZigZag(part.made_ms), uint64_t{part.first_base}, uint64_t{part.last_base},
+          uint64_t{part.rewrites}}) {
       AppendVarint(&out, v);
     }
   }
@@ -191,27 +192,27 @@ bool DecodeManifest(ByteView in, Manifest* m) {
       region.start = r.Text();
     }
   }
-  m->runs.resize(r.Count());
-  for (RunEntry& run : m->runs) {
-    run.table = static_cast<uint32_t>(r.Number());
-    run.region = static_cast<uint32_t>(r.Number());
-    for (uint64_t* v : {&run.number, &run.first_sequence, &run.last_sequence, &run.cells_bytes,
-                        &run.points_bytes}) {
+  m->parts.resize(r.Count());
+  for (PartEntry& part : m->parts) {
+    part.table = static_cast<uint32_t>(r.Number());
+    part.region = static_cast<uint32_t>(r.Number());
+    for (uint64_t* v : {&part.number, &part.first_sequence, &part.last_sequence, &part.cells_bytes,
+                        &part.points_bytes}) {
       *v = r.Number();
     }
-    run.cells_crc = static_cast<uint32_t>(r.Number());
-    run.points_crc = static_cast<uint32_t>(r.Number());
+    part.cells_crc = static_cast<uint32_t>(r.Number());
+    part.points_crc = static_cast<uint32_t>(r.Number());
     const uint64_t flags = r.Number();
-    if (flags > kRunFlags) return false;
-    run.reference = (flags & kReference) != 0;
-    run.marks = (flags & kMarks) != 0;
-    run.made_ms = UnZigZag(r.Number());
-    run.loose = (flags & kLoose) != 0;
-    if ((flags & kInNamespace) != 0) run.space = NamespaceOfTable(*m, run.table);
-    if ((flags & kInNamespace) != 0 && run.space.empty()) return false;
-    run.first_base = static_cast<uint32_t>(r.Number());
-    run.last_base = static_cast<uint32_t>(r.Number());
-    run.rewrites = static_cast<uint32_t>(r.Number());
+    if (flags > kChunkFlags) return false;
+    part.reference = (flags & kReference) != 0;
+    part.tombstones = (flags & kTombstones) != 0;
+    part.made_ms = UnZigZag(r.Number());
+    part.loose = (flags & kLoose) != 0;
+    if ((flags & kInNamespace) != 0) part.space = NamespaceOfTable(*m, part.table);
+    if ((flags & kInNamespace) != 0 && part.space.empty()) return false;
+    part.first_base = static_cast<uint32_t>(r.Number());
+    part.last_base = static_cast<uint32_t>(r.Number());
+    part.rewrites = static_cast<uint32_t>(r.Number());
   }
   return r.ok() && r.at_end() && Possible(m->layout) && IsWhole(*m);
 }
@@ -243,8 +244,8 @@ bool IsWhole(const Manifest& manifest) {
       places.emplace(table.id, region.id);
     }
   }
-  for (const RunEntry& run : manifest.runs) {
-    if (!places.contains({run.table, run.region})) return false;
+  for (const PartEntry& part : manifest.parts) {
+    if (!places.contains({part.table, part.region})) return false;
   }
   return true;
 }

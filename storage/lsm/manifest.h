@@ -40,7 +40,7 @@ struct TableEntry {
 
 /// A part: rows of one region that one flush or merge wrote, as a cell file, a points file, or
 /// both.
-struct RunEntry {
+struct PartEntry {
   uint32_t table = 0;
   uint32_t region = 0;
   uint64_t number = 0;  // number in the names of its files
@@ -58,8 +58,8 @@ struct RunEntry {
   /// True if the files also hold rows of other regions, in whose entries they are listed, too
   /// (region-store.md R16). Readers use only rows with keys of their region.
   bool reference = false;
-  bool marks = false;   // the part may hold tombstones
-  int64_t made_ms = 0;  // time at which the part was written
+  bool tombstones = false;  // the part may hold tombstones
+  int64_t made_ms = 0;      // time at which the part was written
   // For a points table: the smallest and the greatest base time of the rows. If first_base >
   // last_base, there are no rows. After a repair the range may be wider than necessary.
   uint32_t first_base = 0;
@@ -72,7 +72,7 @@ struct RunEntry {
   std::string space = {};
 
   /// Sets all members that describe files to those of `other`.
-  void TakeFilesOf(const RunEntry& other) {
+  void TakeFilesOf(const PartEntry& other) {
     number = other.number;
     cells_bytes = other.cells_bytes;
     points_bytes = other.points_bytes;
@@ -80,7 +80,7 @@ struct RunEntry {
     points_crc = other.points_crc;
   }
 
-  bool operator==(const RunEntry&) const = default;
+  bool operator==(const PartEntry&) const = default;
 };
 
 /// Returns the folder for the files of a namespace, below the folder of the store. For "" it is the
@@ -104,7 +104,7 @@ struct Manifest {
   uint32_t next_table = 1;
   uint32_t next_region = 1;  // greater than all region ids of all tables
   std::vector<TableEntry> tables;
-  std::vector<RunEntry> runs;
+  std::vector<PartEntry> parts;
 };
 
 /// Returns whether the first region begins with the first key, and each other region begins where

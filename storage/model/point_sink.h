@@ -1,6 +1,6 @@
 #pragma once
 // The interface that accepts parsed points. The put, telnet and import code calls it, and
-// tsd/ingest implements it. A SpelledPoint names its series by the raw bytes that the client sent.
+// tsd/ingest implements it. A KeyedPoint names its series by the raw bytes that the client sent.
 // If these bytes were accepted before, the point costs one hash look-up. A NamedPoint holds decoded
 // names and is processed fully: checks, ids, registration.
 
@@ -33,7 +33,7 @@ enum class Dialect : uint8_t { kJson, kWords, kInflux, kLabels, kGraphite };
 /// - kLabels (remote write, OTLP): metric and labels as sent, before they become names. Only the
 ///   code that made the key can parse it (http/wire/series_labels.h).
 /// - kGraphite: the path up to the first ';' as `metric`, and the rest as `tags`.
-struct Spelling {
+struct RawKey {
   Dialect dialect = Dialect::kJson;
   std::string_view metric;
   std::string_view tags;
@@ -41,21 +41,21 @@ struct Spelling {
 
 /// A point whose value was parsed successfully. The time is in range (Timestamp::in_range) and
 /// above 0. A value of Dialect::kLabels may be a NaN or an infinity; all others are finite.
-struct SpelledPoint {
-  Spelling series;
+struct KeyedPoint {
+  RawKey series;
   Timestamp time;
   PointValue value;
 };
 
 /// A line of the InfluxDB line protocol. Its points have one time, and their series have the same
-/// measurement and tags. Values and time are as in SpelledPoint. Borrows all texts.
-struct SpelledLine {
+/// measurement and tags. Values and time are as in KeyedPoint. Borrows all texts.
+struct KeyedLine {
   std::string_view series;  // the text before the first blank
   Timestamp time;
   uint32_t fields =
       0;  // the number of consecutive fields of the batch that belong to this line; at least 1
 };
-struct SpelledField {
+struct KeyedField {
   std::string_view name;
   PointValue value;
 };
@@ -73,9 +73,9 @@ struct NamedPoint {
   std::span<const TagText> tags;
   Timestamp time;
   PointValue value;
-  /// The raw series key. If the point is accepted, the sink remembers this key for AppendSpelled,
+  /// The raw series key. If the point is accepted, the sink remembers this key for AppendKeyed,
   /// unless the metric in the key is empty. The dialect decides which limit of tags applies.
-  Spelling spelling;
+  RawKey raw_key;
 };
 
 /// Thread-safe.
@@ -94,25 +94,24 @@ class PointSink {
     bool known = true;
     Position position = 0;
   };
-  virtual Result<Appended> AppendSpelled(std::span<const SpelledPoint> points,
-                                         WriteContext& context) = 0;
+  virtual Result<Appended> AppendKeyed(std::span<const KeyedPoint> points,
+                                       WriteContext& context) = 0;
 
-  /// Like AppendSpelled, but parses unknown series keys and registers their series. It handles only
+  /// Like AppendKeyed, but parses unknown series keys and registers their series. It handles only
   /// ordinary keys of kJson and kWords. If any key is not ordinary, sets `known` to false, and the
   /// caller uses AppendNamed. The function blocks, so only pool threads and tools may call it.
   /// Checks the context's request every few points. If that fails, no point of the batch is stored
   /// and the failure is returned.
-  virtual Result<Appended> AppendLearning(std::span<const SpelledPoint> points,
+  virtual Result<Appended> AppendLearning(std::span<const KeyedPoint> points,
                                           WriteContext& context) {
     (void)points, (void)context;
     return Appended{.known = false, .position = 0};
   }
 
-  /// Like AppendSpelled, for lines of the InfluxDB line protocol. `fields` has the fields of all
+  /// Like AppendKeyed, for lines of the InfluxDB line protocol. `fields` has the fields of all
   /// lines, in order. A series is known if AppendNamed accepted it as Dialect::kInflux.
-  virtual Result<Appended> AppendLines(std::span<const SpelledLine> lines,
-                                       std::span<const SpelledField> fields,
-                                       WriteContext& context) {
+  virtual Result<Appended> AppendLines(std::span<const KeyedLine> lines,
+                                       std::span<const KeyedField> fields, WriteContext& context) {
     (void)lines, (void)fields, (void)context;
     return Appended{.known = false, .position = 0};
   }
@@ -134,7 +133,7 @@ class PointSink {
   virtual void Commit(Position position, std::function<void(Status)> done) = 0;
 
   /// Forgets all remembered series keys, because names were renamed or deleted.
-  virtual void ForgetSpellings() = 0;
+  virtual void ForgetRawKeys() = 0;
 
   /// Returns the maximum number of tags of a point. Points from protocols other than OpenTSDB's are
   /// rejected if they have more tags, so their parsers need not prepare such points.

@@ -81,7 +81,7 @@ void WorkCounters::AfterWork(const StoreWork& work) {
       ++counts_.splits;
       return;
     case StoreWork::Kind::kExpiry:
-      counts_.expired_runs += work.runs_read;
+      counts_.expired_parts += work.parts_read;
       return;
     case StoreWork::Kind::kDrop:
       return;  // the engine has counted the failure

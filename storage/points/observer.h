@@ -23,10 +23,10 @@ struct StoreWork {
 
   Kind kind = Kind::kFlush;
   std::string table;           // "" = all tables, or the table of series
-  uint64_t runs_read = 0;      // parts that this work removed
-  uint64_t runs_written = 0;   // parts that this work created
-  uint64_t bytes_read = 0;     // size of the files of runs_read
-  uint64_t bytes_written = 0;  // size of the files of runs_written
+  uint64_t parts_read = 0;     // parts that this work removed
+  uint64_t parts_written = 0;  // parts that this work created
+  uint64_t bytes_read = 0;     // size of the files of parts_read
+  uint64_t bytes_written = 0;  // size of the files of parts_written
   int64_t begin_ms = 0;        // by the clock of the store
   int64_t end_ms = 0;
 };
@@ -104,7 +104,7 @@ class WorkCounters : public StoreObserver {
     uint64_t merge_read_bytes = 0;
     uint64_t merged_bytes = 0;  // bytes that merges wrote
     uint64_t splits = 0;
-    uint64_t expired_runs = 0;
+    uint64_t expired_parts = 0;
   };
 
   [[nodiscard]] int priority() const override { return 1 << 29; }

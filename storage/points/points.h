@@ -178,8 +178,8 @@ class PointScan {
 };
 
 /// A function that a scan calls for each row whose stored form differs from its reconciled form.
-/// Such a row should be rewritten once it is old (compaction/row_fold). The function is called on
-/// the thread of the scan. It must be thread-safe and must not block.
+/// Such a row should be rewritten once it is old (compaction/row_compactor). The function is called
+/// on the thread of the scan. It must be thread-safe and must not block.
 using UnsettledRowListener = std::function<void(ByteView key, uint32_t base)>;
 
 /// Returns the hour (in seconds) before which all rows of a metric may be deleted. 0 means that

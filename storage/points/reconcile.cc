@@ -162,8 +162,9 @@ Result<std::vector<StoredPoint>> MergeSources(const Sources& sources,
   return std::move(survivors.points());
 }
 
-std::vector<CellChange> FoldChanges(const Sources& sources, const std::vector<StoredPoint>& merged,
-                                    const ReconcileOptions& options) {
+std::vector<CellChange> RowCompactionChanges(const Sources& sources,
+                                             const std::vector<StoredPoint>& merged,
+                                             const ReconcileOptions& options) {
   std::vector<CellChange> changes;
   if (sources.append || sources.lone_point() || merged.empty()) return changes;
   CellChange put = PutCell(Bytes(kFamily), {}, {});
@@ -209,17 +210,17 @@ void SortPoints(std::vector<StoredPoint>* points) {
   points->erase(std::unique(points->begin(), points->end(), same), points->end());
 }
 
-// A point of a Part or of one of its raw cells.
+// A point of a RowPart or of one of its raw cells.
 struct Candidate {
   StoredPoint point;
-  uint64_t generation = 0;
-  const RawCell* raw = nullptr;  // nullptr: a point of the Part
-  size_t index = 0;              // index in the points of the Part
+  uint64_t sequence = 0;
+  const RawCell* raw = nullptr;  // nullptr: a point of the RowPart
+  size_t index = 0;              // index in the points of the RowPart
 };
 
 bool Newer(const Candidate& a, const Candidate& b) {
   if (a.raw == nullptr && b.raw == nullptr) return a.index > b.index;
-  if (a.generation != b.generation) return a.generation > b.generation;
+  if (a.sequence != b.sequence) return a.sequence > b.sequence;
   auto name = [](const Candidate& c) {
     return c.raw ? c.raw->qualifier : c.point.qualifier.Encode();
   };
@@ -236,18 +237,18 @@ Result<ReconciledRow> Reconcile(std::span<const Cell> cells, const ReconcileOpti
   } else {
     ASSIGN_OR_RETURN(row.points, MergeSources(sources, options));
   }
-  row.as_stored =
-      FoldChanges(sources, row.points, options).empty() && AppendRepairs(sources, options).empty();
+  row.as_stored = RowCompactionChanges(sources, row.points, options).empty() &&
+                  AppendRepairs(sources, options).empty();
   if (!Ascends(row.points)) SortPoints(&row.points);
   return row;
 }
 
-Result<ReconciledRow> Reconcile(const Part& part, const ReconcileOptions& options) {
+Result<ReconciledRow> Reconcile(const RowPart& part, const ReconcileOptions& options) {
   std::vector<Candidate> candidates;
   candidates.reserve(part.points.size());
   for (size_t i = 0; i < part.points.size(); ++i) {
     const PartPoint& point = part.points[i];
-    candidates.push_back({{point.qualifier, point.bits}, point.generation, nullptr, i});
+    candidates.push_back({{point.qualifier, point.bits}, point.sequence, nullptr, i});
   }
   bool only_points = true;
   bool append = false;
@@ -261,7 +262,7 @@ Result<ReconciledRow> Reconcile(const Part& part, const ReconcileOptions& option
     for (const Source& source : sources.all) {
       disorder |= source.disorder;
       for (const StoredPoint& point : source.points) {
-        candidates.push_back({point, raw.generation, &raw, 0});
+        candidates.push_back({point, raw.sequence, &raw, 0});
       }
     }
   }
@@ -293,11 +294,11 @@ Result<ReconciledRow> Reconcile(const Part& part, const ReconcileOptions& option
   return row;
 }
 
-Result<std::vector<CellChange>> PlanFold(std::span<const Cell> cells,
-                                         const ReconcileOptions& options) {
+Result<std::vector<CellChange>> PlanRowCompaction(std::span<const Cell> cells,
+                                                  const ReconcileOptions& options) {
   ASSIGN_OR_RETURN(Sources sources, ReadRowSources(cells));
   ASSIGN_OR_RETURN(auto merged, MergeSources(sources, options));
-  return FoldChanges(sources, merged, options);
+  return RowCompactionChanges(sources, merged, options);
 }
 
 Result<std::vector<CellChange>> PlanAppendRepair(std::span<const Cell> cells,

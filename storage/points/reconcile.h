@@ -2,7 +2,7 @@
 // Merges the columns of one row like OpenTSDB, with its rules for duplicates and its repairs
 // (opentsdb-schema.md §9.3, §9.4, §7.4, §10). It also computes the changes that replace the stored
 // columns by the merged ones. Pure functions, without clock or store. The caller decides whether a
-// row is old enough to be rewritten (compaction/row_fold).
+// row is old enough to be rewritten (compaction/row_compactor).
 //
 // InvalidArgument means that two values have the same time and the options do not resolve this.
 // Corruption means that a cell cannot be decoded. The messages do not name the row; the caller adds
@@ -13,15 +13,15 @@
 #include <vector>
 
 #include "storage/codec/qualifier.h"
-#include "storage/points/part.h"
 #include "storage/points/points.h"
+#include "storage/points/row_part.h"
 #include "storage/store.h"
 
 namespace hg::points {
 
 struct ReconciledRow {
   std::vector<codec::StoredPoint> points;  // ascending by time, one per time
-  /// True if PlanFold and PlanAppendRepair would return no changes for this row.
+  /// True if PlanRowCompaction and PlanAppendRepair would return no changes for this row.
   bool as_stored = true;
 };
 
@@ -29,16 +29,16 @@ struct ReconciledRow {
 /// and unknown columns are ignored.
 Result<ReconciledRow> Reconcile(std::span<const Cell> cells, const ReconcileOptions& options);
 
-/// Reconciles a row that is held as a Part. Of equal times, the later one in `row.points` is newer.
-/// Between a point and a raw cell the generation decides. If it is equal, the smaller qualifier is
-/// newer.
-Result<ReconciledRow> Reconcile(const Part& row, const ReconcileOptions& options);
+/// Reconciles a row that is held as a RowPart. Of equal times, the later one in `row.points` is
+/// newer. Between a point and a raw cell the sequence decides. If it is equal, the smaller
+/// qualifier is newer.
+Result<ReconciledRow> Reconcile(const RowPart& row, const ReconcileOptions& options);
 
 /// Returns the changes that replace the row by its merge in one compacted cell: the put first, then
 /// the deletes of all other source cells. The result is empty if the row already consists of that
 /// cell, or if it has an append cell.
-Result<std::vector<CellChange>> PlanFold(std::span<const Cell> cells,
-                                         const ReconcileOptions& options);
+Result<std::vector<CellChange>> PlanRowCompaction(std::span<const Cell> cells,
+                                                  const ReconcileOptions& options);
 
 /// Returns a put for each append cell with repeated or unordered points. The result is empty unless
 /// options.repair_appends is set.

@@ -23,17 +23,17 @@ int64_t Before(int64_t time_ms) {
 }
 
 /// Returns the cell time of a point in results: its own time, moved so that it shows the age of the
-/// point. PlanFold resolves duplicates by cell times, and Reconcile resolves duplicates of a Part
-/// by generations. Both must give the same result.
-int64_t ShownTimeMs(const Part& row, uint32_t base, const PartPoint& point) {
+/// point. PlanRowCompaction resolves duplicates by cell times, and Reconcile resolves duplicates of
+/// a RowPart by sequences. Both must give the same result.
+int64_t ShownTimeMs(const RowPart& row, uint32_t base, const PartPoint& point) {
   int64_t time = DataTimeMs(base, point);
   for (const RawCell& cell : row.raw) {
     if (!TouchesPoints(cell.qualifier)) continue;
-    if (point.generation > cell.generation) time = std::max(time, Behind(cell.timestamp_ms));
-    if (cell.generation == point.generation) time = cell.timestamp_ms;
+    if (point.sequence > cell.sequence) time = std::max(time, Behind(cell.timestamp_ms));
+    if (cell.sequence == point.sequence) time = cell.timestamp_ms;
   }
   for (const RawCell& cell : row.raw) {
-    if (TouchesPoints(cell.qualifier) && cell.generation > point.generation) {
+    if (TouchesPoints(cell.qualifier) && cell.sequence > point.sequence) {
       time = std::min(time, Before(cell.timestamp_ms));
     }
   }
@@ -43,11 +43,11 @@ int64_t ShownTimeMs(const Part& row, uint32_t base, const PartPoint& point) {
 /// Returns whether two points of one time were written in one record. In such records the smaller
 /// qualifier counts as newer, so qualifiers descend. Single cells that are written separately get
 /// other times, or are compacted with existing cells.
-bool WrittenTogether(const Part& row, const PartPoint& older, const PartPoint& newer) {
+bool WrittenTogether(const RowPart& row, const PartPoint& older, const PartPoint& newer) {
   return row.form == RowForm::kSingle && older.qualifier.bits > newer.qualifier.bits;
 }
 
-Cell JoinedCell(const Part& row, uint32_t base) {
+Cell JoinedCell(const RowPart& row, uint32_t base) {
   std::vector<codec::StoredPoint> points;
   points.reserve(row.points.size());
   for (const PartPoint& point : row.points) points.push_back({point.qualifier, point.bits});
@@ -58,7 +58,7 @@ Cell JoinedCell(const Part& row, uint32_t base) {
 
 }  // namespace
 
-bool RendersAsOne(const Part& row, uint32_t base, const RenderOptions& options) {
+bool RendersAsOne(const RowPart& row, uint32_t base, const RenderOptions& options) {
   if (row.points.empty() || !WantsOne(row.form, base, options)) return false;
   for (const RawCell& cell : row.raw) {
     if (TouchesPoints(cell.qualifier)) return false;
@@ -69,7 +69,7 @@ bool RendersAsOne(const Part& row, uint32_t base, const RenderOptions& options) 
                             }) == row.points.end();
 }
 
-std::vector<Cell> Render(const Part& row, uint32_t base, const RenderOptions& options) {
+std::vector<Cell> Render(const RowPart& row, uint32_t base, const RenderOptions& options) {
   std::vector<Cell> cells;
   if (RendersAsOne(row, base, options)) {
     cells.push_back(JoinedCell(row, base));
@@ -97,9 +97,9 @@ std::vector<Cell> Render(const Part& row, uint32_t base, const RenderOptions& op
   return cells;
 }
 
-Part DeleteRendered(const Part& row, uint32_t base, ByteView qualifier,
-                    const RenderOptions& options) {
-  Part deletion;
+RowPart DeleteRendered(const RowPart& row, uint32_t base, ByteView qualifier,
+                       const RenderOptions& options) {
+  RowPart deletion;
   const bool named = std::any_of(row.raw.begin(), row.raw.end(),
                                  [&](const RawCell& cell) { return cell.qualifier == qualifier; });
   codec::Qualifier q;

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "storage/points/part.h"
+#include "storage/points/row_part.h"
 #include "storage/store.h"
 
 namespace hg::points {
@@ -30,20 +30,20 @@ constexpr bool WantsOne(RowForm form, uint32_t base, const RenderOptions& option
 
 /// Returns true if the points are rendered as one compacted cell. A single point is rendered as a
 /// single cell.
-bool RendersAsOne(const Part& row, uint32_t base, const RenderOptions& options);
+bool RendersAsOne(const RowPart& row, uint32_t base, const RenderOptions& options);
 
-/// Returns the cells of the row by qualifier. `row` must be the merge of all its Parts. Tombstones
-/// are ignored, and operands are rendered as values. The cell time of a point is its own time in
-/// ms. If several points have the same time, their cell times differ, so that a reader sees which
-/// one is newer. In a row of form kSingle, points that were written in one record have the same
-/// cell time. The time of a compacted cell is that of its last point.
-std::vector<Cell> Render(const Part& row, uint32_t base, const RenderOptions& options);
+/// Returns the cells of the row by qualifier. `row` must be the merge of all its RowParts.
+/// Tombstones are ignored, and operands are rendered as values. The cell time of a point is its own
+/// time in ms. If several points have the same time, their cell times differ, so that a reader sees
+/// which one is newer. In a row of form kSingle, points that were written in one record have the
+/// same cell time. The time of a compacted cell is that of its last point.
+std::vector<Cell> Render(const RowPart& row, uint32_t base, const RenderOptions& options);
 
-/// Returns the Part that deletes the column `qualifier` of the rendered row. For a single cell it
-/// deletes that qualifier. For a compacted cell rendered from points it deletes those points. If
+/// Returns the RowPart that deletes the column `qualifier` of the rendered row. For a single cell
+/// it deletes that qualifier. For a compacted cell rendered from points it deletes those points. If
 /// there is no such cell it is empty. The caller must make sure that the stored row does not change
 /// between reading `row` and applying the result.
-Part DeleteRendered(const Part& row, uint32_t base, ByteView qualifier,
-                    const RenderOptions& options);
+RowPart DeleteRendered(const RowPart& row, uint32_t base, ByteView qualifier,
+                       const RenderOptions& options);
 
 }  // namespace hg::points

@@ -52,15 +52,15 @@ void EncodeTimes(std::span<const PartPoint> points, Bytes* out) {
   PackBits(marks, 1, out);
 }
 
-void EncodeGenerations(std::span<const PartPoint> points, Bytes* out) {
+void EncodeSequences(std::span<const PartPoint> points, Bytes* out) {
   uint64_t least = UINT64_MAX;
   uint64_t most = 0;
   std::vector<uint64_t> above;
   for (const PartPoint& point : points) {
-    least = std::min(least, point.generation);
-    most = std::max(most, point.generation);
+    least = std::min(least, point.sequence);
+    most = std::max(most, point.sequence);
   }
-  for (const PartPoint& point : points) above.push_back(point.generation - least);
+  for (const PartPoint& point : points) above.push_back(point.sequence - least);
   AppendVarint(out, least);
   out->push_back(static_cast<char>(BitWidth(most - least)));
   PackBits(above, BitWidth(most - least), out);
@@ -117,11 +117,11 @@ void EncodeAs(std::span<const PartPoint> points, const RowTraits& traits, RowCla
               Bytes* out) {
   uint8_t head = static_cast<uint8_t>(traits.form) | static_cast<uint8_t>(how << kRowClassShift);
   if (traits.dups) head |= kRowDups;
-  const bool generations =
+  const bool sequences =
       traits.has_raw && std::any_of(points.begin(), points.end(),
-                                    [](const PartPoint& point) { return point.generation != 0; });
+                                    [](const PartPoint& point) { return point.sequence != 0; });
   if (traits.has_raw) head |= kRowHasRaw;
-  if (generations) head |= kRowGenerations;
+  if (sequences) head |= kRowSequences;
   const std::optional<RowStatistics> statistics = StatisticsOfPoints(points, traits, how);
   if (statistics) head |= kRowMore;
   out->push_back(static_cast<char>(head));
@@ -130,7 +130,7 @@ void EncodeAs(std::span<const PartPoint> points, const RowTraits& traits, RowCla
   EncodeTimes(points, out);
   if (statistics) AppendStatistics(*statistics, out);
   EncodeValues(points, how, out);
-  if (generations) EncodeGenerations(points, out);
+  if (sequences) EncodeSequences(points, out);
 }
 
 bool DecodesTo(ByteView encoded, std::span<const PartPoint> points, const RowTraits& traits) {
@@ -140,7 +140,7 @@ bool DecodesTo(ByteView encoded, std::span<const PartPoint> points, const RowTra
   return std::equal(back.begin(), back.end(), points.begin(), points.end(),
                     [&](const PartPoint& a, const PartPoint& b) {
                       return a.qualifier == b.qualifier && a.bits == b.bits &&
-                             (!traits.has_raw || a.generation == b.generation);
+                             (!traits.has_raw || a.sequence == b.sequence);
                     });
 }
 
@@ -149,7 +149,7 @@ bool DecodesTo(ByteView encoded, std::span<const PartPoint> points, const RowTra
 struct Head {
   RowTraits traits;
   RowClass how = kInts;
-  bool generations = false;
+  bool sequences = false;
   bool statistics = false;
   size_t count = 0;
 };
@@ -160,12 +160,12 @@ bool TakeHead(Reader* in, Head* head) {
   head->traits.form = static_cast<RowForm>(bits & kRowFormMask);
   head->traits.dups = (bits & kRowDups) != 0;
   head->traits.has_raw = (bits & kRowHasRaw) != 0;
-  head->generations = (bits & kRowGenerations) != 0;
+  head->sequences = (bits & kRowSequences) != 0;
   head->how = static_cast<RowClass>(bits >> kRowClassShift);
   const uint8_t more = (bits & kRowMore) != 0 ? in->U8() : 0;
   head->statistics = more == kRowHasStatistics;
   if (more > kRowHasStatistics) return false;
-  if (head->statistics && (head->how > kFloats || head->generations)) return false;
+  if (head->statistics && (head->how > kFloats || head->sequences)) return false;
   const uint64_t count = in->Varint();
   head->count = count;
   if (!in->ok() || count == 0 || count > kRowPointsMax) return false;
@@ -327,13 +327,13 @@ void ForStoredForms(const Head& head, const std::vector<uint64_t>& wide, const V
   }
 }
 
-bool TakeGenerations(ByteReader* in, size_t n, std::vector<PartPoint>* points) {
+bool TakeSequences(ByteReader* in, size_t n, std::vector<PartPoint>* points) {
   const uint64_t least = in->Varint();
   int width = 0;
   const ByteView packed = in->Packed(n, &width);
   if (!in->ok() || width > 64) return false;
   UnpackBits(packed, n, width,
-             [&](size_t i, uint64_t above) { (*points)[i].generation = least + above; });
+             [&](size_t i, uint64_t above) { (*points)[i].sequence = least + above; });
   return true;
 }
 
@@ -393,7 +393,7 @@ bool ReadSettledStatistics(ByteView encoded, RowStatistics* statistics) {
          TakeRowStatistics(&in, head, statistics) == nullptr;
 }
 
-Result<RowTraits> DecodeRow(ByteView encoded, uint64_t generation, std::vector<PartPoint>* points) {
+Result<RowTraits> DecodeRow(ByteView encoded, uint64_t sequence, std::vector<PartPoint>* points) {
   ByteReader in(encoded);
   Head head;
   if (!TakeHead(&in, &head)) return Damaged("head");
@@ -409,7 +409,7 @@ Result<RowTraits> DecodeRow(ByteView encoded, uint64_t generation, std::vector<P
   for (size_t i = 0; i < head.count; ++i) {
     const bool millis = resolution.empty() ? all_millis : Values::Mark(resolution, i);
     if (!millis && offset_ms[i] % 1000 != 0) return Damaged("part of a second in a seconds' point");
-    out[i] = {QualifierOf(offset_ms[i], millis, 0), generation, 0};
+    out[i] = {QualifierOf(offset_ms[i], millis, 0), sequence, 0};
   }
   auto put = [out](size_t i, const PointValue& value) {
     out[i].qualifier = out[i].qualifier.with_flags(value.flags);
@@ -425,7 +425,7 @@ Result<RowTraits> DecodeRow(ByteView encoded, uint64_t generation, std::vector<P
     if (!TakeValues(&in, head, wide.data(), &values)) return Damaged("values");
     ForStoredForms(head, wide, values, put);
   }
-  if (head.generations && !TakeGenerations(&in, head.count, points)) return Damaged("generations");
+  if (head.sequences && !TakeSequences(&in, head.count, points)) return Damaged("sequences");
   if (!in.rest().empty()) return Damaged("bytes left over");
   return head.traits;
 }

@@ -12,8 +12,8 @@
 
 #include "storage/base/bytes.h"
 #include "storage/base/status.h"
-#include "storage/points/part.h"
 #include "storage/points/points.h"
+#include "storage/points/row_part.h"
 
 namespace hg::points {
 
@@ -32,8 +32,8 @@ struct RowTraits {
   bool operator==(const RowTraits&) const = default;
 };
 
-/// Appends the encoding of `points` (in the order of Part::points) to `out`. Computes traits.dups.
-/// Stores generations only if traits.has_raw is set, because nothing else needs them.
+/// Appends the encoding of `points` (in the order of RowPart::points) to `out`. Computes
+/// traits.dups. Stores sequences only if traits.has_raw is set, because nothing else needs them.
 void EncodeRow(std::span<const PartPoint> points, const RowTraits& traits, Bytes* out);
 
 /// Traits and number of points, read without decoding the points.
@@ -45,9 +45,9 @@ Result<RowSummary> ReadRowSummary(ByteView encoded);
 /// Returns the statistics stored with a row, or nullopt if it has none.
 Result<std::optional<RowStatistics>> ReadRowStatistics(ByteView encoded);
 
-/// Decodes the points. `generation` is used for points that were stored without a generation of
+/// Decodes the points. `sequence` is used for points that were stored without a sequence of
 /// their own.
-Result<RowTraits> DecodeRow(ByteView encoded, uint64_t generation, std::vector<PartPoint>* points);
+Result<RowTraits> DecodeRow(ByteView encoded, uint64_t sequence, std::vector<PartPoint>* points);
 
 /// The points of rows as columns of numbers, in the form that queries use.
 struct RowColumns {

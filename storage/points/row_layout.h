@@ -17,7 +17,7 @@ enum RowHead : uint8_t {
   kRowFormMask = 0x03,
   kRowDups = 0x04,
   kRowHasRaw = 0x08,
-  kRowGenerations = 0x10,
+  kRowSequences = 0x10,
   kRowMore = 0x20,  // a second byte follows
 };
 /// Bit of the second byte.
@@ -36,7 +36,7 @@ enum class RowField : uint8_t {
   kCount,
   kTimes,       // kind of the times, and their numbers
   kTimesWidth,  // width of packed steps
-  kPacked,      // packed steps, numbers and generations; kind bits; verbatim numbers
+  kPacked,      // packed steps, numbers and sequences; kind bits; verbatim numbers
   kStream,      // kind, exponent, width of packed numbers
   kShape,       // low-bit width and flags of split numbers, with their middle
   kFirst,       // first numbers of streams
@@ -178,7 +178,7 @@ bool MoveRow(Mover& mover, Stream&& stream) {
   }
   if (times == kBoth) mover.Take(RowField::kPacked, PackedBytes(n, 1));
   const int how = head >> kRowClassShift;
-  if (more != 0 && (how > kFloats || (head & kRowGenerations) != 0)) return false;
+  if (more != 0 && (how > kFloats || (head & kRowSequences) != 0)) return false;
   if (more != 0) MoveStatistics(mover, how == kFloats);
   switch (how) {
     case kInts:
@@ -198,7 +198,7 @@ bool MoveRow(Mover& mover, Stream&& stream) {
     default:
       mover.Take(RowField::kPacked, n * 9);
   }
-  if ((head & kRowGenerations) != 0) {
+  if ((head & kRowSequences) != 0) {
     mover.Varint(RowField::kGenerations);
     const int width = mover.U8(RowField::kGenerations);
     if (width > 64) return false;

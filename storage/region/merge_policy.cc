@@ -15,16 +15,16 @@ constexpr double kBetterBy = 1.05;
 // The maximum unused time that Pace credits.
 constexpr double kSavedMs = 100;
 
-bool OfLikeSize(std::span<const uint64_t> runs, uint64_t total, double ratio) {
-  return std::all_of(runs.begin(), runs.end(), [&](uint64_t bytes) {
+bool OfLikeSize(std::span<const uint64_t> parts, uint64_t total, double ratio) {
+  return std::all_of(parts.begin(), parts.end(), [&](uint64_t bytes) {
     return static_cast<double>(bytes) <= ratio * static_cast<double>(total - bytes);
   });
 }
 
-Slice References(std::span<const RunFacts> runs) {
+Slice References(std::span<const PartFacts> parts) {
   Slice slice;
-  for (size_t i = 0; i < runs.size(); ++i) {
-    if (!runs[i].reference) continue;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (!parts[i].reference) continue;
     if (slice.empty()) slice.begin = i;
     slice.end = i + 1;
   }
@@ -33,49 +33,50 @@ Slice References(std::span<const RunFacts> runs) {
 
 }  // namespace
 
-bool MajorIsDue(std::span<const RunFacts> runs, const MergePolicy& policy, int64_t now_ms) {
+bool MajorIsDue(std::span<const PartFacts> parts, const MergePolicy& policy, int64_t now_ms) {
   if (policy.major_period_ms == 0) return false;
-  if (std::none_of(runs.begin(), runs.end(), [](const RunFacts& run) { return run.marks; })) {
+  if (std::none_of(parts.begin(), parts.end(),
+                   [](const PartFacts& part) { return part.tombstones; })) {
     return false;
   }
-  const RunFacts& oldest = runs.back();
+  const PartFacts& oldest = parts.back();
   return now_ms - oldest.made_ms >= MajorPeriodMs(policy, oldest.number);
 }
 
-bool MostHasExpired(std::span<const RunFacts> runs) {
+bool MostHasExpired(std::span<const PartFacts> parts) {
   uint64_t bytes = 0, expired = 0;
-  for (const RunFacts& run : runs) {
-    bytes += run.bytes;
-    expired += run.expired_bytes;
+  for (const PartFacts& part : parts) {
+    bytes += part.bytes;
+    expired += part.expired_bytes;
   }
   return expired > bytes / 2;
 }
 
-Slice ExploreRuns(std::span<const uint64_t> runs, const MergePolicy& policy, double ratio,
-                  bool stuck) {
+Slice ExploreParts(std::span<const uint64_t> parts, const MergePolicy& policy, double ratio,
+                   bool stuck) {
   Slice best, smallest;
   uint64_t best_bytes = 0, smallest_bytes = std::numeric_limits<uint64_t>::max();
-  const auto runs_per_byte = [](const Slice& slice, uint64_t bytes) {
+  const auto parts_per_byte = [](const Slice& slice, uint64_t bytes) {
     return static_cast<double>(slice.size()) / static_cast<double>(std::max<uint64_t>(bytes, 1));
   };
-  for (size_t begin = 0; begin < runs.size(); ++begin) {
+  for (size_t begin = 0; begin < parts.size(); ++begin) {
     uint64_t bytes = 0;
-    for (size_t end = begin + 1; end <= std::min(runs.size(), begin + policy.runs_max); ++end) {
-      bytes += runs[end - 1];
+    for (size_t end = begin + 1; end <= std::min(parts.size(), begin + policy.parts_max); ++end) {
+      bytes += parts[end - 1];
       const Slice slice{begin, end};
-      if (slice.size() < policy.runs_min) continue;
+      if (slice.size() < policy.parts_min) continue;
       if (stuck && bytes < smallest_bytes) {
         smallest = slice;
         smallest_bytes = bytes;
       }
       if (bytes >= policy.small_bytes &&
-          !OfLikeSize(runs.subspan(begin, slice.size()), bytes, ratio)) {
+          !OfLikeSize(parts.subspan(begin, slice.size()), bytes, ratio)) {
         continue;
       }
       bool better =
           slice.size() > best.size() || (slice.size() == best.size() && bytes < best_bytes);
       if (stuck && !best.empty()) {
-        better = runs_per_byte(slice, bytes) > kBetterBy * runs_per_byte(best, best_bytes);
+        better = parts_per_byte(slice, bytes) > kBetterBy * parts_per_byte(best, best_bytes);
       }
       if (!better) continue;
       best = slice;
@@ -85,23 +86,23 @@ Slice ExploreRuns(std::span<const uint64_t> runs, const MergePolicy& policy, dou
   return best.empty() ? smallest : best;
 }
 
-Slice RunsToMerge(std::span<const RunFacts> runs, const MergePolicy& policy, int64_t now_ms) {
+Slice PartsToMerge(std::span<const PartFacts> parts, const MergePolicy& policy, int64_t now_ms) {
   const bool busy =
-      std::any_of(runs.begin(), runs.end(), [](const RunFacts& run) { return run.merging; });
+      std::any_of(parts.begin(), parts.end(), [](const PartFacts& part) { return part.merging; });
   if (!busy) {
-    if (const Slice references = References(runs); !references.empty()) return references;
+    if (const Slice references = References(parts); !references.empty()) return references;
   }
   // Only adjacent parts are merged, which keeps the order of writes. While a merge runs, only parts
   // newer than all its inputs may be merged (region-store.md C3).
   size_t newer = 0;
-  while (newer < runs.size() && !runs[newer].merging && !runs[newer].reference) ++newer;
+  while (newer < parts.size() && !parts[newer].merging && !parts[newer].reference) ++newer;
   std::vector<uint64_t> bytes;
-  for (size_t i = newer; i > 0; --i) bytes.push_back(runs[i - 1].bytes);
+  for (size_t i = newer; i > 0; --i) bytes.push_back(parts[i - 1].bytes);
   const Slice found =
-      ExploreRuns(bytes, policy, RatioAt(policy, now_ms), runs.size() >= policy.runs_blocking);
+      ExploreParts(bytes, policy, RatioAt(policy, now_ms), parts.size() >= policy.parts_blocking);
   if (!found.empty()) return {newer - found.end, newer - found.begin};
-  if (!busy && !runs.empty() && (MajorIsDue(runs, policy, now_ms) || MostHasExpired(runs))) {
-    return {0, runs.size()};
+  if (!busy && !parts.empty() && (MajorIsDue(parts, policy, now_ms) || MostHasExpired(parts))) {
+    return {0, parts.size()};
   }
   return {};
 }
@@ -119,13 +120,13 @@ double RatioAt(const MergePolicy& policy, int64_t now_ms) {
   return off_peak ? policy.off_peak_ratio : policy.ratio;
 }
 
-uint64_t MergeBytesPerS(const MergePolicy& policy, size_t runs) {
-  if (policy.bytes_per_s_low == 0 || runs >= policy.runs_blocking) return 0;
-  if (runs <= policy.runs_min || policy.runs_blocking <= policy.runs_min) {
+uint64_t MergeBytesPerS(const MergePolicy& policy, size_t parts) {
+  if (policy.bytes_per_s_low == 0 || parts >= policy.parts_blocking) return 0;
+  if (parts <= policy.parts_min || policy.parts_blocking <= policy.parts_min) {
     return policy.bytes_per_s_low;
   }
-  const double pressure = static_cast<double>(runs - policy.runs_min) /
-                          static_cast<double>(policy.runs_blocking - policy.runs_min);
+  const double pressure = static_cast<double>(parts - policy.parts_min) /
+                          static_cast<double>(policy.parts_blocking - policy.parts_min);
   const auto low = static_cast<double>(policy.bytes_per_s_low);
   const auto high = static_cast<double>(std::max(policy.bytes_per_s_high, policy.bytes_per_s_low));
   return static_cast<uint64_t>(low + (high - low) * pressure);

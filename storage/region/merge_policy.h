@@ -1,6 +1,6 @@
 #pragma once
 // Selects the parts of a region to merge and limits the write rate of merges (region-store.md C2 to
-// C6). A part ("run" in names) is the files that one flush or merge wrote for one region and time
+// C6). A part is the files that one flush or merge wrote for one region and time
 // window. Pure functions. Sizes are in bytes.
 
 #include <cstddef>
@@ -14,8 +14,8 @@
 namespace hg::region {
 
 struct MergePolicy {
-  size_t runs_min = 3;   // fewer parts are not worth a merge
-  size_t runs_max = 10;  // per merge; each part is an open file
+  size_t parts_min = 3;   // fewer parts are not worth a merge
+  size_t parts_max = 10;  // per merge; each part is an open file
   double ratio =
       1.2;  // a part of a merge is at most this many times as large as the others together
   double off_peak_ratio = 5.0;
@@ -23,7 +23,7 @@ struct MergePolicy {
   uint64_t small_bytes =
       uint64_t{16}  // Parts whose total size is smaller are merged whatever the ratio is.
       << 20;
-  size_t runs_blocking =
+  size_t parts_blocking =
       16;  // with this many parts, flushes wait for merges and any merge is allowed
   uint64_t large_bytes = uint64_t{5} << 29;               // larger merges run on their own thread
   int64_t major_period_ms = int64_t{7} * 24 * 3'600'000;  // 0 = no automatic major merges
@@ -47,16 +47,16 @@ struct Slice {
 /// and of these the one with fewest bytes. `stuck` means that there are too many parts. Then it
 /// prefers the slice that removes most parts per byte, and if there are no candidates it returns
 /// the smallest slice.
-Slice ExploreRuns(std::span<const uint64_t> oldest_first, const MergePolicy& policy, double ratio,
-                  bool stuck);
+Slice ExploreParts(std::span<const uint64_t> oldest_first, const MergePolicy& policy, double ratio,
+                   bool stuck);
 
 /// The facts about a part that the policy needs.
-struct RunFacts {
+struct PartFacts {
   uint64_t number = 0;
   uint64_t bytes = 0;
   int64_t made_ms = 0;
   bool reference = false;
-  bool marks = false;
+  bool tombstones = false;
   bool merging = false;        // a running merge reads it
   uint64_t expired_bytes = 0;  // bytes whose TTL is over, which a merge of all parts removes
   RowSpan rows = {};
@@ -65,19 +65,19 @@ struct RunFacts {
 
 /// Returns whether a major merge is due, because the oldest part that it would merge was written
 /// long enough ago. A major merge drops tombstones.
-bool MajorIsDue(std::span<const RunFacts> newest_first, const MergePolicy& policy, int64_t now_ms);
+bool MajorIsDue(std::span<const PartFacts> newest_first, const MergePolicy& policy, int64_t now_ms);
 /// Returns whether most bytes of the parts have expired.
-bool MostHasExpired(std::span<const RunFacts> runs);
+bool MostHasExpired(std::span<const PartFacts> parts);
 
 /// Selects the parts of a region to merge. `newest_first` lists the parts of the region. An empty
 /// result means that nothing should be merged. It tries in this order:
 /// - all references of a split, with the parts between them
-/// - the result of ExploreRuns for the parts that are newer than any part in a running merge
+/// - the result of ExploreParts for the parts that are newer than any part in a running merge
 /// - all parts, if tombstones are due or most bytes have expired
 ///
 /// This function is for tables whose rows have no time. For tables of points see window_policy.h.
-Slice RunsToMerge(std::span<const RunFacts> newest_first, const MergePolicy& policy,
-                  int64_t now_ms);
+Slice PartsToMerge(std::span<const PartFacts> newest_first, const MergePolicy& policy,
+                   int64_t now_ms);
 
 /// Returns the period after which a major merge drops tombstones. `number` is the number of one of
 /// the parts. It determines the jitter, so the period differs between regions and a restart does
@@ -88,9 +88,9 @@ int64_t MajorPeriodMs(const MergePolicy& policy, uint64_t number);
 double RatioAt(const MergePolicy& policy, int64_t now_ms);
 
 /// Returns the number of bytes per second that merges may write while the region with most parts
-/// has `runs_of_fullest` parts. The limit rises as that region comes closer to blocking flushes. 0
+/// has `parts_of_fullest` parts. The limit rises as that region comes closer to blocking flushes. 0
 /// = no limit.
-uint64_t MergeBytesPerS(const MergePolicy& policy, size_t runs_of_fullest);
+uint64_t MergeBytesPerS(const MergePolicy& policy, size_t parts_of_fullest);
 
 /// Spreads writes evenly over time. The rate applies to all callers of a Pace together.
 /// Thread-safe.

@@ -11,24 +11,25 @@ namespace {
 
 // Number of parts that were rewritten equally often and are then merged into one. It differs
 // between regions, because regions are flushed together and should not all merge at once.
-constexpr size_t kLevelRunsMin = 6, kLevelRunsMax = 10;
+constexpr size_t kLevelPartsMin = 6, kLevelPartsMax = 10;
 // Number of parts wider than any window at which they are merged and divided by windows.
-constexpr size_t kWideRuns = 8;
+constexpr size_t kWideParts = 8;
 // Minimum age of a part in ms before it is merged. Memory is flushed when its data is an hour old.
 constexpr int64_t kRestMs = 2 * 3'600'000;
 
-size_t LevelRuns(uint64_t oldest) {
-  return kLevelRunsMin + static_cast<size_t>((kLevelRunsMax - kLevelRunsMin + 1) * Spread(oldest));
+size_t LevelParts(uint64_t oldest) {
+  return kLevelPartsMin +
+         static_cast<size_t>((kLevelPartsMax - kLevelPartsMin + 1) * Spread(oldest));
 }
 
 class Chooser {
  public:
-  Chooser(std::span<const RunFacts> runs, const MergePolicy& policy, int64_t now_ms)
-      : runs_(runs), policy_(policy), now_ms_(now_ms) {
-    for (size_t i = 0; i < runs.size(); ++i) {
-      busy_ = busy_ || runs[i].merging;
-      if (runs[i].merging || runs[i].reference) continue;
-      const RowSpan& rows = runs[i].rows;
+  Chooser(std::span<const PartFacts> parts, const MergePolicy& policy, int64_t now_ms)
+      : parts_(parts), policy_(policy), now_ms_(now_ms) {
+    for (size_t i = 0; i < parts.size(); ++i) {
+      busy_ = busy_ || parts[i].merging;
+      if (parts[i].merging || parts[i].reference) continue;
+      const RowSpan& rows = parts[i].rows;
       if (!rows.has_rows()) {
         loose_.push_back(i);
       } else if (const Window window = Window::Around(rows);
@@ -56,10 +57,10 @@ class Chooser {
   [[nodiscard]] Picked References() const {
     Picked picked;
     size_t behind = 0;
-    for (size_t i = 0; i < runs_.size(); ++i) {
-      if (!runs_[i].reference && picked.empty()) continue;
+    for (size_t i = 0; i < parts_.size(); ++i) {
+      if (!parts_[i].reference && picked.empty()) continue;
       picked.push_back(i);
-      if (runs_[i].reference) behind = picked.size();
+      if (parts_[i].reference) behind = picked.size();
     }
     picked.resize(behind);
     return picked;
@@ -69,45 +70,45 @@ class Chooser {
   // number of overlapping parts.
   [[nodiscard]] Picked Stuck() const {
     Picked deepest;
-    for (size_t i = 0; i < runs_.size(); ++i) {
-      if (!runs_[i].rows.has_rows()) continue;
+    for (size_t i = 0; i < parts_.size(); ++i) {
+      if (!parts_[i].rows.has_rows()) continue;
       Picked here;
-      const RowSpan start{runs_[i].rows.first_base, runs_[i].rows.first_base, false};
-      for (size_t j = 0; j < runs_.size(); ++j) {
-        if (runs_[j].rows.Meets(start)) here.push_back(j);
+      const RowSpan start{parts_[i].rows.first_base, parts_[i].rows.first_base, false};
+      for (size_t j = 0; j < parts_.size(); ++j) {
+        if (parts_[j].rows.Meets(start)) here.push_back(j);
       }
       if (here.size() > deepest.size()) deepest = here;
     }
-    if (deepest.size() < policy_.runs_blocking) return {};
-    std::erase_if(deepest, [this](size_t i) { return runs_[i].merging || runs_[i].reference; });
+    if (deepest.size() < policy_.parts_blocking) return {};
+    std::erase_if(deepest, [this](size_t i) { return parts_[i].merging || parts_[i].reference; });
     return Explore(deepest, policy_.ratio, true);
   }
 
   [[nodiscard]] Picked Explore(const Picked& from, double ratio, bool stuck) const {
     std::vector<uint64_t> bytes;
-    for (size_t i = from.size(); i > 0; --i) bytes.push_back(runs_[from[i - 1]].bytes);
-    const Slice found = ExploreRuns(bytes, policy_, ratio, stuck);
+    for (size_t i = from.size(); i > 0; --i) bytes.push_back(parts_[from[i - 1]].bytes);
+    const Slice found = ExploreParts(bytes, policy_, ratio, stuck);
     return Allowed({from.end() - static_cast<ptrdiff_t>(found.end),
                     from.end() - static_cast<ptrdiff_t>(found.begin)});
   }
 
   [[nodiscard]] Picked Allowed(Picked picked) const {
-    return MayJoin(runs_, picked) ? picked : Picked();
+    return MayJoin(parts_, picked) ? picked : Picked();
   }
 
   // Returns the oldest of the wide parts, as many as can be merged together. The others follow in
   // later merges.
   [[nodiscard]] Picked Wide() const {
-    if (wide_.size() < kWideRuns && !MarksAreDue(wide_)) return {};
+    if (wide_.size() < kWideParts && !TombstonesAreDue(wide_)) return {};
     Picked picked;
-    for (size_t i = wide_.size(); i > 0 && picked.size() < policy_.runs_max; --i) {
+    for (size_t i = wide_.size(); i > 0 && picked.size() < policy_.parts_max; --i) {
       Picked more = picked;
       more.insert(more.begin(), wide_[i - 1]);
       RowSpan rows = RowSpan::None();
-      for (const size_t run : more) rows.Add(runs_[run].rows);
+      for (const size_t part : more) rows.Add(parts_[part].rows);
       // Together their output must fit windows. A single part must at least be divided into
       // narrower parts.
-      if (!picked.empty() && (!MayJoin(runs_, more) || !WindowChoice(rows, now_ms_).fine())) break;
+      if (!picked.empty() && (!MayJoin(parts_, more) || !WindowChoice(rows, now_ms_).fine())) break;
       picked = std::move(more);
     }
     return picked;
@@ -118,8 +119,8 @@ class Chooser {
     // to 8 days before.
     std::map<Window, bool> over;
     for (int level = kWindowLevels - 1; level > 0; --level) {
-      for (const auto& [window, runs] : windows_) {
-        const Window outer = Window::Of(runs_[runs.front()].rows.first_base, level);
+      for (const auto& [window, parts] : windows_) {
+        const Window outer = Window::Of(parts_[parts.front()].rows.first_base, level);
         if (window.level > level || over.contains(outer)) continue;
         const bool within = std::any_of(over.begin(), over.end(), [&](const auto& other) {
           return other.second && other.first.Holds(outer);
@@ -131,68 +132,68 @@ class Chooser {
         if (Picked found = OfWindowOver(Rested(all)); !found.empty()) return found;
       }
     }
-    for (const auto& [window, runs] : windows_) {
+    for (const auto& [window, parts] : windows_) {
       const bool within = std::any_of(over.begin(), over.end(), [&, w = window](const auto& other) {
         return other.second && other.first.Holds(w);
       });
       if (within) continue;
-      if (Picked found = OfOpenWindow(window, runs); !found.empty()) return found;
+      if (Picked found = OfOpenWindow(window, parts); !found.empty()) return found;
     }
     return {};
   }
 
   [[nodiscard]] Picked Within(const Window& outer) const {
     Picked all;
-    for (const auto& [window, runs] : windows_) {
-      if (outer.Holds(window)) all.insert(all.end(), runs.begin(), runs.end());
+    for (const auto& [window, parts] : windows_) {
+      if (outer.Holds(window)) all.insert(all.end(), parts.begin(), parts.end());
     }
     std::sort(all.begin(), all.end());
     return all;
   }
 
-  [[nodiscard]] bool IsOver(const Window& window, const Picked& runs) const {
-    return now_ms_ - window.EndMs() >= WindowRestMs(window, runs_[runs.back()].number);
+  [[nodiscard]] bool IsOver(const Window& window, const Picked& parts) const {
+    return now_ms_ - window.EndMs() >= WindowRestMs(window, parts_[parts.back()].number);
   }
 
-  // Removes parts from `runs` that were flushed recently. While old data is being loaded, more such
-  // parts will follow.
-  [[nodiscard]] Picked Rested(Picked runs) const {
-    std::erase_if(runs, [this](size_t i) {
-      return runs_[i].rewrites == 0 && now_ms_ - runs_[i].made_ms < kRestMs;
+  // Removes parts from `parts` that were flushed recently. While old data is being loaded, more
+  // such parts will follow.
+  [[nodiscard]] Picked Rested(Picked parts) const {
+    std::erase_if(parts, [this](size_t i) {
+      return parts_[i].rewrites == 0 && now_ms_ - parts_[i].made_ms < kRestMs;
     });
-    return runs;
+    return parts;
   }
 
   [[nodiscard]] Picked OfWindowOver(const Picked& all) const {
     uint64_t bytes = 0, largest = 0;
     for (const size_t i : all) {
-      bytes += runs_[i].bytes;
-      largest = std::max(largest, runs_[i].bytes);
+      bytes += parts_[i].bytes;
+      largest = std::max(largest, parts_[i].bytes);
     }
     const bool alike = static_cast<double>(largest) <=
                        RatioAt(policy_, now_ms_) * static_cast<double>(bytes - largest);
-    if (all.size() > 1 && alike && MayJoin(runs_, all)) return all;
+    if (all.size() > 1 && alike && MayJoin(parts_, all)) return all;
     if (Picked found = Explore(all, RatioAt(policy_, now_ms_), false); !found.empty()) return found;
     return ToBeRidOf(all);
   }
 
   [[nodiscard]] Picked OfOpenWindow(const Window& window, const Picked& all) const {
     const bool over = IsOver(window, all);
-    const Picked runs = over ? Rested(all) : all;
-    for (size_t end = runs.size(); end > 0;) {  // oldest first
+    const Picked parts = over ? Rested(all) : all;
+    for (size_t end = parts.size(); end > 0;) {  // oldest first
       size_t begin = end - 1;
-      const uint32_t rewrites = runs_[runs[begin]].rewrites;
-      while (begin > 0 && runs_[runs[begin - 1]].rewrites == rewrites) --begin;
-      const size_t enough = over && rewrites == 0 ? 2 : LevelRuns(runs_[runs[end - 1]].number);
+      const uint32_t rewrites = parts_[parts[begin]].rewrites;
+      while (begin > 0 && parts_[parts[begin - 1]].rewrites == rewrites) --begin;
+      const size_t enough = over && rewrites == 0 ? 2 : LevelParts(parts_[parts[end - 1]].number);
       if (end - begin >= enough) {
-        const size_t first = end - std::min(end - begin, std::max(policy_.runs_max, enough));
-        Picked found = Allowed({runs.begin() + static_cast<ptrdiff_t>(first),
-                                runs.begin() + static_cast<ptrdiff_t>(end)});
+        const size_t first = end - std::min(end - begin, std::max(policy_.parts_max, enough));
+        Picked found = Allowed({parts.begin() + static_cast<ptrdiff_t>(first),
+                                parts.begin() + static_cast<ptrdiff_t>(end)});
         if (!found.empty()) return found;
       }
       end = begin;
     }
-    return over ? ToBeRidOf(runs) : Picked();
+    return over ? ToBeRidOf(parts) : Picked();
   }
 
   [[nodiscard]] Picked Loose() const {
@@ -203,30 +204,30 @@ class Chooser {
   }
 
   // Returns all parts of a window, if merging them removes expired data or tombstones.
-  [[nodiscard]] Picked ToBeRidOf(const Picked& runs) const {
-    const bool due = MarksAreDue(runs) || MostHasExpired(runs);
-    return due && IsBottom(runs_, runs) ? Allowed(runs) : Picked();
+  [[nodiscard]] Picked ToBeRidOf(const Picked& parts) const {
+    const bool due = TombstonesAreDue(parts) || MostHasExpired(parts);
+    return due && IsBottom(parts_, parts) ? Allowed(parts) : Picked();
   }
 
   [[nodiscard]] Picked Expired() const {
-    Picked all(runs_.size());
+    Picked all(parts_.size());
     std::iota(all.begin(), all.end(), size_t{0});
     return !busy_ && MostHasExpired(all) ? all : Picked();
   }
 
-  [[nodiscard]] bool MarksAreDue(const Picked& runs) const {
-    return !runs.empty() && MajorIsDue(FactsOf(runs), policy_, now_ms_);
+  [[nodiscard]] bool TombstonesAreDue(const Picked& parts) const {
+    return !parts.empty() && MajorIsDue(FactsOf(parts), policy_, now_ms_);
   }
-  [[nodiscard]] bool MostHasExpired(const Picked& runs) const {
-    return region::MostHasExpired(FactsOf(runs));
+  [[nodiscard]] bool MostHasExpired(const Picked& parts) const {
+    return region::MostHasExpired(FactsOf(parts));
   }
-  [[nodiscard]] std::vector<RunFacts> FactsOf(const Picked& picked) const {
-    std::vector<RunFacts> facts;
-    for (const size_t i : picked) facts.push_back(runs_[i]);
+  [[nodiscard]] std::vector<PartFacts> FactsOf(const Picked& picked) const {
+    std::vector<PartFacts> facts;
+    for (const size_t i : picked) facts.push_back(parts_[i]);
     return facts;
   }
 
-  const std::span<const RunFacts> runs_;
+  const std::span<const PartFacts> parts_;
   const MergePolicy& policy_;
   const int64_t now_ms_;
   bool busy_ = false;
@@ -237,26 +238,26 @@ class Chooser {
 
 }  // namespace
 
-Picked RunsToJoin(std::span<const RunFacts> runs, const MergePolicy& policy, int64_t now_ms) {
-  return Chooser(runs, policy, now_ms).Choose();
+Picked PartsToJoin(std::span<const PartFacts> parts, const MergePolicy& policy, int64_t now_ms) {
+  return Chooser(parts, policy, now_ms).Choose();
 }
 
-bool MayJoin(std::span<const RunFacts> runs, const Picked& picked) {
+bool MayJoin(std::span<const PartFacts> parts, const Picked& picked) {
   if (picked.empty()) return false;
   for (size_t i = picked.front(); i < picked.back(); ++i) {
     if (std::binary_search(picked.begin(), picked.end(), i)) continue;
     for (const size_t older : picked) {
-      if (older > i && runs[i].rows.Meets(runs[older].rows)) return false;
+      if (older > i && parts[i].rows.Meets(parts[older].rows)) return false;
     }
   }
   return true;
 }
 
-bool IsBottom(std::span<const RunFacts> runs, const Picked& picked) {
+bool IsBottom(std::span<const PartFacts> parts, const Picked& picked) {
   for (const size_t newer : picked) {
-    for (size_t i = newer + 1; i < runs.size(); ++i) {
+    for (size_t i = newer + 1; i < parts.size(); ++i) {
       if (!std::binary_search(picked.begin(), picked.end(), i) &&
-          runs[i].rows.Meets(runs[newer].rows)) {
+          parts[i].rows.Meets(parts[newer].rows)) {
         return false;
       }
     }
@@ -264,12 +265,12 @@ bool IsBottom(std::span<const RunFacts> runs, const Picked& picked) {
   return true;
 }
 
-size_t Depth(std::span<const RowSpan> runs) {
+size_t Depth(std::span<const RowSpan> parts) {
   size_t most = 0;
-  for (const RowSpan& run : runs) {
-    const RowSpan start = run.has_rows() ? RowSpan{run.first_base, run.first_base, false} : run;
+  for (const RowSpan& part : parts) {
+    const RowSpan start = part.has_rows() ? RowSpan{part.first_base, part.first_base, false} : part;
     most = std::max(most, static_cast<size_t>(std::count_if(
-                              runs.begin(), runs.end(),
+                              parts.begin(), parts.end(),
                               [&](const RowSpan& other) { return other.Meets(start); })));
   }
   return most;

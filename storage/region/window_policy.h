@@ -24,20 +24,20 @@ using Picked = std::vector<size_t>;
 
 /// Returns the parts to merge, or an empty list if none should be merged. The output takes the
 /// place of the newest of them.
-Picked RunsToJoin(std::span<const RunFacts> newest_first, const MergePolicy& policy,
-                  int64_t now_ms);
+Picked PartsToJoin(std::span<const PartFacts> newest_first, const MergePolicy& policy,
+                   int64_t now_ms);
 
 /// Returns whether the parts may be merged without the parts between them. That is not allowed if a
 /// part between them shares rows with an older picked part, because the older data of those rows
 /// would then count as newer.
-bool MayJoin(std::span<const RunFacts> newest_first, const Picked& picked);
+bool MayJoin(std::span<const PartFacts> newest_first, const Picked& picked);
 
 /// Returns whether no part outside of `picked` shares rows with a newer part in `picked`. If that
 /// is so, the merge may drop tombstones.
-bool IsBottom(std::span<const RunFacts> newest_first, const Picked& picked);
+bool IsBottom(std::span<const PartFacts> newest_first, const Picked& picked);
 
 /// Returns the maximum number of parts in which one row may occur.
-size_t Depth(std::span<const RowSpan> runs);
+size_t Depth(std::span<const RowSpan> parts);
 
 /// Returns how long after its end a window is merged, in ms. This time is after the last regular
 /// flush and differs between regions. `number` is the number of the oldest part of the window.

@@ -8,7 +8,7 @@
 #include <map>
 #include <sstream>
 
-#include "compaction/row_fold.h"
+#include "compaction/row_compactor.h"
 #include "storage/codec/row_key.h"
 #include "storage/points/points_over_cells.h"
 #include "storage/points/reconcile.h"
@@ -90,9 +90,9 @@ class Replay {
     door.layout = options_.layout;
     door.enable_appends = on("tsd.storage.enable_appends", false);
     engine_ = make(door);
-    fold_ = std::make_unique<RowFold>(&engine_->cells(), options_, engine_->clock());
+    compactor_ = std::make_unique<RowCompactor>(&engine_->cells(), options_, engine_->clock());
     engine_->reader().ListenForUnsettledRows(
-        [this](ByteView key, uint32_t base) { fold_->Offer(key, base); });
+        [this](ByteView key, uint32_t base) { compactor_->Offer(key, base); });
   }
 
   void Step(const Value& step) {
@@ -138,7 +138,7 @@ class Replay {
       RowHour row;
       for (auto more = (*scan)->Next(&row); more.ok() && *more;) more = (*scan)->Next(&row);
     }
-    fold_->Drain();
+    compactor_->Drain();
   }
 
   Table Stored() {
@@ -208,10 +208,10 @@ class Replay {
     REQUIRE(engine_->writer().Append({&entry, 1}).ok());
   }
 
-  RowFoldOptions options_;
+  RowCompactorOptions options_;
   std::unique_ptr<Engine> engine_;
   int steps_ = 0;
-  std::unique_ptr<RowFold> fold_;
+  std::unique_ptr<RowCompactor> compactor_;
   std::map<std::string, std::map<std::string, uint64_t>> ids_;
 };
 
@@ -224,11 +224,11 @@ std::string Show(const std::vector<Cell>& cells) {
     shown[cell.qualifier] = cell.value;
     if (cell.qualifier.size() % 2 == 0) qualifier_bytes += cell.qualifier.size();
   }
-  auto fold = points::PlanFold(cells, {});
-  if (fold.ok() && !fold->empty() && fold->front().kind == CellChange::Kind::kPut &&
-      fold->front().qualifier.size() == qualifier_bytes) {
-    for (const CellChange& change : *fold) shown.erase(change.qualifier);
-    shown[fold->front().qualifier] = fold->front().value;
+  auto compactor = points::PlanRowCompaction(cells, {});
+  if (compactor.ok() && !compactor->empty() && compactor->front().kind == CellChange::Kind::kPut &&
+      compactor->front().qualifier.size() == qualifier_bytes) {
+    for (const CellChange& change : *compactor) shown.erase(change.qualifier);
+    shown[compactor->front().qualifier] = compactor->front().value;
   }
   std::string text;
   for (const auto& [qualifier, value] : shown) text += ToHex(qualifier) + "=" + ToHex(value) + " ";

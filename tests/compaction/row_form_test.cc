@@ -7,7 +7,7 @@
 #include <sstream>
 #include <string>
 
-#include "compaction/row_fold.h"
+#include "compaction/row_compactor.h"
 #include "tests/compaction/old_rows.h"
 #include "tests/storage/engine/embedded_subject.h"
 #include "tests/support/hex.h"
@@ -26,9 +26,9 @@ struct Rig {
   }
 
   void Listen() {
-    fold = std::make_unique<RowFold>(&subject.cells(), options, subject.clock());
+    compactor = std::make_unique<RowCompactor>(&subject.cells(), options, subject.clock());
     subject.points().ListenForUnsettledRows(
-        [this](ByteView key, uint32_t base) { fold->Offer(key, base); });
+        [this](ByteView key, uint32_t base) { compactor->Offer(key, base); });
   }
 
   // "qualifier=value …" in hexadecimal.
@@ -59,7 +59,7 @@ struct Rig {
     REQUIRE(scan.ok());
     RowHour row;
     for (auto more = (*scan)->Next(&row); more.ok() && *more;) more = (*scan)->Next(&row);
-    fold->Drain();
+    compactor->Drain();
   }
 
   /// The cells of the row. A read of the row and a scan of the table must return the same.
@@ -96,8 +96,8 @@ struct Rig {
   }
 
   EmbeddedSubject subject;
-  RowFoldOptions options;
-  std::unique_ptr<RowFold> fold;
+  RowCompactorOptions options;
+  std::unique_ptr<RowCompactor> compactor;
 };
 
 struct Case {

@@ -18,7 +18,7 @@ namespace {
 
 /// Writes rows of two points each and reports them to the queue.
 struct Rig {
-  explicit Rig(RowQueueOptions options = {}) : queue(&fold, options, clock) {
+  explicit Rig(RowQueueOptions options = {}) : queue(&compactor, options, clock) {
     REQUIRE(store.CreateTable({"tsdb", {{"t"}}, true}).ok());
   }
 
@@ -35,13 +35,13 @@ struct Rig {
   /// Runs a round and returns the compacted rows.
   size_t Round() {
     const size_t rows = queue.Round();
-    fold.Drain();
+    compactor.Drain();
     return rows;
   }
 
   ManualClock clock{kOldMs};
   ModelStore store{clock};
-  RowFold fold{&store, {}, clock};
+  RowCompactor compactor{&store, {}, clock};
   RowQueue queue;
 };
 
@@ -53,7 +53,7 @@ TEST_CASE("written rows are compacted once their hour is over, each row once") {
   CHECK(rig.Round() == 0);
   rig.clock.SetMs(kOldMs);
   CHECK(rig.Round() == 100);
-  CHECK(rig.fold.Stats().rewritten == 100);
+  CHECK(rig.compactor.Stats().rewritten == 100);
   CHECK(rig.queue.Stats().rows == 1);
   size_t folded = 0;
   for (int series = 1; series <= 101; ++series) {
@@ -108,15 +108,15 @@ TEST_CASE(
     "unreachable") {
   AwayStore away;
   const ManualClock clock{kOldMs};
-  RowFold fold(&away, {}, clock);
+  RowCompactor compactor(&away, {}, clock);
   RowQueueOptions options;
   options.min_flush_threshold = 1;
-  RowQueue queue(&fold, options, clock);
+  RowQueue queue(&compactor, options, clock);
   for (int series = 1; series <= 9; ++series) queue.Written(Key(series), kBase);
   CHECK(queue.Round() == 1);
   CHECK(queue.Round() == 0);
-  fold.Drain();
-  REQUIRE(fold.Stats().failed_reads == 1);
+  compactor.Drain();
+  REQUIRE(compactor.Stats().failed_reads == 1);
   CHECK(queue.Round() == 0);
   CHECK(queue.Round() == 1);
 }
@@ -153,8 +153,8 @@ TEST_CASE("a round that fails at any allocation does not lose count of a row") {
       return Status();
     });
     const RowQueueStats queue = rig.queue.Stats();
-    const RowFoldStats fold = rig.fold.Stats();
-    CHECK(queue.rows + queue.dropped + fold.queued + fold.dropped == 20);
+    const RowCompactorStats compactor = rig.compactor.Stats();
+    CHECK(queue.rows + queue.dropped + compactor.queued + compactor.dropped == 20);
   }
 }
 

@@ -47,7 +47,7 @@ std::string Shown(FileSystem& disk, const std::string& path) {
 }
 
 Status Restore(FileSystem& disk, const std::string& backup, const std::string& folder) {
-  return points::Restore(disk, backup, folder, {}).status();
+  return engine::Restore(disk, backup, folder, {}).status();
 }
 
 TEST_CASE("a restored backup equals the store at the time of the backup, including its memory") {
@@ -66,7 +66,7 @@ TEST_CASE("a restored backup equals the store at the time of the backup, includi
   CHECK(Restore(disk, "copy", "restored").ok());
   CHECK(Shown(disk, "restored") == then);
   CHECK(DumpCells(store->cells()) != then);
-  const auto checked = points::CheckDirectory(disk, "copy");
+  const auto checked = engine::CheckDirectory(disk, "copy");
   REQUIRE(checked.ok());
   CHECK(checked->files == made->files + 1);
   CHECK(checked->damages.empty());
@@ -190,7 +190,7 @@ TEST_CASE("an interrupted restore does not open, and another restore completes i
     disk.FailCall(0);
     disk.PowerCutBelow("restored");
     if (!restored.ok()) {
-      const bool begun = disk.Exists("restored/" + std::string(points::kRestoringName));
+      const bool begun = disk.Exists("restored/" + std::string(engine::kRestoringName));
       if (begun && !disk.Exists("restored/MANIFEST")) {
         CHECK(Embedded::Open(Options("restored"), disk).status().code() == StatusCode::kCorruption);
       }
@@ -255,7 +255,7 @@ TEST_CASE("a damaged backup is refused, and the error names the file") {
   REQUIRE(store->maintenance().Backup("copy", {}).ok());
   const auto names = disk.List("copy");
   for (const std::string& name : *names) {
-    if (name == points::kIdentityName) continue;
+    if (name == engine::kIdentityName) continue;
     CAPTURE(name);
     disk.FlipBit("copy/" + name, 3, 2);
     const Status refused = Restore(disk, "copy", "r" + name);

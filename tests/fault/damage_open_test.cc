@@ -72,7 +72,7 @@ TEST_CASE(
         DamageAndMend(disk, *store, kind);
         complete = CountRows(*store).complete;
       }
-      CHECK(points::CheckDirectory(disk, "data")->damages.empty());
+      CHECK(engine::CheckDirectory(disk, "data")->damages.empty());
       CHECK(CountRows(*Open(disk)).complete == complete);
     }
   }
@@ -104,7 +104,7 @@ TEST_CASE(
   CHECK(store->maintenance().Check()->damages.empty());
   CHECK(CountRows(*store).complete == 400);
   store.reset();
-  CHECK(points::CheckDirectory(disk, "data")->damages.empty());
+  CHECK(engine::CheckDirectory(disk, "data")->damages.empty());
   store = Open(disk);
   CHECK(CountRows(*store).complete == 400);
   CHECK(store->Stats().series == 400);
@@ -185,7 +185,7 @@ TEST_CASE("a repair that fails anywhere changes nothing, and a later call comple
   }
   CHECK(failed > 5);
   store.reset();
-  CHECK(points::CheckDirectory(disk, "data")->damages.empty());
+  CHECK(engine::CheckDirectory(disk, "data")->damages.empty());
   CHECK(CountRows(*Open(disk)).readable == 400);
 }
 

@@ -9,7 +9,7 @@
 
 #include "storage/codec/row_key.h"
 #include "storage/engine/engine_check.h"
-#include "storage/engine/engine_repair.h"
+#include "storage/engine/offline_repair.h"
 #include "storage/engine/row_block.h"
 #include "storage/lsm/block_file.h"
 #include "storage/lsm/manifest.h"
@@ -25,7 +25,7 @@ TEST_CASE(
   const std::vector<std::string> states = WriteStore(disk);
   const std::string& whole = states.back();
   const auto names = disk.List("data");
-  const auto undamaged = points::CheckDirectory(disk, "data");
+  const auto undamaged = engine::CheckDirectory(disk, "data");
   REQUIRE(undamaged.ok());
   REQUIRE(undamaged->damages.empty());
   std::set<std::string> kinds;
@@ -43,7 +43,7 @@ TEST_CASE(
       CAPTURE(path);
       CAPTURE(byte);
       CAPTURE(bit);
-      const auto report = points::CheckDirectory(damaged, "data");
+      const auto report = engine::CheckDirectory(damaged, "data");
       REQUIRE(report.ok());
       const Reading reading = Read(damaged);
       if (!reading.status.ok()) {
@@ -74,7 +74,7 @@ void DamageAndRepair(FaultyFileSystem& disk, const std::string& kind) {
   const size_t size = ReadWholeFile(disk, "data/" + name)->size();
   REQUIRE(size > 100'000);
   disk.FlipBit("data/" + name, size / 2, 3);
-  const auto report = points::CheckDirectory(disk, "data");
+  const auto report = engine::CheckDirectory(disk, "data");
   REQUIRE(report.ok());
   REQUIRE(report->damages.size() == 1);
   CHECK(report->damages[0].file == "data/" + name);
@@ -94,13 +94,13 @@ void DamageAndRepair(FaultyFileSystem& disk, const std::string& kind) {
     REQUIRE(online->damages.size() == 1);
     CHECK(online->damages[0].ToString() == report->damages[0].ToString());
   }
-  const auto repaired = points::RepairDirectory(disk, "data");
+  const auto repaired = engine::RepairDirectory(disk, "data");
   REQUIRE(repaired.ok());
   REQUIRE(repaired->lost.size() == 1);
   CHECK(repaired->lost[0] == report->damages[0].ToString());
   CHECK(disk.Exists("data/lost/" + name));
   CHECK(!disk.Exists("data/" + name));
-  CHECK(points::CheckDirectory(disk, "data")->damages.empty());
+  CHECK(engine::CheckDirectory(disk, "data")->damages.empty());
   {
     auto store = Open(disk);
     const RowCount count = CountRows(*store);
@@ -111,7 +111,7 @@ void DamageAndRepair(FaultyFileSystem& disk, const std::string& kind) {
     REQUIRE(store->cells().Compact().ok());
     CHECK(CountRows(*store).complete == count.complete);
   }
-  const auto again = points::RepairDirectory(disk, "data");
+  const auto again = engine::RepairDirectory(disk, "data");
   REQUIRE(again.ok());
   CHECK(again->done.empty());
 }
@@ -154,10 +154,10 @@ TEST_CASE("a damaged file shared by two regions is repaired once for both") {
 // Rewrites the only points file, with a wrong sum for each row that has statistics.
 size_t ForgeSums(FaultyFileSystem& disk) {
   const std::string path = "data/" + FilesEndingWith(disk, ".points").at(0);
-  const auto file = lsm::BlockFile::Open(disk, path, {&points::RowBlockPacker()});
+  const auto file = lsm::BlockFile::Open(disk, path, {&engine::RowBlockPacker()});
   REQUIRE(file.ok());
   lsm::BlockWriting writing;
-  writing.packer = &points::RowBlockPacker();
+  writing.packer = &engine::RowBlockPacker();
   auto forged = lsm::BlockFileWriter::Create(disk, path + ".forged", writing);
   REQUIRE(forged.ok());
   size_t rows = 0;
@@ -200,14 +200,14 @@ TEST_CASE("wrong statistics of a row count as damage, and the repair computes th
     REQUIRE(store->cells().Compact().ok());
     shown = DumpCells(store->cells());
   }
-  REQUIRE(points::CheckDirectory(disk, "data")->damages.empty());
+  REQUIRE(engine::CheckDirectory(disk, "data")->damages.empty());
   CHECK(ForgeSums(disk) == 2);
-  const auto report = points::CheckDirectory(disk, "data");
+  const auto report = engine::CheckDirectory(disk, "data");
   REQUIRE(report.ok());
   REQUIRE_FALSE(report->damages.empty());
   CHECK(report->damages[0].ToString().find("statistics") != std::string::npos);
-  REQUIRE(points::RepairDirectory(disk, "data").ok());
-  CHECK(points::CheckDirectory(disk, "data")->damages.empty());
+  REQUIRE(engine::RepairDirectory(disk, "data").ok());
+  CHECK(engine::CheckDirectory(disk, "data")->damages.empty());
   CHECK(Read(disk).shown == shown);
 }
 
@@ -221,7 +221,7 @@ TEST_CASE(
   const std::string name = FilesEndingWith(disk, ".points").back();
   disk.FlipBit("data/" + name, ReadWholeFile(disk, "data/" + name)->size() - 10, 0);
   CHECK(TryOpen(disk).status().code() == StatusCode::kCorruption);
-  REQUIRE(points::RepairDirectory(disk, "data").ok());
+  REQUIRE(engine::RepairDirectory(disk, "data").ok());
   CHECK(disk.Exists("data/lost/" + name));
   auto store = Open(disk);
   const auto row = store->cells().Get("tsdb", Keys()[7]);
@@ -233,10 +233,10 @@ TEST_CASE(
     if (ReadWholeFile(disk, "data/" + candidate)->size() > 100'000) cells = candidate;
   }
   REQUIRE(disk.Remove("data/" + cells).ok());
-  const auto report = points::CheckDirectory(disk, "data");
+  const auto report = engine::CheckDirectory(disk, "data");
   REQUIRE(report->damages.size() == 1);
   CHECK(report->damages[0].file == "data/" + cells);
-  REQUIRE(points::RepairDirectory(disk, "data").ok());
+  REQUIRE(engine::RepairDirectory(disk, "data").ok());
   CHECK(Open(disk)->cells().Get("tsdb", Keys()[7])->cells.empty());
 }
 
@@ -258,7 +258,7 @@ TEST_CASE(
     FaultyFileSystem damaged = disk.Copy();
     damaged.FlipBit("data/" + series, 3, 1);
     CHECK(TryOpen(damaged).status().code() == StatusCode::kCorruption);
-    const auto repaired = points::RepairDirectory(damaged, "data");
+    const auto repaired = engine::RepairDirectory(damaged, "data");
     INFO(repaired.status().ToString());
     REQUIRE(repaired.ok());
     CHECK(damaged.Exists("data/lost/" + series));
@@ -287,7 +287,7 @@ TEST_CASE(
     REQUIRE(store->Close().ok());
   }
   disk.FlipBit("data/" + series, 3, 1);
-  const auto repaired = points::RepairDirectory(disk, "data");
+  const auto repaired = engine::RepairDirectory(disk, "data");
   INFO(repaired.status().ToString());
   REQUIRE(repaired.ok());
   CHECK(std::any_of(repaired->lost.begin(), repaired->lost.end(), [](const std::string& line) {
@@ -297,7 +297,7 @@ TEST_CASE(
   CHECK(store->Stats().series == kWorkloadSeries + 1);
   const Bytes key = codec::MakeRowKey(KeyLayout(), fresh, kWorkloadBase + 7200);
   CHECK(store->cells().Get("tsdb", key)->cells.size() == 5);
-  CHECK(points::CheckDirectory(disk, "data").status().code() == StatusCode::kBusy);
+  CHECK(engine::CheckDirectory(disk, "data").status().code() == StatusCode::kBusy);
 }
 
 TEST_CASE(
@@ -308,7 +308,7 @@ TEST_CASE(
   const std::string log = FilesEndingWith(disk, ".log").front();
   disk.FlipBit("data/" + log, 40, 2);
   CHECK(TryOpen(disk).status().code() == StatusCode::kCorruption);
-  const auto repaired = points::RepairDirectory(disk, "data");
+  const auto repaired = engine::RepairDirectory(disk, "data");
   INFO(repaired.status().ToString());
   REQUIRE(repaired.ok());
   CHECK(repaired->lost.size() == 1);
@@ -325,7 +325,7 @@ TEST_CASE("without a manifest a repair is impossible, and a failing repair chang
   {
     FaultyFileSystem damaged = disk.Copy();
     damaged.FlipBit("data/MANIFEST", 20, 0);
-    const auto refused = points::RepairDirectory(damaged, "data");
+    const auto refused = engine::RepairDirectory(damaged, "data");
     CHECK(refused.status().code() == StatusCode::kCorruption);
     CHECK(refused.status().message().find("MANIFEST") != std::string_view::npos);
   }
@@ -334,12 +334,12 @@ TEST_CASE("without a manifest a repair is impossible, and a failing repair chang
     CAPTURE(n);
     FaultyFileSystem damaged = disk.Copy();
     damaged.FailCall(n);
-    const Status repaired = points::RepairDirectory(damaged, "data").status();
+    const Status repaired = engine::RepairDirectory(damaged, "data").status();
     const bool reached = damaged.failed();
     damaged.FailCall(0);
     damaged.PowerCut();
-    if (!repaired.ok()) REQUIRE(points::RepairDirectory(damaged, "data").ok());
-    const auto report = points::CheckDirectory(damaged, "data");
+    if (!repaired.ok()) REQUIRE(engine::RepairDirectory(damaged, "data").ok());
+    const auto report = engine::CheckDirectory(damaged, "data");
     REQUIRE(report.ok());
     CHECK(report->damages.empty());
     CHECK(TryOpen(damaged).ok());

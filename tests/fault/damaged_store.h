@@ -51,14 +51,14 @@ inline void NameAnew(FaultyFileSystem& disk, const std::string& path, uint64_t b
                      uint32_t crc) {
   auto manifest = lsm::LoadManifest(disk, "data");
   REQUIRE(manifest.ok());
-  for (lsm::RunEntry& run : manifest->runs) {
-    if (points::Run::CellsPath("data", run.number) == path) {
-      run.cells_bytes = bytes;
-      run.cells_crc = crc;
+  for (lsm::PartEntry& part : manifest->parts) {
+    if (engine::Part::CellsPath("data", part.number) == path) {
+      part.cells_bytes = bytes;
+      part.cells_crc = crc;
     }
-    if (points::Run::PointsPath("data", run.number) == path) {
-      run.points_bytes = bytes;
-      run.points_crc = crc;
+    if (engine::Part::PointsPath("data", part.number) == path) {
+      part.points_bytes = bytes;
+      part.points_crc = crc;
     }
   }
   REQUIRE(lsm::SaveManifest(disk, "data", *manifest).ok());

@@ -11,7 +11,7 @@
 
 #include "storage/engine/engine_backup.h"
 #include "storage/engine/engine_check.h"
-#include "storage/engine/engine_repair.h"
+#include "storage/engine/offline_repair.h"
 #include "tests/fault/damaged_store.h"
 
 namespace hg {
@@ -90,17 +90,17 @@ void CheckNamesLoss(FaultyFileSystem& disk, const std::string& name) {
   CHECK(refused.code() == StatusCode::kCorruption);
   CHECK(refused.message().find(name) != std::string_view::npos);
   CHECK(refused.message().find("tsdb repair") != std::string_view::npos);
-  const auto report = points::CheckDirectory(disk, "data");
+  const auto report = engine::CheckDirectory(disk, "data");
   REQUIRE(report.ok());
   CHECK(std::any_of(report->damages.begin(), report->damages.end(), [&](const Damage& damage) {
     return damage.ToString().find(name) != std::string::npos && !damage.lost.empty();
   }));
-  const auto repaired = points::RepairDirectory(disk, "data");
+  const auto repaired = engine::RepairDirectory(disk, "data");
   INFO(repaired.status().ToString());
   REQUIRE(repaired.ok());
   CHECK(std::any_of(repaired->lost.begin(), repaired->lost.end(),
                     [&](const std::string& line) { return line.find(name) != std::string::npos; }));
-  CHECK(points::CheckDirectory(disk, "data")->damages.empty());
+  CHECK(engine::CheckDirectory(disk, "data")->damages.empty());
 }
 
 }  // namespace
@@ -203,7 +203,7 @@ TEST_CASE("A backup taken while the log grows is restored without log files and 
     return true;
   };
   REQUIRE(store->maintenance().Backup("backup", watch).ok());
-  REQUIRE(points::Restore(disk, "backup", "restored", {}).ok());
+  REQUIRE(engine::Restore(disk, "backup", "restored", {}).ok());
   EmbeddedOptions options;
   options.path = "restored";
   options.background = false;
@@ -236,7 +236,7 @@ TEST_CASE("Files with names that the store does not write are left alone and rep
     const auto file = disk.Open("data/202601011230.log", OpenMode::kCreate);
     REQUIRE((*file)->WriteAt(0, "somebody's own").ok());
   }
-  const auto report = points::CheckDirectory(disk, "data");
+  const auto report = engine::CheckDirectory(disk, "data");
   REQUIRE(report.ok());
   CHECK(report->damages.empty());
   for (const std::string& name : foreign) {

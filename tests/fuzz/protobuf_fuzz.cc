@@ -97,7 +97,7 @@ void Write(std::string_view bytes) {
 
 void Names(std::string_view text) {
   std::vector<Label> labels;
-  Bytes spelled;
+  Bytes keyed;
   for (std::string_view rest = text; !rest.empty();) {
     const size_t end = std::min(rest.find('\n'), rest.size());
     const std::string_view line = rest.substr(0, end);
@@ -105,8 +105,8 @@ void Names(std::string_view text) {
     const size_t equals = std::min(line.find('='), line.size());
     labels.push_back({line.substr(0, equals), line.substr(std::min(equals + 1, line.size()))});
   }
-  AppendLabels(labels, &spelled);
-  INVARIANT(ReadLabels(spelled) == labels);
+  AppendLabels(labels, &keyed);
+  INVARIANT(ReadLabels(keyed) == labels);
   (void)ReadLabels(text);
   const NameRules rules;
   const auto series = NameSeries(text, labels, {rules, "source", "unknown"});

@@ -33,10 +33,10 @@ bool SameTags(const std::vector<PutTag>& a, const std::vector<PutTag>& b) {
 
 /// Returns the series of a raw series key by the slow path's parser. Returns nullopt if it could
 /// never be in the table of known keys. The fast path then leaves the whole body to the slow path.
-std::optional<PutPoint> Series(const Spelling& spelling) {
+std::optional<PutPoint> Series(const RawKey& raw_key) {
   auto points = ParsePutDocument(
-      "[{\"metric\":\"" + std::string(spelling.metric) +
-          "\",\"timestamp\":1,\"value\":1,\"tags\":" + std::string(spelling.tags) + "}]",
+      "[{\"metric\":\"" + std::string(raw_key.metric) +
+          "\",\"timestamp\":1,\"value\":1,\"tags\":" + std::string(raw_key.tags) + "}]",
       nullptr);
   if (!points.ok() || points->size() != 1) return {};
   PutPoint point = std::move(points->front());
@@ -44,7 +44,7 @@ std::optional<PutPoint> Series(const Spelling& spelling) {
   return point;
 }
 
-void CheckPoint(const SpelledPoint& fast, const PutPoint& series, const PutPoint& exact) {
+void CheckPoint(const KeyedPoint& fast, const PutPoint& series, const PutPoint& exact) {
   INVARIANT(!exact.null && exact.metric == series.metric && exact.timestamp == fast.time.raw);
   INVARIANT(exact.tags && SameTags(*exact.tags, *series.tags));
   PointValue value;
@@ -62,11 +62,11 @@ void Json(std::string_view input) {
   const std::string_view body(block.get(), input.size());
 
   static PutJsonParser parser;
-  std::vector<SpelledPoint> points;
+  std::vector<KeyedPoint> points;
   const bool fast = parser.Parse(body, &points);
   INVARIANT(body == input);
   std::vector<PutPoint> series;
-  for (const SpelledPoint& point : points) {
+  for (const KeyedPoint& point : points) {
     if (!fast) break;
     for (const std::string_view text : {point.series.metric, point.series.tags})
       INVARIANT(text.data() >= body.data() &&
@@ -78,13 +78,13 @@ void Json(std::string_view input) {
     INVARIANT(exact.ok() && exact->size() == points.size());
     for (size_t i = 0; i < points.size(); ++i) CheckPoint(points[i], series[i], (*exact)[i]);
   }
-  std::vector<Spelling> spellings;
-  parser.ParseSpellings(body, &spellings);
+  std::vector<RawKey> raw_keys;
+  parser.ParseRawKeys(body, &raw_keys);
   if (exact.ok()) {
     // A key that is added to the table must mean the series of its own point.
-    for (size_t i = 0; i < std::min(spellings.size(), exact->size()); ++i) {
-      const auto named = Series(spellings[i]);
-      if (spellings[i].metric.empty() || !named) continue;
+    for (size_t i = 0; i < std::min(raw_keys.size(), exact->size()); ++i) {
+      const auto named = Series(raw_keys[i]);
+      if (raw_keys[i].metric.empty() || !named) continue;
       INVARIANT((*exact)[i].metric == named->metric && (*exact)[i].tags);
       INVARIANT(SameTags(*(*exact)[i].tags, *named->tags));
     }
@@ -102,13 +102,13 @@ std::string Exact(std::string_view line, PutLines* lines) {
 }
 
 /// Runs a single line, including its LF, on the fast path.
-void CheckLine(std::string_view line, const SpelledPoint& fast) {
+void CheckLine(std::string_view line, const KeyedPoint& fast) {
   PutLines lines;
   if (Exact(line, &lines).empty()) {
     INVARIANT(lines.points()[0].time.raw == fast.time.raw);
     INVARIANT(lines.points()[0].value == fast.value);
-    INVARIANT(lines.points()[0].spelling.metric == fast.series.metric);
-    INVARIANT(lines.points()[0].spelling.tags == fast.series.tags);
+    INVARIANT(lines.points()[0].raw_key.metric == fast.series.metric);
+    INVARIANT(lines.points()[0].raw_key.tags == fast.series.tags);
     return;
   }
   // The names are wrong and not the numbers: with other names the line is valid.
@@ -124,12 +124,12 @@ void CheckLine(std::string_view line, const SpelledPoint& fast) {
 
 void Lines(std::string text) {
   text += '\n';
-  std::vector<SpelledPoint> together, alone;
+  std::vector<KeyedPoint> together, alone;
   bool all = true;
   for (std::string_view rest = text; !rest.empty();) {
     const std::string_view before = rest;
     const std::string_view line = TakeLine(&rest);
-    std::vector<SpelledPoint> one;
+    std::vector<KeyedPoint> one;
     if (ParsePutLines(before.substr(0, before.size() - rest.size()), &one)) {
       INVARIANT(one.size() == 1);
       CheckLine(line, one[0]);
@@ -173,7 +173,7 @@ void Influx(std::string_view body) {
       continue;
     }
     INVARIANT(at < fast.lines.size());
-    const SpelledLine& mine = fast.lines[at++];
+    const KeyedLine& mine = fast.lines[at++];
     const auto fields = std::span(fast.fields).subspan(field_at, mine.fields);
     field_at += mine.fields;
     INVARIANT(line.starts_with(mine.series));
@@ -205,8 +205,8 @@ void CheckGraphite(const GraphitePoint& point) {
   INVARIANT(!series.metric.empty() && point.time.in_range());
   INVARIANT(!point.value.is_float() || std::isfinite(point.value.as_double()));
   for (const auto& [key, value] : series.tags) INVARIANT(!key.empty() && !value.empty());
-  const Spelling spelling = SpellGraphitePath(point.path);
-  INVARIANT(spelling.metric == series.metric && GraphitePath(spelling) == point.path);
+  const RawKey raw_key = RawKeyOfGraphitePath(point.path);
+  INVARIANT(raw_key.metric == series.metric && GraphitePath(raw_key) == point.path);
 }
 
 void Graphite(std::string_view text) {

@@ -95,29 +95,29 @@ void Log(ByteView in, uint8_t damage) {
 
 void LogBodies(ByteView in) {
   std::vector<PointEntry> entries, again;
-  if (points::DecodePoints(in, &entries) && entries.size() <= points::kRecordPointsMax) {
-    Bytes out(2 + entries.size() * points::kEntryBytesMax + 8, '\0');
-    out.resize(points::EncodePoints(entries, out.data()));
-    INVARIANT(points::DecodePoints(out, &again) && again.size() == entries.size());
+  if (engine::DecodePoints(in, &entries) && entries.size() <= engine::kRecordPointsMax) {
+    Bytes out(2 + entries.size() * engine::kEntryBytesMax + 8, '\0');
+    out.resize(engine::EncodePoints(entries, out.data()));
+    INVARIANT(engine::DecodePoints(out, &again) && again.size() == entries.size());
     Bytes twice(out.size() + 64, '\0');
-    twice.resize(points::EncodePoints(again, twice.data()));
+    twice.resize(engine::EncodePoints(again, twice.data()));
     INVARIANT(twice == out);
   }
   uint32_t number = 0;
   ByteView tsuid;
-  if (points::DecodeSeries(in, &number, &tsuid)) {
+  if (engine::DecodeSeries(in, &number, &tsuid)) {
     Bytes out;
-    points::EncodeSeries(number, tsuid, &out);
+    engine::EncodeSeries(number, tsuid, &out);
     uint32_t same = 0;
     ByteView back;
-    INVARIANT(points::DecodeSeries(out, &same, &back) && same == number && back == tsuid);
+    INVARIANT(engine::DecodeSeries(out, &same, &back) && same == number && back == tsuid);
   }
-  points::RowRecord record, copy;
-  if (points::DecodeRowRecord(in, &record)) {
+  engine::RowRecord record, copy;
+  if (engine::DecodeRowRecord(in, &record)) {
     Bytes out, twice;
-    points::EncodeRowRecord(record, &out);
-    INVARIANT(points::DecodeRowRecord(out, &copy));
-    points::EncodeRowRecord(copy, &twice);
+    engine::EncodeRowRecord(record, &out);
+    INVARIANT(engine::DecodeRowRecord(out, &copy));
+    engine::EncodeRowRecord(copy, &twice);
     INVARIANT(twice == out);
   }
 }
@@ -154,7 +154,7 @@ void RowHours(ByteView in) {
   points::EncodeRow(row, *traits, &out);
   std::vector<points::PartPoint> again;
   INVARIANT(points::DecodeRow(out, 7, &again).ok());
-  // Generations are stored only if they are needed and exist.
+  // Memtables are stored only if they are needed and exist.
   const bool kept = traits->has_raw && std::any_of(row.begin(), row.end(), [](const auto& point) {
                       return point.generation != 0;
                     });
@@ -171,11 +171,11 @@ void RowKeys(ByteView in, uint8_t shape) {
   layout.salt_width = shape / 16 % 2;
   Bytes tsuid;
   uint32_t base = 0;
-  if (points::SplitRowFileKey(layout, in, &tsuid, &base))
-    INVARIANT(points::RowFileKey(layout, tsuid, base) == in);
-  (void)points::IsRegularKey(layout, in, &tsuid, &base);
+  if (engine::SplitRowFileKey(layout, in, &tsuid, &base))
+    INVARIANT(engine::RowFileKey(layout, tsuid, base) == in);
+  (void)engine::IsRegularKey(layout, in, &tsuid, &base);
   if (shape % 32 != 0) return;  // creating a registry takes long
-  points::Registry registry(layout);
+  engine::Registry registry(layout);
   const size_t width = static_cast<size_t>(layout.metric_width + layout.pair_width());
   for (; in.size() >= width; in.remove_prefix(width)) {
     const ByteView series = in.substr(0, width);

@@ -147,7 +147,7 @@ TEST_CASE(
   CHECK(looked_at == 2);
   CHECK(edge.counters.put_illegal_arguments.load() == 1);
   CHECK(edge.Cells().size() == 7);
-  edge.ingest.ForgetSpellings();
+  edge.ingest.ForgetRawKeys();
   client.Send(lines);
   edge.Await(edge.counters.points_added, 9);
   CHECK(looked_at == 4);

@@ -271,11 +271,11 @@ TEST_CASE("the fast path and the slow path of put lines agree") {
     }
     CAPTURE(line);
     const std::string wanted = Say(exact, line + "\n");
-    std::vector<SpelledPoint> points;
+    std::vector<KeyedPoint> points;
     const std::string sent = line + "\n";  // the points borrow its bytes
     if (ParsePutLines(sent, &points)) {
       REQUIRE(points.size() == 1);
-      const auto appended = fast.ingest.AppendSpelled(points, WriteContext::Unlimited());
+      const auto appended = fast.ingest.AppendKeyed(points, WriteContext::Unlimited());
       REQUIRE(appended.ok());
       if (appended->known) {
         ++taken;
@@ -311,10 +311,10 @@ TEST_CASE("put lines that are stored together are parsed like single ones") {
       lines += each.back();
     }
     CAPTURE(lines);
-    std::vector<SpelledPoint> together, alone;
+    std::vector<KeyedPoint> together, alone;
     bool all = true;
     for (const std::string& line : each) {
-      std::vector<SpelledPoint> one;
+      std::vector<KeyedPoint> one;
       all = ParsePutLines(line, &one) && all;
       if (all) alone.push_back(one.at(0));
     }
@@ -336,7 +336,7 @@ TEST_CASE("put lines that are stored together are parsed like single ones") {
 
 TEST_CASE("a truncated put line is not a put line") {
   const std::string line = "put m 1700000000 1 host=a\n";
-  std::vector<SpelledPoint> points;
+  std::vector<KeyedPoint> points;
   for (size_t size = 1; size < line.size(); ++size)
     CHECK_FALSE(ParsePutLines(line.substr(0, size), &points));
   CHECK_FALSE(ParsePutLines(line + line.substr(0, line.size() - 1), &points));

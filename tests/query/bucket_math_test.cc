@@ -32,7 +32,7 @@ TEST_CASE("sums of integers equal those of adding doubles one by one, whatever t
       for (int i = 0; i < 1000; ++i)
         values.push_back(static_cast<int64_t>(random()) >> (63 - bits));
       RunningSum running{start, 0};
-      AddRun(std::span<const int64_t>(values), &running);
+      AddChunk(std::span<const int64_t>(values), &running);
       CHECK(std::bit_cast<uint64_t>(running.sum) ==
             std::bit_cast<uint64_t>(OneByOne(start, values)));
       CHECK(running.count == 1000);
@@ -43,14 +43,14 @@ TEST_CASE("sums of integers equal those of adding doubles one by one, whatever t
 TEST_CASE("overflows of long runs of integers are detected") {
   std::vector<int64_t> values(5000, (int64_t{1} << 40) - 1);
   RunningSum running;
-  AddRun(std::span<const int64_t>(values), &running);
+  AddChunk(std::span<const int64_t>(values), &running);
   CHECK(running.sum == OneByOne(0, values));
 }
 
 TEST_CASE("NaNs are neither added nor counted") {
   std::vector<double> values = {1, kNan, 0.1, 0.2, kNan};
   RunningSum running;
-  AddRun(std::span<const double>(values), &running);
+  AddChunk(std::span<const double>(values), &running);
   CHECK(running.sum == 1 + 0.1 + 0.2);
   CHECK(running.count == 3);
   CHECK(CountNumbers(values) == 3);

@@ -275,7 +275,7 @@ TEST_CASE("listeners are called at the end of a query with duration, memory and 
 TEST_CASE("large queries wait for each other, and small ones never wait") {
   Options options;
   options.large_steps = kManySteps / 2;
-  options.large_lane.width = 1;
+  options.large_queries.width = 1;
   Queries queries(options);
   int long_ones = 0;
   RequestClient client;
@@ -284,33 +284,33 @@ TEST_CASE("large queries wait for each other, and small ones never wait") {
   CHECK(first->Step(kManySteps).ok());
   CHECK(first->Step(kManySteps).ok());
   CHECK(long_ones == 1);
-  CHECK(queries.running.lane().working() == 1);
+  CHECK(queries.running.large_queries().working() == 1);
 
   auto second = queries.Begin();
   Status went;
   std::thread waits([&] { went = second->Step(kManySteps); });
-  WaitUntil([&] { return queries.running.lane().waiting() == 1; });
+  WaitUntil([&] { return queries.running.large_queries().waiting() == 1; });
   CHECK(queries.running.Running()[1].phase == RequestPhase::kWaiting);
   CHECK(queries.Begin()->Step(kManySteps / 4).ok());  // a small query
 
   first->BeginAnswer();  // leaves the queue
   waits.join();
   CHECK(went.ok());
-  CHECK(queries.running.lane().working() == 1);
+  CHECK(queries.running.large_queries().working() == 1);
   second.reset();
-  CHECK(queries.running.lane().working() == 0);
+  CHECK(queries.running.large_queries().working() == 0);
 }
 
 TEST_CASE("a query with much memory is large too") {
   Options options;
   options.large_bytes = 1000;
-  options.large_lane.width = 1;
+  options.large_queries.width = 1;
   Queries queries(options);
   auto query = queries.Begin();
   CHECK(query->Charge(1000).ok());
-  CHECK(queries.running.lane().working() == 0);
+  CHECK(queries.running.large_queries().working() == 0);
   CHECK(query->Charge(1).ok());
-  CHECK(queries.running.lane().working() == 1);
+  CHECK(queries.running.large_queries().working() == 1);
 }
 
 TEST_CASE("a large query with most of the memory does not wait for itself") {
@@ -320,7 +320,7 @@ TEST_CASE("a large query with most of the memory does not wait for itself") {
   Queries queries(options);
   auto large = queries.Begin();
   CHECK(large->Charge(60'000).ok());
-  CHECK(queries.running.lane().working() == 1);
+  CHECK(queries.running.large_queries().working() == 1);
 }
 
 TEST_CASE("large queries leave an eighth of the memory for small ones") {
@@ -337,14 +337,14 @@ TEST_CASE("large queries leave an eighth of the memory for small ones") {
 TEST_CASE("waiting queries can be ended like running ones, and their number is limited") {
   Options options;
   options.large_bytes = 1000;
-  options.large_lane.width = 1;
-  options.large_lane.waiting_max = 1;
+  options.large_queries.width = 1;
+  options.large_queries.waiting_max = 1;
   Queries queries(options);
   auto first = queries.Begin(), second = queries.Begin(), third = queries.Begin();
   CHECK(first->Charge(2000).ok());
   Status went;
   std::thread waits([&] { went = second->Charge(2000); });
-  WaitUntil([&] { return queries.running.lane().waiting() == 1; });
+  WaitUntil([&] { return queries.running.large_queries().waiting() == 1; });
   CHECK(third->Charge(2000).code() == StatusCode::kBusy);
   CHECK(queries.running.Kill(queries.running.Running()[1].id));
   waits.join();
@@ -355,14 +355,14 @@ TEST_CASE("waiting queries can be ended like running ones, and their number is l
 TEST_CASE("the time for which a large query waits is limited") {
   Options options;
   options.large_bytes = 1000;
-  options.large_lane.width = 1;
-  options.large_lane.wait_max_ms = 100;
+  options.large_queries.width = 1;
+  options.large_queries.wait_max_ms = 100;
   Queries queries(options);
   auto first = queries.Begin(), second = queries.Begin();
   CHECK(first->Charge(2000).ok());
   Status went;
   std::thread waits([&] { went = second->Charge(2000); });
-  WaitUntil([&] { return queries.running.lane().waiting() == 1; });
+  WaitUntil([&] { return queries.running.large_queries().waiting() == 1; });
   queries.clock.AdvanceMs(101);
   waits.join();
   CHECK(went.code() == StatusCode::kBusy);
@@ -379,7 +379,7 @@ TEST_CASE("no large query starts while half of the memory is in use") {
   first->BeginAnswer();
   Status went;
   std::thread waits([&] { went = second->Charge(2000); });
-  WaitUntil([&] { return queries.running.lane().waiting() == 1; });
+  WaitUntil([&] { return queries.running.large_queries().waiting() == 1; });
   first.reset();
   waits.join();
   CHECK(went.ok());
@@ -388,7 +388,7 @@ TEST_CASE("no large query starts while half of the memory is in use") {
 TEST_CASE("the threads of one query take one place together") {
   Options options;
   options.large_steps = 1;
-  options.large_lane.width = 1;
+  options.large_queries.width = 1;
   Queries queries(options);
   auto query = queries.Begin();
   std::vector<std::thread> threads;
@@ -400,7 +400,7 @@ TEST_CASE("the threads of one query take one place together") {
   }
   for (std::thread& thread : threads) thread.join();
   CHECK(failures == 0);
-  CHECK(queries.running.lane().working() == 1);
+  CHECK(queries.running.large_queries().working() == 1);
 }
 
 TEST_CASE("a query on an event loop stays small, and is forgotten when it is given up") {

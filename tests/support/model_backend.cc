@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-#include "compaction/row_fold.h"
+#include "compaction/row_compactor.h"
 #include "storage/codec/row_key.h"
 #include "storage/points/points_over_cells.h"
 #include "tests/support/model_store.h"
@@ -54,13 +54,13 @@ class QueueingPoints : public points::PointsOverCells {
 class ModelBackend : public Backend {
  public:
   ModelBackend(std::string path, std::unique_ptr<ModelStore> model, std::shared_ptr<Store> door,
-               points::PointsOverCellsOptions options, compaction::RowFoldOptions fold)
+               points::PointsOverCellsOptions options, compaction::RowCompactorOptions compactor)
       : path_(std::move(path)),
         model_(std::move(model)),
         door_(std::move(door)),
         remote_(options.remote),
         points_(door_.get(), std::move(options)),
-        fold_(door_.get(), std::move(fold), SystemClock()) {}
+        compactor_(door_.get(), std::move(compactor), SystemClock()) {}
 
   Store& cells() override { return *door_; }
   Points& points() override { return points_; }
@@ -68,7 +68,7 @@ class ModelBackend : public Backend {
   /// Compacts written rows that are old, so that tools print them like OpenTSDB's tools. Rows that
   /// cannot be compacted stay unchanged.
   Status Close() override {
-    for (const Bytes& key : points_.TakeWritten()) (void)fold_.FoldRow(key);
+    for (const Bytes& key : points_.TakeWritten()) (void)compactor_.CompactRow(key);
     return model_->SaveTo(path_);
   }
 
@@ -78,7 +78,7 @@ class ModelBackend : public Backend {
   const std::shared_ptr<Store> door_;
   const bool remote_;
   QueueingPoints points_;
-  compaction::RowFold fold_;
+  compaction::RowCompactor compactor_;
 };
 
 }  // namespace
@@ -99,7 +99,7 @@ Result<std::unique_ptr<Backend>> OpenModelBackendThrough(const Config& config,
   options.table = config.String("tsd.storage.hbase.data_table");
   options.use_otsdb_timestamp = config.Bool("tsd.storage.use_otsdb_timestamp");
   options.enable_appends = config.Bool("tsd.storage.enable_appends");
-  ASSIGN_OR_RETURN(compaction::RowFoldOptions fold, ReadRowFoldOptions(config));
+  ASSIGN_OR_RETURN(compaction::RowCompactorOptions compactor, ReadRowCompactorOptions(config));
   const std::string path = directory + "/model.txt";
   auto model = std::make_unique<ModelStore>();
   const Status loaded = model->LoadFrom(path);
@@ -112,7 +112,7 @@ Result<std::unique_ptr<Backend>> OpenModelBackendThrough(const Config& config,
     RETURN_IF_ERROR(EnsureTables(config, *model));
   }
   return std::unique_ptr<Backend>(std::make_unique<ModelBackend>(
-      path, std::move(model), std::move(door), std::move(options), std::move(fold)));
+      path, std::move(model), std::move(door), std::move(options), std::move(compactor)));
 }
 
 }  // namespace hg::tsd

@@ -115,9 +115,9 @@ def replayed(tsdb, folder, flush):
 
 def knows_spellings(server, count):
     give_up = time.monotonic() + 30
-    while metric(server, "hourglass_ingest_spellings") < count and time.monotonic() < give_up:
+    while metric(server, "hourglass_ingest_raw_keys") < count and time.monotonic() < give_up:
         time.sleep(0.02)
-    return metric(server, "hourglass_ingest_spellings") == count
+    return metric(server, "hourglass_ingest_raw_keys") == count
 
 
 def recalled(tsdb, folder):
@@ -148,7 +148,7 @@ def recalled(tsdb, folder):
     shapes.write_bytes(shapes.read_bytes()[:-1])
     server.start()
     check(server.query(1700000000, "sum:m0", 1700000010)[0]["dps"].get("1700000001") == 150, "a torn file costs no point")
-    check(metric(server, "hourglass_ingest_spellings") == 0, "but what is known of spellings")
+    check(metric(server, "hourglass_ingest_raw_keys") == 0, "but what is known of spellings")
     server.stop()
 
 

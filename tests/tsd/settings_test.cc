@@ -81,7 +81,7 @@ TEST_CASE("limits of connections and telnet replies reach the HTTP options") {
 }
 
 TEST_CASE("known raw series keys may take an eighth of the memory limit") {
-  CHECK(ReadIngestOptions(With("tsd.memory.limit", "1073741824"))->spelling_bytes_max == 134217728);
+  CHECK(ReadIngestOptions(With("tsd.memory.limit", "1073741824"))->raw_key_bytes_max == 134217728);
 }
 
 TEST_CASE("bodies may take six times the largest one, but at most half of the memory limit") {
@@ -98,7 +98,7 @@ TEST_CASE("queries may take a quarter of the memory limit, one query half of tha
   CHECK(ReadQueryOptions(config)->memory_bytes_max == 268435456);
   CHECK(ReadQueryOptions(config)->query_memory_bytes_max == 134217728);
   CHECK(ReadQueryOptions(config)->large_bytes == 1 << 20);
-  CHECK(ReadQueryOptions(config)->large_lane.width >= 1);
+  CHECK(ReadQueryOptions(config)->large_queries.width >= 1);
   config.Set("tsd.query.memory.limit", "1000000");
   CHECK(ReadQueryOptions(config)->query_memory_bytes_max == 500000);
   config.Set("tsd.query.memory.per_query", "7");
@@ -107,9 +107,9 @@ TEST_CASE("queries may take a quarter of the memory limit, one query half of tha
   config.Set("tsd.query.large.wait", "9");
   CHECK(ReadQueryOptions(config)->memory_bytes_max == 1000000);
   CHECK(ReadQueryOptions(config)->query_memory_bytes_max == 7);
-  CHECK(ReadQueryOptions(config)->large_lane.width == 3);
-  CHECK(ReadQueryOptions(config)->large_lane.waiting_max == 5);
-  CHECK(ReadQueryOptions(config)->large_lane.wait_max_ms == 9);
+  CHECK(ReadQueryOptions(config)->large_queries.width == 3);
+  CHECK(ReadQueryOptions(config)->large_queries.waiting_max == 5);
+  CHECK(ReadQueryOptions(config)->large_queries.wait_max_ms == 9);
   config.Set("tsd.query.memory.limit", "0");
   CHECK(ReadQueryOptions(config)->memory_bytes_max == 0);
 }

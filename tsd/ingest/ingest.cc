@@ -13,11 +13,11 @@
 #include "storage/points/tsuid_list.h"
 #include "tsd/ingest/line_table.h"
 #include "tsd/ingest/metric_limits.h"
-#include "tsd/ingest/plain_spelling.h"
+#include "tsd/ingest/plain_raw_key.h"
+#include "tsd/ingest/raw_key_recall.h"
+#include "tsd/ingest/raw_key_table.h"
 #include "tsd/ingest/series_turns.h"
-#include "tsd/ingest/spelling_recall.h"
-#include "tsd/ingest/spelling_table.h"
-#include "tsd/ingest/tag_shapes.h"
+#include "tsd/ingest/tag_formats.h"
 
 namespace hg::tsd {
 namespace {
@@ -74,12 +74,12 @@ class Ingest::Resolver {
         limits_(limits),
         options_(std::move(options)),
         rules_(options_.extra_name_characters),
-        spellings_(RandomKey(), options_.spelling_bytes_max / 2),
-        lines_(RandomKey(), options_.spelling_bytes_max / 2) {}
+        raw_keys_(RandomKey(), options_.raw_key_bytes_max / 2),
+        lines_(RandomKey(), options_.raw_key_bytes_max / 2) {}
 
-  SpellingTable& spellings() { return spellings_; }
+  RawKeyTable& raw_keys() { return raw_keys_; }
   LineTable& lines() { return lines_; }
-  TagShapes& shapes() { return shapes_; }
+  TagFormats& formats() { return formats_; }
   [[nodiscard]] size_t TagsMax(Dialect dialect) const {
     return static_cast<size_t>(IsOpenTsdbDialect(dialect) ? options_.max_tags
                                                           : options_.foreign_max_tags);
@@ -88,23 +88,23 @@ class Ingest::Resolver {
   Result<bool> Recall(const std::atomic<bool>& stop) {
     // A quarter of the memory for raw series keys is used here. The rest is left for keys that
     // clients send.
-    const size_t bytes_max = options_.spelling_bytes_max / 4;
-    return SpellingRecall{.points = points_,
-                          .names = names_,
-                          .spellings = spellings_,
-                          .limits = limits_,
-                          .tags_max = static_cast<size_t>(options_.max_tags),
-                          .bytes_max = bytes_max,
-                          .names_bytes_max = bytes_max}
-        .Run(shapes_.All(), stop);
+    const size_t bytes_max = options_.raw_key_bytes_max / 4;
+    return RawKeyRecall{.points = points_,
+                        .names = names_,
+                        .raw_keys = raw_keys_,
+                        .limits = limits_,
+                        .tags_max = static_cast<size_t>(options_.max_tags),
+                        .bytes_max = bytes_max,
+                        .names_bytes_max = bytes_max}
+        .Run(formats_.All(), stop);
   }
 
   /// Records the tag format of a client.
-  void NoteShape(const Spelling& spelling) {
-    if (!IsOpenTsdbDialect(spelling.dialect)) return;
+  void NoteTagFormat(const RawKey& raw_key) {
+    if (!IsOpenTsdbDialect(raw_key.dialect)) return;
     std::vector<TagText> tags;
-    if (ReadPlainTags(spelling.dialect, spelling.tags, TagsMax(spelling.dialect), &tags))
-      shapes_.Note(spelling.dialect, spelling.tags, tags);
+    if (ReadPlainTags(raw_key.dialect, raw_key.tags, TagsMax(raw_key.dialect), &tags))
+      formats_.Note(raw_key.dialect, raw_key.tags, tags);
   }
 
   Result<SeriesNumber> Resolve(const NamedPoint& point, const WriteContext& context) {
@@ -113,15 +113,15 @@ class Ingest::Resolver {
       AppendBig(&stored, point.value.bits, ValueWidth(point.value.flags));
       return BadTimestamp(point, stored, point.value.flags);
     }
-    const bool of_line = point.spelling.dialect == Dialect::kInflux;
-    const uint32_t generation = of_line ? lines_.generation() : spellings_.generation();
+    const bool of_line = point.raw_key.dialect == Dialect::kInflux;
+    const uint32_t generation = of_line ? lines_.generation() : raw_keys_.generation();
     SeriesIds ids;
-    if (of_line && !point.spelling.metric.empty()) {
-      const auto known = lines_.Find(point.spelling.tags, point.spelling.metric);
+    if (of_line && !point.raw_key.metric.empty()) {
+      const auto known = lines_.Find(point.raw_key.tags, point.raw_key.metric);
       if (known) return *known;
-      ids.pairs = lines_.FindPairs(point.spelling.tags);
-    } else if (!point.spelling.metric.empty()) {
-      ids = spellings_.FindHalves(point.spelling);
+      ids.pairs = lines_.FindPairs(point.raw_key.tags);
+    } else if (!point.raw_key.metric.empty()) {
+      ids = raw_keys_.FindHalves(point.raw_key);
     }
     return ResolveSeries(point, std::move(ids), generation, context);
   }
@@ -129,7 +129,7 @@ class Ingest::Resolver {
   /// Finds or registers the series of points whose names are known or can be parsed easily. Returns
   /// false if any point needs the complete checks of AppendNamed. Fails if the request has ended.
   /// Blocks. Its writes become durable with later points.
-  Result<bool> Learn(std::span<const SpelledPoint> points, const WriteContext& context,
+  Result<bool> Learn(std::span<const KeyedPoint> points, const WriteContext& context,
                      SeriesNumber* numbers) {
     while (!points.empty()) {
       RETURN_IF_ERROR(context.request().Check());
@@ -148,7 +148,7 @@ class Ingest::Resolver {
       return Status::InvalidArgument("Need at least one tag (metric=" + std::string(point.metric) +
                                      ", tags={})");
     }
-    RETURN_IF_ERROR(CheckTagCount(point.tags, point.spelling.dialect));
+    RETURN_IF_ERROR(CheckTagCount(point.tags, point.raw_key.dialect));
     RETURN_IF_ERROR(rules_.Check("metric name", point.metric));
     return CheckTagNames(point.tags);
   }
@@ -210,74 +210,74 @@ class Ingest::Resolver {
   }
 
   /// Returns a buffer of the thread, whose strings keep their memory.
-  static std::vector<SpelledSeries>& learnt() {
-    static thread_local std::vector<SpelledSeries> series(kLearntTogether);
+  static std::vector<KeyedSeries>& learnt() {
+    static thread_local std::vector<KeyedSeries> series(kLearntTogether);
     return series;
   }
 
-  bool LearnSome(std::span<const SpelledPoint> points, const WriteContext& context) {
-    const uint32_t generation = spellings_.generation();
-    const std::span<SpelledSeries> series = std::span(learnt()).first(points.size());
-    const size_t unknown = spellings_.FindEach(points, series.data());
+  bool LearnSome(std::span<const KeyedPoint> points, const WriteContext& context) {
+    const uint32_t generation = raw_keys_.generation();
+    const std::span<KeyedSeries> series = std::span(learnt()).first(points.size());
+    const size_t unknown = raw_keys_.FindEach(points, series.data());
     if (unknown == 0) return true;
     if (limited(context)) return false;  // with limits, each series is checked separately
     const CommitLater with_the_points;
     if (!FillPlainIds(points, series, unknown, context)) return false;
-    spellings_.RememberHalves(points, series.data(), generation);
+    raw_keys_.RememberHalves(points, series.data(), generation);
     if (!RegisterUnknown(series)) return false;
     if (limits_ != nullptr) {
       for (size_t i = 0; i < points.size(); ++i)
         if (!series[i].known)
           limits_->Learn(series[i].number, series[i].ids.metric, points[i].series.metric);
     }
-    spellings_.RememberAll(points, series.data(), generation);
+    raw_keys_.RememberAll(points, series.data(), generation);
     return true;
   }
 
   /// Sets the ids of unknown points. New ids are assigned in the same order as by FillIds, point by
   /// point.
-  bool FillPlainIds(std::span<const SpelledPoint> points, std::span<SpelledSeries> series,
+  bool FillPlainIds(std::span<const KeyedPoint> points, std::span<KeyedSeries> series,
                     size_t unknown, const WriteContext& context) {
     bool may_assign = false;
     std::vector<TagText> tags;
     for (size_t i = 0; i < points.size(); ++i) {
       if (series[i].known) continue;
-      const Spelling& spelling = points[i].series;
-      if (!IsOpenTsdbDialect(spelling.dialect)) return false;
+      const RawKey& raw_key = points[i].series;
+      if (!IsOpenTsdbDialect(raw_key.dialect)) return false;
       SeriesIds& ids = series[i].ids;
       if (ids.pairs.empty() && i > 0 && !series[i - 1].known &&
-          SameTags(spelling, points[i - 1].series)) {
+          SameTags(raw_key, points[i - 1].series)) {
         ids.pairs = series[i - 1].ids.pairs;
       }
       if (!ids.metric.empty() && !ids.pairs.empty()) continue;
-      if (ids.metric.empty() && !IsPlainName(spelling.metric)) return false;
+      if (ids.metric.empty() && !IsPlainName(raw_key.metric)) return false;
       const bool new_tags = ids.pairs.empty();
       if (new_tags &&
-          !ReadPlainTags(spelling.dialect, spelling.tags, TagsMax(spelling.dialect), &tags))
+          !ReadPlainTags(raw_key.dialect, raw_key.tags, TagsMax(raw_key.dialect), &tags))
         return false;
       // Rejected names are counted. Points with new names that may be rejected are therefore left
       // to AppendNamed, which requests each name once.
       if (!may_assign && (names_.filters() || !IdsAreLeft(unknown))) return false;
       may_assign = true;
       NamedPoint point;
-      point.metric = spelling.metric;
+      point.metric = raw_key.metric;
       point.tags = tags;
       if (!FillIds(point, &ids, context).ok()) return false;
-      if (new_tags) shapes_.Note(spelling.dialect, spelling.tags, tags);
+      if (new_tags) formats_.Note(raw_key.dialect, raw_key.tags, tags);
     }
     return true;
   }
 
   /// Registers unknown series whose ids are set.
-  bool RegisterUnknown(std::span<SpelledSeries> series) {
+  bool RegisterUnknown(std::span<KeyedSeries> series) {
     TsuidList tsuids;
-    for (const SpelledSeries& one : series) {
+    for (const KeyedSeries& one : series) {
       if (!one.known) tsuids.Add(one.ids.metric, one.ids.pairs);
     }
     std::vector<SeriesNumber> numbers(tsuids.size());
     if (!points_.RegisterAll(tsuids.views(), numbers.data()).ok()) return false;
     const SeriesNumber* next = numbers.data();
-    for (SpelledSeries& one : series) {
+    for (KeyedSeries& one : series) {
       if (!one.known) one.number = *next++;
     }
     return true;
@@ -301,7 +301,7 @@ class Ingest::Resolver {
   }
 
   /// Returns the number of the series. `ids` has the ids that are known. `generation` must have
-  /// been read from spellings_ before these ids were looked up.
+  /// been read from raw_keys_ before these ids were looked up.
   Result<SeriesNumber> ResolveSeries(const NamedPoint& point, SeriesIds ids, uint32_t generation,
                                      const WriteContext& context) {
     if (ids.metric.empty() || ids.pairs.empty()) RETURN_IF_ERROR(Check(point));
@@ -309,12 +309,12 @@ class Ingest::Resolver {
                                                     ? RegisterLimited(point, &ids, context)
                                                     : Register(point, &ids, context));
     if (limits_ != nullptr) limits_->Learn(number, ids.metric, point.metric);
-    if (point.spelling.metric.empty()) return number;
-    if (point.spelling.dialect == Dialect::kInflux) {
-      lines_.Remember(point.spelling.tags, point.spelling.metric, ids.pairs, number, generation);
+    if (point.raw_key.metric.empty()) return number;
+    if (point.raw_key.dialect == Dialect::kInflux) {
+      lines_.Remember(point.raw_key.tags, point.raw_key.metric, ids.pairs, number, generation);
     } else {
-      spellings_.Remember(point.spelling, ids, number, generation);
-      NoteShape(point.spelling);
+      raw_keys_.Remember(point.raw_key, ids, number, generation);
+      NoteTagFormat(point.raw_key);
     }
     return number;
   }
@@ -458,9 +458,9 @@ class Ingest::Resolver {
   MetricLimits* const limits_;
   const IngestOptions options_;
   const NameRules rules_;
-  SpellingTable spellings_;
+  RawKeyTable raw_keys_;
   LineTable lines_;
-  TagShapes shapes_;
+  TagFormats formats_;
   SeriesTurns turns_;
 };
 
@@ -472,25 +472,25 @@ Ingest::Ingest(Points& points, uid::Names& names, IngestOptions options, MetricL
 
 Ingest::~Ingest() = default;
 
-Result<PointSink::Appended> Ingest::AppendSpelled(std::span<const SpelledPoint> points,
-                                                  WriteContext& context) {
+Result<PointSink::Appended> Ingest::AppendKeyed(std::span<const KeyedPoint> points,
+                                                WriteContext& context) {
   if (append_blocks_) return Appended{.known = false, .position = 0};
-  return Append(points, context, [this](std::span<const SpelledPoint> all, SeriesNumber* numbers) {
-    return Result<bool>(resolver_->spellings().FindAll(all, numbers));
+  return Append(points, context, [this](std::span<const KeyedPoint> all, SeriesNumber* numbers) {
+    return Result<bool>(resolver_->raw_keys().FindAll(all, numbers));
   });
 }
 
-Result<PointSink::Appended> Ingest::AppendLearning(std::span<const SpelledPoint> points,
+Result<PointSink::Appended> Ingest::AppendLearning(std::span<const KeyedPoint> points,
                                                    WriteContext& context) {
-  return Append(points, context, [&](std::span<const SpelledPoint> all, SeriesNumber* numbers) {
+  return Append(points, context, [&](std::span<const KeyedPoint> all, SeriesNumber* numbers) {
     const bool in_range = std::all_of(
-        all.begin(), all.end(), [](const SpelledPoint& point) { return point.time.in_range(); });
+        all.begin(), all.end(), [](const KeyedPoint& point) { return point.time.in_range(); });
     return in_range ? resolver_->Learn(all, context, numbers) : Result<bool>(false);
   });
 }
 
-Result<PointSink::Appended> Ingest::AppendLines(std::span<const SpelledLine> lines,
-                                                std::span<const SpelledField> fields,
+Result<PointSink::Appended> Ingest::AppendLines(std::span<const KeyedLine> lines,
+                                                std::span<const KeyedField> fields,
                                                 WriteContext& context) {
   if (fields.empty()) return Appended{};
   static thread_local std::vector<SeriesNumber> kept_numbers;
@@ -500,7 +500,7 @@ Result<PointSink::Appended> Ingest::AppendLines(std::span<const SpelledLine> lin
   if (append_blocks_ || !resolver_->lines().TryFindAll(lines, fields, numbers.data()))
     return Appended{.known = false, .position = 0};
   size_t at = 0;
-  for (const SpelledLine& line : lines) {
+  for (const KeyedLine& line : lines) {
     const PointEntry common = MakePointEntry(0, line.time, PointValue::Int(0));
     const codec::Qualifier instant{common.qualifier};
     for (const size_t end = at + line.fields; at < end; ++at) {
@@ -513,7 +513,7 @@ Result<PointSink::Appended> Ingest::AppendLines(std::span<const SpelledLine> lin
 }
 
 template <typename Find>
-Result<PointSink::Appended> Ingest::Append(std::span<const SpelledPoint> points,
+Result<PointSink::Appended> Ingest::Append(std::span<const KeyedPoint> points,
                                            WriteContext& context, const Find& find) {
   if (points.empty()) return Appended{};
   static thread_local std::vector<SeriesNumber> kept_numbers;
@@ -530,12 +530,12 @@ Result<PointSink::Appended> Ingest::Append(std::span<const SpelledPoint> points,
   return Appended{.known = true, .position = position};
 }
 
-// Known raw series keys, such as those from RecallSpellings, are not learned again. So their
+// Known raw series keys, such as those from RecallRawKeys, are not learned again. So their
 // formats are recorded here.
-void Ingest::NoteUse(std::span<const SpelledPoint> points) {
+void Ingest::NoteUse(std::span<const KeyedPoint> points) {
   const uint64_t next =
       kPointsPerNote - 1 - stored_.load(std::memory_order_relaxed) % kPointsPerNote;
-  if (next < points.size()) resolver_->NoteShape(points[next].series);
+  if (next < points.size()) resolver_->NoteTagFormat(points[next].series);
 }
 
 Result<LogPosition> Ingest::Store(std::span<const PointEntry> entries, WriteContext& context) {
@@ -578,7 +578,7 @@ PointSink::Position Ingest::AppendNamed(std::span<const NamedPoint> points, Writ
       tags = point.tags;
       against_tags = {};
     } else if (refused && against_tags.ok()) {
-      against_tags = resolver_->CheckTags(tags, point.spelling.dialect);
+      against_tags = resolver_->CheckTags(tags, point.raw_key.dialect);
     }
     const Status known = over.ok() ? against_tags : over;
     const Result<SeriesNumber> number = known.ok() ? resolver_->Resolve(point, context) : known;
@@ -601,8 +601,8 @@ void Ingest::Commit(Position position, std::function<void(Status)> done) {
   points_.Commit(position, std::move(done));
 }
 
-void Ingest::ForgetSpellings() {
-  resolver_->spellings().Forget();
+void Ingest::ForgetRawKeys() {
+  resolver_->raw_keys().Forget();
   resolver_->lines().Forget();
   if (limits_ != nullptr) limits_->Forget();
 }
@@ -644,16 +644,16 @@ void Ingest::ChargeValue(std::string_view metric, ByteView tsuid, WriteContext& 
   }
 }
 
-TagShapes& Ingest::shapes() { return resolver_->shapes(); }
+TagFormats& Ingest::formats() { return resolver_->formats(); }
 
-Result<bool> Ingest::RecallSpellings(const std::atomic<bool>& stop) {
+Result<bool> Ingest::RecallRawKeys(const std::atomic<bool>& stop) {
   return resolver_->Recall(stop);
 }
 
 Ingest::Stats Ingest::stats() const {
-  const SpellingTable::Stats stats = resolver_->spellings().stats();
+  const RawKeyTable::Stats stats = resolver_->raw_keys().stats();
   const LineTable::Stats lines = resolver_->lines().stats();
-  return {stats.spellings + lines.spellings, stats.bytes + lines.bytes,
+  return {stats.raw_keys + lines.raw_keys, stats.bytes + lines.bytes,
           stored_.load(std::memory_order_relaxed)};
 }
 

@@ -13,7 +13,7 @@
 namespace hg::tsd {
 
 class MetricLimits;
-class TagShapes;
+class TagFormats;
 
 struct IngestOptions {
   bool auto_create_metrics = false;  // tsd.core.auto_create_metrics
@@ -27,7 +27,7 @@ struct IngestOptions {
       // threads may call it.
       false;
   // Maximum memory of remembered raw series keys, in bytes; a key needs 25 to 200 bytes.
-  size_t spelling_bytes_max = size_t{1} << 30;
+  size_t raw_key_bytes_max = size_t{1} << 30;
 };
 
 /// Returns the text that Java prints for a map: "{site=b1, host=s7}".
@@ -44,17 +44,15 @@ class Ingest : public PointSink {
   Ingest(Points& points, uid::Names& names, IngestOptions options, MetricLimits* limits = nullptr);
   ~Ingest() override;
 
-  Result<Appended> AppendSpelled(std::span<const SpelledPoint> points,
-                                 WriteContext& context) override;
-  Result<Appended> AppendLearning(std::span<const SpelledPoint> points,
+  Result<Appended> AppendKeyed(std::span<const KeyedPoint> points, WriteContext& context) override;
+  Result<Appended> AppendLearning(std::span<const KeyedPoint> points,
                                   WriteContext& context) override;
-  Result<Appended> AppendLines(std::span<const SpelledLine> lines,
-                               std::span<const SpelledField> fields,
+  Result<Appended> AppendLines(std::span<const KeyedLine> lines, std::span<const KeyedField> fields,
                                WriteContext& context) override;
   Position AppendNamed(std::span<const NamedPoint> points, WriteContext& context,
                        std::vector<Status>* results) override;
   void Commit(Position position, std::function<void(Status)> done) override;
-  void ForgetSpellings() override;
+  void ForgetRawKeys() override;
   [[nodiscard]] size_t tags_max() const override;
 
   /// Returns the series of a point after checking its names and registering it, without storing the
@@ -79,16 +77,16 @@ class Ingest : public PointSink {
   void ChargeValue(std::string_view metric, ByteView tsuid, WriteContext& context);
 
   /// Returns the tag formats of the raw series keys that were learned.
-  TagShapes& shapes();
+  TagFormats& formats();
   /// Remembers the raw series keys of all series. Clients will send these keys, because they follow
-  /// from the tag formats and the names (spelling_recall.h). Does nothing if the store does not
+  /// from the tag formats and the names (raw_key_recall.h). Does nothing if the store does not
   /// list its series. Ends early when `stop` becomes true. Returns false if there was not enough
   /// memory for all. May run concurrently with all other calls. Blocks.
-  Result<bool> RecallSpellings(const std::atomic<bool>& stop);
+  Result<bool> RecallRawKeys(const std::atomic<bool>& stop);
 
   struct Stats {
-    uint64_t spellings = 0;
-    uint64_t spelling_bytes = 0;
+    uint64_t raw_keys = 0;
+    uint64_t raw_key_bytes = 0;
     uint64_t points = 0;  // stored points
   };
   [[nodiscard]] Stats stats() const;
@@ -98,10 +96,10 @@ class Ingest : public PointSink {
   /// Appends points. `find(points, numbers)` must set the numbers of all series, and return whether
   /// all are known.
   template <typename Find>
-  Result<Appended> Append(std::span<const SpelledPoint> points, WriteContext& context,
+  Result<Appended> Append(std::span<const KeyedPoint> points, WriteContext& context,
                           const Find& find);
   Result<LogPosition> Store(std::span<const PointEntry> entries, WriteContext& context);
-  void NoteUse(std::span<const SpelledPoint> points);
+  void NoteUse(std::span<const KeyedPoint> points);
   /// Checks the rate limits of the writer and of the metrics. Does not count the points towards the
   /// limits.
   [[nodiscard]] Status AskForPoints(std::span<const PointEntry> entries,

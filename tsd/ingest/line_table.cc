@@ -16,9 +16,9 @@ constexpr size_t kScannedFields = 16;
 
 using keyed_hash::Mix;
 
-bool NameTwice(std::span<const SpelledField> fields) {
+bool NameTwice(std::span<const KeyedField> fields) {
   std::vector<std::string_view> names;
-  for (const SpelledField& field : fields) names.push_back(field.name);
+  for (const KeyedField& field : fields) names.push_back(field.name);
   std::sort(names.begin(), names.end());
   return std::adjacent_find(names.begin(), names.end()) != names.end();
 }
@@ -68,17 +68,17 @@ size_t LineTable::AddField(Line* line, const Field& field) {
   return sizeof(Field) + 2 * sizeof(decltype(line->places)::value_type);
 }
 
-bool LineTable::TryFindAll(std::span<const SpelledLine> lines, std::span<const SpelledField> fields,
+bool LineTable::TryFindAll(std::span<const KeyedLine> lines, std::span<const KeyedField> fields,
                            SeriesNumber* numbers) const {
   const std::shared_lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return false;
-  for (const SpelledLine& line : lines) {
+  for (const KeyedLine& line : lines) {
     const Line* const known = FindLine(line.series);
     if (known == nullptr) return false;
-    const std::span<const SpelledField> of_line = fields.first(line.fields);
+    const std::span<const KeyedField> of_line = fields.first(line.fields);
     fields = fields.subspan(line.fields);
     size_t at = 0;
-    for (const SpelledField& field : of_line) {
+    for (const KeyedField& field : of_line) {
       const Field* const found = FindField(*known, field.name, &at);
       if (found == nullptr) return false;
       *numbers++ = found->number;
@@ -126,7 +126,7 @@ void LineTable::Remember(std::string_view series, std::string_view field, ByteVi
   const auto [name, is_new] = known.names.emplace(field);
   known.bytes += AddField(&line, {name->data(), static_cast<uint32_t>(name->size()), number}) +
                  (is_new ? kLineOverheadBytes + field.size() : 0);
-  ++known.spellings;
+  ++known.raw_keys;
 }
 
 void LineTable::Forget() {
@@ -138,7 +138,7 @@ void LineTable::Forget() {
 
 LineTable::Stats LineTable::stats() const {
   const std::shared_lock lock(mutex_);
-  return {known_->spellings, known_->bytes};
+  return {known_->raw_keys, known_->bytes};
 }
 
 }  // namespace hg::tsd

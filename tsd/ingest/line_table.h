@@ -33,7 +33,7 @@ class LineTable {
 
   /// Sets numbers[i] to the series of fields[i]; `numbers` is as long as `fields`. Returns false if
   /// a field is unknown or repeated in its line, or if a writer holds the lock. Never waits.
-  bool TryFindAll(std::span<const SpelledLine> lines, std::span<const SpelledField> fields,
+  bool TryFindAll(std::span<const KeyedLine> lines, std::span<const KeyedField> fields,
                   SeriesNumber* numbers) const;
 
   [[nodiscard]] std::optional<SeriesNumber> Find(std::string_view series,
@@ -51,8 +51,8 @@ class LineTable {
   void Forget();
 
   struct Stats {
-    uint64_t spellings = 0;  // known fields of lines
-    uint64_t bytes = 0;      // approximate memory in bytes
+    uint64_t raw_keys = 0;  // known fields of lines
+    uint64_t bytes = 0;     // approximate memory in bytes
   };
   [[nodiscard]] Stats stats() const;
 
@@ -90,7 +90,7 @@ class LineTable {
 
     boost::unordered_flat_map<std::string_view, std::unique_ptr<Line>, Hash> lines;
     std::unordered_set<std::string, Hash> names;  // field names, shared by many lines
-    size_t spellings = 0, bytes = 0;
+    size_t raw_keys = 0, bytes = 0;
   };
 
   // Callers hold mutex_, at least shared. The functions return nullptr if nothing is found.

@@ -12,8 +12,8 @@ constexpr size_t kTrackedTogether = 64;
 
 }  // namespace
 
-Result<PointSink::Appended> TrackingIngest::AppendSpelled(std::span<const SpelledPoint> /*points*/,
-                                                          WriteContext& /*context*/) {
+Result<PointSink::Appended> TrackingIngest::AppendKeyed(std::span<const KeyedPoint> /*points*/,
+                                                        WriteContext& /*context*/) {
   return Appended{.known = false, .position = 0};
 }
 
@@ -66,6 +66,6 @@ void TrackingIngest::Commit(Position position, std::function<void(Status)> done)
   ingest_.Commit(position, std::move(done));
 }
 
-void TrackingIngest::ForgetSpellings() { ingest_.ForgetSpellings(); }
+void TrackingIngest::ForgetRawKeys() { ingest_.ForgetRawKeys(); }
 
 }  // namespace hg::tsd

@@ -20,13 +20,12 @@ class TrackingIngest : public PointSink {
       : ingest_(ingest), points_(points), names_(names), tracker_(tracker) {}
 
   /// Always returns a result with `known` false, so that the caller uses AppendNamed.
-  Result<Appended> AppendSpelled(std::span<const SpelledPoint> points,
-                                 WriteContext& context) override;
+  Result<Appended> AppendKeyed(std::span<const KeyedPoint> points, WriteContext& context) override;
   /// The returned position also covers what the tracker wrote.
   Position AppendNamed(std::span<const NamedPoint> points, WriteContext& context,
                        std::vector<Status>* results) override;
   void Commit(Position position, std::function<void(Status)> done) override;
-  void ForgetSpellings() override;
+  void ForgetRawKeys() override;
   [[nodiscard]] size_t tags_max() const override { return ingest_.tags_max(); }
 
   /// Returns the number of stored points that the tracker could not record.

@@ -69,7 +69,7 @@ void RollupMaker::Work() {
         (void)Survive([&] { Report(round.ToString() + "; trying again"); });
     }
     last = round;
-    if (round.ok() && marks_left_) continue;
+    if (round.ok() && markers_left_) continue;
     std::unique_lock lock(mutex_);
     stop_.wait_for(lock, kBetweenRounds, [this] { return stopped_.load(); });
   }
@@ -197,32 +197,33 @@ Status RollupMaker::Repair() {
   const auto rests = [this](const MetricHour& hour) {
     return !resting_.empty() && resting_.contains({hour.first, hour.second / kDay});
   };
-  const std::vector<RollupState::Marked> marks = state_.Repairable(kMarksPerRound, rests);
-  marks_left_ = marks.size() == kMarksPerRound;
-  std::vector<RollupState::Marked> day;
-  for (size_t i = 0; i < marks.size(); ++i) {
-    day.push_back(marks[i]);
-    if (i + 1 < marks.size() && marks[i + 1].metric == marks[i].metric &&
-        marks[i + 1].base / kDay == marks[i].base / kDay)
+  const std::vector<RollupState::DirtyHour> markers = state_.Repairable(kMarkersPerRound, rests);
+  markers_left_ = markers.size() == kMarkersPerRound;
+  std::vector<RollupState::DirtyHour> day;
+  for (size_t i = 0; i < markers.size(); ++i) {
+    day.push_back(markers[i]);
+    if (i + 1 < markers.size() && markers[i + 1].metric == markers[i].metric &&
+        markers[i + 1].base / kDay == markers[i].base / kDay)
       continue;
     const int64_t begun_ns = clock_.MonotonicNs();
     RETURN_IF_ERROR(RepairDay(day));
     const int64_t now_ns = clock_.MonotonicNs();
-    resting_[{marks[i].metric, marks[i].base / kDay}] = now_ns + kRest * (now_ns - begun_ns);
+    resting_[{markers[i].metric, markers[i].base / kDay}] = now_ns + kRest * (now_ns - begun_ns);
     day.clear();
   }
   return {};
 }
 
-Status RollupMaker::RepairDay(const std::vector<RollupState::Marked>& marks) {
-  const Bytes& metric = marks.front().metric;
+Status RollupMaker::RepairDay(const std::vector<RollupState::DirtyHour>& markers) {
+  const Bytes& metric = markers.front().metric;
   OddHours odd;
   const uint32_t kept = state_.KeptBefore(metric);
   for (const auto& [step, levels] : by_step_) {
     const uint32_t whole = state_.WholeUpTo(*levels.front());
     uint32_t done = 0;
-    for (const RollupState::Marked& mark : marks) {
-      const RollupSpan span{mark.base - mark.base % step, mark.base - mark.base % step + step};
+    for (const RollupState::DirtyHour& marker : markers) {
+      const RollupSpan span{marker.base - marker.base % step,
+                            marker.base - marker.base % step + step};
       if (span.end_s > whole || span.end_s <= done || span.begin_s < kept)
         continue;  // the rollups of this level are computed when its interval is over
       done = span.end_s;
@@ -230,13 +231,13 @@ Status RollupMaker::RepairDay(const std::vector<RollupState::Marked>& marks) {
     }
   }
   RETURN_IF_ERROR(MarkOdd(metric, odd));
-  for (const RollupState::Marked& mark : marks) {
-    const auto known = odd.find(mark.base);
-    if (known != odd.end() && !state_.CountsAsOdd(metric, mark.base)) {
-      state_.GiveUp(mark, known->second.odd);
+  for (const RollupState::DirtyHour& marker : markers) {
+    const auto known = odd.find(marker.base);
+    if (known != odd.end() && !state_.CountsAsOdd(metric, marker.base)) {
+      state_.GiveUp(marker, known->second.odd);
       continue;
     }
-    ASSIGN_OR_RETURN(const bool gone, state_.Unmark(mark));
+    ASSIGN_OR_RETURN(const bool gone, state_.Unmark(marker));
     repaired_ += gone ? 1 : 0;
   }
   return {};
@@ -298,7 +299,7 @@ RollupStats RollupMaker::Stats() const {
   stats.rows_written = fill_.rows_written();
   stats.repaired = repaired_;
   stats.failures = failures_;
-  stats.marks = state_.marks();
+  stats.markers = state_.markers();
   stats.metrics_left = metrics_left_;
   if (!state_.start()) return stats;
   for (const auto& [step, levels] : by_step_) {

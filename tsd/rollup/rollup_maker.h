@@ -38,7 +38,7 @@ struct RollupStats {
   // Number of dirty markers that were removed because their hours were recomputed.
   uint64_t repaired = 0;
   uint64_t failures = 0;  // number of rounds that failed
-  uint64_t marks = 0;
+  uint64_t markers = 0;
   // How far the slowest level is behind, in addition to the length of its interval.
   int64_t lag_s = 0;
   uint64_t metrics_left = 0;  // known metrics whose older points are not filled yet
@@ -58,14 +58,14 @@ class RollupMaker {
   /// Ends the thread, also in the middle of a round. Idempotent.
   void Stop();
   /// Does the work that is due: finished intervals, changed hours, and unfilled older data. It
-  /// recomputes at most kMarksPerRound changed hours. After a day of a metric was recomputed, it is
-  /// not recomputed again for nine times as long as that took, because late points may arrive
+  /// recomputes at most kMarkersPerRound changed hours. After a day of a metric was recomputed, it
+  /// is not recomputed again for nine times as long as that took, because late points may arrive
   /// continuously. Fails with errors of the store; the next round then repeats the work.
   /// Unavailable: stopped. Unsupported: the table of points has a TTL.
   Status Round();
   [[nodiscard]] RollupStats Stats() const;
 
-  static constexpr size_t kMarksPerRound = 4096;
+  static constexpr size_t kMarkersPerRound = 4096;
 
  private:
   using Levels = RollupFill::Levels;
@@ -86,7 +86,7 @@ class RollupMaker {
   [[nodiscard]] uint32_t NextStop(uint32_t whole, uint32_t step) const;
   Status GoForward();
   Status Repair();
-  Status RepairDay(const std::vector<RollupState::Marked>& marks);
+  Status RepairDay(const std::vector<RollupState::DirtyHour>& markers);
   Status FillPast();
   Status FillMetric(const Bytes& metric, uint32_t end);
   Result<bool> HasPoints(const Bytes& metric, const RollupSpan& span);
@@ -102,9 +102,9 @@ class RollupMaker {
   RollupFill fill_;
 
   // The following members are used only by the thread that runs a round.
-  int64_t resumed_ns_ = 0;   // when work resumed after a pause
-  int64_t repaired_ns_ = 0;  // when changed hours were last recomputed
-  bool marks_left_ = false;  // whether dirty markers remained at the time repaired_ns_
+  int64_t resumed_ns_ = 0;     // when work resumed after a pause
+  int64_t repaired_ns_ = 0;    // when changed hours were last recomputed
+  bool markers_left_ = false;  // whether dirty markers remained at the time repaired_ns_
   /// For each recomputed day of a metric: the time before which it is not recomputed again.
   std::map<std::pair<Bytes, uint32_t>, int64_t> resting_;
   std::set<Bytes> told_odd_;  // metrics whose odd hours were reported

@@ -14,9 +14,9 @@ constexpr uint32_t kDay = 86'400;
 
 Result<std::shared_ptr<RollupState>> RollupState::Open(
     Store& store, const std::string& table, std::vector<const codec::RollupLevel*> levels,
-    const RollupMaking& making, size_t marks_max) {
+    const RollupMaking& making, size_t markers_max) {
   std::shared_ptr<RollupState> state(
-      new RollupState(store, table, std::move(levels), making, marks_max));
+      new RollupState(store, table, std::move(levels), making, markers_max));
   RETURN_IF_ERROR(state->Load());
   return state;
 }
@@ -36,10 +36,10 @@ Status RollupState::Load() {
   filled_ = std::move(stored.filled);
   kept_ = std::move(stored.kept);
   odd_from_ = std::move(stored.odd_from);
-  for (const MetricHour& hour : stored.marks) {
-    Mark& mark = marks_[hour];
-    mark.state = Mark::State::kThere;
-    Count(&mark, false);
+  for (const MetricHour& hour : stored.markers) {
+    DirtyMarker& marker = markers_[hour];
+    marker.state = DirtyMarker::State::kThere;
+    Count(&marker, false);
   }
   if (missed) Forget();
   return {};
@@ -70,8 +70,8 @@ Status RollupState::CheckTable(const codec::RollupLevel& level,
 void RollupState::Forget() {
   // If memory cannot be allocated, nothing is cleared, because this copy is made first.
   std::map<MetricHour, uint32_t> writes = unmarked_;
-  for (const auto& [key, mark] : marks_)
-    if (mark.writers > 0) writes[key] += mark.writers;
+  for (const auto& [key, marker] : markers_)
+    if (marker.writers > 0) writes[key] += marker.writers;
   unmarked_.swap(writes);
   start_.reset();
   complete_ = false;
@@ -79,8 +79,8 @@ void RollupState::Forget() {
   whole_.clear();
   filled_.clear();
   odd_from_.clear();
-  marks_.clear();
-  uncounted_marks_ = 0;
+  markers_.clear();
+  uncounted_markers_ = 0;
   ++times_forgotten_;
   settled_.notify_all();
 }
@@ -118,10 +118,11 @@ query::RolledHours RollupState::Of(ByteView metric, const RowRange& rows) {
   }
   // Kept rollups are final as soon as KeepBefore begins, and their markers are about to be removed.
   // So markers before that time are ignored.
-  auto mark = marks_.lower_bound(MetricHour(metric, std::max(rows.begin, kept.before)));
-  for (; mark != marks_.end() && mark->first.first == metric && mark->first.second < rows.end;
-       ++mark)
-    out.changed.push_back(mark->first.second);
+  auto marker = markers_.lower_bound(MetricHour(metric, std::max(rows.begin, kept.before)));
+  for (;
+       marker != markers_.end() && marker->first.first == metric && marker->first.second < rows.end;
+       ++marker)
+    out.changed.push_back(marker->first.second);
   return out;
 }
 
@@ -222,8 +223,8 @@ Result<uint32_t> RollupState::KeepBefore(const Bytes& metric, uint32_t wanted) {
   }
   if (const auto odd = odd_from_.find(metric); odd != odd_from_.end())
     bound = std::min(bound, odd->second.unreadable_day);
-  for (auto at = marks_.lower_bound(MetricHour(metric, old.before));
-       at != marks_.end() && at->first.first == metric && at->first.second < bound; ++at)
+  for (auto at = markers_.lower_bound(MetricHour(metric, old.before));
+       at != markers_.end() && at->first.first == metric && at->first.second < bound; ++at)
     if (KeepsPoints(at->second)) bound = at->first.second;
   bound -= bound % kDay;
   if (bound <= old.before) return had;
@@ -248,14 +249,14 @@ Result<uint32_t> RollupState::KeepBefore(const Bytes& metric, uint32_t wanted) {
     return put;
   }
   std::vector<uint32_t> odd;  // hours of which only rollups are left
-  for (auto at = marks_.lower_bound(MetricHour(metric, 0));
-       at != marks_.end() && at->first.first == metric && at->first.second < bound;) {
+  for (auto at = markers_.lower_bound(MetricHour(metric, 0));
+       at != markers_.end() && at->first.first == metric && at->first.second < bound;) {
     odd.push_back(at->first.second);
     Erase(at++);
   }
   lock.unlock();
   const CommitLater later;
-  for (const uint32_t hour : odd) RETURN_IF_ERROR(table_.DropMark({metric, hour}));
+  for (const uint32_t hour : odd) RETURN_IF_ERROR(table_.DropMarker({metric, hour}));
   return bound;
 }
 

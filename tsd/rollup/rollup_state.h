@@ -1,9 +1,9 @@
 #pragma once
 // The durable state of automatic rollups (docs/rollups.md): up to where they are complete, and
-// which hours of which metrics have changed since (dirty markers, type Mark). The invariant: if a
-// level reports an interval as complete, and none of its hours has a dirty marker, its cells match
-// the raw points. So a marker is in the log before the change, and is removed only after the cells
-// were recomputed without a change in between.
+// which hours of which metrics have changed since (dirty markers, type DirtyMarker). The invariant:
+// if a level reports an interval as complete, and none of its hours has a dirty marker, its cells
+// match the raw points. So a marker is in the log before the change, and is removed only after the
+// cells were recomputed without a change in between.
 
 #include <condition_variable>
 #include <cstdint>
@@ -39,9 +39,9 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
  public:
   /// Maximum number of dirty markers of this process, each about a hundred bytes. If there are
   /// more, the state is discarded and all rollups are recomputed, which is cheaper.
-  static constexpr size_t kMarksMax = 500'000;
+  static constexpr size_t kMarkersMax = 500'000;
   /// Maximum number of odd hours of one metric that have markers. The limit applies once there are
-  /// kMarksMax odd hours in all. A metric beyond the limit gets no more markers for odd hours;
+  /// kMarkersMax odd hours in all. A metric beyond the limit gets no more markers for odd hours;
   /// instead, all its hours from the next day on count as odd.
   static constexpr size_t kOddOfMetric = 96;
 
@@ -52,7 +52,7 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
   static Result<std::shared_ptr<RollupState>> Open(Store& store, const std::string& table,
                                                    std::vector<const codec::RollupLevel*> levels,
                                                    const RollupMaking& making,
-                                                   size_t marks_max = kMarksMax);
+                                                   size_t markers_max = kMarkersMax);
   /// Durably records that a process wrote to the store without setting dirty markers. Processes
   /// without a RollupState call it.
   static Status TellMissed(Store& store, const std::string& table) {
@@ -100,7 +100,7 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
   /// later has no points from before the start, except late ones, which set markers.
   Status SetComplete();
 
-  struct Marked {
+  struct DirtyHour {
     Bytes metric;
     uint32_t base = 0;
     uint64_t changes = 0;  // a counter; pass it to Unmark unchanged
@@ -108,15 +108,15 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
   /// Returns at most `most` markers whose hours should be recomputed, ordered by metric and hour.
   /// No write of these hours is running, and recomputing them may help. Leaves out the markers for
   /// which `wait` returns true. `wait` may be empty.
-  [[nodiscard]] std::vector<Marked> Repairable(
+  [[nodiscard]] std::vector<DirtyHour> Repairable(
       size_t most, const std::function<bool(const MetricHour&)>& wait = {}) const;
   /// Removes a marker after the cells of the hour were recomputed. Returns false if the hour
   /// changed since Repairable; in that case the marker stays.
-  Result<bool> Unmark(const Marked& mark);
+  Result<bool> Unmark(const DirtyHour& marker);
   /// Records that the recomputed rollups still do not represent all data of the hour. `odd` gives
   /// the reason and is not kNo.
-  void GiveUp(const Marked& mark, Odd odd);
-  [[nodiscard]] size_t marks() const;
+  void GiveUp(const DirtyHour& marker, Odd odd);
+  [[nodiscard]] size_t markers() const;
 
   /// Called before raw points are deleted because of their age. Returns the hour, at most `wanted`,
   /// before which points may be deleted while their rollups stay. From then on these rollups are
@@ -127,22 +127,22 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
   [[nodiscard]] uint32_t KeptBefore(const Bytes& metric) const;
 
  private:
-  struct Mark {
+  struct DirtyMarker {
     enum class State : uint8_t { kPutting, kThere, kRemoving };
     State state = State::kPutting;
     Odd odd = Odd::kNo;
-    bool counted = true;   // whether the marker is included in the number that kMarksMax limits
+    bool counted = true;   // whether the marker is included in the number that kMarkersMax limits
     uint32_t writers = 0;  // number of writes of the hour between BeforeChange and AfterChange
     uint64_t changes = 0;
   };
 
   RollupState(Store& store, const std::string& table, std::vector<const codec::RollupLevel*> levels,
-              const RollupMaking& making, size_t marks_max)
+              const RollupMaking& making, size_t markers_max)
       : store_(store),
         table_(store, table),
         levels_(std::move(levels)),
         making_(making),
-        marks_max_(marks_max) {}
+        markers_max_(markers_max) {}
 
   Status Load();
   /// Checks that the table of a level holds only rollups that this process can continue. `known`
@@ -154,21 +154,23 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
   [[nodiscard]] Bytes Place(const codec::RollupLevel& level) const {
     return PlaceOf(level, making_);
   }
-  // Implemented in rollup_marks.cc. Callers must hold mutex_; functions with a `lock` parameter
+  // Implemented in rollup_markers.cc. Callers must hold mutex_; functions with a `lock` parameter
   // release it while they wait. Waits while KeepBefore works on the hour of the key.
   void WaitWhileKeeping(std::unique_lock<std::mutex>* lock, const MetricHour& key);
   /// Sets the marker of an hour before the hour is changed. When the function returns a marker, the
   /// marker is in the log. If it returns nullptr, it has waited or the state was cleared, and the
   /// caller must start again.
-  Result<Mark*> Leave(std::unique_lock<std::mutex>* lock, const MetricHour& key, bool of_change);
+  Result<DirtyMarker*> Leave(std::unique_lock<std::mutex>* lock, const MetricHour& key,
+                             bool of_change);
   [[nodiscard]] bool HasTooManyOdd(const Bytes& metric) const;
   Status CountAsOdd(std::unique_lock<std::mutex>* lock, const Bytes& metric, const OddFrom& odd);
-  void Count(Mark* mark, bool counted);
-  void SetOdd(Mark* mark, Odd odd);
-  void Erase(std::map<MetricHour, Mark>::iterator at);
+  void Count(DirtyMarker* marker, bool counted);
+  void SetOdd(DirtyMarker* marker, Odd odd);
+  void Erase(std::map<MetricHour, DirtyMarker>::iterator at);
   /// Returns whether the marker prevents retention from deleting raw points.
-  [[nodiscard]] static bool KeepsPoints(const Mark& mark) {
-    return mark.state != Mark::State::kThere || mark.writers > 0 || mark.odd != Odd::kExtras;
+  [[nodiscard]] static bool KeepsPoints(const DirtyMarker& marker) {
+    return marker.state != DirtyMarker::State::kThere || marker.writers > 0 ||
+           marker.odd != Odd::kExtras;
   }
   // Callers of the following functions hold mutex_.
   [[nodiscard]] KeptRollups KeptOf(ByteView metric) const;
@@ -178,7 +180,7 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
   RollupStateRows table_;
   const std::vector<const codec::RollupLevel*> levels_;
   const RollupMaking making_;
-  const size_t marks_max_;
+  const size_t markers_max_;
 
   mutable std::mutex mutex_;
   std::condition_variable
@@ -195,9 +197,9 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
       // Hours below it are being kept; changes of them wait until it is known whether they set
       // markers.
       keeping_;
-  std::map<MetricHour, Mark> marks_;
+  std::map<MetricHour, DirtyMarker> markers_;
   // Number of markers that are not counted: those of odd hours and of earlier processes.
-  size_t uncounted_marks_ = 0;
+  size_t uncounted_markers_ = 0;
   uint64_t times_forgotten_ = 0;
   // Number of running writes of hours above the horizon, which set no markers.
   std::map<MetricHour, uint32_t> unmarked_;

@@ -8,7 +8,7 @@ namespace {
 
 constexpr uint32_t kDay = 86'400;
 constexpr std::string_view kComplete = "complete", kFilled = "filled", kLevel = "level",
-                           kMark = "mark", kStart = "start", kKept = "kept", kMissed = "missed",
+                           kMarker = "mark", kStart = "start", kKept = "kept", kMissed = "missed",
                            kTable = "table", kOdd = "odd";
 
 Bytes Number(uint32_t n) {
@@ -72,17 +72,17 @@ Status Take(const Row& row, StoredRollupState* state) {
     return TakeLevel(row, std::string(*level), state);
   } else if (const auto table = Behind(row.key, kTable)) {
     ASSIGN_OR_RETURN(state->tables[std::string(*table)], ReadNumber(row, row.cells[0]));
-  } else if (const auto mark = Behind(row.key, kMark); mark && mark->size() > 4) {
-    const Bytes metric(mark->substr(0, mark->size() - 4));
+  } else if (const auto marker = Behind(row.key, kMarker); marker && marker->size() > 4) {
+    const Bytes metric(marker->substr(0, marker->size() - 4));
     for (const Cell& cell : row.cells)
       if (cell.qualifier.size() == 4)
-        state->marks.emplace(metric, ReadBig32(cell.qualifier.data()));
+        state->markers.emplace(metric, ReadBig32(cell.qualifier.data()));
   }
   return {};
 }
 
-Bytes MarkKey(const MetricHour& hour) {
-  return Bytes(kMark) + hour.first + Number(hour.second - hour.second % kDay);
+Bytes MarkerKey(const MetricHour& hour) {
+  return Bytes(kMarker) + hour.first + Number(hour.second - hour.second % kDay);
 }
 
 }  // namespace
@@ -104,7 +104,7 @@ Result<StoredRollupState> RollupStateRows::Load() const {
   spec.table = name_;
   RETURN_IF_ERROR(ForEachRow(store_, spec, [&state](const Row& row) { return Take(row, &state); }));
   // Markers of points that may be deleted. They should have been removed together with the points.
-  std::erase_if(state.marks, [&state](const MetricHour& hour) {
+  std::erase_if(state.markers, [&state](const MetricHour& hour) {
     const auto kept = state.kept.find(hour.first);
     return kept != state.kept.end() && hour.second < kept->second.before;
   });
@@ -142,12 +142,12 @@ Status RollupStateRows::PutFilled(const Bytes& metric) {
 
 Status RollupStateRows::PutComplete() { return Put(Bytes(kComplete), "c", Bytes(1, 1)); }
 
-Status RollupStateRows::PutMark(const MetricHour& hour) {
-  return Put(MarkKey(hour), Number(hour.second), Bytes(1, 1));
+Status RollupStateRows::PutMarker(const MetricHour& hour) {
+  return Put(MarkerKey(hour), Number(hour.second), Bytes(1, 1));
 }
 
-Status RollupStateRows::DropMark(const MetricHour& hour) {
-  return store_.Mutate(name_, {{MarkKey(hour), {DeleteColumn("t", Number(hour.second))}}});
+Status RollupStateRows::DropMarker(const MetricHour& hour) {
+  return store_.Mutate(name_, {{MarkerKey(hour), {DeleteColumn("t", Number(hour.second))}}});
 }
 
 Status RollupStateRows::PutOddFrom(const Bytes& metric, const OddFrom& odd) {
@@ -174,7 +174,7 @@ Status RollupStateRows::Clean() {
   spec.table = name_;
   spec.keys_only = true;
   RETURN_IF_ERROR(ForEachRow(store_, spec, [&](const Row& row) {
-    if (Behind(row.key, kFilled) || Behind(row.key, kLevel) || Behind(row.key, kMark) ||
+    if (Behind(row.key, kFilled) || Behind(row.key, kLevel) || Behind(row.key, kMarker) ||
         Behind(row.key, kOdd))
       keys.push_back(row.key);
     return Status();

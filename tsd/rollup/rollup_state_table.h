@@ -67,7 +67,7 @@ struct StoredRollupState {
   std::set<Bytes, std::less<>> filled;
   std::map<Bytes, KeptRollups, std::less<>> kept;
   std::map<Bytes, OddFrom, std::less<>> odd_from;
-  std::set<MetricHour> marks;  // markers, except those of hours whose points may be deleted
+  std::set<MetricHour> markers;  // markers, except those of hours whose points may be deleted
 };
 
 /// Reads and writes the rows of the table. Every call can fail with the errors of the store.
@@ -89,8 +89,8 @@ class RollupStateRows {
   Status PutStart(uint32_t start);
   Status PutFilled(const Bytes& metric);
   Status PutComplete();
-  Status PutMark(const MetricHour& hour);
-  Status DropMark(const MetricHour& hour);
+  Status PutMarker(const MetricHour& hour);
+  Status DropMarker(const MetricHour& hour);
   Status PutOddFrom(const Bytes& metric, const OddFrom& odd);
   /// Replaces the record `old` of a metric's kept rollups by `kept`.
   Status PutKept(const Bytes& metric, const KeptRollups& old, const KeptRollups& kept);

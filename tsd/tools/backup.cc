@@ -83,7 +83,7 @@ int RunRestore(Invocation& call) {
                                                entry.path().filename().string() + ")"));
     }
   }
-  const auto done = points::Restore(PosixFileSystem(), folder, data, watch);
+  const auto done = engine::Restore(PosixFileSystem(), folder, data, watch);
   if (!done.ok()) return call.Fail(done.status());
   return Done(call, *done, data + " is what " + folder + " was copied from; every file was read");
 }

@@ -8,7 +8,7 @@ namespace hg::tsd {
 namespace {
 
 Result<CheckReport> Check(const std::string& folder) {
-  auto report = points::CheckDirectory(PosixFileSystem(), folder);
+  auto report = engine::CheckDirectory(PosixFileSystem(), folder);
   if (report.status().code() != StatusCode::kBusy) return report;
   // The daemon that uses the folder does the check, if there is one.
   auto beside = local::LocalMaintenance(folder).Check();

@@ -102,18 +102,18 @@ class Importer {
   /// fraction are doubles.
   Status AddRow(const CsvColumns& columns, const std::vector<std::string>& cells) {
     ASSIGN_OR_RETURN(const CsvPoint point, ReadCsvPoint(columns, cells));
-    spelling_.assign(point.metric);
+    raw_key_.assign(point.metric);
     for (const TagText& tag : point.tags) {
       for (const std::string_view text : {tag.key, tag.value}) {
-        spelling_ += '\0';
-        spelling_ += text;
+        raw_key_ += '\0';
+        raw_key_ += text;
       }
     }
-    auto known = series_.find(spelling_);
+    auto known = series_.find(raw_key_);
     if (known == series_.end()) {
       ASSIGN_OR_RETURN(const SeriesNumber number,
                        Resolve(point.metric, point.tags, Dialect::kLabels));
-      known = series_.emplace(spelling_, number).first;
+      known = series_.emplace(raw_key_, number).first;
     }
     return AddValue(known->second, point.time, point.value, EntryPath::kHttp);
   }
@@ -137,13 +137,13 @@ class Importer {
   }
 
   Result<SeriesNumber> FindSeries(const ImportLine& parts) {
-    spelling_.assign(parts.metric);
-    spelling_ += ' ';
-    spelling_ += parts.tags;
-    if (auto it = series_.find(spelling_); it != series_.end()) return it->second;
+    raw_key_.assign(parts.metric);
+    raw_key_ += ' ';
+    raw_key_ += parts.tags;
+    if (auto it = series_.find(raw_key_); it != series_.end()) return it->second;
     ASSIGN_OR_RETURN(const std::vector<TagText> tags, ParseImportTags(parts.tags));
     ASSIGN_OR_RETURN(const SeriesNumber number, Resolve(parts.metric, tags, Dialect::kWords));
-    series_.emplace(spelling_, number);
+    series_.emplace(raw_key_, number);
     return number;
   }
 
@@ -151,7 +151,7 @@ class Importer {
   Result<SeriesNumber> Resolve(std::string_view metric, std::span<const TagText> tags,
                                Dialect dialect) {
     NamedPoint point;
-    point.spelling.dialect = dialect;
+    point.raw_key.dialect = dialect;
     point.metric = metric;
     point.tags = tags;
     point.time = Timestamp{1};  // any valid time; the time of each line is checked later
@@ -224,7 +224,7 @@ class Importer {
   const bool csv_;
   const int64_t began_ns_ = call_.clock.MonotonicNs();
   uint64_t points_ = 0;
-  std::string spelling_;
+  std::string raw_key_;
   std::unordered_map<std::string, SeriesNumber> series_;  // by raw series key
   std::unordered_map<SeriesNumber, int64_t> last_ms_;
   std::vector<PointEntry> batch_;

@@ -1,7 +1,7 @@
 // The command repair [FOLDER]: repairs a damaged data directory so that it opens. If a daemon uses
 // it, the daemon rewrites its damaged files.
 
-#include "storage/engine/engine_repair.h"
+#include "storage/engine/offline_repair.h"
 #include "storage/local/local_maintenance.h"
 #include "tsd/tools/tools.h"
 
@@ -13,7 +13,7 @@ int RunRepair(Invocation& call) {
   if (words.size() > 1) return call.Misused("unexpected word: " + words[1]);
   const std::string folder =
       words.empty() ? call.session.config().String("tsd.storage.path") : words[0];
-  auto report = points::RepairDirectory(PosixFileSystem(), folder);
+  auto report = engine::RepairDirectory(PosixFileSystem(), folder);
   bool beside = false;
   if (report.status().code() == StatusCode::kBusy) {
     auto by_daemon = local::LocalMaintenance(folder).Repair();

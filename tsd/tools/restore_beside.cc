@@ -27,8 +27,8 @@ constexpr auto kTellInterval = std::chrono::seconds(1);
 /// Returns whether both folders belong to one store with the same history.
 bool OneHistory(const std::string& backup, const std::string& data) {
   FileSystem& files = PosixFileSystem();
-  const auto there = ReadWholeFile(files, data + "/" + points::kIdentityName);
-  const auto here = ReadWholeFile(files, backup + "/" + points::kIdentityName);
+  const auto there = ReadWholeFile(files, data + "/" + engine::kIdentityName);
+  const auto here = ReadWholeFile(files, backup + "/" + engine::kIdentityName);
   return there.ok() && here.ok() && *there == *here;
 }
 
@@ -167,7 +167,7 @@ Result<RestoredRows> RestoreBeside(Invocation& call, const std::string& backup,
     return Status::Unavailable("the daemon that had " + data + " has ended; try again");
   }
   ASSIGN_OR_RETURN(const auto scratch, Scratch::Make(data));
-  RETURN_IF_ERROR(points::Restore(PosixFileSystem(), backup, scratch->store(), watch).status());
+  RETURN_IF_ERROR(engine::Restore(PosixFileSystem(), backup, scratch->store(), watch).status());
   const Config settings = SettingsOf(call.session.config(), scratch->store());
   Session from(settings, call.session.opener(), "tsdb restore, reading");
   RETURN_IF_ERROR(from.Open(StoreUse::kLook));

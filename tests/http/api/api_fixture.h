@@ -23,7 +23,7 @@ class IdleSink : public PointSink {
  public:
   int forgotten = 0;
 
-  Result<Appended> AppendSpelled(std::span<const SpelledPoint>, WriteContext&) override {
+  Result<Appended> AppendKeyed(std::span<const KeyedPoint>, WriteContext&) override {
     return Appended{};
   }
   Position AppendNamed(std::span<const NamedPoint> points, WriteContext&,
@@ -32,7 +32,7 @@ class IdleSink : public PointSink {
     return 0;
   }
   void Commit(Position, std::function<void(Status)> done) override { done({}); }
-  void ForgetSpellings() override { ++forgotten; }
+  void ForgetRawKeys() override { ++forgotten; }
 };
 
 class ApiFixture {

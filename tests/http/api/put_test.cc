@@ -326,7 +326,7 @@ TEST_CASE("the fast path and the slow path of put agree") {
   };
   EdgeFixture exact, fast;
   PutJsonParser parser;
-  std::vector<SpelledPoint> points;
+  std::vector<KeyedPoint> points;
   int taken = 0, left = 0;
   for (int round = 0; round < 4000; ++round) {
     std::string body;
@@ -350,7 +350,7 @@ TEST_CASE("the fast path and the slow path of put agree") {
     padded.reserve(body.size() + kPutPadding);
     bool done = false;
     if (parser.Parse(padded, &points) && !points.empty()) {
-      const auto appended = fast.ingest.AppendSpelled(points, WriteContext::Unlimited());
+      const auto appended = fast.ingest.AppendKeyed(points, WriteContext::Unlimited());
       REQUIRE(appended.ok());
       done = appended->known;
     }

@@ -137,7 +137,7 @@ TEST_CASE("a large query asks for another handler thread") {
   Dispatch(request, fixture.services, reply);
   CHECK(reply.status == 200);
   CHECK(reply.takes_long);
-  CHECK(fixture.services.queries.running().lane().working() == 0);
+  CHECK(fixture.services.queries.running().large_queries().working() == 0);
 }
 
 TEST_CASE("a query is refused while the same address runs an equal one, if the setting says so") {

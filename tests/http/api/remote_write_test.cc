@@ -95,7 +95,7 @@ TEST_CASE_FIXTURE(RemoteWrite, "a batch of known series is stored by one append"
   }
   CHECK(points.appends == 3);
   CHECK(Cells().size() == 6);
-  CHECK(ingest.stats().spellings == 2);
+  CHECK(ingest.stats().raw_keys == 2);
 }
 
 TEST_CASE_FIXTURE(RemoteWrite, "characters that OpenTSDB does not allow in names are escaped") {
@@ -363,7 +363,7 @@ TEST_CASE_FIXTURE(RemoteWrite2, "2.0 stores what 1.0 stores, and its response co
   Put({{"__name__", "up"}, {"job", "node:1"}});
   CHECK(Send2().status == 204);
   CHECK(Cells() == cells);
-  CHECK(ingest.stats().spellings == 1);
+  CHECK(ingest.stats().raw_keys == 1);
   Put({{"__name__", "up"}, {"job", "other"}});
   const BufferResponse second = Send2();
   CHECK(second.status == 204);

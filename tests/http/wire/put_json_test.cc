@@ -12,7 +12,7 @@ std::string Point(int i, std::string_view tags = R"({"host":"a"})") {
          std::to_string(i) + R"(,"tags":)" + std::string(tags) + "}";
 }
 
-bool Parse(std::string body, std::vector<SpelledPoint>* points) {
+bool Parse(std::string body, std::vector<KeyedPoint>* points) {
   static PutJsonParser parser;
   static std::string kept;
   kept = std::move(body);
@@ -26,7 +26,7 @@ bool Parse(std::string body, std::vector<SpelledPoint>* points) {
 }  // namespace
 
 TEST_CASE("fields may have any order, and their bytes are returned unchanged") {
-  std::vector<SpelledPoint> points;
+  std::vector<KeyedPoint> points;
   REQUIRE(
       Parse("\t[ { \"tags\" : {\"a\": \"b\\n\" } , \"value\":\"-1.5\",\"metric\":\"m\\/x\" "
             ",\"timestamp\":7 } ] ",
@@ -39,7 +39,7 @@ TEST_CASE("fields may have any order, and their bytes are returned unchanged") {
 }
 
 TEST_CASE("a body without content is not plain") {
-  std::vector<SpelledPoint> points;
+  std::vector<KeyedPoint> points;
   CHECK_FALSE(Parse("", &points));
   CHECK_FALSE(Parse(" ", &points));
 }
@@ -50,7 +50,7 @@ TEST_CASE("long arrays are parsed in windows, whatever is between the points") {
     constexpr int kCount = 40000;  // some 3 MB
     for (int i = 0; i < kCount; ++i) body += (i > 0 ? separator : "") + Point(i);
     body += "]";
-    std::vector<SpelledPoint> points;
+    std::vector<KeyedPoint> points;
     REQUIRE(Parse(body, &points));
     REQUIRE(points.size() == kCount);
     for (int i = 0; i < kCount; ++i) REQUIRE(points[i].value == PointValue::Int(i));
@@ -60,7 +60,7 @@ TEST_CASE("long arrays are parsed in windows, whatever is between the points") {
 TEST_CASE("a long array with an error anywhere is not plain") {
   std::string body = "[";
   for (int i = 0; i < 40000; ++i) body += (i > 0 ? "," : "") + Point(i);
-  std::vector<SpelledPoint> points;
+  std::vector<KeyedPoint> points;
   CHECK_FALSE(Parse(body, &points));
   CHECK_FALSE(Parse(body + "}", &points));
   CHECK_FALSE(Parse(body + ",{}]", &points));
@@ -76,7 +76,7 @@ TEST_CASE(
   std::string tags = R"({"host":")";
   while (tags.size() < 1500000) tags += "},{";
   tags += "\"}";
-  std::vector<SpelledPoint> points;
+  std::vector<KeyedPoint> points;
   const bool good = Parse("[" + Point(1) + "," + Point(2, tags) + "," + Point(3) + "]", &points);
   if (good) {
     REQUIRE(points.size() == 3);
@@ -91,14 +91,14 @@ TEST_CASE("raw series keys are found next to points that are not plain") {
       R"(,null,{"metric":7,"tags":{}},{"metric":"x","value":[],"timestamp":"t","tags":{"a":"b"}},)" +
       Point(2, R"({"c":"d"})") + "]";
   body.reserve(body.size() + kPutPadding);
-  std::vector<Spelling> spellings;
-  parser.ParseSpellings(body, &spellings);
-  REQUIRE(spellings.size() == 5);
-  CHECK(spellings[0].tags == R"({"host":"a"})");
-  CHECK(spellings[1].metric.empty());
-  CHECK(spellings[2].metric.empty());
-  CHECK(spellings[3].metric == "x");
-  CHECK(spellings[4].tags == R"({"c":"d"})");
+  std::vector<RawKey> raw_keys;
+  parser.ParseRawKeys(body, &raw_keys);
+  REQUIRE(raw_keys.size() == 5);
+  CHECK(raw_keys[0].tags == R"({"host":"a"})");
+  CHECK(raw_keys[1].metric.empty());
+  CHECK(raw_keys[2].metric.empty());
+  CHECK(raw_keys[3].metric == "x");
+  CHECK(raw_keys[4].tags == R"({"c":"d"})");
 }
 
 }  // namespace hg::http

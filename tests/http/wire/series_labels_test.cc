@@ -20,12 +20,12 @@ std::string Named(std::string_view metric, std::vector<Label> labels,
 TEST_CASE("labels are decoded as they were encoded") {
   const std::string large(1000, 'x');
   const std::vector<Label> labels = {{"a", "b"}, {"", ""}, {large, std::string_view("\0\x80", 2)}};
-  Bytes spelled;
-  AppendLabels(labels, &spelled);
-  CHECK(ReadLabels(spelled) == labels);
+  Bytes keyed;
+  AppendLabels(labels, &keyed);
+  CHECK(ReadLabels(keyed) == labels);
   Bytes by_one;
   for (const Label& label : labels) AppendLabels({&label, 1}, &by_one);
-  CHECK(by_one == spelled);
+  CHECK(by_one == keyed);
   CHECK(ReadLabels("").empty());
 }
 

@@ -47,12 +47,12 @@ struct Rig {
     options.path = "d";
     options.layout = layout;
     options.background = false;
-    auto opened = points::Engine::Open(options, disk, clock);
+    auto opened = engine::Engine::Open(options, disk, clock);
     INFO(opened.status().ToString());
     REQUIRE(opened.ok());
     engine = std::move(*opened);
-    points = std::make_unique<points::EmbeddedPoints>(*engine);
-    cells = std::make_unique<points::EmbeddedStore>(*engine);
+    points = std::make_unique<engine::EmbeddedPoints>(*engine);
+    cells = std::make_unique<engine::EmbeddedStore>(*engine);
   }
   static Bytes Metric(uint64_t metric) {
     Bytes id;
@@ -84,14 +84,14 @@ struct Rig {
   void Flush() { REQUIRE(engine->Flush().ok()); }
   // Returns the number of dropped parts. Metrics that are not given keep everything.
   uint64_t Drop(const std::map<uint64_t, uint32_t>& ends) {
-    const uint64_t before = engine->Stats().dropped_runs;
+    const uint64_t before = engine->Stats().dropped_parts;
     REQUIRE(points
                 ->DropFiles([&](ByteView metric) {
                   const auto end = ends.find(ReadBig(metric.data(), 3));
                   return end != ends.end() ? end->second : 0;
                 })
                 .ok());
-    return engine->Stats().dropped_runs - before;
+    return engine->Stats().dropped_parts - before;
   }
   // Returns the rows of the first metric.
   Status Delete(uint32_t end) {
@@ -112,9 +112,9 @@ struct Rig {
   const KeyLayout layout;
   HookedDisk disk;
   ManualClock clock{int64_t{kFirst + 500 * kDay} * 1000};
-  std::unique_ptr<points::Engine> engine;
-  std::unique_ptr<points::EmbeddedPoints> points;
-  std::unique_ptr<points::EmbeddedStore> cells;
+  std::unique_ptr<engine::Engine> engine;
+  std::unique_ptr<engine::EmbeddedPoints> points;
+  std::unique_ptr<engine::EmbeddedStore> cells;
 };
 
 TEST_CASE("a file whose rows may all be dropped is removed without reading it, damaged or not") {
@@ -188,7 +188,7 @@ TEST_CASE(
                 return kFirst + kDay;
               })
               .ok());
-  CHECK(rig.engine->Stats().dropped_runs == 0);
+  CHECK(rig.engine->Stats().dropped_parts == 0);
   CHECK(rig.Count(2) == 1);
 }
 
@@ -325,7 +325,7 @@ TEST_CASE("files that a merge is reading are left to the merge") {
     went = rig.Drop({{1, kFirst + kDay}});
     CHECK(rig.Count(1) == 11 + 24);
   };
-  REQUIRE(rig.engine->MergePending(points::Engine::MergePool::kAny).ok());
+  REQUIRE(rig.engine->MergePending(engine::Engine::MergePool::kAny).ok());
   CHECK(rig.disk.on_points_file == nullptr);
   CHECK(rig.engine->Stats().merges > 0);
   CHECK(went == 0);

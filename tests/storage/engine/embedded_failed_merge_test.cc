@@ -18,7 +18,7 @@
 namespace hg {
 namespace {
 
-constexpr auto kAny = points::Engine::MergePool::kAny;
+constexpr auto kAny = engine::Engine::MergePool::kAny;
 
 // A disk that can call a function when a file is created.
 struct HookedDisk : FaultyFileSystem {
@@ -49,7 +49,7 @@ struct Fixture {
 
   void Open() {
     engine = nullptr;
-    auto opened = points::Engine::Open(options, disk, clock);
+    auto opened = engine::Engine::Open(options, disk, clock);
     REQUIRE(opened.ok());
     engine = std::move(*opened);
     table = *engine->FindTable("tsdb-uid");
@@ -64,21 +64,21 @@ struct Fixture {
     Put("good");
     REQUIRE(engine->Flush().ok());
   }
-  [[nodiscard]] points::Runs RunsOf(const Bytes& key) const {
+  [[nodiscard]] engine::Parts PartsOf(const Bytes& key) const {
     const auto version = engine->Pin();
-    return version->RunsOf(table->id, version->RegionsOf(table->id).IdOf(key));
+    return version->PartsOf(table->id, version->RegionsOf(table->id).IdOf(key));
   }
   // Or restores it.
   void Damage() {
-    damaged = points::Run::CellsPath("d", RunsOf("bad").back()->entry().number);
+    damaged = engine::Part::CellsPath("d", PartsOf("bad").back()->entry().number);
     disk.FlipBit(damaged, 500, 3);
   }
 
   EmbeddedOptions options;
   HookedDisk disk{1};
   ManualClock clock{int64_t{1'699'920'000'000}};
-  std::unique_ptr<points::Engine> engine;
-  const points::Table* table = nullptr;
+  std::unique_ptr<engine::Engine> engine;
+  const engine::Table* table = nullptr;
   std::string damaged;
   std::mt19937_64 random{1};
 };
@@ -88,7 +88,7 @@ TEST_CASE("a region whose merge fails is set aside, reported, and tried again la
   for (int i = 0; i < 3; ++i) f.FlushBoth();
   f.Put("bad");
   REQUIRE(f.engine->Flush().ok());
-  REQUIRE(f.RunsOf("bad").size() == 4);  // more than the other region, so it is the first one
+  REQUIRE(f.PartsOf("bad").size() == 4);  // more than the other region, so it is the first one
   f.Damage();
   const auto fails = [&] {
     const Status status = f.engine->MergePending(kAny);
@@ -97,14 +97,14 @@ TEST_CASE("a region whose merge fails is set aside, reported, and tried again la
     CHECK(f.engine->Stats().regions_unmerged == 1);
   };
   fails();
-  CHECK(f.RunsOf("bad").size() == 4);
-  CHECK(f.RunsOf("good").size() == 1);
+  CHECK(f.PartsOf("bad").size() == 4);
+  CHECK(f.PartsOf("good").size() == 1);
   f.Damage();
   fails();  // not tried yet
   f.clock.AdvanceMs(f.options.check_interval_ms);
   CHECK(f.engine->MergePending(kAny).ok());
   CHECK(f.engine->Stats().regions_unmerged == 0);
-  CHECK(f.RunsOf("bad").size() == 1);
+  CHECK(f.PartsOf("bad").size() == 1);
 }
 
 TEST_CASE("a region that keeps failing is tried less and less often, but at least once an hour") {
@@ -131,10 +131,10 @@ TEST_CASE("a region that keeps failing is tried less and less often, but at leas
 TEST_CASE("a merge next to the failing one does not make the region be tried more often") {
   EmbeddedOptions options = Options();
   options.merge.small_bytes = 0;
-  options.merge.runs_max = 3;
+  options.merge.parts_max = 3;
   Fixture f(options);
   for (int i = 0; i < 3; ++i) f.FlushBoth();
-  f.damaged = points::Run::CellsPath("d", f.RunsOf("bad")[1]->entry().number);
+  f.damaged = engine::Part::CellsPath("d", f.PartsOf("bad")[1]->entry().number);
   f.disk.FlipBit(f.damaged, 500, 3);
   CHECK_FALSE(f.engine->MergePending(kAny).ok());
   for (int i = 0; i < 3; ++i) {
@@ -143,7 +143,7 @@ TEST_CASE("a merge next to the failing one does not make the region be tried mor
   }
   f.clock.AdvanceMs(f.options.check_interval_ms);
   CHECK_FALSE(f.engine->MergePending(kAny).ok());
-  REQUIRE(f.RunsOf("bad").size() == 4);  // the small ones were merged
+  REQUIRE(f.PartsOf("bad").size() == 4);  // the small ones were merged
   f.disk.FlipBit(f.damaged, 500, 3);
   f.clock.AdvanceMs(f.options.check_interval_ms);
   CHECK_FALSE(f.engine->MergePending(kAny).ok());  // it would succeed
@@ -160,7 +160,7 @@ TEST_CASE("a failure is not forgotten while it is retried, even if nothing else 
     f.Put("bad");
     REQUIRE(f.engine->Flush().ok());
   }
-  using Pool = points::Engine::MergePool;
+  using Pool = engine::Engine::MergePool;
   f.disk.FailAllCalls();
   CHECK_FALSE(f.engine->MergePending(Pool::kLarge).ok());
   f.clock.AdvanceMs(f.options.check_interval_ms);
@@ -172,7 +172,7 @@ TEST_CASE("a failure is not forgotten while it is retried, even if nothing else 
   CHECK_FALSE(f.engine->MergePending(Pool::kLarge).ok());  // it would succeed
   f.clock.AdvanceMs(f.options.check_interval_ms);
   CHECK(f.engine->MergePending(Pool::kLarge).ok());
-  CHECK(f.RunsOf("bad").size() == 1);
+  CHECK(f.PartsOf("bad").size() == 1);
 }
 
 TEST_CASE("a merge that failed on a full disk is retried as soon as there is space") {
@@ -193,7 +193,7 @@ TEST_CASE("a merge that failed on a full disk is retried as soon as there is spa
   CHECK(f.disk.calls() == calls);  // not tried
   f.disk.FailCall(0);
   CHECK(f.engine->MergePending(kAny).ok());
-  CHECK(f.RunsOf("bad").size() == 1);
+  CHECK(f.PartsOf("bad").size() == 1);
 }
 
 TEST_CASE("compacting all regions continues after a failing region and returns the first error") {
@@ -204,8 +204,8 @@ TEST_CASE("compacting all regions continues after a failing region and returns t
     const Status status = of_table ? f.engine->Compact(*f.table) : f.engine->Compact();
     CHECK(status.code() == StatusCode::kCorruption);
     CHECK(status.message().find("region [, c)") != std::string_view::npos);
-    CHECK(f.RunsOf("good").size() == 1);
-    CHECK(f.RunsOf("bad").size() == 3);
+    CHECK(f.PartsOf("good").size() == 1);
+    CHECK(f.PartsOf("bad").size() == 3);
   }
   // Once a manual merge succeeds, the failure is no longer reported.
   CHECK_FALSE(f.engine->MergePending(kAny).ok());
@@ -218,7 +218,7 @@ TEST_CASE("flushes are not postponed for merges that cannot run") {
   EmbeddedOptions options = Options();
   options.flush_age_ms = 1000;
   Fixture f(options);
-  for (size_t i = 0; i < options.merge.runs_blocking; ++i) {
+  for (size_t i = 0; i < options.merge.parts_blocking; ++i) {
     f.Put("bad");
     REQUIRE(f.engine->Flush().ok());
   }
@@ -226,10 +226,10 @@ TEST_CASE("flushes are not postponed for merges that cannot run") {
   f.Put("bad");
   f.clock.AdvanceMs(2000);
   REQUIRE(f.engine->FlushIfNeeded().ok());
-  CHECK(f.RunsOf("bad").size() == options.merge.runs_blocking);
+  CHECK(f.PartsOf("bad").size() == options.merge.parts_blocking);
   CHECK_FALSE(f.engine->MergePending(kAny).ok());
   REQUIRE(f.engine->FlushIfNeeded().ok());
-  CHECK(f.RunsOf("bad").size() == options.merge.runs_blocking + 1);
+  CHECK(f.PartsOf("bad").size() == options.merge.parts_blocking + 1);
 }
 
 TEST_CASE("regions are split although others cannot be merged or split") {

@@ -233,7 +233,7 @@ struct PressedEngine {
     EmbeddedOptions options = Options();
     options.memory_limit_bytes = limit_bytes;
     options.name_bytes = names;
-    auto opened = points::Engine::Open(options, disk, clock);
+    auto opened = engine::Engine::Open(options, disk, clock);
     REQUIRE(opened.ok());
     engine = std::move(*opened);
     budget = engine->Stats().memory_limit_bytes;
@@ -252,7 +252,7 @@ struct PressedEngine {
   const std::shared_ptr<std::atomic<uint64_t>> names = std::make_shared<std::atomic<uint64_t>>(0);
   FaultyFileSystem disk{1};
   ManualClock clock{kTime * 1000};
-  std::unique_ptr<points::Engine> engine;
+  std::unique_ptr<engine::Engine> engine;
   uint64_t budget = 0;
   uint64_t next = 0;
 };
@@ -280,7 +280,7 @@ TEST_CASE("above four fifths of the memory unflushed data is flushed before a se
 
 TEST_CASE("the flush that a refused series needs is not postponed, and admits it") {
   PressedEngine f(uint64_t{160} << 20, 78);
-  const size_t parts = EmbeddedOptions().merge.runs_blocking;
+  const size_t parts = EmbeddedOptions().merge.parts_blocking;
   REQUIRE(f.AddSeries().ok());
   for (size_t part = 0; part < parts; ++part) {
     REQUIRE(f.Put(0, kTime + 1 + static_cast<int64_t>(part)).ok());

@@ -92,7 +92,7 @@ struct Fixture {
   explicit Fixture(EmbeddedOptions options, int64_t now_ms = int64_t{kBase} * 1000)
       : clock(now_ms) {
     options.path = folder.path();
-    auto opened = points::Engine::Open(options, files, clock);
+    auto opened = engine::Engine::Open(options, files, clock);
     REQUIRE(opened.ok());
     engine = std::move(*opened);
     table = *engine->FindTable("tsdb-uid");
@@ -101,25 +101,25 @@ struct Fixture {
   void Put(const Bytes& key, const Bytes& value = "v") {
     REQUIRE(engine->Write(*table, key, {PutCell("id", "q", value)}).ok());
   }
-  [[nodiscard]] points::Runs RunsOf(const Bytes& key) const {
+  [[nodiscard]] engine::Parts PartsOf(const Bytes& key) const {
     const auto version = engine->Pin();
-    return version->RunsOf(table->id, version->RegionsOf(table->id).IdOf(key));
+    return version->PartsOf(table->id, version->RegionsOf(table->id).IdOf(key));
   }
   [[nodiscard]] size_t CountRegions() const { return engine->Pin()->RegionsOf(table->id).count(); }
-  [[nodiscard]] bool AnyMarks(const Bytes& key) const {
-    const auto runs = RunsOf(key);
-    return std::any_of(runs.begin(), runs.end(),
-                       [](const auto& run) { return run->entry().marks; });
+  [[nodiscard]] bool AnyTombstone(const Bytes& key) const {
+    const auto parts = PartsOf(key);
+    return std::any_of(parts.begin(), parts.end(),
+                       [](const auto& part) { return part->entry().tombstones; });
   }
 
   TempFolder folder;
   GateFiles files;
   ManualClock clock;
-  std::unique_ptr<points::Engine> engine;
-  const points::Table* table = nullptr;
+  std::unique_ptr<engine::Engine> engine;
+  const engine::Table* table = nullptr;
 };
 
-using Pool = points::Engine::MergePool;
+using Pool = engine::Engine::MergePool;
 
 TEST_CASE("a region is split at exactly its threshold, and never without a policy") {
   EmbeddedOptions options = Options();
@@ -132,7 +132,7 @@ TEST_CASE("a region is split at exactly its threshold, and never without a polic
       Fixture f(options);
       for (const char* key : {"a", "b", "c", "d"}) f.Put(key, Bytes(1000, 'x'));
       REQUIRE(f.engine->Flush().ok());
-      bytes = f.RunsOf("a")[0]->bytes();
+      bytes = f.PartsOf("a")[0]->bytes();
       REQUIRE(f.engine->SplitWhereDue().ok());
       if (!measure) return f.CountRegions();
     }
@@ -185,18 +185,18 @@ TEST_CASE("a minor merge keeps tombstones, and a merge of all parts drops them")
     f.Put("more" + std::to_string(i));
     REQUIRE(f.engine->Flush().ok());
   }
-  REQUIRE(f.RunsOf("row").size() == 4);
+  REQUIRE(f.PartsOf("row").size() == 4);
   REQUIRE(f.engine->MergePending(Pool::kAny).ok());
-  CHECK(f.RunsOf("row").size() == 2);
-  CHECK(f.AnyMarks("row"));
+  CHECK(f.PartsOf("row").size() == 2);
+  CHECK(f.AnyTombstone("row"));
   const auto row = f.engine->rows().Read(*f.engine->Pin(), *f.table, "row");
   REQUIRE(row.ok());
-  CHECK(row->cells.HasMarks());
+  CHECK(row->cells.HasTombstones());
   // After its time, automatically (region-store.md C4).
   f.clock.AdvanceMs(int64_t{11} * 24 * 3'600'000);
   REQUIRE(f.engine->MergePending(Pool::kAny).ok());
-  CHECK(f.RunsOf("row").size() == 1);
-  CHECK(!f.AnyMarks("row"));
+  CHECK(f.PartsOf("row").size() == 1);
+  CHECK(!f.AnyTombstone("row"));
   CHECK(f.engine->rows().Read(*f.engine->Pin(), *f.table, "row")->cells.empty());
 }
 
@@ -206,10 +206,10 @@ TEST_CASE("an idle store with one cell is flushed within its time and a tenth") 
   f.Put("row");
   f.clock.AdvanceMs(options.flush_age_ms - 1);
   REQUIRE(f.engine->FlushIfNeeded().ok());
-  CHECK(f.RunsOf("row").empty());
+  CHECK(f.PartsOf("row").empty());
   f.clock.AdvanceMs(options.flush_age_ms / 10 + 1);
   REQUIRE(f.engine->FlushIfNeeded().ok());
-  CHECK(f.RunsOf("row").size() == 1);
+  CHECK(f.PartsOf("row").size() == 1);
 }
 
 TEST_CASE("while merges lag behind, flushes are postponed: one more file every 90 s") {
@@ -226,18 +226,18 @@ TEST_CASE("while merges lag behind, flushes are postponed: one more file every 9
     REQUIRE(f.engine->FlushIfNeeded().ok());
     f.clock.AdvanceMs(89'999);
     REQUIRE(f.engine->FlushIfNeeded().ok());
-    CHECK(f.RunsOf("row").size() == 15 + more);
+    CHECK(f.PartsOf("row").size() == 15 + more);
     f.clock.AdvanceMs(1);
     REQUIRE(f.engine->FlushIfNeeded().ok());
-    CHECK(f.RunsOf("row").size() == 16 + more);
+    CHECK(f.PartsOf("row").size() == 16 + more);
   }
   // After this merge the next one is in time.
   REQUIRE(f.engine->MergePending(Pool::kAny).ok());
   f.Put("row");
   f.clock.AdvanceMs(2000);
-  const size_t runs = f.RunsOf("row").size();
+  const size_t parts = f.PartsOf("row").size();
   REQUIRE(f.engine->FlushIfNeeded().ok());
-  CHECK(f.RunsOf("row").size() == runs + 1);
+  CHECK(f.PartsOf("row").size() == parts + 1);
 }
 
 TEST_CASE("a requested flush is not postponed") {
@@ -246,7 +246,7 @@ TEST_CASE("a requested flush is not postponed") {
   for (size_t i = 1; i <= 20; ++i) {
     f.Put("row");
     REQUIRE(f.engine->Flush().ok());
-    CHECK(f.RunsOf("row").size() == i);
+    CHECK(f.PartsOf("row").size() == i);
   }
 }
 
@@ -260,13 +260,13 @@ TEST_CASE("each of the two merge threads runs merges of its size") {
     f.Put("a large one" + std::to_string(i), Noise(i, 2048));
     REQUIRE(f.engine->Flush().ok());
   }
-  REQUIRE(f.RunsOf("a").size() == 3);
-  REQUIRE(f.RunsOf("small").size() == 3);
+  REQUIRE(f.PartsOf("a").size() == 3);
+  REQUIRE(f.PartsOf("small").size() == 3);
   REQUIRE(f.engine->MergePending(Pool::kSmall).ok());
-  CHECK(f.RunsOf("a").size() == 3);
-  CHECK(f.RunsOf("small").size() == 1);
+  CHECK(f.PartsOf("a").size() == 3);
+  CHECK(f.PartsOf("small").size() == 1);
   REQUIRE(f.engine->MergePending(Pool::kLarge).ok());
-  CHECK(f.RunsOf("a").size() == 1);
+  CHECK(f.PartsOf("a").size() == 1);
 }
 
 TEST_CASE("an idle region does not keep the log of a busy one") {
@@ -286,8 +286,8 @@ TEST_CASE("an idle region does not keep the log of a busy one") {
     }
     log_files_max = std::max(log_files_max, log_files);
   }
-  CHECK(f.RunsOf("idle").size() == 1);
-  CHECK(f.RunsOf("z").size() > 2);
+  CHECK(f.PartsOf("idle").size() == 1);
+  CHECK(f.PartsOf("z").size() > 2);
   CHECK(f.engine->Stats().log_bytes <= (1 << 16) + 4096);
   CHECK(log_files_max < 2 * ((1 << 16) / (1 << 12)) + 4);
 }
@@ -315,12 +315,12 @@ TEST_CASE("a large merge does not delay a small one of its region, and their ord
     put_at_one_time("new" + std::to_string(i));
     REQUIRE(f.engine->Flush().ok());
   }
-  CHECK(f.RunsOf("row").size() == 6);
+  CHECK(f.PartsOf("row").size() == 6);
   REQUIRE(f.engine->MergePending(Pool::kSmall).ok());
-  CHECK(f.RunsOf("row").size() == 4);
+  CHECK(f.PartsOf("row").size() == 4);
   f.files.Release();
   large.join();
-  CHECK(f.RunsOf("row").size() == 2);
+  CHECK(f.PartsOf("row").size() == 2);
   const auto value = [&] {
     return f.engine->rows().Read(*f.engine->Pin(), *f.table, "row")->cells.versions.at(0).value;
   };
@@ -353,7 +353,7 @@ TEST_CASE(
   for (int i = 1; i < 50; ++i) table.splits.emplace_back(1, static_cast<char>('0' + i));
   options.tables.push_back(table);
   Fixture f(options);
-  const points::Table* many = *f.engine->FindTable("many");
+  const engine::Table* many = *f.engine->FindTable("many");
   REQUIRE(f.engine->Pin()->RegionsOf(many->id).count() == 50);
   constexpr uint64_t kWriters = 4, kRows = 2500, kRowBytes = 4096;
   const auto key_of = [](uint64_t writer, uint64_t i) {

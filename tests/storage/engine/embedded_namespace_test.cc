@@ -11,7 +11,7 @@
 #include "storage/engine/embedded.h"
 #include "storage/engine/engine_backup.h"
 #include "storage/engine/engine_check.h"
-#include "storage/engine/engine_repair.h"
+#include "storage/engine/offline_repair.h"
 #include "storage/engine/stored_files.h"
 #include "storage/for_each_row.h"
 #include "tests/fault/faulty_file.h"
@@ -57,7 +57,7 @@ std::string Dump(Store& store) {
 
 // Returns the extensions of the files with their folders, sorted: "cells namespaces/one/cells ".
 std::string Places(FileSystem& disk, const std::string& folder) {
-  const auto names = points::RunFilesIn(disk, folder);
+  const auto names = engine::PartFilesIn(disk, folder);
   REQUIRE(names.ok());
   std::multiset<std::string> places;
   for (const std::string& name : *names) {
@@ -130,7 +130,7 @@ TEST_CASE("a backup and the restored store have the folders of namespaces") {
       REQUIRE(store->cells().Compact().ok());
     }
   }
-  REQUIRE(points::Restore(disk, "b", "r", {}).ok());
+  REQUIRE(engine::Restore(disk, "b", "r", {}).ok());
   CHECK(Places(disk, "r") == kFlushed);
   CHECK(Dump(Open(disk, "r")->cells()) == dump);
 }
@@ -143,18 +143,18 @@ TEST_CASE(
     Fill(store->cells());
     REQUIRE(store->cells().Flush().ok());
   }
-  const auto names = *points::RunFilesIn(disk, "d");
+  const auto names = *engine::PartFilesIn(disk, "d");
   const auto two = std::find_if(names.begin(), names.end(), [](const auto& name) {
     return name.starts_with("namespaces/two");
   });
   REQUIRE(two != names.end());
   disk.FlipBit("d/" + *two, 3, 1);
-  const auto report = points::CheckDirectory(disk, "d");
+  const auto report = engine::CheckDirectory(disk, "d");
   REQUIRE(report->damages.size() == 1);
   CHECK(report->damages[0].file == "d/" + *two);
-  REQUIRE(points::RepairDirectory(disk, "d").ok());
+  REQUIRE(engine::RepairDirectory(disk, "d").ok());
   CHECK(disk.Exists("d/lost/" + two->substr(two->rfind('/') + 1)));
-  CHECK(points::CheckDirectory(disk, "d")->damages.empty());
+  CHECK(engine::CheckDirectory(disk, "d")->damages.empty());
   auto store = Open(disk, "d");
   CHECK(store->cells().Get("two:t", "k")->empty());
   CHECK(store->cells().Get("one:t", "k")->cells.size() == 1);

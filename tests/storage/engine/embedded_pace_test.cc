@@ -54,9 +54,9 @@ TEST_CASE("merges are spread over time, also at the turn of the hour") {
   options.flush_age_ms = 5 * 60'000;
   options.merge.small_bytes = 0;
   options.observers = {work};
-  auto opened = points::Engine::Open(options, disk, clock);
+  auto opened = engine::Engine::Open(options, disk, clock);
   REQUIRE(opened.ok());
-  points::Engine& engine = **opened;
+  engine::Engine& engine = **opened;
   for (uint32_t series = 0; series < kSeries; ++series) {
     Bytes tsuid("\0\0\1\0\0\1", 6);
     AppendBig(&tsuid, series + 1, 3);
@@ -71,7 +71,7 @@ TEST_CASE("merges are spread over time, also at the turn of the hour") {
     REQUIRE(engine.Append(batch).ok());
     clock.SetMs((time + 60) * 1000);
     REQUIRE(engine.FlushIfNeeded().ok());
-    REQUIRE(engine.MergePending(points::Engine::MergePool::kAny).ok());
+    REQUIRE(engine.MergePending(engine::Engine::MergePool::kAny).ok());
     if (work->minute + 1 == kMinutes) break;
   }
   int flushes = 0, merges = 0, merges_most = 0, turn_most = 0;

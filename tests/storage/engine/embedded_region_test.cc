@@ -102,7 +102,7 @@ Bytes Key(uint64_t metric, std::optional<uint32_t> base = {}) {
   return key;
 }
 
-std::set<std::string> RunFilesIn(const std::string& folder) {
+std::set<std::string> PartFilesIn(const std::string& folder) {
   std::set<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     const std::string ending = entry.path().extension();
@@ -169,10 +169,10 @@ TEST_CASE("a split rewrites nothing, and both halves are read exactly up to the 
                 .ok());
     REQUIRE(cells.Flush().ok());
     const std::string before = Dump(cells);
-    const auto files = RunFilesIn(path);
+    const auto files = PartFilesIn(path);
     const Bytes key = Key(2, base);
     REQUIRE(cells.Split("tsdb", key, key).ok());
-    CHECK(RunFilesIn(path) == files);
+    CHECK(PartFilesIn(path) == files);
     CHECK(Starts(cells) == " " + ToHex(key) + " ");
     CHECK(Regions(cells)[0].references == 1);
     CHECK(Regions(cells)[1].references == 1);
@@ -201,7 +201,7 @@ TEST_CASE(
   WriteRows((*store)->points(), {1, 2, 3, 4}, 2);
   REQUIRE(cells.Flush().ok());
   REQUIRE(cells.Split("tsdb", "", Key(3)).ok());
-  const auto parents = RunFilesIn(folder.path());
+  const auto parents = PartFilesIn(folder.path());
   CHECK(cells.Split("tsdb", "", Key(2)).status().code() == StatusCode::kConflict);
   CHECK(cells.Split("tsdb", Key(3), {}).status().code() == StatusCode::kConflict);
   // Merging regions rewrites them too. A merge of files of one half leaves them to the other half.
@@ -210,7 +210,7 @@ TEST_CASE(
   auto cursor = cells.Scan(spec);  // a reader keeps the files that it reads
   REQUIRE(cells.CompactTable("tsdb").ok());
   cursor = Status::NotFound("");
-  const auto children = RunFilesIn(folder.path());
+  const auto children = PartFilesIn(folder.path());
   for (const std::string& name : parents) {
     // The series table is separate.
     if (name.find(".points") != std::string::npos) CHECK(!children.contains(name));
@@ -222,21 +222,21 @@ TEST_CASE(
 TEST_CASE("merging one half of a split keeps the files of the parent for the other half") {
   TempFolder folder;
   ManualClock clock(int64_t{kBase} * 1000);
-  auto engine = points::Engine::Open(Options(folder.path()), PosixFileSystem(), clock);
+  auto engine = engine::Engine::Open(Options(folder.path()), PosixFileSystem(), clock);
   REQUIRE(engine.ok());
-  points::Engine& e = **engine;
-  const points::Table* table = *e.FindTable("tsdb-uid");
+  engine::Engine& e = **engine;
+  const engine::Table* table = *e.FindTable("tsdb-uid");
   for (const char* key : {"a", "b", "c", "d"}) {
     REQUIRE(e.Write(*table, key, {PutCell("id", "q", key)}).ok());
   }
   REQUIRE(e.Flush().ok());
   REQUIRE(e.Split(*table, "", Bytes("c")).ok());
-  const auto parents = RunFilesIn(folder.path());
+  const auto parents = PartFilesIn(folder.path());
   const auto numbers = [&] {
     std::multiset<uint64_t> all;
-    for (const auto& [place, runs] : e.Pin()->runs) {
-      for (const auto& run : runs) {
-        if (place.first == table->id) all.insert(run->entry().number);
+    for (const auto& [place, parts] : e.Pin()->parts) {
+      for (const auto& part : parts) {
+        if (place.first == table->id) all.insert(part->entry().number);
       }
     }
     return all;
@@ -248,15 +248,15 @@ TEST_CASE("merging one half of a split keeps the files of the parent for the oth
   REQUIRE(e.MergeRegions(*table, "c").ok());
   CHECK(numbers().count(parent) == 0);
   CHECK(numbers().size() == 1);
-  CHECK(!std::filesystem::exists(points::Run::CellsPath(folder.path(), parent)));
-  CHECK(RunFilesIn(folder.path()).size() == parents.size());
+  CHECK(!std::filesystem::exists(engine::Part::CellsPath(folder.path(), parent)));
+  CHECK(PartFilesIn(folder.path()).size() == parents.size());
   // Another split. Background merges would begin with its halves.
   REQUIRE(e.Split(*table, "", Bytes("c")).ok());
   const uint64_t second = *numbers().begin();
-  REQUIRE(e.MergePending(points::Engine::MergePool::kAny).ok());
+  REQUIRE(e.MergePending(engine::Engine::MergePool::kAny).ok());
   CHECK(numbers().count(second) == 0);
   CHECK(numbers().size() == 2);
-  CHECK(!std::filesystem::exists(points::Run::CellsPath(folder.path(), second)));
+  CHECK(!std::filesystem::exists(engine::Part::CellsPath(folder.path(), second)));
 }
 
 TEST_CASE("a forced split uses a key within the region, cut to a whole group of rows") {

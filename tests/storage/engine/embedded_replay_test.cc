@@ -16,7 +16,7 @@ namespace hg {
 namespace {
 
 constexpr uint32_t kBase = 1'700'002'800;
-constexpr uint32_t kSeries = 40'000;  // more than one lane holds
+constexpr uint32_t kSeries = 40'000;  // more than one shard holds
 
 std::unique_ptr<Embedded> Open(FaultyFileSystem& disk) {
   static const ManualClock clock(int64_t{kBase} * 1000);

@@ -94,11 +94,11 @@ TEST_CASE("altered tables stay altered over restarts, and rows of dropped tables
 TEST_CASE("A table that was dropped after it was found cannot be split, merged or compacted") {
   FaultyFileSystem disk(1);
   ManualClock clock(1'000'000);
-  auto opened = points::Engine::Open(Options(), disk, clock);
+  auto opened = engine::Engine::Open(Options(), disk, clock);
   REQUIRE(opened.ok());
-  points::Engine& engine = **opened;
+  engine::Engine& engine = **opened;
   REQUIRE(engine.CreateTable(Described("f")).ok());
-  const points::Table* const table = *engine.FindTable("g");
+  const engine::Table* const table = *engine.FindTable("g");
   REQUIRE(engine.Write(*table, "k", {PutCell("f", "q", "v")}).ok());
   REQUIRE(engine.Flush().ok());
   REQUIRE(engine.DropTable("g").ok());

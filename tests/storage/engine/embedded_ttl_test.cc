@@ -48,10 +48,10 @@ struct Rig {
     store.reset();
     uint64_t dropped = 0;
     {
-      auto engine = points::Engine::Open(Options(), disk, clock);
+      auto engine = engine::Engine::Open(Options(), disk, clock);
       REQUIRE(engine.ok());
-      REQUIRE((*engine)->MergePending(points::Engine::MergePool::kAny).ok());
-      dropped = (*engine)->Stats().expired_runs;
+      REQUIRE((*engine)->MergePending(engine::Engine::MergePool::kAny).ok());
+      dropped = (*engine)->Stats().expired_parts;
     }
     Open();
     return dropped;
@@ -172,7 +172,7 @@ TEST_CASE("a file whose last point has expired is removed without reading it") {
   const uint64_t blocks = rig.store->Stats().blocks_read;
   REQUIRE(rig.store->cells().Compact().ok());
   CHECK(files() == 1);
-  CHECK(rig.store->Stats().expired_runs == 1);
+  CHECK(rig.store->Stats().expired_parts == 1);
   CHECK(rig.Points() == std::vector<int64_t>{kBase + 4000});
   rig.clock.SetMs((kBase + 100'000) * 1000);
   const uint64_t before = rig.store->Stats().blocks_read;
@@ -194,7 +194,7 @@ TEST_CASE("a merge of all files drops expired data, and a merge of some keeps it
   CHECK(rig.Points() == std::vector<int64_t>{kDay + 6 * 3600, kDay + 7 * 3600});
   REQUIRE(rig.store->cells().Compact().ok());
   CHECK(rig.store->Stats().file_bytes < whole);
-  CHECK(rig.store->Stats().expired_runs == 0);
+  CHECK(rig.store->Stats().expired_parts == 0);
   rig.SetTtl(kTtlForever);
   CHECK(rig.Points() == std::vector<int64_t>{kDay + 6 * 3600, kDay + 7 * 3600});
 }

@@ -20,7 +20,7 @@ constexpr int64_t kFirst = 19'712 * kDay;  // the first of 64 days of a window
 struct Rig {
   FaultyFileSystem disk{1};
   ManualClock clock{kFirst * 1000};
-  std::unique_ptr<points::Engine> engine;
+  std::unique_ptr<engine::Engine> engine;
   uint64_t flushed_bytes = 0, merged_bytes = 0;
   std::set<uint64_t> known;
 
@@ -31,7 +31,7 @@ struct Rig {
     options.path = "d";
     options.background = false;
     options.merge.small_bytes = 0;
-    auto opened = points::Engine::Open(options, disk, clock);
+    auto opened = engine::Engine::Open(options, disk, clock);
     INFO(opened.status().ToString());
     REQUIRE(opened.ok());
     engine = std::move(*opened);
@@ -47,30 +47,30 @@ struct Rig {
     const PointEntry entry = MakePointEntry(*number, Timestamp{time}, PointValue::Int(value));
     REQUIRE(engine->Append({&entry, 1}).ok());
   }
-  [[nodiscard]] points::Runs Runs() const {
+  [[nodiscard]] engine::Parts Parts() const {
     const auto version = engine->Pin();
     const uint32_t table = engine->points_table()->id;
-    return version->RunsOf(table, version->RegionsOf(table).Id(0));
+    return version->PartsOf(table, version->RegionsOf(table).Id(0));
   }
   uint64_t NewBytes() {
     uint64_t bytes = 0;
-    for (const auto& run : Runs()) {
-      if (known.insert(run->entry().number).second) bytes += run->bytes();
+    for (const auto& part : Parts()) {
+      if (known.insert(part->entry().number).second) bytes += part->bytes();
     }
     return bytes;
   }
   void FlushAndMerge() {
     REQUIRE(engine->Flush().ok());
     flushed_bytes += NewBytes();
-    REQUIRE(engine->MergePending(points::Engine::MergePool::kAny).ok());
+    REQUIRE(engine->MergePending(engine::Engine::MergePool::kAny).ok());
     merged_bytes += NewBytes();
   }
   [[nodiscard]] std::vector<uint64_t> Numbers(int64_t stop) const {
     std::vector<uint64_t> numbers;
-    for (const auto& run : Runs()) {
-      const region::RowSpan& rows = run->rows();
+    for (const auto& part : Parts()) {
+      const region::RowSpan& rows = part->rows();
       if (rows.last_base < stop && region::Window::Around(rows).level == 2) {
-        numbers.push_back(run->entry().number);
+        numbers.push_back(part->entry().number);
       }
     }
     return numbers;
@@ -99,11 +99,11 @@ TEST_CASE("with a year in order, no byte is rewritten more than three times") {
     rig.FlushAndMerge();
   }
   uint32_t rewrites = 0;
-  for (const auto& run : rig.Runs()) rewrites = std::max(rewrites, run->entry().rewrites);
+  for (const auto& part : rig.Parts()) rewrites = std::max(rewrites, part->entry().rewrites);
   CHECK(rewrites <= 3);
   CHECK(rig.merged_bytes <= 3 * rig.flushed_bytes);
   // Parts of 64 days, 8 days and a day: at most as many as there are such windows.
-  CHECK(rig.Runs().size() < 5 + 8 + 10 * 2);
+  CHECK(rig.Parts().size() < 5 + 8 + 10 * 2);
   CHECK(rig.Numbers(kFirst + 320 * kDay).size() == 5);
   rig.Open();
   for (int i = 0; i < kFlushes; i += 97) {
@@ -134,7 +134,7 @@ TEST_CASE("one late point in a hundred does not rewrite old windows at once, and
   REQUIRE(before.size() == 3);
   const uint64_t merged = rig.merged_bytes;
   uint64_t old_bytes = 0;
-  for (const auto& run : rig.Runs()) old_bytes += run->bytes();
+  for (const auto& part : rig.Parts()) old_bytes += part->bytes();
   days(210, 240, true);
   const std::vector<uint64_t> after = rig.Numbers(kFirst + 192 * kDay);
   for (const uint64_t number : before) {
@@ -160,25 +160,25 @@ TEST_CASE("a merge of all parts leaves one part per window") {
   for (int day = 0; day < 80; ++day) rig.Write(0, kFirst + day * kDay, day);
   rig.clock.SetMs((kFirst + 80 * kDay) * 1000);
   REQUIRE(rig.engine->Flush().ok());
-  CHECK(rig.Runs().size() == 1);
+  CHECK(rig.Parts().size() == 1);
   REQUIRE(rig.engine->Compact().ok());
-  CHECK(rig.Runs().size() == 3);  // 64 days, 8 and 8
+  CHECK(rig.Parts().size() == 3);  // 64 days, 8 and 8
   for (int day = 0; day < 80; ++day) CHECK(rig.ValueAt(0, kFirst + day * kDay) == day);
 }
 
 TEST_CASE("rows without a series are separate from windows") {
   Rig rig;
-  const points::Table& table = *rig.engine->points_table();
+  const engine::Table& table = *rig.engine->points_table();
   rig.Write(0, kFirst, 1);
   Bytes key("\0\0\0", 3);  // a global annotation
   AppendBig(&key, static_cast<uint64_t>(kFirst), 4);
   REQUIRE(rig.engine->Write(table, key, {PutCell("t", Bytes("\1\0\0", 3), "{}")}).ok());
   REQUIRE(rig.engine->Flush().ok());
-  const points::Runs runs = rig.Runs();
-  REQUIRE(runs.size() == 2);
-  for (const auto& run : runs) CHECK(run->rows().loose != run->rows().has_rows());
+  const engine::Parts parts = rig.Parts();
+  REQUIRE(parts.size() == 2);
+  for (const auto& part : parts) CHECK(part->rows().loose != part->rows().has_rows());
   REQUIRE(rig.engine->Compact().ok());
-  CHECK(rig.Runs().size() == 2);
+  CHECK(rig.Parts().size() == 2);
   rig.Open();
   CHECK(rig.engine->rows()
                 .Read(*rig.engine->Pin(), *rig.engine->points_table(), key)

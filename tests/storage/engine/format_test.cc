@@ -120,7 +120,7 @@ std::string PointsText(const ReadRow& row) {
     const PointValue value{point.bits, point.qualifier.flags()};
     if (row.points.size() > kLong) CHECK(point.bits == row.points[0].bits);
     parts.push_back(Shown(point.qualifier) + "=" + hg::Shown(value) +
-                    (row.traits.has_raw ? " @" + std::to_string(point.generation) : ""));
+                    (row.traits.has_raw ? " @" + std::to_string(point.sequence) : ""));
   }
   if (parts.size() > kLong) parts = {parts[0], parts[1], "...", parts.back()};
   return Joined(parts);
@@ -175,7 +175,7 @@ std::string BackupText(const FormatExample& example) {
   const auto head = LoadBackupHead(disk, "b");
   INFO(head.status().ToString());
   REQUIRE(head.ok());
-  REQUIRE(head->manifest.runs.empty());
+  REQUIRE(head->manifest.parts.empty());
   const CopyWatch nobody;
   REQUIRE(WriteBackup(disk, "d", head->manifest, head->made_ms, "c", nobody).ok());
   CHECK(ToHex(*ReadWholeFile(disk, std::string("c/") + kBackupName)) == ToHex(example.bytes()));

@@ -8,26 +8,27 @@
 
 namespace hg::points {
 
-TEST_CASE("items of a lane are applied in order, with or without threads") {
-  constexpr size_t kLanes = 2;
+TEST_CASE("items of a shard are applied in order, with or without threads") {
+  constexpr size_t kShards = 2;
   constexpr uint64_t kItems = 1000;
   std::optional<NoThreads> none;
   SUBCASE("with threads") {}
   SUBCASE("without threads") { none.emplace(); }
-  std::vector<uint64_t> applied[kLanes];
+  std::vector<uint64_t> applied[kShards];
   {
-    ReplayPipe pipe(kLanes, [&](const ReplayItem& item) {
-      applied[item.sequence % kLanes].push_back(item.sequence);
+    ReplayPipe pipe(kShards, [&](const ReplayItem& item) {
+      applied[item.sequence % kShards].push_back(item.sequence);
     });
     for (uint64_t i = 0; i < kItems; ++i) {
-      pipe.Next(i % kLanes).sequence = i;
-      pipe.Add(i % kLanes);
+      pipe.Next(i % kShards).sequence = i;
+      pipe.Add(i % kShards);
       if (i == kItems / 2) none.reset();  // from here on threads can be started
     }
   }
-  for (size_t lane = 0; lane < kLanes; ++lane) {
-    REQUIRE(applied[lane].size() == kItems / kLanes);
-    for (size_t i = 0; i < applied[lane].size(); ++i) CHECK(applied[lane][i] == kLanes * i + lane);
+  for (size_t shard = 0; shard < kShards; ++shard) {
+    REQUIRE(applied[shard].size() == kItems / kShards);
+    for (size_t i = 0; i < applied[shard].size(); ++i)
+      CHECK(applied[shard][i] == kShards * i + shard);
   }
 }
 

@@ -5,8 +5,8 @@
 #include <map>
 #include <random>
 
+#include "storage/engine/part_writer.h"
 #include "storage/engine/row_block.h"
-#include "storage/engine/run_writer.h"
 #include "storage/engine/version.h"
 #include "tests/fault/faulty_file.h"
 
@@ -22,8 +22,8 @@ Bytes Tsuid(uint32_t series) {
   return tsuid;
 }
 
-Part PartOf(const std::vector<PointValue>& values) {
-  Part part;
+RowPart PartOf(const std::vector<PointValue>& values) {
+  RowPart part;
   part.form = RowForm::kAuto;
   const auto step = static_cast<uint32_t>(kRowSpan / values.size());
   for (uint32_t i = 0; i < values.size(); ++i) {
@@ -52,11 +52,11 @@ TEST_CASE("key prefixes of series have the order of the files, as far as they di
     size_t told_apart = 0;
     for (const Bytes& a : tsuids) {
       for (const Bytes& b : tsuids) {
-        const auto head_a = points::RowFileHeadOf(layout, a);
-        const auto head_b = points::RowFileHeadOf(layout, b);
+        const auto head_a = engine::RowFileHeadOf(layout, a);
+        const auto head_b = engine::RowFileHeadOf(layout, b);
         if (head_a == head_b) continue;
         ++told_apart;
-        CHECK((head_a < head_b) == points::RowFileOrder(layout, a, b));
+        CHECK((head_a < head_b) == engine::RowFileOrder(layout, a, b));
       }
     }
     CHECK(told_apart > tsuids.size());
@@ -66,7 +66,7 @@ TEST_CASE("key prefixes of series have the order of the files, as far as they di
 TEST_CASE("a part has the same rows in each density, and after another move") {
   std::mt19937_64 random(1);
   FaultyFileSystem disk(1);
-  std::map<std::pair<uint32_t, uint32_t>, Part> rows;
+  std::map<std::pair<uint32_t, uint32_t>, RowPart> rows;
   for (uint32_t series = 1; series <= 40; ++series) {
     for (uint32_t hour = 0; hour < 24; ++hour) {
       std::vector<PointValue> values(1 + random() % 90);
@@ -82,7 +82,7 @@ TEST_CASE("a part has the same rows in each density, and after another move") {
   std::map<RowDensity, uint64_t> bytes;
   std::shared_ptr<const lsm::BlockFile> file;
   for (const RowDensity density : {RowDensity::kPlain, RowDensity::kPacked, RowDensity::kPacked}) {
-    RunWriter writer(disk, "d", kLayout, ++number, nullptr, density);
+    PartWriter writer(disk, "d", kLayout, ++number, nullptr, density);
     if (file == nullptr) {
       for (const auto& [id, part] : rows) {
         REQUIRE(writer.AddPoints(Tsuid(id.first), id.second, part).ok());
@@ -96,7 +96,7 @@ TEST_CASE("a part has the same rows in each density, and after another move") {
         REQUIRE(writer.AddEncodedPoints(scan.key(), scan.value()).ok());
       }
     }
-    lsm::RunEntry entry;
+    lsm::PartEntry entry;
     REQUIRE(writer.Finish(&entry).ok());
     auto opened = lsm::BlockFile::Open(disk, Run::PointsPath("d", number), {&RowBlockPacker()});
     REQUIRE(opened.ok());
@@ -105,7 +105,7 @@ TEST_CASE("a part has the same rows in each density, and after another move") {
     file = *opened;
     CHECK(file->entries() == rows.size());
     for (const auto& [id, expected] : rows) {
-      Part part;
+      RowPart part;
       auto found = ReadFileRow(kLayout, *file, Tsuid(id.first), id.second, 0, &part, nullptr);
       REQUIRE(found.ok());
       REQUIRE(*found);

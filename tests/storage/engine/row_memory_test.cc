@@ -59,14 +59,14 @@ TEST_CASE("points within a record cost the same, however long the row is") {
       rows.Put(row, 1000, Millis(1'000'000 - i), i, RowForm::kAuto);
     }
     CHECK(allocations - before <= 64);  // of the arena, and those at the start
-    Part part;
+    RowPart part;
     row->Read(&part);
     CHECK(part.points.size() == kBefore + 512);
   }
 }
 
 TEST_CASE(
-    "of one record's points at an instant the smaller qualifier is the newer, over runs too") {
+    "of one record's points at an instant the smaller qualifier is the newer, over chunks too") {
   // The same time with two widths of value, with a full tail in between.
   for (uint32_t between = 0; between < 16; ++between) {
     for (uint32_t before = 0; before < 20; ++before) {
@@ -80,7 +80,7 @@ TEST_CASE(
         rows.Put(row, 2, Millis(9000 - i), 0, RowForm::kAuto);
       }
       rows.Put(row, 2, Millis(5000) | 1, 8, RowForm::kAuto);
-      Part part;
+      RowPart part;
       row->Read(&part);
       REQUIRE(part.points.size() == before + between + 2);
       // The newest point of a time comes last. The first two after `before` are those of 5000.
@@ -135,7 +135,7 @@ TEST_CASE("columns have the meaning of a history of puts, in whatever order they
     CHECK(sorted == (instants.size() == count));
     if (!sorted) continue;
     ++given;
-    Part part;
+    RowPart part;
     row->Read(&part);
     CHECK(form == part.form);
     REQUIRE(columns.size() == part.points.size());
@@ -162,7 +162,7 @@ TEST_CASE("repeated writes of the same points do not make a row longer") {
       rows.Put(row, i / 50'000 + 1, Millis(i % distinct), i % 100, RowForm::kAuto);
     }
     CHECK(row->entries() <= 4 * distinct + 5000);
-    Part part;
+    RowPart part;
     row->Read(&part);
     REQUIRE(part.points.size() == distinct);
     for (uint32_t i = 0; i < distinct; ++i) {
@@ -192,7 +192,7 @@ TEST_CASE("a row whose repeated entries were dropped has the meaning of all its 
     CAPTURE(round);
     RowMemory rows;
     RowHourMemory* row = rows.FindOrMake(1, 0);
-    Part model;
+    RowPart model;
     const uint32_t raw_from = round % 2 == 0 ? UINT32_MAX : random() % 20'000;
     for (uint32_t i = 1; i <= 30'000; ++i) {
       if (i == raw_from) row->SetFlag(RowHourMemory::kRaw);
@@ -202,7 +202,7 @@ TEST_CASE("a row whose repeated entries were dropped has the meaning of all its 
       rows.Begin(row);
       if (round % 4 >= 2 && what == 0) {
         rows.WriteClear(row, i);
-        model = Part();
+        model = RowPart();
         model.cleared = true;
       } else if (round % 4 >= 2 && what < 500) {
         rows.WriteDelete(row, i, qualifier);
@@ -215,10 +215,10 @@ TEST_CASE("a row whose repeated entries were dropped has the meaning of all its 
       }
       rows.Publish(row);
       if (i % 1000 != 0) continue;
-      Part expected = model;
+      RowPart expected = model;
       expected.form = RowForm::kAuto;
       Normalize(&expected);
-      Part part;
+      RowPart part;
       row->Read(&part);
       REQUIRE(part.cleared == expected.cleared);
       REQUIRE(part.gone == expected.gone);
@@ -226,7 +226,7 @@ TEST_CASE("a row whose repeated entries were dropped has the meaning of all its 
       for (size_t k = 0; k < part.points.size(); ++k) {
         REQUIRE(part.points[k].qualifier == expected.points[k].qualifier);
         REQUIRE(part.points[k].bits == expected.points[k].bits);
-        REQUIRE(part.points[k].generation == expected.points[k].generation);
+        REQUIRE(part.points[k].sequence == expected.points[k].sequence);
       }
     }
     CHECK(row->entries() < 6000);
@@ -246,7 +246,7 @@ TEST_CASE("a reader without a lock sees every write while repeated entries are d
   });
   for (uint32_t before = 0; before < kWrites;) {
     before = written.load(std::memory_order_acquire);
-    Part part;
+    RowPart part;
     row->Read(&part);
     uint64_t newest = 0;
     for (const PartPoint& point : part.points) {

@@ -16,11 +16,11 @@ using Rows = std::map<Bytes, CellRow>;
 CellRow ByTime(size_t columns, uint8_t families, size_t versions = 1) {
   CellRow row;
   for (uint8_t family = 0; family < families; ++family) {
-    CellVersion mark;
-    mark.family = family;
-    mark.kind = CellKind::kDeleteFamily;
-    mark.timestamp_ms = 1;
-    row.versions.push_back(mark);
+    CellVersion tombstone;
+    tombstone.family = family;
+    tombstone.kind = CellKind::kDeleteFamily;
+    tombstone.timestamp_ms = 1;
+    row.versions.push_back(tombstone);
     for (size_t i = 0; i < columns; ++i) {
       CellVersion cell;
       cell.family = family;
@@ -37,7 +37,7 @@ CellRow ByTime(size_t columns, uint8_t families, size_t versions = 1) {
 
 CellRow ByArrival(size_t columns) {
   CellRow row;
-  row.family_marks = {kNoMark, 7};
+  row.family_tombstones = {kNoTombstone, 7};
   for (size_t i = 0; i < columns; ++i) {
     StoredCell cell;
     cell.family = static_cast<uint8_t>(2 * i / columns);

@@ -47,7 +47,7 @@ void Change(Random& random, uint64_t sequence, CellRow* row) {
     case 3:
       return row->Erase(family, qualifier);
     case 4:
-      return row->DropMarks();
+      return row->DropTombstones();
     default:
       return row->Put(family, qualifier, RandomBytes(random), time);
   }
@@ -183,10 +183,10 @@ TEST_CASE("A wide row that is changed column by column equals the sum of its cha
     if (random() % 5000 == 0) {
       writer.Row("arrival").DeleteFamily(family, time_ms);
       by_arrival.DeleteFamily(family, time_ms);
-      const CellVersion mark{family,        CellKind::kDeleteFamily, "", "", time_ms,
-                             kNeverExpires, sequence << 8 | 1};
-      AddVersion(families, mark, &writer.Row("time").versions);
-      AddVersion(families, mark, &by_time.versions);
+      const CellVersion tombstone{family,        CellKind::kDeleteFamily, "", "", time_ms,
+                                  kNeverExpires, sequence << 8 | 1};
+      AddVersion(families, tombstone, &writer.Row("time").versions);
+      AddVersion(families, tombstone, &by_time.versions);
     }
     most = std::max(most, by_time.versions.size());
     if (sequence % 100 != 0) continue;

@@ -64,7 +64,7 @@ TEST_CASE("a history by arrival may be split anywhere: merging the parts gives t
     CellRow right = rows[parts - 1];
     for (size_t i = parts - 1; i-- > 0;) right = MergeRows(kOrder, right, rows[i]);
     CHECK(left == right);
-    for (CellRow* row : {&whole, &left}) row->DropMarks();
+    for (CellRow* row : {&whole, &left}) row->DropTombstones();
     CHECK(left == whole);
   }
 }
@@ -79,9 +79,9 @@ TEST_CASE("OnlyValueOf returns the value of a row of one put, and of no other ro
     if (seed % 8 == 0) row = ByTime(random);
     Bytes bytes;
     EncodeCellRow(row, &bytes);
-    const bool one_put = row.versions.empty() && row.family_marks.empty() &&
+    const bool one_put = row.versions.empty() && row.family_tombstones.empty() &&
                          row.cells.size() == 1 && row.cells[0].has_value &&
-                         row.cells[0].mark_ms == kNoMark && !row.cells[0].operand;
+                         row.cells[0].tombstone_ms == kNoTombstone && !row.cells[0].operand;
     const auto value = OnlyValueOf(bytes);
     REQUIRE(value.has_value() == one_put);
     if (one_put) CHECK(*value == row.cells[0].value);

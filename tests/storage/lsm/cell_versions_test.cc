@@ -83,16 +83,16 @@ TEST_CASE("each kind of delete hides its versions, by the default rule and by or
             CAPTURE(column);
             CAPTURE(new_behavior);
             const CellVersion put = Cell(CellKind::kPut, time, put_first ? 1 : 2, column);
-            const CellVersion mark = Cell(kind, 10, put_first ? 2 : 1);
+            const CellVersion tombstone = Cell(kind, 10, put_first ? 2 : 1);
             const bool reached = (of_one_time ? time == 10 : time <= 10) &&
                                  (of_family || column == "q") && (put_first || !new_behavior);
             CellVersions row;
-            AddVersion(families, put_first ? put : mark, &row);
-            AddVersion(families, put_first ? mark : put, &row);
+            AddVersion(families, put_first ? put : tombstone, &row);
+            AddVersion(families, put_first ? tombstone : put, &row);
             CHECK(Seen(families, row).empty() == reached);
             // In two files, and in one merged file.
             CellVersions merged =
-                put_first ? MergeVersions({mark}, {put}) : MergeVersions({put}, {mark});
+                put_first ? MergeVersions({tombstone}, {put}) : MergeVersions({put}, {tombstone});
             CHECK(Seen(families, merged).empty() == reached);
             TidyVersions(families, {0, 100}, &merged);
             CHECK(Seen(families, merged).empty() == reached);

@@ -56,15 +56,16 @@ std::string FileText(uint64_t bytes, uint32_t crc) {
   return std::to_string(bytes) + (bytes == 0 ? "" : " with CRC " + std::to_string(crc));
 }
 
-std::string RunText(const RunEntry& run) {
-  return " | run " + std::to_string(run.number) + " of " + std::to_string(run.table) + "/" +
-         std::to_string(run.region) + " records " + std::to_string(run.first_sequence) + " to " +
-         std::to_string(run.last_sequence) + " cells " + FileText(run.cells_bytes, run.cells_crc) +
-         " points " + FileText(run.points_bytes, run.points_crc) +
-         (run.reference ? " reference" : "") + (run.marks ? " marks" : "") + " made " +
-         Number(run.made_ms) + " rows " + Number(run.first_base) + " to " + Number(run.last_base) +
-         (run.loose ? " loose" : "") + " rewritten " + Number(run.rewrites) +
-         (run.space.empty() ? "" : " in '" + run.space + "'");
+std::string PartText(const PartEntry& part) {
+  return " | run " + std::to_string(part.number) + " of " + std::to_string(part.table) + "/" +
+         std::to_string(part.region) + " records " + std::to_string(part.first_sequence) + " to " +
+         std::to_string(part.last_sequence) + " cells " +
+         FileText(part.cells_bytes, part.cells_crc) + " points " +
+         FileText(part.points_bytes, part.points_crc) + (part.reference ? " reference" : "") +
+         (part.tombstones ? " marks" : "") + " made " + Number(part.made_ms) + " rows " +
+         Number(part.first_base) + " to " + Number(part.last_base) + (part.loose ? " loose" : "") +
+         " rewritten " + Number(part.rewrites) +
+         (part.space.empty() ? "" : " in '" + part.space + "'");
 }
 
 std::string ManifestText(const Manifest& m) {
@@ -80,7 +81,7 @@ std::string ManifestText(const Manifest& m) {
             std::to_string(file.first_sequence);
   }
   for (const TableEntry& table : m.tables) text += TableText(table);
-  for (const RunEntry& run : m.runs) text += RunText(run);
+  for (const PartEntry& part : m.parts) text += PartText(part);
   return text;
 }
 
@@ -185,7 +186,7 @@ std::string VersionText(const CellVersion& cell) {
 
 std::string CellText(const StoredCell& cell) {
   std::string text = Column(cell.family, cell.qualifier);
-  if (cell.mark_ms != kNoMark) text += " mark " + Number(cell.mark_ms);
+  if (cell.tombstone_ms != kNoTombstone) text += " mark " + Number(cell.tombstone_ms);
   if (cell.has_value) {
     text += (cell.operand ? " append " : " put ") + Shown(cell.value) + " at " +
             Number(cell.timestamp_ms);
@@ -200,9 +201,10 @@ std::string Row(const FormatExample& example) {
   EncodeCellRow(row, &written);
   CHECK(written == example.bytes());
   std::vector<std::string> parts;
-  for (size_t family = 0; family < row.family_marks.size(); ++family) {
-    const int64_t mark = row.family_marks[family];
-    if (mark != kNoMark) parts.push_back(std::to_string(family) + ": mark " + Number(mark));
+  for (size_t family = 0; family < row.family_tombstones.size(); ++family) {
+    const int64_t tombstone = row.family_tombstones[family];
+    if (tombstone != kNoTombstone)
+      parts.push_back(std::to_string(family) + ": mark " + Number(tombstone));
   }
   for (const StoredCell& cell : row.cells) parts.push_back(CellText(cell));
   for (const CellVersion& cell : row.versions) parts.push_back(VersionText(cell));

@@ -31,9 +31,9 @@ Manifest Some() {
   odd.block_size = 4096;
   m.tables = {{1, "tsdb", true, {{"t"}}, {{3, ""}, {8, Bytes("\1\0", 2)}}},
               {2, "tsdb-uid", false, {{"id"}, {}, odd}}};
-  m.runs = {{1, 3, 11, 1, 600, 0, 4096, 0, 77, true, false, 1'700'000'000'000},
-            {1, 8, 11, 1, 600, 0, 4096, 0, 77, true, false, 1'700'000'000'000},
-            {2, 0, 10, 601, 1234, 77, 0, 0xFFFFFFFF, 0, false, true, -5}};
+  m.parts = {{1, 3, 11, 1, 600, 0, 4096, 0, 77, true, false, 1'700'000'000'000},
+             {1, 8, 11, 1, 600, 0, 4096, 0, 77, true, false, 1'700'000'000'000},
+             {2, 0, 10, 601, 1234, 77, 0, 0xFFFFFFFF, 0, false, true, -5}};
   return m;
 }
 
@@ -43,7 +43,7 @@ TEST_CASE("a manifest is decoded as it was encoded, and no damaged one is accept
   REQUIRE(DecodeManifest(bytes, &back));
   CHECK(EncodeManifest(back) == bytes);
   CHECK(back.layout == Some().layout);
-  CHECK(back.runs == Some().runs);
+  CHECK(back.parts == Some().parts);
   CHECK(back.tables[1].families == Some().tables[1].families);
   CHECK(back.tables[0].regions == Some().tables[0].regions);
   CHECK(back.next_region == 9);
@@ -85,11 +85,11 @@ TEST_CASE("A manifest of another version is distinguished from a damaged one") {
 TEST_CASE("A part is in the folder of its namespace") {
   Manifest one = Some();
   one.tables[1].name = "a:tsdb-uid";
-  one.runs[2].space = "a";
+  one.parts[2].space = "a";
   Bytes bytes = EncodeManifest(one);
   Manifest back;
   REQUIRE(DecodeManifest(bytes, &back));
-  CHECK(back.runs == one.runs);
+  CHECK(back.parts == one.parts);
 }
 
 TEST_CASE("A manifest whose log files do not ascend, or are not needed, is refused") {
@@ -143,11 +143,11 @@ TEST_CASE("a replaced manifest is the old or the new one, whatever fails") {
 }
 
 TEST_CASE("a manifest whose regions do not cover each key once is refused") {
-  const auto read = [](std::vector<RegionEntry> regions, uint32_t region_of_run) {
+  const auto read = [](std::vector<RegionEntry> regions, uint32_t region_of_part) {
     Manifest manifest, back;
     manifest.next_region = 9;
     manifest.tables = {{1, "t", false, {{"f"}}, std::move(regions)}};
-    manifest.runs = {{1, region_of_run, 11, 1, 600, 7, 0}};
+    manifest.parts = {{1, region_of_part, 11, 1, 600, 7, 0}};
     return DecodeManifest(EncodeManifest(manifest), &back);
   };
   CHECK(read({{0, ""}}, 0));

@@ -92,7 +92,7 @@ TEST_CASE("rows are read and rewritten like the schema's vectors") {
     CAPTURE(v.name);
     auto row = Reconcile(v.cells, v.options);
     CHECK((row.ok() ? ShowPoints(row->points) : "error") == v.result);
-    auto changes = PlanFold(v.cells, v.options);
+    auto changes = PlanRowCompaction(v.cells, v.options);
     REQUIRE(changes.ok() == row.ok());
     if (!row.ok() || v.put == "*") continue;
     CHECK(row->as_stored == changes->empty());
@@ -113,22 +113,22 @@ TEST_CASE("rows are read and rewritten like the schema's vectors") {
   }
 }
 
-// The cells of a row as a Part. Cell times become generations.
-Part PartOf(const std::vector<Cell>& cells) {
+// The cells of a row as a RowPart. Cell times become sequences.
+RowPart PartOf(const std::vector<Cell>& cells) {
   std::set<int64_t> times;
   for (const Cell& cell : cells) times.insert(cell.timestamp_ms);
-  Part row;
+  RowPart row;
   for (int64_t time : times) {
-    const auto generation = static_cast<uint32_t>(std::distance(times.begin(), times.find(time)));
-    Part record;
+    const auto sequence = static_cast<uint32_t>(std::distance(times.begin(), times.find(time)));
+    RowPart record;
     for (auto cell = cells.rbegin(); cell != cells.rend(); ++cell) {
       if (cell->timestamp_ms != time) continue;
       PartPoint point;
       if (CanonicalPoint(cell->qualifier, cell->value, &point)) {
-        point.generation = generation;
+        point.sequence = sequence;
         record.points.push_back(point);
       } else {
-        record.raw.push_back({cell->qualifier, cell->value, time, generation, false});
+        record.raw.push_back({cell->qualifier, cell->value, time, sequence, false});
       }
     }
     Normalize(&record);
@@ -179,16 +179,16 @@ void CheckRecorded(const std::string& suite, const ReconcileOptions& options) {
     }
     auto expected = after.at(key);
     std::map<std::string, std::string> left = columns;
-    auto fold = PlanFold(cells, options);
+    auto compactor = PlanRowCompaction(cells, options);
     auto row = Reconcile(cells, options);
     auto part = Reconcile(PartOf(cells), options);
-    REQUIRE(fold.ok() == row.ok());
+    REQUIRE(compactor.ok() == row.ok());
     REQUIRE(part.ok() == row.ok());
     if (row.ok()) {
       CHECK(ShowPoints(part->points) == ShowPoints(row->points));
       auto repairs = PlanAppendRepair(cells, options);
       REQUIRE(repairs.ok());
-      for (const auto* changes : {&*fold, &*repairs}) {
+      for (const auto* changes : {&*compactor, &*repairs}) {
         for (const CellChange& change : *changes) {
           if (change.kind == CellChange::Kind::kPut) {
             left[ToHex(change.qualifier)] = ToHex(change.value);
@@ -220,25 +220,25 @@ TEST_CASE("of values written together the smaller qualifier wins, and of others 
   CHECK(refused.message().find("0008 (qualifier 0011)") != std::string_view::npos);
 }
 
-TEST_CASE("a point wins over a compacted cell of the same time if its generation is later") {
-  Part row;
+TEST_CASE("a point wins over a compacted cell of the same time if its sequence is later") {
+  RowPart row;
   row.raw = {{Hex("00000010"), Hex("010200"), 100, 1, false}};
-  Part point;
+  RowPart point;
   point.points.resize(1);
   REQUIRE(CanonicalPoint(Hex("0010"), Hex("63"), &point.points[0]));
   const ReconcileOptions fix{.fix_duplicates = true};
-  point.points[0].generation = 2;
+  point.points[0].sequence = 2;
   CHECK(ShowPoints(Reconcile(Merge(point, row), fix)->points) == "00000010=016300");
-  point.points[0].generation = 1;
+  point.points[0].sequence = 1;
   CHECK(ShowPoints(Reconcile(Merge(point, row), fix)->points) == "00000010=010200");
   CHECK_FALSE(Reconcile(Merge(point, row), {}).ok());
   // However many changes are between both.
   for (const uint64_t later : {uint64_t{1} << 31, uint64_t{1} << 32, uint64_t{1} << 62}) {
-    point.points[0].generation = later + 1;
+    point.points[0].sequence = later + 1;
     CHECK(ShowPoints(Reconcile(Merge(point, row), fix)->points) == "00000010=016300");
-    row.raw[0].generation = later + 2;
+    row.raw[0].sequence = later + 2;
     CHECK(ShowPoints(Reconcile(Merge(point, row), fix)->points) == "00000010=010200");
-    row.raw[0].generation = 1;
+    row.raw[0].sequence = 1;
   }
 }
 
@@ -272,7 +272,7 @@ TEST_CASE("a cell without a value fails its row if it is the only one, and an ap
     std::vector<Cell> cells = {{"t", Hex(lone), "", 1}};
     CHECK(Reconcile(cells, {}).status().code() == StatusCode::kCorruption);
     CHECK(Reconcile(PartOf(cells), {}).status().code() == StatusCode::kCorruption);
-    CHECK_FALSE(PlanFold(cells, {}).ok());
+    CHECK_FALSE(PlanRowCompaction(cells, {}).ok());
     cells.push_back({"t", Hex("0020"), Hex("07"), 1});
     CHECK(ShowPoints(Reconcile(cells, {})->points) == "0020=07");
     CHECK(ShowPoints(Reconcile(PartOf(cells), {})->points) == "0020=07");

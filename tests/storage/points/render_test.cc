@@ -2,14 +2,14 @@
 
 #include <doctest/doctest.h>
 
-#include "tests/storage/points/random_parts.h"
+#include "tests/storage/points/random_row_parts.h"
 #include "tests/support/hex.h"
 
 namespace hg::points {
 namespace {
 
-Part Row(RowForm form, std::vector<std::pair<const char*, const char*>> points) {
-  Part row;
+RowPart Row(RowForm form, std::vector<std::pair<const char*, const char*>> points) {
+  RowPart row;
   row.form = form;
   for (const auto& [qualifier, value] : points) {
     PartPoint point;
@@ -33,7 +33,7 @@ constexpr uint32_t kBase = 1356998400;
 constexpr int64_t kOld = kBase + 3601;
 
 TEST_CASE("rows written as points or as single cells are shown as one cell once they are old") {
-  Part row;
+  RowPart row;
   for (const RowForm form : {RowForm::kAuto, RowForm::kSingle}) {
     row = Row(form, {{"0000", "2A"}, {"0010", "18"}});
     CHECK(Text(Render(row, kBase, {kOld, true})) == "00000010=2A1800@1356998401000");
@@ -47,7 +47,7 @@ TEST_CASE("rows written as points or as single cells are shown as one cell once 
 
 TEST_CASE(
     "mixed resolutions end in 01, a single point stays alone, and annotations stay separate") {
-  Part row = Row(RowForm::kAuto, {{"0000", "2A"}, {"F000FA01", "0118"}});
+  RowPart row = Row(RowForm::kAuto, {{"0000", "2A"}, {"F000FA01", "0118"}});
   CHECK(Text(Render(row, kBase, {kOld, true})) == "0000F000FA01=2A011801@1356998401000");
   row = Row(RowForm::kOne, {{"0010", "2A"}});
   row.raw = {{Hex("010000"), "{}", 77, 0, false}};
@@ -55,34 +55,34 @@ TEST_CASE(
 }
 
 TEST_CASE("equal times and raw cells keep the points separate") {
-  Part twice = Row(RowForm::kAuto, {{"0000", "2A"}, {"F0000000", "2A"}});
+  RowPart twice = Row(RowForm::kAuto, {{"0000", "2A"}, {"F0000000", "2A"}});
   CHECK(Render(twice, kBase, {kOld, true}).size() == 2);
   for (const char* raw : {"00200030", "050000", "002B", ""}) {
-    Part row = Row(RowForm::kOne, {{"0000", "2A"}, {"0010", "18"}});
+    RowPart row = Row(RowForm::kOne, {{"0000", "2A"}, {"0010", "18"}});
     row.raw = {{Hex(raw), "x", 1, 0, false}};
     CHECK(Render(row, kBase, {kOld, true}).size() == 3);
   }
 }
 
 TEST_CASE("cell times show the age of points at one time and next to raw cells") {
-  Part twice = Row(RowForm::kAuto, {{"0011", "012C"}, {"0010", "05"}});
+  RowPart twice = Row(RowForm::kAuto, {{"0011", "012C"}, {"0010", "05"}});
   CHECK(Text(Render(twice, kBase, {kOld, true})) ==
         "0010=05@1356998401001 0011=012C@1356998401000");
-  Part beside = Row(RowForm::kAuto, {{"0010", "05"}});
-  beside.points[0].generation = 7;
+  RowPart beside = Row(RowForm::kAuto, {{"0010", "05"}});
+  beside.points[0].sequence = 7;
   beside.raw = {{Hex("00100020"), Hex("010200"), 1700000000000, 6, false}};
   CHECK(Render(beside, kBase, {kOld, true})[0].timestamp_ms ==
         1700000000001);  // the raw cell is older
-  beside.raw[0].generation = 8;
+  beside.raw[0].sequence = 8;
   CHECK(Render(beside, kBase, {kOld, true})[0].timestamp_ms == 1356998401000);  // newer in any case
   beside.raw[0].timestamp_ms = 5;
   CHECK(Render(beside, kBase, {kOld, true})[0].timestamp_ms == 4);
-  beside.raw[0].generation = 7;
+  beside.raw[0].sequence = 7;
   CHECK(Render(beside, kBase, {kOld, true})[0].timestamp_ms == 5);  // the qualifiers decide
 }
 
 TEST_CASE("single cells put in one record have the same age, and others do not") {
-  Part row = Row(RowForm::kSingle, {{"0011", "0008"}, {"0010", "07"}});
+  RowPart row = Row(RowForm::kSingle, {{"0011", "0008"}, {"0010", "07"}});
   const char* together = "0010=07@1356998401000 0011=0008@1356998401000";
   CHECK(Text(Render(row, kBase, {kOld, true})) == together);
   row.form = RowForm::kAuto;  // points that were written one after the other
@@ -95,7 +95,7 @@ TEST_CASE(
     "deleting a shown cell deletes its points, and deleting a point's own name deletes that "
     "point") {
   const RenderOptions old{kOld, true};
-  Part row = Row(RowForm::kAuto, {{"0000", "2A"}, {"0010", "18"}});
+  RowPart row = Row(RowForm::kAuto, {{"0000", "2A"}, {"0010", "18"}});
   CHECK(DeleteRendered(row, kBase, Hex("00000010"), old).gone ==
         std::vector{Hex("0000"), Hex("0010")});
   CHECK(DeleteRendered(row, kBase, Hex("00000010"), {kOld, false}).empty());

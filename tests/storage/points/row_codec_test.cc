@@ -16,10 +16,10 @@
 namespace hg::points {
 namespace {
 
-PartPoint Point(uint32_t offset_ms, bool millis, PointValue value, uint32_t generation = 0) {
+PartPoint Point(uint32_t offset_ms, bool millis, PointValue value, uint32_t sequence = 0) {
   return {millis ? codec::Qualifier::Millis(offset_ms, value.flags)
                  : codec::Qualifier::Seconds(offset_ms / 1000, value.flags),
-          generation, value.bits};
+          sequence, value.bits};
 }
 
 std::vector<PartPoint> Grid(size_t n, uint32_t step_s, const auto& value) {
@@ -44,10 +44,10 @@ void CheckDecodes(const Bytes& encoded, const std::vector<PartPoint>& points, Ro
   REQUIRE(read.ok());
   CHECK(*read == traits);
   const bool own = traits.has_raw && std::any_of(points.begin(), points.end(),
-                                                 [](const auto& p) { return p.generation != 0; });
+                                                 [](const auto& p) { return p.sequence != 0; });
   std::vector<PartPoint> expected = points;
   for (PartPoint& point : expected) {
-    if (!own) point.generation = 7;
+    if (!own) point.sequence = 7;
   }
   REQUIRE(back == expected);
 
@@ -289,7 +289,7 @@ TEST_CASE("random rows of both resolutions, with duplicates, forms and generatio
       points.push_back(Point(at, millis, value, static_cast<uint32_t>(random() % 5)));
       if (at % 1000 != 0) at = at + 1;
     }
-    Part part;
+    RowPart part;
     part.points = points;
     Normalize(&part);
     const RowTraits traits{static_cast<RowForm>(random() % 4), random() % 2 == 0};

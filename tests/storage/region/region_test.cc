@@ -244,7 +244,7 @@ Slice Explore(std::vector<uint64_t> mib, bool stuck = false, double ratio = 1.2)
   MergePolicy policy;
   policy.small_bytes = 128 * kMiB;
   for (uint64_t& bytes : mib) bytes *= kMiB;
-  return ExploreRuns(mib, policy, ratio, stuck);
+  return ExploreParts(mib, policy, ratio, stuck);
 }
 
 TEST_CASE("the slice with the most parts of similar size is merged") {
@@ -277,64 +277,64 @@ TEST_CASE("during off-peak hours parts of less similar sizes are merged") {
   CHECK(hours(22, 3) == "nnn...................nn");
 }
 
-RunFacts Fact(uint64_t number, uint64_t mib, bool reference = false) {
-  RunFacts run;
-  run.number = number;
-  run.bytes = mib * kMiB;
-  run.reference = reference;
-  return run;
+PartFacts Fact(uint64_t number, uint64_t mib, bool reference = false) {
+  PartFacts part;
+  part.number = number;
+  part.bytes = mib * kMiB;
+  part.reference = reference;
+  return part;
 }
 
 TEST_CASE("all references of a split are rewritten first, with the parts between them") {
   const MergePolicy policy;
-  CHECK(RunsToMerge(std::vector{Fact(9, 1), Fact(8, 900, true), Fact(7, 1), Fact(6, 9, true)},
-                    policy, 0) == Slice{1, 4});
-  CHECK(RunsToMerge(std::vector{Fact(9, 1), Fact(8, 900)}, policy, 0).empty());
+  CHECK(PartsToMerge(std::vector{Fact(9, 1), Fact(8, 900, true), Fact(7, 1), Fact(6, 9, true)},
+                     policy, 0) == Slice{1, 4});
+  CHECK(PartsToMerge(std::vector{Fact(9, 1), Fact(8, 900)}, policy, 0).empty());
 }
 
 TEST_CASE("while parts are merged, only newer parts can be merged") {
   const MergePolicy policy;
-  std::vector<RunFacts> runs;
-  for (uint64_t number = 9; number > 0; --number) runs.push_back(Fact(number, 1));
-  CHECK(RunsToMerge(runs, policy, 0) == Slice{0, 9});
-  runs[4].merging = true;
-  CHECK(RunsToMerge(runs, policy, 0) == Slice{0, 4});
-  runs[2].merging = true;
-  CHECK(RunsToMerge(runs, policy, 0).empty());
+  std::vector<PartFacts> parts;
+  for (uint64_t number = 9; number > 0; --number) parts.push_back(Fact(number, 1));
+  CHECK(PartsToMerge(parts, policy, 0) == Slice{0, 9});
+  parts[4].merging = true;
+  CHECK(PartsToMerge(parts, policy, 0) == Slice{0, 4});
+  parts[2].merging = true;
+  CHECK(PartsToMerge(parts, policy, 0).empty());
   // A reference is not rewritten during a merge, or merged without the others.
-  runs[2].merging = false;
-  runs[8].reference = runs[3].reference = true;
-  CHECK(RunsToMerge(runs, policy, 0) == Slice{0, 3});
-  runs[4].merging = false;
-  CHECK(RunsToMerge(runs, policy, 0) == Slice{3, 9});
+  parts[2].merging = false;
+  parts[8].reference = parts[3].reference = true;
+  CHECK(PartsToMerge(parts, policy, 0) == Slice{0, 3});
+  parts[4].merging = false;
+  CHECK(PartsToMerge(parts, policy, 0) == Slice{3, 9});
 }
 
 TEST_CASE("all parts are merged automatically only to drop tombstones, after a time of their own") {
   MergePolicy policy;
-  std::vector<RunFacts> runs = {Fact(5, 1), Fact(4, 900)};
+  std::vector<PartFacts> parts = {Fact(5, 1), Fact(4, 900)};
   const int64_t year = int64_t{365} * 24 * 3'600'000;
-  CHECK(RunsToMerge(runs, policy, year).empty());
-  runs[0].marks = true;
+  CHECK(PartsToMerge(parts, policy, year).empty());
+  parts[0].tombstones = true;
   const int64_t period = MajorPeriodMs(policy, 4);
-  CHECK(RunsToMerge(runs, policy, period - 1).empty());
-  CHECK(RunsToMerge(runs, policy, period) == Slice{0, 2});
-  runs[0].merging = true;
-  CHECK(RunsToMerge(runs, policy, year).empty());
-  runs[0].merging = false;
+  CHECK(PartsToMerge(parts, policy, period - 1).empty());
+  CHECK(PartsToMerge(parts, policy, period) == Slice{0, 2});
+  parts[0].merging = true;
+  CHECK(PartsToMerge(parts, policy, year).empty());
+  parts[0].merging = false;
   policy.major_period_ms = 0;
-  CHECK(RunsToMerge(runs, policy, year).empty());
+  CHECK(PartsToMerge(parts, policy, year).empty());
 }
 
 TEST_CASE("all parts are merged automatically if more than half of their bytes has expired") {
   const MergePolicy policy;
-  std::vector<RunFacts> runs = {Fact(5, 100), Fact(4, 900)};
-  runs[0].expired_bytes = 100 << 20;
-  runs[1].expired_bytes = 400 << 20;
-  CHECK(RunsToMerge(runs, policy, 0).empty());
-  runs[1].expired_bytes = 401 << 20;
-  CHECK(RunsToMerge(runs, policy, 0) == Slice{0, 2});
-  runs[0].merging = true;
-  CHECK(RunsToMerge(runs, policy, 0).empty());
+  std::vector<PartFacts> parts = {Fact(5, 100), Fact(4, 900)};
+  parts[0].expired_bytes = 100 << 20;
+  parts[1].expired_bytes = 400 << 20;
+  CHECK(PartsToMerge(parts, policy, 0).empty());
+  parts[1].expired_bytes = 401 << 20;
+  CHECK(PartsToMerge(parts, policy, 0) == Slice{0, 2});
+  parts[0].merging = true;
+  CHECK(PartsToMerge(parts, policy, 0).empty());
 }
 
 TEST_CASE("the times of major merges are spread over the period and are stable") {
@@ -400,24 +400,24 @@ TEST_CASE("merges that share a pace keep its rate together") {
 
 TEST_CASE("every byte is rewritten a logarithmic number of times") {
   const MergePolicy policy;
-  std::vector<uint64_t> runs;  // oldest first
+  std::vector<uint64_t> parts;  // oldest first
   uint64_t written = 0;
   constexpr uint64_t kRun = 8 << 20;
   constexpr uint64_t kCount = 2000;
   for (uint64_t i = 0; i < kCount; ++i) {
-    runs.push_back(kRun);
+    parts.push_back(kRun);
     for (;;) {
       const Slice slice =
-          ExploreRuns(runs, policy, policy.ratio, runs.size() >= policy.runs_blocking);
+          ExploreParts(parts, policy, policy.ratio, parts.size() >= policy.parts_blocking);
       if (slice.empty()) break;
-      const auto begin = runs.begin() + static_cast<ptrdiff_t>(slice.begin);
-      const auto end = runs.begin() + static_cast<ptrdiff_t>(slice.end);
+      const auto begin = parts.begin() + static_cast<ptrdiff_t>(slice.begin);
+      const auto end = parts.begin() + static_cast<ptrdiff_t>(slice.end);
       const uint64_t sum = std::accumulate(begin, end, uint64_t{0});
       written += sum;
       *begin = sum;
-      runs.erase(begin + 1, end);
+      parts.erase(begin + 1, end);
     }
-    CHECK(runs.size() <= policy.runs_blocking);
+    CHECK(parts.size() <= policy.parts_blocking);
   }
   MESSAGE("each byte was rewritten ", static_cast<double>(written) / (kCount * kRun), " times");
   CHECK(written < 9 * kCount * kRun);

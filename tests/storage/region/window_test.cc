@@ -24,12 +24,12 @@ struct Row {
 
 // A region whose clock, files and rows are numbers. The policy decides what is merged.
 struct Region {
-  struct Run {
-    RunFacts facts;
+  struct Part {
+    PartFacts facts;
     std::vector<Row> rows;
   };
   MergePolicy policy;
-  std::vector<Run> runs;  // newest first
+  std::vector<Part> parts;  // newest first
   uint64_t next = 1, written = 0, merged = 0;
   uint32_t rewrites_max = 0;
 
@@ -37,9 +37,9 @@ struct Region {
     policy.small_bytes = 0;
     policy.major_period_ms = 0;
   }
-  [[nodiscard]] std::vector<RunFacts> Facts() const {
-    std::vector<RunFacts> facts;
-    for (const Run& run : runs) facts.push_back(run.facts);
+  [[nodiscard]] std::vector<PartFacts> Facts() const {
+    std::vector<PartFacts> facts;
+    for (const Part& part : parts) facts.push_back(part.facts);
     return facts;
   }
   // Like a flush: days with a large share of the rows get their own parts, and other rows share one
@@ -48,7 +48,7 @@ struct Region {
     std::map<uint32_t, std::vector<Row>> days;
     for (const Row& row : rows) days[row.base / kDayS].push_back(row);
     std::vector<Row> others;
-    std::vector<Run> fresh;
+    std::vector<Part> fresh;
     for (const auto& [day, own] : days) {
       if (own.size() * 16 < rows.size()) {
         others.insert(others.end(), own.begin(), own.end());
@@ -57,24 +57,24 @@ struct Region {
       }
     }
     if (!others.empty()) fresh.push_back(MakeRun(others, 0, now_ms));
-    runs.insert(runs.begin(), fresh.begin(), fresh.end());
+    parts.insert(parts.begin(), fresh.begin(), fresh.end());
     written += rows.size();
   }
-  Run MakeRun(std::vector<Row> rows, uint32_t rewrites, int64_t now_ms) {
-    Run run;
-    run.facts.number = next++;
-    run.facts.bytes = rows.size();
-    run.facts.made_ms = now_ms;
-    run.facts.rewrites = rewrites;
-    run.facts.rows = RowSpan::None();
-    for (const Row& row : rows) run.facts.rows.AddBase(row.base);
-    run.rows = std::move(rows);
-    return run;
+  Part MakeRun(std::vector<Row> rows, uint32_t rewrites, int64_t now_ms) {
+    Part part;
+    part.facts.number = next++;
+    part.facts.bytes = rows.size();
+    part.facts.made_ms = now_ms;
+    part.facts.rewrites = rewrites;
+    part.facts.rows = RowSpan::None();
+    for (const Row& row : rows) part.facts.rows.AddBase(row.base);
+    part.rows = std::move(rows);
+    return part;
   }
   // Returns false if there is nothing to do.
   bool MergeOnce(int64_t now_ms) {
-    const std::vector<RunFacts> facts = Facts();
-    const Picked picked = RunsToJoin(facts, policy, now_ms);
+    const std::vector<PartFacts> facts = Facts();
+    const Picked picked = PartsToJoin(facts, policy, now_ms);
     if (picked.empty()) return false;
     REQUIRE(MayJoin(facts, picked));
     RowSpan span = RowSpan::None();
@@ -86,15 +86,15 @@ struct Region {
     const WindowChoice choice(span, now_ms);
     std::map<Window, std::vector<Row>> windows;
     for (const size_t i : picked) {
-      for (const Row& row : runs[i].rows) windows[choice.Of(row.base)].push_back(row);
-      merged += runs[i].rows.size();
+      for (const Row& row : parts[i].rows) windows[choice.Of(row.base)].push_back(row);
+      merged += parts[i].rows.size();
     }
-    std::vector<Run> made;
+    std::vector<Part> made;
     for (auto& [window, rows] : windows) made.push_back(MakeRun(rows, rewrites, now_ms));
     for (size_t i = picked.size(); i > 0; --i) {
-      runs.erase(runs.begin() + static_cast<ptrdiff_t>(picked[i - 1]));
+      parts.erase(parts.begin() + static_cast<ptrdiff_t>(picked[i - 1]));
     }
-    runs.insert(runs.begin() + static_cast<ptrdiff_t>(picked.front()), made.begin(), made.end());
+    parts.insert(parts.begin() + static_cast<ptrdiff_t>(picked.front()), made.begin(), made.end());
     rewrites_max = std::max(rewrites_max, rewrites);
     return true;
   }
@@ -104,9 +104,9 @@ struct Region {
   // Newer parts must have the later writes of each row.
   void CheckOrder() const {
     std::map<uint32_t, uint64_t> seen;
-    for (const Run& run : runs) {
+    for (const Part& part : parts) {
       std::map<uint32_t, uint64_t> least;
-      for (const Row& row : run.rows) {
+      for (const Row& row : part.rows) {
         if (const auto newer = seen.find(row.base); newer != seen.end()) {
           REQUIRE(row.write < newer->second);
         }
@@ -157,22 +157,22 @@ TEST_CASE(
     "with a year in order, each byte is rewritten three times at most, and few parts remain") {
   Region region;
   uint64_t write = 0;
-  size_t depth_max = 0, runs_max = 0;
+  size_t depth_max = 0, parts_max = 0;
   for (uint32_t hour = 0; hour < 366 * 24; ++hour) {
     const uint32_t base = kFirst * kDayS + hour * 3600;
     const int64_t now_ms = int64_t{base} * 1000 + kHourMs;
     region.Flush({{base, ++write}, {base, ++write}}, now_ms);
     region.Merge(now_ms);
     std::vector<RowSpan> spans;
-    for (const auto& run : region.runs) spans.push_back(run.facts.rows);
+    for (const auto& part : region.parts) spans.push_back(part.facts.rows);
     depth_max = std::max(depth_max, Depth(spans));
-    runs_max = std::max(runs_max, spans.size());
+    parts_max = std::max(parts_max, spans.size());
   }
   CHECK(region.rewrites_max == 3);
   CHECK(region.merged <= 3 * region.written);
   CHECK(region.merged > region.written);
-  CHECK(depth_max < region.policy.runs_blocking);
-  CHECK(runs_max < 70);
+  CHECK(depth_max < region.policy.parts_blocking);
+  CHECK(parts_max < 70);
   region.CheckOrder();
 }
 
@@ -194,8 +194,8 @@ TEST_CASE("late rows do not rewrite old windows at once") {
   // The three windows of 64 days that are over by then, each merged to one part.
   const auto old_windows = [&] {
     std::vector<uint64_t> numbers;
-    for (const auto& run : region.runs) {
-      if (run.rows.size() > 60 * 24 * 100) numbers.push_back(run.facts.number);
+    for (const auto& part : region.parts) {
+      if (part.rows.size() > 60 * 24 * 100) numbers.push_back(part.facts.number);
     }
     return numbers;
   };
@@ -204,15 +204,15 @@ TEST_CASE("late rows do not rewrite old windows at once") {
   for (const uint32_t end = at + 50 * 24; at < end; ++at) hour(at, true);
   CHECK(old_windows() == before);
   size_t wide = 0, late = 0;
-  for (const auto& run : region.runs) {
-    wide += Window::Around(run.facts.rows).level > 2 ? 1 : 0;
-    late += run.rows.size() < 60 * 24 * 100 && run.facts.rows.last_base < (kFirst + 192) * kDayS;
+  for (const auto& part : region.parts) {
+    wide += Window::Around(part.facts.rows).level > 2 ? 1 : 0;
+    late += part.rows.size() < 60 * 24 * 100 && part.facts.rows.last_base < (kFirst + 192) * kDayS;
   }
   // They wait in a few parts, which are then divided by windows and merged with each other.
   CHECK(wide < 8);
   CHECK(late > 0);
   CHECK(late < 30);
-  CHECK(region.runs.size() < 90);
+  CHECK(region.parts.size() < 90);
   region.CheckOrder();
 }
 
@@ -240,29 +240,29 @@ TEST_CASE("with any times, later writes stay later, and merging comes to an end"
     region.Merge(now_ms + 100 * kDayMs);
     region.CheckOrder();
     size_t rows = 0;
-    for (const auto& run : region.runs) rows += run.rows.size();
+    for (const auto& part : region.parts) rows += part.rows.size();
     CHECK(rows == region.written);
   }
 }
 
 TEST_CASE("parts are not merged past a part that has rows in common with them") {
   const auto fact = [](uint32_t first_day, uint32_t last_day) {
-    RunFacts run;
-    run.rows = {first_day * kDayS, last_day * kDayS, false};
-    return run;
+    PartFacts part;
+    part.rows = {first_day * kDayS, last_day * kDayS, false};
+    return part;
   };
   // Newest first.
-  const std::vector<RunFacts> runs = {fact(5, 5), fact(1, 3), fact(4, 5), fact(1, 1)};
-  CHECK(MayJoin(runs, {0, 2}));
-  CHECK_FALSE(MayJoin(runs, {0, 3}));
-  CHECK(MayJoin(runs, {0, 1, 3}));
-  CHECK(MayJoin(runs, {2, 3}));
-  CHECK(IsBottom(runs, {0, 2}));
-  CHECK_FALSE(IsBottom(runs, {0}));
-  CHECK_FALSE(IsBottom(runs, {1, 2}));
-  CHECK(IsBottom(runs, {1, 3}));
+  const std::vector<PartFacts> parts = {fact(5, 5), fact(1, 3), fact(4, 5), fact(1, 1)};
+  CHECK(MayJoin(parts, {0, 2}));
+  CHECK_FALSE(MayJoin(parts, {0, 3}));
+  CHECK(MayJoin(parts, {0, 1, 3}));
+  CHECK(MayJoin(parts, {2, 3}));
+  CHECK(IsBottom(parts, {0, 2}));
+  CHECK_FALSE(IsBottom(parts, {0}));
+  CHECK_FALSE(IsBottom(parts, {1, 2}));
+  CHECK(IsBottom(parts, {1, 3}));
   // Rows without a time overlap only with each other.
-  std::vector<RunFacts> loose = runs;
+  std::vector<PartFacts> loose = parts;
   loose[0].rows = loose[2].rows = RowSpan{1, 0, true};
   CHECK(MayJoin(loose, {1, 3}));
   CHECK(IsBottom(loose, {2}));

@@ -19,13 +19,13 @@ struct Named {
   std::vector<TagText> tags;
   NamedPoint point;
 
-  Named(std::string_view metric, std::vector<TagText> the_tags, std::string_view spelling = {})
+  Named(std::string_view metric, std::vector<TagText> the_tags, std::string_view raw_key = {})
       : tags(std::move(the_tags)) {
     point.metric = metric;
     point.tags = tags;
     point.time.raw = 1700000000;
     point.value = PointValue::Int(1);
-    if (!spelling.empty()) point.spelling = {Dialect::kJson, metric, spelling};
+    if (!raw_key.empty()) point.raw_key = {Dialect::kJson, metric, raw_key};
   }
 };
 
@@ -36,12 +36,12 @@ Status Store(EdgeFixture& edge, const Named& named) {
   return verdicts[0];
 }
 
-bool KnownSpelling(EdgeFixture& edge, std::string_view metric, std::string_view tags) {
-  SpelledPoint point;
+bool KnownRawKey(EdgeFixture& edge, std::string_view metric, std::string_view tags) {
+  KeyedPoint point;
   point.series = {Dialect::kJson, metric, tags};
   point.time.raw = 1700000001;
   point.value = PointValue::Int(1);
-  const auto appended = edge.ingest.AppendSpelled({&point, 1}, WriteContext::Unlimited());
+  const auto appended = edge.ingest.AppendKeyed({&point, 1}, WriteContext::Unlimited());
   REQUIRE(appended.ok());
   return appended->known;
 }
@@ -50,9 +50,9 @@ bool KnownSpelling(EdgeFixture& edge, std::string_view metric, std::string_view 
 
 TEST_CASE("a point with names makes its raw series key known, and both mean one series") {
   EdgeFixture edge;
-  CHECK_FALSE(KnownSpelling(edge, "m", "{x}"));
+  CHECK_FALSE(KnownRawKey(edge, "m", "{x}"));
   REQUIRE(Store(edge, Named("m", {{"b", "2"}, {"a", "1"}}, "{x}")).ok());
-  REQUIRE(KnownSpelling(edge, "m", "{x}"));
+  REQUIRE(KnownRawKey(edge, "m", "{x}"));
   const auto cells = edge.Cells();
   REQUIRE(cells.size() == 2);
   CHECK(cells[0].substr(0, cells[0].find(' ')) == cells[1].substr(0, cells[1].find(' ')));
@@ -64,12 +64,12 @@ TEST_CASE("if appends block on another machine, event loops do not append, and p
   options.auto_create_metrics = true;
   options.append_blocks = true;
   Ingest remote(edge.points, edge.names, options);
-  SpelledPoint point;
+  KeyedPoint point;
   point.series = {Dialect::kJson, "m", R"({"host":"a"})"};
   point.time.raw = 1700000001;
   point.value = PointValue::Int(1);
   for (int i = 0; i < 2; ++i) {
-    CHECK_FALSE(remote.AppendSpelled({&point, 1}, WriteContext::Unlimited())->known);
+    CHECK_FALSE(remote.AppendKeyed({&point, 1}, WriteContext::Unlimited())->known);
     CHECK(remote.AppendLearning({&point, 1}, WriteContext::Unlimited())->known);
   }
   CHECK(edge.Cells().size() == 1);
@@ -77,8 +77,8 @@ TEST_CASE("if appends block on another machine, event loops do not append, and p
 
 TEST_CASE("a field of a line is known once it was accepted by name, until names change") {
   EdgeFixture edge;
-  const SpelledField field{"user", PointValue::Int(2)};
-  const SpelledLine line{"cpu,host=a", Timestamp{1700000001}, 1};
+  const KeyedField field{"user", PointValue::Int(2)};
+  const KeyedLine line{"cpu,host=a", Timestamp{1700000001}, 1};
   const auto known = [&](PointSink& sink) {
     const auto appended = sink.AppendLines({&line, 1}, {&field, 1}, WriteContext::Unlimited());
     REQUIRE(appended.ok());
@@ -86,13 +86,13 @@ TEST_CASE("a field of a line is known once it was accepted by name, until names 
   };
   CHECK_FALSE(known(edge.ingest));
   Named named("cpu.user", {{"host", "a"}});
-  named.point.spelling = {Dialect::kInflux, "user", "cpu,host=a"};
+  named.point.raw_key = {Dialect::kInflux, "user", "cpu,host=a"};
   REQUIRE(Store(edge, named).ok());
   CHECK(known(edge.ingest));
   const auto cells = edge.Cells();
   REQUIRE(cells.size() == 2);
   CHECK(cells[0].substr(0, cells[0].find(' ')) == cells[1].substr(0, cells[1].find(' ')));
-  edge.ingest.ForgetSpellings();
+  edge.ingest.ForgetRawKeys();
   CHECK_FALSE(known(edge.ingest));
   REQUIRE(Store(edge, named).ok());
   CHECK(known(edge.ingest));
@@ -118,7 +118,7 @@ TEST_CASE("a refused point leaves no raw series key and no id") {
   EdgeFixture edge;
   const Status status = Store(edge, Named("m", {{"a", "b!"}}, "{x}"));
   CHECK(status.code() == StatusCode::kInvalidArgument);
-  CHECK_FALSE(KnownSpelling(edge, "m", "{x}"));
+  CHECK_FALSE(KnownRawKey(edge, "m", "{x}"));
   CHECK(edge.Ids().empty());
 }
 
@@ -139,11 +139,11 @@ TEST_CASE("names are created only if allowed, the metric first") {
 namespace {
 
 /// Whether the raw series keys of a batch were learned and its points stored.
-bool Learn(EdgeFixture& edge, const std::vector<Spelling>& spellings) {
-  std::vector<SpelledPoint> points;
-  for (const Spelling& spelling : spellings) {
-    SpelledPoint& point = points.emplace_back();
-    point.series = spelling;
+bool Learn(EdgeFixture& edge, const std::vector<RawKey>& raw_keys) {
+  std::vector<KeyedPoint> points;
+  for (const RawKey& raw_key : raw_keys) {
+    KeyedPoint& point = points.emplace_back();
+    point.series = raw_key;
     point.time.raw = 1700000002;
     point.value = PointValue::Int(1);
   }
@@ -162,7 +162,7 @@ TEST_CASE("plain raw series keys are learned as the points that they name") {
   EdgeFixture learning;
   REQUIRE(Learn(learning, {{Dialect::kJson, "m", R"({"host":"h", "b" : "2"})"}}));
   CHECK(learning.Ids() == named);
-  CHECK(KnownSpelling(learning, "m", R"({"host":"h", "b" : "2"})"));
+  CHECK(KnownRawKey(learning, "m", R"({"host":"h", "b" : "2"})"));
   REQUIRE(Learn(learning, {{Dialect::kWords, "m", "b=2 host=h"}}));
   CHECK(learning.Ids() == named);
   CHECK(learning.Cells().size() == 2);  // one series
@@ -175,30 +175,30 @@ TEST_CASE("a batch of new series gets the same ids and rows as its points one by
                    std::to_string(host % 7) + R"("})");
   }
   EdgeFixture together, one_by_one;
-  std::vector<Spelling> batch;
+  std::vector<RawKey> batch;
   for (const std::string& of : tags) {
     for (const char* metric : {"m", "n", "m"}) batch.push_back({Dialect::kJson, metric, of});
   }
   REQUIRE(Learn(together, batch));
-  for (const Spelling& spelling : batch) REQUIRE(Learn(one_by_one, {spelling}));
+  for (const RawKey& raw_key : batch) REQUIRE(Learn(one_by_one, {raw_key}));
   CHECK(together.Ids() == one_by_one.Ids());
   CHECK(together.Cells() == one_by_one.Cells());
-  for (const Spelling& spelling : batch) {
-    REQUIRE(KnownSpelling(together, spelling.metric, spelling.tags));
+  for (const RawKey& raw_key : batch) {
+    REQUIRE(KnownRawKey(together, raw_key.metric, raw_key.tags));
   }
   // That is: nothing new in the store.
   std::vector<std::string> words;
   for (int host = 0; host < 150; ++host) {
     words.push_back("dc=d" + std::to_string(host % 7) + " host=h" + std::to_string(host));
   }
-  for (Spelling& spelling : batch) {
-    spelling.dialect = Dialect::kWords;
-    spelling.tags = words[static_cast<size_t>(&spelling - batch.data()) / 3];
+  for (RawKey& raw_key : batch) {
+    raw_key.dialect = Dialect::kWords;
+    raw_key.tags = words[static_cast<size_t>(&raw_key - batch.data()) / 3];
   }
-  const auto spellings = together.ingest.stats().spellings;
+  const auto raw_keys = together.ingest.stats().raw_keys;
   REQUIRE(Learn(together, batch));
   CHECK(together.Ids() == one_by_one.Ids());
-  CHECK(together.ingest.stats().spellings == spellings);
+  CHECK(together.ingest.stats().raw_keys == raw_keys);
 }
 
 TEST_CASE("if ids run out no new name is learned, so that an attempt is counted once") {
@@ -220,7 +220,7 @@ TEST_CASE("if names are filtered no new one is learned, so that a refusal is cou
   options.may_assign = [](UidKind, std::string_view name) { return name != "bad"; };
   uid::Names names(edge.store, options);
   Ingest ingest(edge.points, names, EdgeFixture::AllAutomatic());
-  SpelledPoint point;
+  KeyedPoint point;
   point.series = {Dialect::kWords, "m", "a=bad"};
   point.time.raw = 1700000002;
   point.value = PointValue::Int(1);
@@ -232,9 +232,9 @@ TEST_CASE("a raw series key with known halves is learned without its names") {
   EdgeFixture edge;
   REQUIRE(Store(edge, Named("m", {{"a", "1"}}, "{x}")).ok());
   REQUIRE(Store(edge, Named("n", {{"a", "2"}}, "{y}")).ok());
-  CHECK_FALSE(KnownSpelling(edge, "m", "{y}"));
+  CHECK_FALSE(KnownRawKey(edge, "m", "{y}"));
   REQUIRE(Learn(edge, {{Dialect::kJson, "m", "{y}"}}));
-  CHECK(KnownSpelling(edge, "m", "{y}"));
+  CHECK(KnownRawKey(edge, "m", "{y}"));
   CHECK_FALSE(Learn(edge, {{Dialect::kJson, "m", "{z}"}}));
 }
 
@@ -255,7 +255,7 @@ TEST_CASE(
   CHECK_FALSE(Learn(edge, {{Dialect::kWords, "", "a=b"}}));
   CHECK_FALSE(Learn(edge, {{Dialect::kWords, "m!", "a=b"}}));
   CHECK(edge.Ids().empty());
-  const Spelling good{Dialect::kWords, "m", "a=b"}, bad{Dialect::kWords, "m", "a=b!"};
+  const RawKey good{Dialect::kWords, "m", "a=b"}, bad{Dialect::kWords, "m", "a=b!"};
   CHECK_FALSE(Learn(edge, {good, bad}));
   CHECK(edge.Cells().empty());
   IngestOptions options = EdgeFixture::AllAutomatic();
@@ -276,13 +276,13 @@ TEST_CASE(
   CHECK(Store(edge, Named("m", {})).message() == "Need at least one tag (metric=m, tags={})");
   for (const Dialect dialect : {Dialect::kInflux, Dialect::kLabels, Dialect::kGraphite}) {
     Named two("m", {{"a", "1"}, {"b", "2"}});
-    two.point.spelling.dialect = dialect;
+    two.point.raw_key.dialect = dialect;
     CHECK(Store(edge, two).ok());
   }
   options.foreign_max_tags = 1;
   EdgeFixture narrow(options);
   Named two("m", {{"a", "1"}, {"b", "2"}});
-  two.point.spelling.dialect = Dialect::kGraphite;
+  two.point.raw_key.dialect = Dialect::kGraphite;
   CHECK(Store(narrow, two).message() ==
         "Too many tags: 2 maximum allowed: 1 (setting tsd.ingest.max_tags), tags: {a=1, b=2}");
 }
@@ -322,8 +322,8 @@ TEST_CASE("the old raw series key of a renamed metric is forgotten when the chan
   EdgeFixture edge;
   REQUIRE(Store(edge, Named("m", {{"a", "1"}}, "{x}")).ok());
   REQUIRE(edge.names.Rename(UidKind::kMetric, "m", "n").ok());
-  edge.ingest.ForgetSpellings();
-  CHECK_FALSE(KnownSpelling(edge, "m", "{x}"));
+  edge.ingest.ForgetRawKeys();
+  CHECK_FALSE(KnownRawKey(edge, "m", "{x}"));
   REQUIRE(Store(edge, Named("m", {{"a", "1"}}, "{x}")).ok());
   const auto id = edge.names.Find(UidKind::kMetric, "m");
   REQUIRE(id.ok());
@@ -373,9 +373,9 @@ TEST_CASE("a request that ends early keeps the points stored before, and refuses
 TEST_CASE("a batch of raw keys that ends early stores none of its points") {
   EdgeFixture edge;
   std::deque<std::string> metrics;
-  std::vector<SpelledPoint> points;
+  std::vector<KeyedPoint> points;
   for (int i = 0; i < 1000; ++i) {
-    SpelledPoint& point = points.emplace_back();
+    KeyedPoint& point = points.emplace_back();
     point.series = {Dialect::kJson, metrics.emplace_back("m" + std::to_string(i)), "{\"a\":\"1\"}"};
     point.time.raw = 1700000000;
     point.value = PointValue::Int(1);
@@ -453,11 +453,11 @@ TEST_CASE("a point without memory for its names leaves none behind, on every pat
   CHECK(narrow.ingest.ResolveTsuid(fresh.point, WriteContext::Unlimited()).status().code() ==
         StatusCode::kExhausted);
   const std::string tags = R"({"host":"a","dc":"x","rack":")" + large + "\"}";
-  SpelledPoint spelled;
-  spelled.series = {Dialect::kJson, "n", tags};
-  spelled.time.raw = 1700000001;
-  spelled.value = PointValue::Int(1);
-  CHECK_FALSE(narrow.ingest.AppendLearning({&spelled, 1}, WriteContext::Unlimited())->known);
+  KeyedPoint keyed;
+  keyed.series = {Dialect::kJson, "n", tags};
+  keyed.time.raw = 1700000001;
+  keyed.value = PointValue::Int(1);
+  CHECK_FALSE(narrow.ingest.AppendLearning({&keyed, 1}, WriteContext::Unlimited())->known);
   CHECK(narrow.edge.Ids() == ids);
   CHECK(narrow.HighestIds() == highest);
   CHECK(narrow.Put(known).ok());

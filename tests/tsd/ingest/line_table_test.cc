@@ -14,9 +14,9 @@ constexpr size_t kRoomy = 1 << 20;
 /// Returns the series of the fields of one line; empty if not all are known.
 std::vector<SeriesNumber> FindLine(const LineTable& table, std::string_view series,
                                    const std::vector<std::string>& names) {
-  std::vector<SpelledField> fields;
+  std::vector<KeyedField> fields;
   for (const std::string& name : names) fields.push_back({name, PointValue::Int(1)});
-  const SpelledLine line{series, Timestamp{1}, static_cast<uint32_t>(names.size())};
+  const KeyedLine line{series, Timestamp{1}, static_cast<uint32_t>(names.size())};
   std::vector<SeriesNumber> numbers(names.size());
   if (!table.TryFindAll({&line, 1}, fields, numbers.data())) return {};
   return numbers;
@@ -76,7 +76,7 @@ TEST_CASE("fields of a long line are learned and found in any order, with one lo
   CHECK(FindLine(table, "m", names) == numbers);
   Remember(&table, "m", "f5", 77);
   CHECK(table.Find("m", "f5") == 77);
-  CHECK(table.stats().spellings == kFields);
+  CHECK(table.stats().raw_keys == kFields);
   CHECK(FindLine(table, "m", {"f9", "f299999", "f8"}) == Numbers{9, 299'999, 8});
   CHECK(FindLine(table, "m", {"f9", "f299999", "f9"}).empty());
   CHECK(FindLine(table, "m", {"f299999", "f9", "f299999"}).empty());
@@ -88,8 +88,8 @@ TEST_CASE("lines of one batch take its fields in order") {
   Remember(&table, "a", "x", 1);
   Remember(&table, "a", "y", 2);
   Remember(&table, "b", "x", 3);
-  const SpelledLine lines[] = {{"a", {1}, 2}, {"b", {1}, 1}, {"a", {1}, 1}};
-  const SpelledField fields[] = {{"x", {}}, {"y", {}}, {"x", {}}, {"y", {}}};
+  const KeyedLine lines[] = {{"a", {1}, 2}, {"b", {1}, 1}, {"a", {1}, 1}};
+  const KeyedField fields[] = {{"x", {}}, {"y", {}}, {"x", {}}, {"y", {}}};
   Numbers numbers(4);
   REQUIRE(table.TryFindAll(lines, fields, numbers.data()));
   CHECK(numbers == Numbers{1, 2, 3, 2});
@@ -105,9 +105,9 @@ TEST_CASE("names that were resolved before a change are not remembered") {
   CHECK(FindLine(table, "a", {"x"}) == Numbers{2});
   Remember(&table, "a", "x", 3);
   CHECK(FindLine(table, "a", {"x"}) == Numbers{3});
-  CHECK(table.stats().spellings == 1);
+  CHECK(table.stats().raw_keys == 1);
   table.Forget();
-  CHECK(table.stats().spellings == 0);
+  CHECK(table.stats().raw_keys == 0);
 }
 
 TEST_CASE("a full table is cleared and learns again") {

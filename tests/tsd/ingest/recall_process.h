@@ -13,7 +13,7 @@
 #include "storage/points/points_over_cells.h"
 #include "tests/support/model_store.h"
 #include "tsd/ingest/ingest.h"
-#include "tsd/ingest/tag_shapes.h"
+#include "tsd/ingest/tag_formats.h"
 #include "uid/names.h"
 
 namespace hg::tsd {
@@ -63,9 +63,9 @@ struct Process {
 
   /// Simulates a restart: the process forgets everything but the tag formats.
   void Restart() {
-    const Bytes shapes = ingest->shapes().Encode();
+    const Bytes formats = ingest->formats().Encode();
     Start();
-    REQUIRE(ingest->shapes().Decode(shapes));
+    REQUIRE(ingest->formats().Decode(formats));
   }
   void Start() {
     ingest.reset();
@@ -75,24 +75,24 @@ struct Process {
     options.max_tags = max_tags;
     ingest = std::make_unique<Ingest>(points, *names, options);
   }
-  Result<bool> Recall() { return ingest->RecallSpellings(kGoOn); }
+  Result<bool> Recall() { return ingest->RecallRawKeys(kGoOn); }
 
-  static SpelledPoint Point(const Spelling& spelling) {
-    SpelledPoint point;
-    point.series = spelling;
+  static KeyedPoint Point(const RawKey& raw_key) {
+    KeyedPoint point;
+    point.series = raw_key;
     point.time.raw = 1700000000;
     point.value = PointValue::Int(1);
     return point;
   }
-  void Learn(const Spelling& spelling) {
-    const SpelledPoint point = Point(spelling);
+  void Learn(const RawKey& raw_key) {
+    const KeyedPoint point = Point(raw_key);
     const auto appended = ingest->AppendLearning({&point, 1}, WriteContext::Unlimited());
     REQUIRE(appended.ok());
     REQUIRE(appended->known);
   }
-  bool Knows(const Spelling& spelling) {
-    const SpelledPoint point = Point(spelling);
-    const auto appended = ingest->AppendSpelled({&point, 1}, WriteContext::Unlimited());
+  bool Knows(const RawKey& raw_key) {
+    const KeyedPoint point = Point(raw_key);
+    const auto appended = ingest->AppendKeyed({&point, 1}, WriteContext::Unlimited());
     REQUIRE(appended.ok());
     return appended->known;
   }

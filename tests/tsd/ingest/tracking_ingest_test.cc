@@ -109,15 +109,15 @@ TEST_CASE("no raw series key is ever known, and a failing tracker does not fail 
   point.tags = {&tag, 1};
   point.time.raw = 1700000000;
   point.value = PointValue::Int(1);
-  point.spelling = {Dialect::kJson, "m", "{\"host\":\"a\"}"};
+  point.raw_key = {Dialect::kJson, "m", "{\"host\":\"a\"}"};
   std::vector<Status> results;
   tracking.AppendNamed({&point, 1}, WriteContext::Unlimited(), &results);
   CHECK(results[0].ok());
   CHECK(tracking.failures() == 1);
 
-  const SpelledPoint spelled{point.spelling, point.time, point.value};
-  CHECK(edge.ingest.AppendSpelled({&spelled, 1}, WriteContext::Unlimited())->known);
-  CHECK_FALSE(tracking.AppendSpelled({&spelled, 1}, WriteContext::Unlimited())->known);
+  const KeyedPoint keyed{point.raw_key, point.time, point.value};
+  CHECK(edge.ingest.AppendKeyed({&keyed, 1}, WriteContext::Unlimited())->known);
+  CHECK_FALSE(tracking.AppendKeyed({&keyed, 1}, WriteContext::Unlimited())->known);
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ struct Files : Opened {
     for (int64_t hour = 0; hour < days * 24; ++hour) Put(metric, host, hour);
   }
   void Flush() { REQUIRE(world.store->cells().Flush().ok()); }
-  [[nodiscard]] uint64_t Dropped() const { return world.store->Stats().dropped_runs; }
+  [[nodiscard]] uint64_t Dropped() const { return world.store->Stats().dropped_parts; }
   /// Returns the number of remaining points of a series.
   size_t Left(const std::string& metric, const std::string& host) {
     PointScanSpec spec;

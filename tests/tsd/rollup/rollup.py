@@ -101,13 +101,13 @@ def main():
                                             "aggregator": "sum"}])[0], 400)
 
         put(server, [{"metric": "m", "timestamp": start + 7200 + s, "value": 5, "tags": {"host": "late"}} for s in range(100)])
-        check("late points leave one mark, until they are rolled up", stat(server, "rollups.marks") <= 1, True)
+        check("late points leave one mark, until they are rolled up", stat(server, "rollups.dirty_markers") <= 1, True)
         same("late points")
         put(server, [{"metric": "m", "timestamp": start + DAY + 1, "value": 5, "tags": {"host": "late"}}])
         server.kill()
         server.start()
         same("after a kill")
-        check("marks are gone", waited(lambda: stat(server, "rollups.marks"), 0), 0)
+        check("marks are gone", waited(lambda: stat(server, "rollups.dirty_markers"), 0), 0)
         check("days are read again", ask(server, start, end, "1d-sum")[1], {"1d"})
         same("made anew")
 

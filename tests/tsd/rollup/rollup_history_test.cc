@@ -133,7 +133,7 @@ TEST_CASE("wherever the process ends, the next one reads correct rollups or raw 
       compare();
       clock.SetMs((kMidnight + kDayS + 700) * 1000);
       REQUIRE(world.maker->Round().ok());
-      CHECK(world.state->marks() == 0);
+      CHECK(world.state->markers() == 0);
       CHECK(compare() == "1d");
     }
   }

@@ -19,26 +19,26 @@ TEST_CASE_FIXTURE(Opened, "a late point costs one marker per hour and is in the 
   Round();
   AdvanceTo(kMidnight + kDayS + 600);
   Round();
-  CHECK(world.state->marks() == 0);
+  CHECK(world.state->markers() == 0);
   for (int i = 1; i < 50; ++i) {
     REQUIRE(world.PutInt("a", kMidnight + 5 * kHourS + i, 1).ok());
     REQUIRE(world.PutInt("late", kMidnight + 5 * kHourS + i, 1).ok());
   }
-  CHECK(world.state->marks() == 1);
+  CHECK(world.state->markers() == 1);
   const int64_t end = kMidnight + kDayS - 1;
   CHECK(Compare("1d-sum", kMidnight, end) == "1h");
   CHECK(Compare("1h-count", kMidnight, end) == "1h");
   Round();
-  CHECK(world.state->marks() == 0);
+  CHECK(world.state->markers() == 0);
   CHECK(world.maker->Stats().repaired == 1);
   CHECK(Compare("1d-sum", kMidnight, end) == "1d");
   CHECK(Compare("1h-count", kMidnight, end) == "1h");
   CHECK(world.Delete("late", kMidnight, kMidnight + kDayS).ok());
   CHECK(world.Delete("a", kMidnight + 7 * kHourS, kMidnight + 9 * kHourS).ok());
-  CHECK(world.state->marks() == 3);
+  CHECK(world.state->markers() == 3);
   CHECK(Compare("1d-min", kMidnight, end) == "1h");
   Round();
-  CHECK(world.state->marks() == 0);
+  CHECK(world.state->markers() == 0);
   CHECK(Compare("1d-min", kMidnight, end) == "1d");
 }
 
@@ -65,7 +65,7 @@ TEST_CASE_FIXTURE(Opened, "a marker stays while a write is in progress, and if t
   const auto now = world.state->Repairable(10);
   REQUIRE(now.size() == 1);
   CHECK(*world.state->Unmark(now[0]));
-  CHECK(world.state->marks() == 0);
+  CHECK(world.state->markers() == 0);
 }
 
 /// A clock that advances by a second with each call.
@@ -92,7 +92,7 @@ TEST_CASE("if points arrive late all the time, their day is not recomputed all t
     REQUIRE(world.PutInt("a", kMidnight + second, 1).ok());
     REQUIRE(world.Put("other", "a", kMidnight + second, PointValue::Int(1)).ok());
     REQUIRE(world.maker->Round().ok());
-    return world.state->marks();
+    return world.state->markers();
   };
   CHECK(late(1) == 0);
   CHECK(late(2) == 2);
@@ -110,10 +110,10 @@ TEST_CASE_FIXTURE(Opened, "markers survive the process") {
   Round();
   REQUIRE(world.PutInt("a", kMidnight + 1, 5).ok());
   REQUIRE(world.Reopen().ok());
-  CHECK(world.state->marks() == 1);
+  CHECK(world.state->markers() == 1);
   CHECK(Compare("1d-sum", kMidnight, kMidnight + kDayS - 1) == "1h");
   REQUIRE(world.PutInt("a", kMidnight + kHourS, 7).ok());
-  CHECK(world.state->marks() == 2);
+  CHECK(world.state->markers() == 2);
   Round();
   CHECK(Compare("1d-sum", kMidnight, kMidnight + kDayS - 1) == "1d");
 }
@@ -124,13 +124,13 @@ TEST_CASE_FIXTURE(Opened, "too many late hours make all rollups be recomputed") 
   Round();
   AdvanceTo(kMidnight + kDayS + 600);
   Round();
-  world.marks_max = 5;
+  world.markers_max = 5;
   REQUIRE(world.Reopen().ok());
   for (int hour = 0; hour < 9; ++hour) {
     REQUIRE(world.PutInt("a", kMidnight + hour * kHourS + 1, 1).ok());
     Compare("1h-sum", kMidnight, kMidnight + kDayS - 1);
   }
-  CHECK(world.state->marks() == 0);
+  CHECK(world.state->markers() == 0);
   CHECK_FALSE(world.state->start());
   SUBCASE("by this process") {}
   SUBCASE("by the next one") { REQUIRE(world.Reopen().ok()); }
@@ -154,23 +154,23 @@ TEST_CASE_FIXTURE(Opened, "a writer that reported no changes makes all rollups b
 }
 
 /// A store that delays the first marker and records whether a marker waited for a disk.
-class MarkStore : public ModelStore {
+class MarkerStore : public ModelStore {
  public:
   std::vector<Status> MutateRows(const std::string& table,
                                  const std::vector<RowMutation>& rows) override {
     if (rows[0].key.starts_with("mark")) {
       if (!CommitLater::Allowed()) waited_for_disk = true;
-      if (++marks == 1) let_go.get_future().wait();
+      if (++markers == 1) let_go.get_future().wait();
     }
     return ModelStore::MutateRows(table, rows);
   }
-  std::atomic<int> marks{0};
+  std::atomic<int> markers{0};
   std::atomic<bool> waited_for_disk{false};
   std::promise<void> let_go;
 };
 
 TEST_CASE("a change whose marker is being set while the state is discarded sets another one") {
-  MarkStore store;
+  MarkerStore store;
   for (const char* table : {"state", "tsdb-1h"})
     REQUIRE(store.CreateTable({table, {{"t"}}, false}).ok());
   const codec::RollupTables tables = TestTables();
@@ -180,17 +180,17 @@ TEST_CASE("a change whose marker is being set while the state is discarded sets 
   REQUIRE(state->Begin(kStart).ok());
   const ChangedRows rows{"m", kStart - 3600};
   std::thread writer([&] { CHECK(state->BeforeChange(rows).ok()); });
-  while (store.marks == 0) std::this_thread::yield();
+  while (store.markers == 0) std::this_thread::yield();
   CHECK(state->Begin(kStart).ok());
   store.let_go.set_value();
   writer.join();
-  CHECK(store.marks == 2);
-  CHECK(state->marks() == 1);
+  CHECK(store.markers == 2);
+  CHECK(state->markers() == 1);
   state->AfterChange(rows);
   const auto repairable = state->Repairable(2);
   REQUIRE(repairable.size() == 1);
   CHECK(*state->Unmark(repairable[0]));
-  CHECK(store.marks == 3);
+  CHECK(store.markers == 3);
   CHECK_FALSE(store.waited_for_disk);  // event loops wait for the removed marker
 }
 
@@ -212,7 +212,7 @@ TEST_CASE_FIXTURE(Opened, "late points concurrent with a repair are not missing 
   writer.join();
   Compare("1h-sum", kMidnight, kMidnight + 2 * kDayS);
   Round();
-  CHECK(world.state->marks() == 0);
+  CHECK(world.state->markers() == 0);
   CHECK(Compare("1h-sum", kMidnight, kMidnight + kDayS - 1) == "1h");
   CHECK(Compare("1d-count", kMidnight, kMidnight + kDayS - 1) == "1d");
 }

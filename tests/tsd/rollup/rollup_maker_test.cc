@@ -133,7 +133,7 @@ TEST_CASE_FIXTURE(Opened, "rollups skip stale markers and NaN, as queries do") {
   Round();
   AdvanceTo(kMidnight + kDayS + 600);
   Round();
-  CHECK(world.state->marks() == 0);
+  CHECK(world.state->markers() == 0);
   for (const char* hours : {"1h-min", "1h-sum", "1h-avg", "1h-count"})
     CHECK(Compare(hours, kMidnight, kMidnight + kDayS - 1) == "1h");
   CHECK(Compare("1d-max", kMidnight, kMidnight + kDayS - 1) == "1d");
@@ -149,14 +149,14 @@ TEST_CASE_FIXTURE(Opened, "an hour with the NaN of a float has no rollups, and o
   Round();
   AdvanceTo(kMidnight + kDayS + 600);
   Round();
-  CHECK(world.state->marks() == 1);
+  CHECK(world.state->markers() == 1);
   CHECK(Compare("1h-min", kMidnight, kMidnight + kDayS - 1) == "1h");
   CHECK(Compare("1d-min", kMidnight, kMidnight + kDayS - 1) == "1h");
   Round();
-  CHECK(world.state->marks() == 1);
+  CHECK(world.state->markers() == 1);
   CHECK(world.Delete("b", kMidnight + kHourS, kMidnight + 2 * kHourS).ok());
   Round();
-  CHECK(world.state->marks() == 0);
+  CHECK(world.state->markers() == 0);
   CHECK(Compare("1d-min", kMidnight, kMidnight + kDayS - 1) == "1d");
 }
 
@@ -169,7 +169,7 @@ TEST_CASE_FIXTURE(Opened, "annotations of series are in the result") {
   Round();
   REQUIRE(world.Note("a", kMidnight + 7 * kHourS).ok());
   Round();
-  CHECK(world.state->marks() == 2);
+  CHECK(world.state->markers() == 2);
   query::Request request;
   request.start = std::to_string(kMidnight);
   request.end = std::to_string(kMidnight + kDayS - 1);
@@ -300,7 +300,7 @@ TEST_CASE_FIXTURE(Opened, "an unreadable hour does not prevent rollups of other 
   twice(kMidnight + 29 * kHourS + 5);
   AdvanceTo(kMidnight + 2 * kDayS + 600);
   Round();
-  CHECK(world.state->marks() == 2);
+  CHECK(world.state->markers() == 2);
   CHECK(Compare("1h-sum", kMidnight - 2 * kDayS, kMidnight - 21 * kHourS) == "1h");
   CHECK(Compare("1h-sum", kMidnight - 17 * kHourS, kMidnight + 27 * kHourS) == "1h");
   CHECK(Compare("1h-sum", kMidnight + 31 * kHourS, kMidnight + 2 * kDayS - 1) == "1h");

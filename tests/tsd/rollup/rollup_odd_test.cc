@@ -30,15 +30,15 @@ TEST_CASE_FIXTURE(Opened, "odd hours do not make all rollups be recomputed") {
                 .Put("m", "a", kMidnight + hour * kHourS,
                      PointValue::Float(std::numeric_limits<float>::quiet_NaN()))
                 .ok());
-  world.marks_max = 2;
+  world.markers_max = 2;
   REQUIRE(world.Reopen().ok());
   Round();
   AdvanceTo(kMidnight + kDayS + 600);
   Round();
-  CHECK(world.state->marks() == 9);
+  CHECK(world.state->markers() == 9);
   for (int hour = 10; hour < 12; ++hour)
     REQUIRE(world.PutInt("a", kMidnight + hour * kHourS, 1).ok());
-  CHECK(world.state->marks() == 11);
+  CHECK(world.state->markers() == 11);
   CHECK(world.state->start());
   REQUIRE(world.PutInt("a", kMidnight, 1).ok());  // one that was odd
   CHECK(world.state->start());
@@ -49,18 +49,18 @@ TEST_CASE_FIXTURE(Opened, "odd hours do not make all rollups be recomputed") {
 TEST_CASE_FIXTURE(Opened,
                   "odd hours of an earlier process do not make all rollups be recomputed either") {
   for (int hour = 0; hour < 9; ++hour) REQUIRE(world.Note("a", kMidnight + hour * kHourS).ok());
-  world.marks_max = 2;
+  world.markers_max = 2;
   REQUIRE(world.Reopen().ok());
   Round();
   AdvanceTo(kMidnight + kDayS + 600);
   Round();
-  CHECK(world.state->marks() == 9);
+  CHECK(world.state->markers() == 9);
   REQUIRE(world.Reopen().ok());
   for (const int hour : {0, 12})  // one of them, and another
     REQUIRE(world.PutInt("a", kMidnight + hour * kHourS, 1).ok());
   CHECK(world.state->start());
   Round();
-  CHECK(world.state->marks() == 9);
+  CHECK(world.state->markers() == 9);
   for (const int hour : {13, 14, 15}) REQUIRE(world.PutInt("a", kMidnight + hour * kHourS, 1).ok());
   CHECK_FALSE(world.state->start());
 }
@@ -68,7 +68,7 @@ TEST_CASE_FIXTURE(Opened,
 TEST_CASE_FIXTURE(Opened,
                   "with more odd hours than are recorded, results equal those of raw points") {
   constexpr int64_t kDays = 8, kEnd = kMidnight + kDays * kDayS;
-  world.marks_max = 2;
+  world.markers_max = 2;
   REQUIRE(world.Reopen().ok());
   Round();
   for (int64_t at = kMidnight; at < kEnd; at += kHourS) {
@@ -84,7 +84,7 @@ TEST_CASE_FIXTURE(Opened,
     AdvanceTo(at + kHourS + 700);
     Round();
   }
-  CHECK(world.state->marks() == RollupState::kOddOfMetric);
+  CHECK(world.state->markers() == RollupState::kOddOfMetric);
   CHECK(world.state->start());
   for (const bool next_process : {false, true}) {
     CAPTURE(next_process);
@@ -94,9 +94,9 @@ TEST_CASE_FIXTURE(Opened,
       CHECK(Compare(downsample, kEnd - 2 * kDayS, kEnd - 1) == "raw");
     }
     REQUIRE(world.PutInt("a", kEnd - kHourS + 1, 1).ok());
-    CHECK(world.state->marks() == RollupState::kOddOfMetric + 1);
+    CHECK(world.state->markers() == RollupState::kOddOfMetric + 1);
     Round();
-    CHECK(world.state->marks() == RollupState::kOddOfMetric);
+    CHECK(world.state->markers() == RollupState::kOddOfMetric);
   }
   // Another metric has its rollups.
   REQUIRE(world.Put("other", "a", kEnd, PointValue::Int(1)).ok());

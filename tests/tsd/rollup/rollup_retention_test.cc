@@ -35,7 +35,7 @@ TEST_CASE_FIXTURE(Opened, "after raw points are deleted by age, their rollups an
   SUBCASE("deleted points stay in the results, and late points are in none") {
     REQUIRE(*world.state->KeepBefore(metric, kMidnight + kDayS + 5 * kHourS) == kMidnight + kDayS);
     REQUIRE(world.Delete("a", 0, kMidnight + kDayS).ok());
-    CHECK(world.state->marks() == 0);
+    CHECK(world.state->markers() == 0);
     Round();
     REQUIRE(world.PutInt("a", kMidnight + 7, 1000).ok());
     Round();
@@ -114,17 +114,17 @@ TEST_CASE("hours that rollups cannot represent do not prevent deleting points by
         CHECK(*world.state->KeepBefore(days.metric, kSecondDay + 5 * kHourS) == kFirstDay);
         days.Round();
       }
-      CHECK(world.state->marks() == 1);
+      CHECK(world.state->markers() == 1);
       const std::string before = TwoDays::Answer(*world.raw);
       CHECK(TwoDays::Answer(*world.rolled) == before);
       REQUIRE(*world.state->KeepBefore(days.metric, kSecondDay + 5 * kHourS) == kSecondDay);
-      CHECK(world.state->marks() == 0);
+      CHECK(world.state->markers() == 0);
       CHECK(TwoDays::Answer(*world.rolled) == before);
       REQUIRE(days.DeleteFirstDay().ok());
       CHECK(TwoDays::Answer(*world.rolled) == before);
       days.Round();
       REQUIRE(world.Reopen().ok());
-      CHECK(world.state->marks() == 0);
+      CHECK(world.state->markers() == 0);
       CHECK(TwoDays::Answer(*world.rolled) == before);
     }
   }
@@ -228,7 +228,7 @@ TEST_CASE_FIXTURE(TwoDays, "a clock that is set back during recomputing loses no
 TEST_CASE_FIXTURE(TwoDays, "raw points that are deleted during a query are in its result") {
   for (int hour = 0; hour < 24; ++hour) REQUIRE(world.Note("a", kMidnight + hour * kHourS).ok());
   RoundOfSecondNight();
-  REQUIRE(world.state->marks() == 24);
+  REQUIRE(world.state->markers() == 24);
   SourceBefore source(*world.state);
   query::Options options;
   options.timezone = "UTC";

@@ -59,7 +59,7 @@ TEST_CASE_FIXTURE(Known<KeptStore>,
   store.meanwhile = [this] { CHECK(state->BeforeChange({"m", kFirstDay}).ok()); };
   CHECK_FALSE(state->KeepBefore("m", kSecondDay).ok());
   store.other.join();
-  CHECK(state->marks() == 1);
+  CHECK(state->markers() == 1);
 }
 
 TEST_CASE_FIXTURE(Known<KeptStore>, "no hour of kept rollups is read from raw points") {
@@ -103,9 +103,9 @@ TEST_CASE("with more odd hours than allowed markers, all later hours of a metric
       const bool unreadable = some_unreadable && hour == kUnreadableDay + 5 * kHour;
       REQUIRE(state->MarkOdd("m", hour, unreadable ? Odd::kUnreadable : Odd::kExtras).ok());
     }
-    CHECK(state->marks() == RollupState::kOddOfMetric);
+    CHECK(state->markers() == RollupState::kOddOfMetric);
     REQUIRE(state->MarkOdd("other", kFirstDay, Odd::kExtras).ok());  // it has few odd hours
-    CHECK(state->marks() == RollupState::kOddOfMetric + 1);
+    CHECK(state->markers() == RollupState::kOddOfMetric + 1);
     for (const bool next_process : {false, true}) {
       CAPTURE(next_process);
       if (next_process) state = open();
@@ -122,15 +122,15 @@ TEST_CASE("with more odd hours than allowed markers, all later hours of a metric
     const ChangedRows change{"m", kEnd - kHour};
     REQUIRE(state->BeforeChange(change).ok());
     state->AfterChange(change);
-    const auto mark = [&] {
-      for (const RollupState::Marked& each : state->Repairable(1000))
+    const auto marker = [&] {
+      for (const RollupState::DirtyHour& each : state->Repairable(1000))
         if (each.base == change.base) return each;
-      return RollupState::Marked{};
+      return RollupState::DirtyHour{};
     }();
-    REQUIRE(mark.base == change.base);
-    CHECK(*state->Unmark(mark));
+    REQUIRE(marker.base == change.base);
+    CHECK(*state->Unmark(marker));
     // A marker of an earlier process is tried again: the hour is still odd.
-    for (const RollupState::Marked& each : state->Repairable(1000))
+    for (const RollupState::DirtyHour& each : state->Repairable(1000))
       state->GiveUp(each, Odd::kExtras);
     CHECK(*state->KeepBefore("m", kEnd) == (some_unreadable ? kUnreadableDay : kEnd));
     CHECK(state->Of("m", {kFirstDay, kEnd}).changed.empty());
@@ -174,9 +174,9 @@ TEST_CASE_FIXTURE(Known<TurnStore>,
   store.other.join();
   // In either order, kept rollups have no markers.
   CHECK((kept == kSecondDay || kept == kFirstDay));
-  CHECK(state->marks() == (kept == kSecondDay ? 0 : 1));
+  CHECK(state->markers() == (kept == kSecondDay ? 0 : 1));
   state->AfterChange(rows);
-  CHECK(state->marks() == (kept == kSecondDay ? 0 : 1));
+  CHECK(state->markers() == (kept == kSecondDay ? 0 : 1));
 }
 
 TEST_CASE("work that fails at any allocation keeps no change of its hour waiting") {
@@ -201,7 +201,7 @@ TEST_CASE("work that fails at any allocation keeps no change of its hour waiting
       if (!ok) CHECK(known.state->KeptBefore("m") == 0);
       REQUIRE(known.state->BeforeChange(rows).ok());  // it would wait for ever
       known.state->AfterChange(rows);
-      CHECK(known.state->marks() == (known.state->KeptBefore("m") == 0 ? 1 : 0));
+      CHECK(known.state->markers() == (known.state->KeptBefore("m") == 0 ? 1 : 0));
     }
   }
 }

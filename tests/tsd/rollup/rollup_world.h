@@ -61,7 +61,7 @@ class RollupWorld {
     ReconcileOptions reconcile;
     reconcile.fix_duplicates = fix_duplicates;
     ASSIGN_OR_RETURN(state, RollupState::Open(store->cells(), "tsdb-rollups", levels,
-                                              {*RollupIds::Of(tables), reconcile}, marks_max));
+                                              {*RollupIds::Of(tables), reconcile}, markers_max));
     store->watched().Listen(state);
     store->watched().RaiseHorizon(state->horizon());
     RollupMakerOptions making;
@@ -177,7 +177,7 @@ class RollupWorld {
 
   codec::RollupTables tables = TestTables();
   KeyLayout layout;
-  size_t marks_max = RollupState::kMarksMax;
+  size_t markers_max = RollupState::kMarkersMax;
   bool fix_duplicates = true;
   std::unique_ptr<Embedded> store;
   std::unique_ptr<uid::Names> names;

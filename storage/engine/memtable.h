@@ -1,0 +1,97 @@
+#pragma once
+// A memtable: the row-hours, the generic rows of every table and the new series of consecutive log
+// records. One memtable is active. Frozen ones wait to be flushed.
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "storage/engine/row_memory.h"
+#include "storage/lsm/cell_memory.h"
+#include "storage/lsm/log.h"
+
+namespace hg::engine {
+
+/// Table ids are below this limit. They are never reused, so a write through a dropped table cannot
+/// appear in another table.
+inline constexpr uint32_t kTablesMax = 1 << 20;
+
+/// The engine changes the memtable while it holds its write lock. Other threads may read it within
+/// the limits that the comments of the members state.
+class Memtable {
+ public:
+  explicit Memtable(int64_t made_ms) : made_ms(made_ms) {}
+  Memtable(const Memtable&) = delete;
+  Memtable& operator=(const Memtable&) = delete;
+  ~Memtable() {
+    for (auto& group : tables_) {
+      const std::unique_ptr<Group> owned(group.load(std::memory_order_relaxed));
+      if (owned == nullptr) continue;
+      for (auto& cells : *owned) delete cells.load(std::memory_order_relaxed);
+    }
+    if (counted_in_ != nullptr) *counted_in_ -= counted_;
+  }
+  /// Adds the size of the memtable to `total`, and subtracts it when the last reader releases the
+  /// memtable. Called once, when the memtable is frozen.
+  void CountIn(std::shared_ptr<std::atomic<uint64_t>> total) {
+    counted_ = bytes();
+    *total += counted_;
+    counted_in_ = std::move(total);
+  }
+
+  /// Returns the rows of a table, or null if there are none.
+  [[nodiscard]] const lsm::CellMemory* Cells(uint32_t table) const {
+    const Group* const group = tables_[table / kGroup].load(std::memory_order_acquire);
+    return group == nullptr ? nullptr : (*group)[table % kGroup].load(std::memory_order_acquire);
+  }
+  [[nodiscard]] lsm::CellMemory& CellsOrMake(uint32_t table) {
+    Group& group = LoadOrMake(&tables_[table / kGroup], [] { return std::make_unique<Group>(); });
+    return LoadOrMake(&group[table % kGroup],
+                      [this] { return std::make_unique<lsm::CellMemory>(&cell_bytes_); });
+  }
+  [[nodiscard]] size_t bytes() const {
+    return rows.bytes() + cell_bytes_.load(std::memory_order_relaxed);
+  }
+
+  const int64_t made_ms;
+
+  // The following two members are set before the memtable becomes active.
+  uint64_t after_sequence = 0;  // records of the memtable have greater sequence numbers
+  uint32_t series_begin = 0;    // number of the first series that was created in the memtable
+
+  RowMemory rows;
+
+  // The following two members are set when the memtable is frozen, before readers can see that it
+  // is frozen.
+  uint64_t last_sequence = 0;
+  uint32_t series_end = 0;
+  lsm::Log::Switch log_end{};  // where the log of the next memtable begins
+
+ private:
+  // Table ids per group of tables_. Groups save memory, because few ids are in use and these are
+  // mostly close together.
+  static constexpr uint32_t kGroup = 1 << 10;
+  using Group = std::array<std::atomic<lsm::CellMemory*>, kGroup>;
+
+  // Returns *place. If it is null, creates the object first. During log replay, several threads may
+  // call this function at once.
+  template <typename T, typename Make>
+  static T& LoadOrMake(std::atomic<T*>* place, const Make& make) {
+    T* held = place->load(std::memory_order_acquire);
+    if (held != nullptr) return *held;
+    std::unique_ptr<T> made = make();
+    if (place->compare_exchange_strong(held, made.get(), std::memory_order_acq_rel)) {
+      held = made.release();
+    }
+    return *held;
+  }
+
+  std::atomic<size_t> cell_bytes_{0};  // bytes of the cells of all tables
+  uint64_t counted_ = 0;
+  std::shared_ptr<std::atomic<uint64_t>> counted_in_;
+  std::array<std::atomic<Group*>, kTablesMax / kGroup> tables_{};  // by table id
+};
+
+}  // namespace hg::engine

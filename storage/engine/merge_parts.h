@@ -1,0 +1,37 @@
+#pragma once
+// Merges parts into new parts that contain each row once.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "storage/engine/part_set.h"
+#include "storage/engine/stored_row.h"
+#include "storage/engine/version.h"
+
+namespace hg::engine {
+
+/// A part and the key range of the region that uses it.
+struct MergeInput {
+  std::shared_ptr<const Part> part;
+  Bytes start;
+  Bytes stop;  // "" = no end
+};
+
+struct MergeTask {
+  const Table* table = nullptr;
+  // Newest first; parts of different regions that have no row in common may be in any order.
+  std::vector<MergeInput> inputs;
+  // True if no older part has any of these rows, so that tombstones can be dropped.
+  bool bottom = false;
+  int64_t now_ms = 0;
+  /// Called between two rows. If it returns an error, the merge ends with this error. It may block.
+  std::function<Status()> between;
+};
+
+/// Writes the rows of all inputs to `writer`. In a points table, all input regions must belong to
+/// one salt bucket.
+Status MergeParts(const KeyLayout& layout, const MergeTask& task, PartSet* writer);
+
+}  // namespace hg::engine

@@ -1,0 +1,168 @@
+#include "storage/engine/online_repair.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+
+#include "storage/engine/engine_check.h"
+#include "storage/engine/part_writer.h"
+#include "storage/engine/readable_rows.h"
+#include "storage/engine/stored_files.h"
+
+namespace hg::engine {
+namespace {
+
+std::set<std::string> NamesOf(const lsm::PartEntry& part) {
+  std::set<std::string> names;
+  for (const StoredFile& file : FilesOf({part})) names.insert(file.name);
+  return names;
+}
+
+}  // namespace
+
+Result<RepairReport> OnlineRepair::Repair() {
+  // After this flush, no data depends on the log written so far.
+  RETURN_IF_ERROR(compactor_.Flush());
+  std::map<uint64_t, std::vector<Damage>> damaged;  // by number of the part
+  bool series = false;
+  {
+    const auto version = file_set_.Pin();  // keeps the files
+    std::vector<lsm::PartEntry> parts;
+    for (const auto& [place, of_region] : version->parts) {
+      for (const auto& part : of_region) parts.push_back(part->entry());
+    }
+    for (const StoredFile& file : FilesOf(parts)) {
+      CheckReport report;
+      CheckFile(env_.files, env_.options.path, env_.layout(), file, &report);
+      if (report.damages.empty()) continue;
+      std::vector<Damage>& damages = damaged[file.part.number];
+      damages.insert(damages.end(), report.damages.begin(), report.damages.end());
+      series = series || file.part.table == kSeriesTable;
+    }
+  }
+  if (series) RETURN_IF_ERROR(RewriteSeries(damaged));
+  for (const auto& [number, damages] : damaged) {
+    RETURN_IF_ERROR(RepairPart(number, damages));
+  }
+  if (!report_.done.empty()) {
+    // Tombstones in a lost block no longer hide older data.
+    listeners_.AfterAlteration();
+    compactor_.AfterRepair();
+  }
+  return report_;
+}
+
+Parts OnlineRepair::PartsWith(uint64_t number) const {
+  Parts with;
+  const auto version = file_set_.Pin();
+  for (const auto& [place, parts] : version->parts) {
+    std::copy_if(parts.begin(), parts.end(), std::back_inserter(with),
+                 [number](const auto& part) { return part->entry().number == number; });
+  }
+  return with;
+}
+
+Status OnlineRepair::RepairPart(uint64_t number, const std::vector<Damage>& damages) {
+  for (;;) {
+    const Parts parts = PartsWith(number);
+    if (parts.empty()) return {};  // another thread repaired it, or its table was dropped
+    std::vector<RegionPlace> places;
+    for (const auto& part : parts) places.emplace_back(part->entry().table, part->entry().region);
+    bool there = false;
+    const Status status = compactor_.WhileHeld(places, [&] {
+      // The regions may have been split or merged before they were held.
+      there = PartsWith(number) == parts;
+      return there ? RepairHeld(parts, damages) : Status();
+    });
+    if (there || !status.ok()) return Prepend(status, "repair");
+  }
+}
+
+Status OnlineRepair::RepairHeld(const Parts& parts, const std::vector<Damage>& damages) {
+  Edit edit;
+  edit.remove = parts;
+  const std::shared_ptr<const Part> part = parts.front();
+  lsm::PartEntry fresh = part->entry();
+  fresh.number = file_set_.NewNumber();
+  bool whole = true;
+  std::vector<std::string> aside;
+  // No table: the next merge applies the file options of its families.
+  PartWriter writer(env_.files, lsm::NamespaceFolder(env_.options.path, fresh.space), env_.layout(),
+                    fresh.number, nullptr, RowDensity::kPacked);
+  const Status written = Survive([&]() -> Status {
+    if (part->cells() != nullptr) {
+      ASSIGN_OR_RETURN(whole, CopyReadable(*part->cells(), false, &writer));
+    }
+    if (part->points() != nullptr) {
+      ASSIGN_OR_RETURN(const bool all, CopyReadable(*part->points(), true, &writer));
+      whole = whole && all;
+    }
+    RETURN_IF_ERROR(writer.Finish(&fresh));
+    const bool empty = fresh.cells_bytes == 0 && fresh.points_bytes == 0;
+    for (size_t i = 0; i < parts.size() && !empty; ++i) {
+      edit.add.push_back(parts[i]->entry());
+      edit.add.back().TakeFilesOf(fresh);
+    }
+    return LinkIntoLost(env_.files, env_.options.path, NamesOf(part->entry()), &aside);
+  });
+  if (!written.ok()) {
+    file_set_.RemoveFiles({&fresh, 1});
+    return written;
+  }
+  RETURN_IF_ERROR(file_set_.Apply(edit));
+  for (const Damage& damage : damages) {
+    if (whole) {
+      report_.done.push_back(damage.file + " at " + std::to_string(damage.offset) + ": " +
+                             damage.what + "; nothing is lost of what the daemon had read of it");
+    } else {
+      report_.lost.push_back(damage.ToString());
+    }
+  }
+  report_.done.insert(report_.done.end(), aside.begin(), aside.end());
+  return {};
+}
+
+Status OnlineRepair::RewriteSeries(const std::map<uint64_t, std::vector<Damage>>& damaged) {
+  const RegionPlace place = {kSeriesTable, 0};
+  return Prepend(compactor_.WhileHeld({place}, [&] { return RewriteSeriesHeld(place, damaged); }),
+                 "repair of the series");
+}
+
+Status OnlineRepair::RewriteSeriesHeld(RegionPlace place,
+                                       const std::map<uint64_t, std::vector<Damage>>& damaged) {
+  const FileSetState state = file_set_.State();
+  Edit edit;
+  edit.remove = state.version->PartsOf(place.first, place.second);
+  // Only series that are in files. Flushes may add parts with other series meanwhile.
+  const uint32_t count = state.version->memtables.back()->series_begin;
+  lsm::PartEntry fresh;
+  fresh.table = place.first;
+  fresh.region = place.second;
+  fresh.number = file_set_.NewNumber();
+  fresh.first_sequence = 1;
+  fresh.last_sequence = state.manifest.flushed;
+  fresh.made_ms = env_.clock.NowMs();
+  std::vector<std::string> aside;
+  PartWriter writer(env_.files, env_.options.path, env_.layout(), fresh.number, nullptr);
+  const Status written = Survive([&]() -> Status {
+    RETURN_IF_ERROR(Compactor::AddSeriesRows(registry_, 0, count, &writer));
+    RETURN_IF_ERROR(writer.Finish(&fresh));
+    edit.add.push_back(fresh);
+    std::set<std::string> names;
+    for (const auto& part : edit.remove) {
+      if (damaged.contains(part->entry().number)) names.merge(NamesOf(part->entry()));
+    }
+    return LinkIntoLost(env_.files, env_.options.path, names, &aside);
+  });
+  if (!written.ok()) {
+    file_set_.RemoveFiles({&fresh, 1});
+    return written;
+  }
+  RETURN_IF_ERROR(file_set_.Apply(edit));
+  report_.done.push_back("the registry of series is written anew from memory: " +
+                         std::to_string(count) + " series, none is lost");
+  report_.done.insert(report_.done.end(), aside.begin(), aside.end());
+  return {};
+}
+
+}  // namespace hg::engine

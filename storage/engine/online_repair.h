@@ -1,0 +1,52 @@
+#pragma once
+// Repairs damaged files of an open store: rewrites them without their damaged blocks while readers
+// and writers continue. engine_repair.h repairs a store that does not open.
+
+#include <map>
+#include <vector>
+
+#include "storage/engine/compactor.h"
+#include "storage/engine/environment.h"
+#include "storage/engine/file_set.h"
+#include "storage/engine/registry.h"
+#include "storage/maintenance.h"
+#include "storage/points/watched_points.h"
+
+namespace hg::engine {
+
+/// Use it for one repair, on one thread. All arguments of the constructor outlive it.
+///
+/// Damage of an index or of a whole file loses nothing here: the index is in memory and the file is
+/// open. Damage of the table of series loses nothing either, because the registry is in memory.
+class OnlineRepair {
+ public:
+  OnlineRepair(const Environment& env, FileSet& file_set, const Registry& registry,
+               const ChangeListeners& listeners, Compactor& compactor)
+      : env_(env),
+        file_set_(file_set),
+        registry_(registry),
+        listeners_(listeners),
+        compactor_(compactor) {}
+
+  /// Flushes, checks all files and repairs the damaged ones. See storage/maintenance.h.
+  Result<RepairReport> Repair();
+
+ private:
+  /// The parts that use the files with this number: one for each region that shares them.
+  [[nodiscard]] Parts PartsWith(uint64_t number) const;
+  Status RepairPart(uint64_t number, const std::vector<Damage>& damages);
+  Status RepairHeld(const Parts& parts, const std::vector<Damage>& damages);
+  /// `damaged` maps the numbers of parts to their damage.
+  Status RewriteSeries(const std::map<uint64_t, std::vector<Damage>>& damaged);
+  Status RewriteSeriesHeld(RegionPlace place,
+                           const std::map<uint64_t, std::vector<Damage>>& damaged);
+
+  const Environment& env_;
+  FileSet& file_set_;
+  const Registry& registry_;
+  const ChangeListeners& listeners_;
+  Compactor& compactor_;
+  RepairReport report_;
+};
+
+}  // namespace hg::engine

@@ -1,0 +1,58 @@
+#pragma once
+// Writes rows, which callers add in sorted order, to several parts, such as one for each time
+// window.
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "storage/engine/part_writer.h"
+
+namespace hg::engine {
+
+/// One thread at a time. After a failure the files of all parts are unusable.
+class PartSet {
+ public:
+  /// Returns a number that selects the part for a row. Rows with the same number go to the same
+  /// part. `base` is the base time of the row, or nullopt for a row that does not belong to a
+  /// series.
+  using Choose = std::function<uint64_t(std::optional<uint32_t> base)>;
+  /// Creates the manifest entry of a new part. Called when the first row of the part is added.
+  using NewEntry = std::function<lsm::PartEntry()>;
+
+  /// `folder`, `table` and `density` are passed to the PartWriter of each part. The manifest
+  /// entries of the parts are appended to `entries`.
+  PartSet(FileSystem& files, std::string folder, const KeyLayout& layout, const Table* table,
+          RowDensity density, Choose choose, NewEntry new_entry,
+          std::vector<lsm::PartEntry>* entries);
+
+  // The following functions have the contracts of the functions of PartWriter with the same names.
+  Status AddCells(ByteView key, const lsm::CellRow& row);
+  Status AddPoints(ByteView tsuid, uint32_t base, const points::RowPart& row_part);
+  Status AddEncodedPoints(ByteView file_key, ByteView value);
+  Status Finish();
+  [[nodiscard]] uint64_t bytes() const { return bytes_; }
+
+ private:
+  struct Member {
+    size_t entry;  // index of the part's entry in entries_
+    std::unique_ptr<PartWriter> writer;
+  };
+  template <typename Add>
+  Status AddTo(std::optional<uint32_t> base, const Add& add);
+
+  FileSystem& files_;
+  const std::string folder_;
+  const KeyLayout layout_;
+  const Table* const table_;
+  const RowDensity density_;
+  const Choose choose_;
+  const NewEntry new_entry_;
+  std::vector<lsm::PartEntry>* const entries_;
+  std::map<uint64_t, Member> members_;
+  uint64_t bytes_ = 0;
+};
+
+}  // namespace hg::engine

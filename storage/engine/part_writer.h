@@ -1,0 +1,61 @@
+#pragma once
+// Writes the files of one part: cells ordered by key, points ordered by series. Creates each file
+// when the first row for it is added.
+
+#include <memory>
+#include <string>
+
+#include "storage/engine/stored_row.h"
+#include "storage/lsm/block_file.h"
+#include "storage/lsm/cell_row.h"
+#include "storage/lsm/manifest.h"
+#include "storage/points/row_part.h"
+#include "storage/region/row_windows.h"
+
+namespace hg::engine {
+
+/// How points are encoded: a flush uses kPlain, which is fast; a merge uses kPacked, which is
+/// compact (row_block.h).
+enum class RowDensity : uint8_t { kPlain, kPacked };
+
+/// One thread at a time. After a failure the files are unusable.
+class PartWriter {
+ public:
+  /// `folder`: an existing folder for the files. `table`: the table of the rows, which must outlive
+  /// the writer. Its families choose compression, block size and filter. Null for the table of
+  /// series or an unknown table: defaults apply until a merge rewrites the files.
+  PartWriter(FileSystem& files, std::string folder, const KeyLayout& layout, uint64_t number,
+             const Table* table, RowDensity density = RowDensity::kPlain);
+
+  /// Adds a row of cells. Keys must be ascending.
+  Status AddCells(ByteView key, const lsm::CellRow& row);
+  /// Adds a row of points. Writes the points and the form of the part. Rows must be added in the
+  /// order of points files, then by base.
+  Status AddPoints(ByteView tsuid, uint32_t base, const points::RowPart& row_part);
+  /// Like AddPoints, for a row that was read in its encoded form from another points file.
+  Status AddEncodedPoints(ByteView file_key, ByteView value);
+  /// Completes and syncs the files. Stores their sizes, checksums, whether they have tombstones
+  /// and, for a points table, their range of rows in `entry`. Does not sync the folder.
+  Status Finish(lsm::PartEntry* entry);
+  /// Returns the number of bytes written so far to both files.
+  [[nodiscard]] uint64_t bytes() const;
+
+ private:
+  [[nodiscard]] lsm::BlockWriting Writing() const;
+  void NoteTimes(ByteView key, const lsm::CellRow& row);
+
+  FileSystem& files_;
+  const std::string folder_;
+  const KeyLayout layout_;
+  const uint64_t number_;
+  const Table* const table_;
+  const RowDensity density_;
+  std::unique_ptr<lsm::BlockFileWriter> cells_;
+  std::unique_ptr<lsm::BlockFileWriter> points_;
+  Bytes value_;
+  bool tombstones_ = false;
+  region::RowSpan rows_ = region::RowSpan::None();
+  Bytes split_;
+};
+
+}  // namespace hg::engine

@@ -1,0 +1,150 @@
+#pragma once
+// The data structures of RawKeyTable. Internal to it.
+
+#include <boost/unordered/unordered_flat_set.hpp>
+#include <functional>
+#include <optional>
+
+#include "tsd/ingest/raw_key_table.h"
+
+namespace hg::tsd {
+
+/// Number of points that are looked up or learned together. For this number, prefetching helps and
+/// the data fits the first-level cache.
+inline constexpr size_t kRawKeysTogether = 32;
+
+/// The raw bytes of a metric or of tags, and the ids that these bytes mean.
+struct RawKeyTable::Text {
+  uint32_t number;  // number of these ids in Meanings; texts with the same ids have the same number
+  uint32_t size;    // length of the text
+  uint16_t ids_size;
+  Dialect dialect;
+  char bytes[];  // text, then ids
+
+  [[nodiscard]] std::string_view text() const { return {bytes, size}; }
+  [[nodiscard]] ByteView ids() const { return {bytes + size, ids_size}; }
+};
+
+struct RawKeyTable::TextSlot {
+  std::atomic<uint64_t> hash{0};
+  // Stored last when the slot is filled; null = the slot is empty.
+  std::atomic<const Text*> text{nullptr};
+
+  [[nodiscard]] bool empty() const { return text.load(std::memory_order_relaxed) == nullptr; }
+  void Set(const TextSlot& other) {
+    hash.store(other.hash.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    text.store(other.text.load(std::memory_order_relaxed), std::memory_order_release);
+  }
+};
+
+/// A slot for one series. It needs twelve bytes; it is small because there is one slot for each
+/// series.
+struct RawKeyTable::PairSlot {
+  std::atomic<uint32_t> metric{0}, tags{0};  // Text::number
+  // Series number + 1, stored last when the slot is filled; 0 = the slot is empty.
+  std::atomic<uint32_t> series{0};
+
+  [[nodiscard]] bool empty() const { return series.load(std::memory_order_relaxed) == 0; }
+  void Set(const PairSlot& other) {
+    metric.store(other.metric.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    tags.store(other.tags.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    series.store(other.series.load(std::memory_order_relaxed), std::memory_order_release);
+  }
+};
+
+/// A hash table with open addressing. Readers may run concurrently with the writer. The table grows
+/// by half instead of doubling, to save memory: there is a slot for each series.
+template <typename Slot>
+struct RawKeyTable::Table {
+  explicit Table(size_t slot_count)
+      : size(slot_count), slots(std::make_unique<Slot[]>(slot_count)) {}
+
+  [[nodiscard]] bool full() const { return (used + 1) * 10 > size * 7; }
+  [[nodiscard]] size_t larger() const { return size + size / 2; }
+  [[nodiscard]] size_t bytes() const { return size * sizeof(Slot); }
+  [[nodiscard]] size_t First(uint64_t hash) const {
+    return static_cast<size_t>(static_cast<unsigned __int128>(hash) * size >> 64);
+  }
+  [[nodiscard]] size_t After(size_t i) const { return i + 1 < size ? i + 1 : 0; }
+  void Prefetch(uint64_t hash) const { __builtin_prefetch(&slots[First(hash)]); }
+  void Insert(uint64_t hash, const Slot& slot) {
+    size_t i = First(hash);
+    while (!slots[i].empty()) i = After(i);
+    slots[i].Set(slot);
+    ++used;
+  }
+
+  const size_t size;
+  size_t used = 0;  // guarded by the mutex of the writer
+  const std::unique_ptr<Slot[]> slots;
+};
+
+/// The tables that readers use. A writer replaces the View to grow or clear a table.
+struct RawKeyTable::View {
+  uint32_t generation;
+  std::shared_ptr<Table<TextSlot>> metrics, tags;
+  std::shared_ptr<Table<PairSlot>> pairs;
+};
+
+/// The known sequences of ids, each with one Text that means them. Used only by the writer.
+class RawKeyTable::Meanings {
+ public:
+  /// Returns the number of these ids, or nullopt if they are unknown.
+  [[nodiscard]] std::optional<uint32_t> Find(ByteView ids) const {
+    const auto found = texts_.find(ids);
+    return found == texts_.end() ? std::nullopt : std::optional<uint32_t>((*found)->number);
+  }
+  /// Adds ids that are not known yet. The number of `text` must be next().
+  void Add(const Text* text) { texts_.insert(text); }
+  [[nodiscard]] uint32_t next() const { return static_cast<uint32_t>(texts_.size()); }
+  /// Returns the approximate memory in bytes.
+  [[nodiscard]] size_t bytes() const { return texts_.bucket_count() * (sizeof(Text*) + 1); }
+
+ private:
+  static ByteView IdsOf(ByteView ids) { return ids; }
+  static ByteView IdsOf(const Text* text) { return text->ids(); }
+  struct Hash {
+    using is_transparent = void;
+    size_t operator()(const auto& of) const { return std::hash<ByteView>()(IdsOf(of)); }
+  };
+  struct Equal {
+    using is_transparent = void;
+    bool operator()(const auto& a, const auto& b) const { return IdsOf(a) == IdsOf(b); }
+  };
+  boost::unordered_flat_set<const Text*, Hash, Equal> texts_;
+};
+
+/// The part of the table that Forget clears.
+struct RawKeyTable::Space {
+  std::unique_ptr<const View> view;
+  Meanings metrics, tags;
+  std::vector<std::unique_ptr<char[]>> arenas;
+  size_t arena_left = 0;
+  char* arena_next = nullptr;
+  size_t arena_bytes = 0;
+
+  [[nodiscard]] size_t bytes() const {
+    return arena_bytes + view->metrics->bytes() + view->tags->bytes() + view->pairs->bytes() +
+           metrics.bytes() + tags.bytes();
+  }
+};
+
+/// Where the texts of one half of a raw series key are. The halves are the metric and the tags.
+struct RawKeyTable::Half {
+  std::shared_ptr<Table<TextSlot>> View::*texts;
+  Meanings Space::*meanings;
+};
+
+/// Counts a reader as long as the object lives. A reader creates it before it loads the view. If
+/// the writer publishes a new view and then finds that there are no readers, no reader can have the
+/// old view, and the writer may free it. Both operations are sequentially consistent.
+class RawKeyTable::Stay {
+ public:
+  explicit Stay(const RawKeyTable& table) : count_(table.readers_) { count_.fetch_add(1); }
+  ~Stay() { count_.fetch_sub(1); }
+
+ private:
+  std::atomic<uint32_t>& count_;
+};
+
+}  // namespace hg::tsd
