@@ -427,7 +427,7 @@ class Daemon {
     visit("rollups.rows", "", static_cast<int64_t>(stats.rows_written));
     visit("rollups.repaired", "", static_cast<int64_t>(stats.repaired));
     visit("rollups.failures", "", static_cast<int64_t>(stats.failures));
-    visit("rollups.dirty_markers", "", static_cast<int64_t>(stats.marks));
+    visit("rollups.dirty_markers", "", static_cast<int64_t>(stats.markers));
     visit("rollups.lag", "", stats.lag_s);
     visit("rollups.metrics_left", "", static_cast<int64_t>(stats.metrics_left));
   }

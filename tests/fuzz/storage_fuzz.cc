@@ -156,10 +156,10 @@ void RowHours(ByteView in) {
   INVARIANT(points::DecodeRow(out, 7, &again).ok());
   // Memtables are stored only if they are needed and exist.
   const bool kept = traits->has_raw && std::any_of(row.begin(), row.end(), [](const auto& point) {
-                      return point.generation != 0;
+                      return point.sequence != 0;
                     });
   for (points::PartPoint& point : row) {
-    if (!kept) point.generation = 7;
+    if (!kept) point.sequence = 7;
   }
   INVARIANT(again == row);
 }

@@ -81,7 +81,7 @@ struct Rig {
     const Bytes key = codec::MakeRowKey(KeyLayout(), Tsuid(series), base);
     const auto row = engine->rows().Read(*engine->Pin(), *engine->points_table(), key);
     REQUIRE(row.ok());
-    for (const auto& point : row->part.points) {
+    for (const auto& point : row->row_part.points) {
       if (int64_t{point.offset_ms()} == time % 3600 * 1000) return static_cast<int64_t>(point.bits);
     }
     return -1;

@@ -12,7 +12,7 @@
 #include "tests/storage/format_examples.h"
 #include "tests/storage/shown.h"
 
-namespace hg::points {
+namespace hg::engine {
 namespace {
 
 const KeyLayout kLayout;
@@ -93,13 +93,13 @@ std::string FileKey(const FormatExample& example) {
 }
 
 struct ReadRow {
-  RowTraits traits;
-  std::vector<PartPoint> points;
+  points::RowTraits traits;
+  std::vector<points::PartPoint> points;
 };
 
 ReadRow RowOf(const FormatExample& example) {
   ReadRow row;
-  const auto read = DecodeRow(example.bytes(), 0, &row.points);
+  const auto read = points::DecodeRow(example.bytes(), 0, &row.points);
   INFO(read.status().ToString());
   REQUIRE(read.ok());
   row.traits = *read;
@@ -116,7 +116,7 @@ std::string StatisticsText(const RowStatistics& found) {
 std::string PointsText(const ReadRow& row) {
   constexpr size_t kLong = 20;
   std::vector<std::string> parts;
-  for (const PartPoint& point : row.points) {
+  for (const points::PartPoint& point : row.points) {
     const PointValue value{point.bits, point.qualifier.flags()};
     if (row.points.size() > kLong) CHECK(point.bits == row.points[0].bits);
     parts.push_back(Shown(point.qualifier) + "=" + hg::Shown(value) +
@@ -132,17 +132,17 @@ std::string RowText(const FormatExample& example, const ReadRow& row) {
   if (row.traits.dups) text += " dups";
   if (row.traits.has_raw) text += " raw";
   text += ": " + PointsText(row);
-  const auto statistics = ReadRowStatistics(example.bytes());
+  const auto statistics = points::ReadRowStatistics(example.bytes());
   REQUIRE(statistics.ok());
   if (!*statistics) return text;
-  CHECK(StatisticsHold(example.bytes()));
+  CHECK(points::StatisticsHold(example.bytes()));
   return text + StatisticsText(**statistics);
 }
 
 std::string Row(const FormatExample& example) {
   const ReadRow row = RowOf(example);
   Bytes written;
-  EncodeRow(row.points, row.traits, &written);
+  points::EncodeRow(row.points, row.traits, &written);
   CHECK(ToHexUpper(written) == ToHexUpper(example.bytes()));
   return RowText(example, row);
 }
@@ -150,8 +150,8 @@ std::string Row(const FormatExample& example) {
 std::string SplitRowExample(const FormatExample& example) {
   const ReadRow row = RowOf(example);
   Bytes written, split;
-  EncodeRow(row.points, row.traits, &written);
-  REQUIRE(SplitRow(written, &split));
+  points::EncodeRow(row.points, row.traits, &written);
+  REQUIRE(points::SplitRow(written, &split));
   CHECK(ToHexUpper(split) == ToHexUpper(example.bytes()));
   return RowText(example, row);
 }
@@ -196,4 +196,4 @@ TEST_CASE("the examples of the points formats match the code") {
 }
 
 }  // namespace
-}  // namespace hg::points
+}  // namespace hg::engine

@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-namespace hg::points {
+namespace hg::engine {
 namespace {
 
 TEST_CASE("numbers are found by hash and object, however many hashes are equal") {
@@ -35,4 +35,4 @@ TEST_CASE("numbers are found by hash and object, however many hashes are equal")
 }
 
 }  // namespace
-}  // namespace hg::points
+}  // namespace hg::engine

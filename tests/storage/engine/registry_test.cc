@@ -28,7 +28,7 @@ void operator delete[](void* p) noexcept { std::free(p); }
 void operator delete(void* p, size_t) noexcept { std::free(p); }
 void operator delete[](void* p, size_t) noexcept { std::free(p); }
 
-namespace hg::points {
+namespace hg::engine {
 namespace {
 
 const KeyLayout kLayout;
@@ -95,7 +95,7 @@ TEST_CASE("matching series equal those that pass one by one, in TSUID order") {
     const Bytes metric = random() % 4 == 0 ? Bytes() : Id(1 + random() % 8);
     std::vector<Bytes> expected;
     for (const Bytes& tsuid : known) {
-      if (tsuid.starts_with(metric) && MatchesTsuid(matcher, kLayout, tsuid))
+      if (tsuid.starts_with(metric) && points::MatchesTsuid(matcher, kLayout, tsuid))
         expected.push_back(tsuid);
     }
     std::vector<Bytes> matched;
@@ -195,4 +195,4 @@ TEST_CASE("series that share their tags take a few bytes each") {
   CHECK(registry.bytes() < tsuids + 100 * kHosts * kMetrics);
 }
 
-}  // namespace hg::points
+}  // namespace hg::engine

@@ -3,7 +3,7 @@
 #include "storage/engine/registry.h"
 #include "tests/support/fake_watch.h"
 
-namespace hg::points {
+namespace hg::engine {
 namespace {
 
 Bytes Id(uint32_t number) {
@@ -34,4 +34,4 @@ TEST_CASE("on an event loop, only few series are examined") {
 }
 
 }  // namespace
-}  // namespace hg::points
+}  // namespace hg::engine

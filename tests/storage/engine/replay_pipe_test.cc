@@ -6,7 +6,7 @@
 
 #include "tests/fault/no_threads.h"
 
-namespace hg::points {
+namespace hg::engine {
 
 TEST_CASE("items of a shard are applied in order, with or without threads") {
   constexpr size_t kShards = 2;
@@ -32,4 +32,4 @@ TEST_CASE("items of a shard are applied in order, with or without threads") {
   }
 }
 
-}  // namespace hg::points
+}  // namespace hg::engine

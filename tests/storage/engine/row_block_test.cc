@@ -12,23 +12,23 @@
 #include "storage/points/row_codec.h"
 #include "storage/points/split_row.h"
 
-namespace hg::points {
+namespace hg::engine {
 namespace {
 
 using NextValue = std::function<PointValue(size_t)>;
 
 Bytes Row(size_t count, uint32_t step_s, const NextValue& value, bool split) {
-  std::vector<PartPoint> points;
+  std::vector<points::PartPoint> points;
   for (size_t i = 0; i < count; ++i) {
     const PointValue v = value(i);
     points.push_back(
         {codec::Qualifier::Seconds(static_cast<uint32_t>(i) * step_s, v.flags), 0, v.bits});
   }
   Bytes row;
-  EncodeRow(points, {RowForm::kAuto}, &row);
+  points::EncodeRow(points, {points::RowForm::kAuto}, &row);
   if (!split) return row;
   Bytes result;
-  REQUIRE(SplitRow(row, &result));
+  REQUIRE(points::SplitRow(row, &result));
   return result;
 }
 
@@ -90,7 +90,7 @@ TEST_CASE("blocks of every kind of row are restored byte for byte") {
     CheckComesBack(all);
   }
   // Both resolutions, generations, exceptions.
-  std::vector<PartPoint> points;
+  std::vector<points::PartPoint> points;
   for (uint32_t i = 0; i < 50; ++i) {
     const auto value = i % 7 == 0 ? PointValue{5, kInt64} : PointValue::Int(i);
     points.push_back({i % 2 == 0 ? codec::Qualifier::Seconds(i, value.flags)
@@ -98,9 +98,9 @@ TEST_CASE("blocks of every kind of row are restored byte for byte") {
                       i * 3, value.bits});
   }
   Bytes row;
-  EncodeRow(points, {RowForm::kSingle, true}, &row);
+  points::EncodeRow(points, {points::RowForm::kSingle, true}, &row);
   Bytes split;
-  REQUIRE(SplitRow(row, &split));
+  REQUIRE(points::SplitRow(row, &split));
   Bytes block;
   AppendEntry(0, "key1", row, &block);
   AppendEntry(3, "2", split, &block);
@@ -171,4 +171,4 @@ TEST_CASE("damaged packed blocks are refused or unpacked to something, and never
 }
 
 }  // namespace
-}  // namespace hg::points
+}  // namespace hg::engine

@@ -10,7 +10,7 @@
 #include "storage/engine/version.h"
 #include "tests/fault/faulty_file.h"
 
-namespace hg::points {
+namespace hg::engine {
 namespace {
 
 constexpr uint32_t kStart = 1700006400;
@@ -22,9 +22,9 @@ Bytes Tsuid(uint32_t series) {
   return tsuid;
 }
 
-RowPart PartOf(const std::vector<PointValue>& values) {
-  RowPart part;
-  part.form = RowForm::kAuto;
+points::RowPart PartOf(const std::vector<PointValue>& values) {
+  points::RowPart part;
+  part.form = points::RowForm::kAuto;
   const auto step = static_cast<uint32_t>(kRowSpan / values.size());
   for (uint32_t i = 0; i < values.size(); ++i) {
     part.points.push_back(
@@ -66,7 +66,7 @@ TEST_CASE("key prefixes of series have the order of the files, as far as they di
 TEST_CASE("a part has the same rows in each density, and after another move") {
   std::mt19937_64 random(1);
   FaultyFileSystem disk(1);
-  std::map<std::pair<uint32_t, uint32_t>, RowPart> rows;
+  std::map<std::pair<uint32_t, uint32_t>, points::RowPart> rows;
   for (uint32_t series = 1; series <= 40; ++series) {
     for (uint32_t hour = 0; hour < 24; ++hour) {
       std::vector<PointValue> values(1 + random() % 90);
@@ -98,14 +98,14 @@ TEST_CASE("a part has the same rows in each density, and after another move") {
     }
     lsm::PartEntry entry;
     REQUIRE(writer.Finish(&entry).ok());
-    auto opened = lsm::BlockFile::Open(disk, Run::PointsPath("d", number), {&RowBlockPacker()});
+    auto opened = lsm::BlockFile::Open(disk, Part::PointsPath("d", number), {&RowBlockPacker()});
     REQUIRE(opened.ok());
     if (bytes.count(density) != 0) CHECK(bytes[density] == entry.points_bytes);
     bytes[density] = entry.points_bytes;
     file = *opened;
     CHECK(file->entries() == rows.size());
     for (const auto& [id, expected] : rows) {
-      RowPart part;
+      points::RowPart part;
       auto found = ReadFileRow(kLayout, *file, Tsuid(id.first), id.second, 0, &part, nullptr);
       REQUIRE(found.ok());
       REQUIRE(*found);
@@ -114,7 +114,7 @@ TEST_CASE("a part has the same rows in each density, and after another move") {
   }
   CHECK(bytes[RowDensity::kPacked] < bytes[RowDensity::kPlain]);
   // Without the packer such a file is refused with its name and the position.
-  auto blind = lsm::BlockFile::Open(disk, Run::PointsPath("d", number));
+  auto blind = lsm::BlockFile::Open(disk, Part::PointsPath("d", number));
   REQUIRE(blind.ok());
   const Status status = lsm::BlockFile::Check(*blind);
   CHECK(status.code() == StatusCode::kCorruption);
@@ -122,4 +122,4 @@ TEST_CASE("a part has the same rows in each density, and after another move") {
 }
 
 }  // namespace
-}  // namespace hg::points
+}  // namespace hg::engine

@@ -36,7 +36,7 @@ void operator delete[](void* p) noexcept { std::free(p); }
 void operator delete(void* p, size_t) noexcept { std::free(p); }
 void operator delete[](void* p, size_t) noexcept { std::free(p); }
 
-namespace hg::points {
+namespace hg::engine {
 namespace {
 
 // The 4-byte form for a one-byte integer.
@@ -52,14 +52,14 @@ TEST_CASE("points within a record cost the same, however long the row is") {
     constexpr uint32_t kBefore = 8000;
     for (uint32_t i = 0; i < kBefore; ++i) {
       const uint32_t offset = rising_before ? i : kBefore - i;
-      rows.Put(row, 1 + i / 500, Millis(offset), i, RowForm::kAuto);
+      rows.Put(row, 1 + i / 500, Millis(offset), i, points::RowForm::kAuto);
     }
     const size_t before = allocations;
     for (uint32_t i = 0; i < 512; ++i) {
-      rows.Put(row, 1000, Millis(1'000'000 - i), i, RowForm::kAuto);
+      rows.Put(row, 1000, Millis(1'000'000 - i), i, points::RowForm::kAuto);
     }
     CHECK(allocations - before <= 64);  // of the arena, and those at the start
-    RowPart part;
+    points::RowPart part;
     row->Read(&part);
     CHECK(part.points.size() == kBefore + 512);
   }
@@ -74,13 +74,13 @@ TEST_CASE(
       CAPTURE(before);
       RowMemory rows;
       RowHourMemory* row = rows.FindOrMake(1, 0);
-      for (uint32_t i = 0; i < before; ++i) rows.Put(row, 1, Millis(i), 0, RowForm::kAuto);
-      rows.Put(row, 2, Millis(5000), 7, RowForm::kAuto);
+      for (uint32_t i = 0; i < before; ++i) rows.Put(row, 1, Millis(i), 0, points::RowForm::kAuto);
+      rows.Put(row, 2, Millis(5000), 7, points::RowForm::kAuto);
       for (uint32_t i = 0; i < between; ++i) {
-        rows.Put(row, 2, Millis(9000 - i), 0, RowForm::kAuto);
+        rows.Put(row, 2, Millis(9000 - i), 0, points::RowForm::kAuto);
       }
-      rows.Put(row, 2, Millis(5000) | 1, 8, RowForm::kAuto);
-      RowPart part;
+      rows.Put(row, 2, Millis(5000) | 1, 8, points::RowForm::kAuto);
+      points::RowPart part;
       row->Read(&part);
       REQUIRE(part.points.size() == before + between + 2);
       // The newest point of a time comes last. The first two after `before` are those of 5000.
@@ -119,15 +119,15 @@ TEST_CASE("columns have the meaning of a history of puts, in whatever order they
       // Different times, unless some are to repeat.
       const uint32_t offset = (i + 30 - random() % spread) * 100 + (repeats ? 0 : i);
       instants.insert(offset);
-      rows.Put(row, i + 1, Millis(offset) | flags, bits, RowForm::kAuto);
+      rows.Put(row, i + 1, Millis(offset) | flags, bits, points::RowForm::kAuto);
     }
     if (deletes) {
       rows.Begin(row);
       rows.WriteDelete(row, count + 1, Millis(0));
       rows.Publish(row);
     }
-    RowColumns columns;
-    RowForm form = RowForm::kOne;
+    points::RowColumns columns;
+    points::RowForm form = points::RowForm::kOne;
     const bool puts = row->AppendTo(&columns, &form);
     CHECK(puts == !deletes);
     if (!puts) continue;
@@ -135,7 +135,7 @@ TEST_CASE("columns have the meaning of a history of puts, in whatever order they
     CHECK(sorted == (instants.size() == count));
     if (!sorted) continue;
     ++given;
-    RowPart part;
+    points::RowPart part;
     row->Read(&part);
     CHECK(form == part.form);
     REQUIRE(columns.size() == part.points.size());
@@ -159,10 +159,10 @@ TEST_CASE("repeated writes of the same points do not make a row longer") {
     RowHourMemory* row = rows.FindOrMake(1, 0);
     constexpr uint32_t kWrites = 300'000;
     for (uint32_t i = 0; i < kWrites; ++i) {
-      rows.Put(row, i / 50'000 + 1, Millis(i % distinct), i % 100, RowForm::kAuto);
+      rows.Put(row, i / 50'000 + 1, Millis(i % distinct), i % 100, points::RowForm::kAuto);
     }
     CHECK(row->entries() <= 4 * distinct + 5000);
-    RowPart part;
+    points::RowPart part;
     row->Read(&part);
     REQUIRE(part.points.size() == distinct);
     for (uint32_t i = 0; i < distinct; ++i) {
@@ -179,7 +179,7 @@ TEST_CASE("points that arrive once each are not rewritten, however many they are
     RowHourMemory* row = rows.FindOrMake(1, 0);
     constexpr uint32_t kPoints = 100'000;
     for (uint32_t i = 0; i < kPoints; ++i) {
-      rows.Put(row, i + 1, Millis(rising ? i : kPoints - i), i % 100, RowForm::kAuto);
+      rows.Put(row, i + 1, Millis(rising ? i : kPoints - i), i % 100, points::RowForm::kAuto);
     }
     CHECK(row->entries() == kPoints);
     CHECK(rows.bytes() < size_t{7} * kPoints);
@@ -192,33 +192,33 @@ TEST_CASE("a row whose repeated entries were dropped has the meaning of all its 
     CAPTURE(round);
     RowMemory rows;
     RowHourMemory* row = rows.FindOrMake(1, 0);
-    RowPart model;
+    points::RowPart model;
     const uint32_t raw_from = round % 2 == 0 ? UINT32_MAX : random() % 20'000;
     for (uint32_t i = 1; i <= 30'000; ++i) {
       if (i == raw_from) row->SetFlag(RowHourMemory::kRaw);
       const uint32_t qualifier = Millis(random() % 40) | random() % 2;
-      const auto same = [&](const PartPoint& p) { return p.qualifier.bits == qualifier; };
+      const auto same = [&](const points::PartPoint& p) { return p.qualifier.bits == qualifier; };
       const uint32_t what = random() % 10'000;
       rows.Begin(row);
       if (round % 4 >= 2 && what == 0) {
         rows.WriteClear(row, i);
-        model = RowPart();
+        model = points::RowPart();
         model.cleared = true;
       } else if (round % 4 >= 2 && what < 500) {
         rows.WriteDelete(row, i, qualifier);
         std::erase_if(model.points, same);
         if (!model.cleared) model.gone.push_back(codec::Qualifier{qualifier}.Encode());
       } else {
-        rows.Write(row, i, qualifier, what % 100, RowForm::kAuto);
+        rows.Write(row, i, qualifier, what % 100, points::RowForm::kAuto);
         std::erase_if(model.points, same);
         model.points.push_back({{qualifier}, i >= raw_from ? i : 0, what % 100});
       }
       rows.Publish(row);
       if (i % 1000 != 0) continue;
-      RowPart expected = model;
-      expected.form = RowForm::kAuto;
-      Normalize(&expected);
-      RowPart part;
+      points::RowPart expected = model;
+      expected.form = points::RowForm::kAuto;
+      points::Normalize(&expected);
+      points::RowPart part;
       row->Read(&part);
       REQUIRE(part.cleared == expected.cleared);
       REQUIRE(part.gone == expected.gone);
@@ -240,16 +240,16 @@ TEST_CASE("a reader without a lock sees every write while repeated entries are d
   std::atomic<uint32_t> written{0};
   std::thread writer([&] {
     for (uint32_t i = 1; i <= kWrites; ++i) {
-      rows.Put(row, i, Millis(i % 3) | 3, i, RowForm::kAuto);
+      rows.Put(row, i, Millis(i % 3) | 3, i, points::RowForm::kAuto);
       written.store(i, std::memory_order_release);
     }
   });
   for (uint32_t before = 0; before < kWrites;) {
     before = written.load(std::memory_order_acquire);
-    RowPart part;
+    points::RowPart part;
     row->Read(&part);
     uint64_t newest = 0;
-    for (const PartPoint& point : part.points) {
+    for (const points::PartPoint& point : part.points) {
       CHECK(point.bits % 3 == point.offset_ms());
       newest = std::max(newest, point.bits);
     }
@@ -259,4 +259,4 @@ TEST_CASE("a reader without a lock sees every write while repeated entries are d
 }
 
 }  // namespace
-}  // namespace hg::points
+}  // namespace hg::engine

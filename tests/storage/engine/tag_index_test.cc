@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <deque>
 
-namespace hg::points {
+namespace hg::engine {
 namespace {
 
 Bytes Id(uint32_t number) {
@@ -52,4 +52,4 @@ TEST_CASE("a tag of one host takes few bytes") {
   CHECK(index.bytes() < 120 * kHosts);
 }
 
-}  // namespace hg::points
+}  // namespace hg::engine
