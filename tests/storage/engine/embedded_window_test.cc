@@ -182,7 +182,7 @@ TEST_CASE("rows without a series are separate from windows") {
   rig.Open();
   CHECK(rig.engine->rows()
                 .Read(*rig.engine->Pin(), *rig.engine->points_table(), key)
-                ->part.raw.size() +
+                ->row_part.raw.size() +
             rig.engine->rows()
                 .Read(*rig.engine->Pin(), *rig.engine->points_table(), key)
                 ->cells.cells.size() ==
