@@ -555,8 +555,8 @@ Status RunDaemon(Invocation& call) {
     manager.Ready();
   }
   const int64_t stop_ns = call.clock.MonotonicNs();
-  manager.Stopping();
   daemon.AnnounceStop();
+  manager.Stopping();
   // Requests are still served, so that load balancers have time to remove this server.
   signals.WaitForStop(call.clock, stop.drain_ms);
   daemon.Stop();
