@@ -23,6 +23,7 @@
 #include "storage/base/file.h"
 #include "storage/local/local_server.h"
 #include "storage/table_name.h"
+#include "storage/thrift2/thrift2_server.h"
 #include "tsd/access_log.h"
 #include "tsd/heap.h"
 #include "tsd/http_settings.h"
@@ -42,6 +43,7 @@
 #include "tsd/service_manager.h"
 #include "tsd/settings.h"
 #include "tsd/signals.h"
+#include "tsd/thrift2_settings.h"
 #include "uid/annotations.h"
 #include "uid/highest_ids.h"
 #include "uid/metadata.h"
@@ -65,7 +67,8 @@ struct DaemonOptions {
   std::optional<RetentionOptions> retention;
   std::optional<RollupIngestOptions> rollups;
   std::optional<size_t> preloaded_rows;
-  int64_t cache_bytes = 0;  // for the query cache; 0 = none
+  int64_t cache_bytes = 0;                         // for the query cache; 0 = none
+  std::optional<thrift2::Thrift2Options> thrift2;  // none: that protocol is not served
 };
 
 /// Returns null if no cache is configured, or if the store does not report changes of old hours
@@ -93,6 +96,7 @@ Result<DaemonOptions> ReadDaemonOptions(const Config& config) {
   ASSIGN_OR_RETURN(options.rollups, ReadRollupOptions(config));
   ASSIGN_OR_RETURN(options.preloaded_rows, ReadPreloadedRows(config));
   ASSIGN_OR_RETURN(options.cache_bytes, ReadQueryCacheBytes(config));
+  ASSIGN_OR_RETURN(options.thrift2, ReadThrift2Options(config));
   return options;
 }
 
@@ -239,6 +243,7 @@ class Daemon {
     RETURN_IF_ERROR(prepared);
     RETURN_IF_ERROR(server_.Start(waiting->Close()));
     if (options_.http.mode != http::Mode::kReadOnly) RETURN_IF_ERROR(graphite_.Start());
+    RETURN_IF_ERROR(ServeThrift2());
     WarnIfOpen();
     if (stored_tag_formats_) stored_tag_formats_->Start();
     compactor_.Start();
@@ -255,6 +260,7 @@ class Daemon {
     AnnounceStop();
     server_.Stop();
     graphite_.Stop();
+    if (thrift2_) thrift2_->Stop();
     if (stored_tag_formats_) stored_tag_formats_->Stop();
     if (rollup_maker_) rollup_maker_->Stop();
     if (retention_) retention_->Stop();
@@ -277,6 +283,8 @@ class Daemon {
       text += ", Graphite's plaintext protocol on " + std::to_string(graphite_.port());
     if (graphite_.pickle_port() != 0)
       text += ", Graphite's pickle protocol on " + std::to_string(graphite_.pickle_port());
+    if (thrift2_)
+      text += ", HBase's Thrift2 protocol on " + Place(options_.thrift2->bind, thrift2_->port());
     return text;
   }
 
@@ -329,6 +337,34 @@ class Daemon {
     return options;
   }
 
+  /// Drops cached names if another process may have changed them.
+  void NoteChanges(const std::string& table, const std::vector<RowMutation>& rows) {
+    const bool names =
+        WithoutDefaultNamespace(table) == WithoutDefaultNamespace(session_.uid_table()) &&
+        std::any_of(rows.begin(), rows.end(), ChangesNames);
+    if (names) DropNames();
+  }
+
+  /// Serves clients of HBase's Thrift2 protocol, if there is a port for them. They may write, so a
+  /// daemon that only reads does not serve them.
+  Status ServeThrift2() {
+    if (!options_.thrift2 || options_.http.mode == http::Mode::kReadOnly) return {};
+    thrift2::Thrift2Options options = *options_.thrift2;
+    options.changed = [this](const std::string& table, const std::vector<RowMutation>& rows) {
+      NoteChanges(table, rows);
+    };
+    auto started = thrift2::Thrift2Server::Start([this]() -> Store& { return session_.cells(); },
+                                                 std::move(options));
+    RETURN_IF_ERROR(Prepend(started.status(), "tsd.thrift2.port"));
+    thrift2_ = std::move(*started);
+    if (thrift2_->reached_by_others())
+      LogWarning("thrift2",
+                 "every client that can reach the port tsd.thrift2.port may read, write and delete "
+                 "everything, because HBase's Thrift2 protocol has no authentication",
+                 {{"address", Place(options_.thrift2->bind, thrift2_->port())}});
+    return {};
+  }
+
   /// Serves tools on this machine, because this process holds the data directory. If that fails,
   /// the daemon still serves its clients.
   void ServeTools() {
@@ -338,10 +374,7 @@ class Daemon {
     options.folder = session_.config().String("tsd.storage.path");
     options.layout = session_.layout();
     options.changed = [this](const std::string& table, const std::vector<RowMutation>& rows) {
-      const bool names =
-          WithoutDefaultNamespace(table) == WithoutDefaultNamespace(session_.uid_table()) &&
-          std::any_of(rows.begin(), rows.end(), ChangesNames);
-      if (names) DropNames();
+      NoteChanges(table, rows);
     };
     auto started =
         local::LocalServer::Start([this]() -> Store& { return session_.cells(); }, options);
@@ -387,6 +420,7 @@ class Daemon {
     const RetentionStats retention = retention_ ? retention_->Stats() : RetentionStats();
     visit("retention.rounds", "", static_cast<int64_t>(retention.rounds));
     visit("retention.failures", "", static_cast<int64_t>(retention.failures));
+    CollectThrift2Stats(visit);
     CollectCacheStats(visit);
     CollectRollupStats(visit);
     // Points and scans of queries do not pass through the cell store.
@@ -405,6 +439,15 @@ class Daemon {
       }
     }
     session_.backend().CollectStats(visit);
+  }
+
+  void CollectThrift2Stats(const StatVisitor& visit) {
+    const thrift2::Thrift2Stats stats = thrift2_ ? thrift2_->Stats() : thrift2::Thrift2Stats();
+    visit("thrift.connections", "type=open", static_cast<int64_t>(stats.connections));
+    visit("thrift.connections", "type=rejected", static_cast<int64_t>(stats.refused));
+    visit("thrift.calls", "", static_cast<int64_t>(stats.calls));
+    visit("thrift.scanners", "", static_cast<int64_t>(stats.scanners));
+    visit("thrift.memory", "", stats.memory_bytes);
   }
 
   void CollectCacheStats(const StatVisitor& visit) {
@@ -471,6 +514,7 @@ class Daemon {
   http::GraphiteServer graphite_;
   // Null: tools cannot use the data directory until this process ends.
   std::unique_ptr<local::LocalServer> tools_;
+  std::unique_ptr<thrift2::Thrift2Server> thrift2_;  // null: no port for it
 };
 
 /// Opens the store. If a store on another machine is not reachable yet, waits for it. Without the

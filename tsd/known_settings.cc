@@ -443,6 +443,16 @@ constexpr KnownSetting kSettings[] = {
      "Graphite clients cannot authenticate. If this setting is `true`, everybody may write to the "
      "Graphite ports although authentication is on. If `false`, the daemon does not start with "
      "both authentication and a Graphite port."},
+    {"tsd.thrift2.port", "",
+     "Port on which the embedded store speaks HBase's Thrift2 protocol, usually 9090, for HBase "
+     "clients and for other daemons (see [The shared store](shared-store.md)). If it is empty, the "
+     "protocol is off. With 0 the daemon uses any free port and logs its number. A read-only "
+     "daemon "
+     "does not open the port."},
+    {"tsd.thrift2.bind", "127.0.0.1",
+     "Address of `tsd.thrift2.port`. The protocol has no authentication and no encryption: every "
+     "client that reaches the port may read, write and delete everything. The log warns if the "
+     "address is not a loopback address."},
     {"tsd.core.authentication.users", "",
      "Path of the file with the users, their roles, and hashes of their passwords and tokens. The "
      "command `tsdb user` writes it. The daemon reads it again on the signal `SIGHUP`. If the new "

@@ -1,6 +1,7 @@
-// What we speak with HBase's Thrift2 gateway: the structures and calls of its service
-// THBaseService that the client uses, with the ids and types of the wire (hbase-backend.md §4,
-// §5). Names never travel, and unknown fields are skipped, so it works with gateways 2.2 to 3.x.
+// The structures and calls of HBase's service THBaseService (Thrift2) that the client
+// (storage/hbase) and the server (storage/thrift2) use, with the ids and types of the wire
+// (hbase-backend.md §4, §5). Names of fields never travel, and unknown fields are skipped, so it
+// works with gateways and clients 2.2 to 3.x.
 
 namespace cpp hg.hbase.wire
 
@@ -105,8 +106,13 @@ struct TResult {
 struct TGet {
   1: required binary row
   2: optional list<TColumn> columns
+  3: optional i64 timestamp
   4: optional TTimeRange timeRange
   5: optional i32 maxVersions
+  6: optional binary filterString
+  12: optional i32 storeLimit
+  13: optional i32 storeOffset
+  14: optional bool existence_only
   15: optional binary filterBytes
 }
 
@@ -147,9 +153,14 @@ struct TScan {
   4: optional i32 caching
   5: optional i32 maxVersions = 1
   6: optional TTimeRange timeRange
+  7: optional binary filterString
+  8: optional i32 batchSize
+  9: optional map<binary, binary> attributes
   11: optional bool reversed
   12: optional bool cacheBlocks
+  13: optional map<binary, TTimeRange> colFamTimeRangeMap
   14: optional TReadType readType
+  15: optional i32 limit
   18: optional binary filterBytes
 }
 
@@ -223,12 +234,23 @@ exception TIllegalArgument {
 }
 
 service THBaseService {
+  bool exists(1: required binary table, 2: required TGet tget) throws (1: TIOError io)
+  list<bool> existsAll(1: required binary table, 2: required list<TGet> tgets)
+    throws (1: TIOError io)
   TResult get(1: required binary table, 2: required TGet tget) throws (1: TIOError io)
   list<TResult> getMultiple(1: required binary table, 2: required list<TGet> tgets)
     throws (1: TIOError io)
   void put(1: required binary table, 2: required TPut tput) throws (1: TIOError io)
   void putMultiple(1: required binary table, 2: required list<TPut> tputs) throws (1: TIOError io)
+  bool checkAndPut(1: required binary table, 2: required binary row, 3: required binary family,
+                   4: required binary qualifier, 5: binary value, 6: required TPut tput)
+    throws (1: TIOError io)
   void deleteSingle(1: required binary table, 2: required TDelete tdelete) throws (1: TIOError io)
+  list<TDelete> deleteMultiple(1: required binary table, 2: required list<TDelete> tdeletes)
+    throws (1: TIOError io)
+  bool checkAndDelete(1: required binary table, 2: required binary row, 3: required binary family,
+                      4: required binary qualifier, 5: binary value, 6: required TDelete tdelete)
+    throws (1: TIOError io)
   TResult increment(1: required binary table, 2: required TIncrement tincrement)
     throws (1: TIOError io)
   TResult append(1: required binary table, 2: required TAppend tappend) throws (1: TIOError io)
@@ -243,17 +265,53 @@ service THBaseService {
   list<TResult> getScannerRows(1: required i32 scannerId, 2: i32 numRows = 1)
     throws (1: TIOError io, 2: TIllegalArgument ia)
   void closeScanner(1: required i32 scannerId) throws (1: TIOError io, 2: TIllegalArgument ia)
+  list<TResult> getScannerResults(1: required binary table, 2: required TScan tscan,
+                                  3: i32 numRows = 1) throws (1: TIOError io)
+  THRegionLocation getRegionLocation(1: required binary table, 2: required binary row,
+                                     3: bool reload) throws (1: TIOError io)
   list<THRegionLocation> getAllRegionLocations(1: required binary table) throws (1: TIOError io)
 
   void createTable(1: required TTableDescriptor desc, 2: list<binary> splitKeys)
     throws (1: TIOError io)
   void deleteTable(1: required TTableName tableName) throws (1: TIOError io)
+  void truncateTable(1: required TTableName tableName, 2: required bool preserveSplits)
+    throws (1: TIOError io)
+  void enableTable(1: required TTableName tableName) throws (1: TIOError io)
   void disableTable(1: required TTableName tableName) throws (1: TIOError io)
+  bool tableExists(1: required TTableName tableName) throws (1: TIOError io)
   bool isTableEnabled(1: required TTableName tableName) throws (1: TIOError io)
+  bool isTableDisabled(1: required TTableName tableName) throws (1: TIOError io)
+  bool isTableAvailable(1: required TTableName tableName) throws (1: TIOError io)
   TTableDescriptor getTableDescriptor(1: required TTableName table) throws (1: TIOError io)
+  list<TTableDescriptor> getTableDescriptors(1: required list<TTableName> tables)
+    throws (1: TIOError io)
   list<TTableDescriptor> getTableDescriptorsByPattern(1: string regex, 2: bool includeSysTables)
     throws (1: TIOError io)
+  list<TTableDescriptor> getTableDescriptorsByNamespace(1: string name) throws (1: TIOError io)
+  list<TTableName> getTableNamesByPattern(1: string regex, 2: bool includeSysTables)
+    throws (1: TIOError io)
+  list<TTableName> getTableNamesByNamespace(1: string name) throws (1: TIOError io)
+  void addColumnFamily(1: required TTableName tableName, 2: required TColumnFamilyDescriptor column)
+    throws (1: TIOError io)
+  void deleteColumnFamily(1: required TTableName tableName, 2: required binary column)
+    throws (1: TIOError io)
+  void modifyColumnFamily(1: required TTableName tableName,
+                          2: required TColumnFamilyDescriptor column) throws (1: TIOError io)
   void modifyTable(1: required TTableDescriptor desc) throws (1: TIOError io)
+
   void createNamespace(1: required TNamespaceDescriptor namespaceDesc) throws (1: TIOError io)
+  void modifyNamespace(1: required TNamespaceDescriptor namespaceDesc) throws (1: TIOError io)
+  void deleteNamespace(1: required string name) throws (1: TIOError io)
+  TNamespaceDescriptor getNamespaceDescriptor(1: required string name) throws (1: TIOError io)
+  list<TNamespaceDescriptor> listNamespaceDescriptors() throws (1: TIOError io)
+  list<string> listNamespaces() throws (1: TIOError io)
+
   TThriftServerType getThriftServerType()
+  string getClusterId()
+
+  // The server refuses these calls whatever their arguments are, so none are listed.
+  void getSlowLogResponses() throws (1: TIOError io)
+  void clearSlowLogResponses() throws (1: TIOError io)
+  void grant() throws (1: TIOError io)
+  void revoke() throws (1: TIOError io)
 }

@@ -222,28 +222,38 @@ wire::TTableDescriptor WriteDescriptor(const TableDescriptor& table) {
   return out;
 }
 
+FamilyDescriptor ReadFamily(const wire::TColumnFamilyDescriptor& column) {
+  FamilyDescriptor family;
+  family.name = column.name;
+  family.compression = "NONE";
+  const auto& set = column.__isset;
+  if (set.blockSize) family.block_size = static_cast<uint32_t>(column.blockSize);
+  if (set.bloomFilterType && column.bloomFilterType == wire::TBloomFilterType::NONE) {
+    family.bloom_filter = BloomFilter::kNone;
+  }
+  if (set.compressionType) family.compression = NameOf(kCompressions, column.compressionType);
+  if (set.dataBlockEncoding) {
+    family.data_block_encoding = NameOf(kEncodings, column.dataBlockEncoding);
+  }
+  family.keep_deleted_cells =
+      set.keepDeletedCells && column.keepDeletedCells != wire::TKeepDeletedCells::FALSE;
+  if (set.maxVersions) family.versions = column.maxVersions;
+  if (set.minVersions) family.min_versions = column.minVersions;
+  if (set.timeToLive) family.ttl_s = column.timeToLive;
+  if (set.blockCacheEnabled) family.block_cache = column.blockCacheEnabled;
+  if (set.inMemory) family.in_memory = column.inMemory;
+  const auto ordered = column.attributes.find(kNewVersionBehavior);
+  family.new_version_behavior = ordered != column.attributes.end() && ordered->second == "true";
+  return family;
+}
+
 TableDescriptor ReadDescriptor(const wire::TTableDescriptor& table) {
   TableDescriptor out;
   out.name = ReadTableName(table.tableName);
   const auto points = table.attributes.find(kPointsAttribute);
   out.points = points != table.attributes.end() && points->second == "true";
   for (const wire::TColumnFamilyDescriptor& column : table.columns) {
-    FamilyDescriptor& family = out.families.emplace_back();
-    family.name = column.name;
-    family.block_size = static_cast<uint32_t>(column.blockSize);
-    family.bloom_filter = column.bloomFilterType == wire::TBloomFilterType::NONE
-                              ? BloomFilter::kNone
-                              : BloomFilter::kRow;
-    family.compression = NameOf(kCompressions, column.compressionType);
-    family.data_block_encoding = NameOf(kEncodings, column.dataBlockEncoding);
-    family.keep_deleted_cells = column.keepDeletedCells != wire::TKeepDeletedCells::FALSE;
-    family.versions = column.maxVersions;
-    family.min_versions = column.minVersions;
-    family.ttl_s = column.timeToLive;
-    family.block_cache = column.blockCacheEnabled;
-    family.in_memory = column.inMemory;
-    const auto ordered = column.attributes.find(kNewVersionBehavior);
-    family.new_version_behavior = ordered != column.attributes.end() && ordered->second == "true";
+    out.families.push_back(ReadFamily(column));
   }
   return out;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "storage/changed_rows.h"
 #include "storage/local/calls.h"
 #include "storage/local/local_server.h"
 
@@ -11,14 +12,6 @@ namespace {
 template <typename... T>
 Bytes Packed(const T&... values) {
   return Packer().Put(values...).Take();
-}
-
-/// Returns whether the mutation only adds a column that was absent. Such a change hides or replaces
-/// nothing that other code may have cached.
-bool OnlyAdds(const Expected& expected, const RowMutation& row) {
-  return !expected && std::all_of(row.changes.begin(), row.changes.end(), [](const auto& change) {
-    return change.kind == CellChange::Kind::kPut;
-  });
 }
 
 Status NoFiles() { return Status::Unsupported("this store has no files of its own"); }
@@ -144,43 +137,25 @@ std::optional<Bytes> Conversation::OfName(Unpacker* in, T (Store::*call)(const s
   return Packed((store_().*call)(table));
 }
 
-// The rows are reported even if the store threw, because they may have changed before that.
-template <typename Work>
-auto Conversation::Changing(const std::string& table, const std::vector<RowMutation>& rows,
-                            const Work& work) {
-  const auto tell = [&] {
-    if (options_.changed) options_.changed(table, rows);
-  };
-  auto done = [&] {
-    try {
-      return work();
-    } catch (...) {
-      tell();
-      throw;
-    }
-  }();
-  tell();
-  return done;
-}
-
 std::optional<Bytes> Conversation::DropTable(Unpacker* in) {
   std::string table;
   if (!in->Get(&table)) return {};
-  return Packed(Changing(table, {RowMutation()}, [&] { return store_().DropTable(table); }));
+  return Packed(Changing(options_.changed, table, {RowMutation()},
+                         [&] { return store_().DropTable(table); }));
 }
 std::optional<Bytes> Conversation::MutateRows(Unpacker* in) {
   std::string table;
   std::vector<RowMutation> rows;
   if (!in->Get(&table, &rows)) return {};
   const Result<std::vector<Status>> done =
-      Changing(table, rows, [&] { return store_().MutateRows(table, rows); });
+      Changing(options_.changed, table, rows, [&] { return store_().MutateRows(table, rows); });
   return Packed(done);
 }
 std::optional<Bytes> Conversation::DeleteRow(Unpacker* in) {
   std::string table, key;
   if (!in->Get(&table, &key)) return {};
-  return Packed(
-      Changing(table, {RowMutation{key, {}}}, [&] { return store_().DeleteRow(table, key); }));
+  return Packed(Changing(options_.changed, table, {RowMutation{key, {}}},
+                         [&] { return store_().DeleteRow(table, key); }));
 }
 std::optional<Bytes> Conversation::Get(Unpacker* in) {
   std::string table, key, family;
@@ -222,7 +197,9 @@ std::optional<Bytes> Conversation::CompareAndMutate(Unpacker* in) {
   const auto mutate = [&] {
     return store_().CompareAndMutate(family, qualifier, expected, table, mutation);
   };
-  return Packed(OnlyAdds(expected, mutation) ? mutate() : Changing(table, {mutation}, mutate));
+  return Packed(OnlyAdds(expected, mutation)
+                    ? mutate()
+                    : Changing(options_.changed, table, {mutation}, mutate));
 }
 std::optional<Bytes> Conversation::MutateIfUnchanged(Unpacker* in) {
   Bytes family;
@@ -230,7 +207,7 @@ std::optional<Bytes> Conversation::MutateIfUnchanged(Unpacker* in) {
   std::string table;
   RowMutation mutation;
   if (!in->Get(&family, &cells, &table, &mutation)) return {};
-  return Packed(Changing(table, {mutation}, [&] {
+  return Packed(Changing(options_.changed, table, {mutation}, [&] {
     return store_().MutateIfUnchanged(family, cells, table, mutation);
   }));
 }

@@ -51,10 +51,6 @@ class Conversation {
   std::optional<Bytes> Check();
   std::optional<Bytes> Repair();
 
-  /// Runs `work`, which changes rows, and then reports the rows as changed, even if `work` throws.
-  template <typename Work>
-  auto Changing(const std::string& table, const std::vector<RowMutation>& rows, const Work& work);
-
   const std::function<Store&()>& store_;
   const LocalServerOptions& options_;
   Channel& channel_;

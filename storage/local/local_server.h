@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "storage/changed_rows.h"
 #include "storage/local/calls.h"
 #include "storage/local/channel.h"
 #include "storage/maintenance.h"
@@ -28,10 +29,9 @@ struct LocalServerOptions {
   KeyLayout layout;    // clients with another layout are rejected
   /// Copies and checks the files of the store. Null if the store has no files.
   Maintenance* maintenance = nullptr;
-  /// Called on the thread of the connection after rows of a table may have changed, except by a
-  /// conditional put of absent columns. A row without changes was deleted. A row without a key
-  /// stands for all rows. The function may be empty.
-  std::function<void(const std::string& table, const std::vector<RowMutation>& rows)> changed = {};
+  /// Called on the thread of the connection, but not for a conditional put of absent columns. The
+  /// function may be empty.
+  ChangeReport changed = {};
   size_t connections_max = 64;  // further connections are closed at once
   size_t answer_bytes_max = kAnswerBytesMax;
   /// Returns whether processes of that user may connect. The mode of the socket file allows only

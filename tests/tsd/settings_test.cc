@@ -10,6 +10,7 @@
 #include "tsd/query_settings.h"
 #include "tsd/rollup_settings.h"
 #include "tsd/tables.h"
+#include "tsd/thrift2_settings.h"
 
 namespace hg::tsd {
 namespace {
@@ -285,6 +286,25 @@ TEST_CASE("ports without authentication are not opened with authentication, unle
     }
   }
   CHECK(CheckAnonymousPorts(With("tsd.core.authentication.enable", "true")).ok());
+}
+
+TEST_CASE("the port of the Thrift2 protocol is off, and on the loopback address if it is on") {
+  CHECK_FALSE(*ReadThrift2Options(Config()));
+  Config config = With("tsd.thrift2.port", "9090");
+  config.Set("tsd.memory.limit", std::to_string(uint64_t{8} << 30));
+  const auto options = ReadThrift2Options(config);
+  REQUIRE(options.ok());
+  REQUIRE(*options);
+  CHECK((*options)->port == 9090);
+  CHECK((*options)->bind == "127.0.0.1");
+  CHECK((*options)->memory_bytes_max == int64_t{1} << 30);
+  config.Set("tsd.memory.limit", std::to_string(64 << 20));
+  const auto small = ReadThrift2Options(config);
+  CHECK((*small)->memory_bytes_max == 64 << 20);
+  CHECK((*small)->response_bytes_max == 32 << 20);
+  CHECK_FALSE(ReadThrift2Options(With("tsd.thrift2.port", "70000")).ok());
+  config.Set("tsd.storage.backend", "hbase");
+  CHECK(ReadThrift2Options(config).status().code() == StatusCode::kInvalidArgument);
 }
 
 TEST_CASE("write limits are off by default, and must be numbers") {

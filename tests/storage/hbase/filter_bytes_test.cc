@@ -6,7 +6,7 @@
 #include <random>
 
 #include "storage/points/filter_row.h"
-#include "tests/support/hbase/gateway_filter.h"
+#include "storage/thrift2/cell_filter.h"
 
 namespace hg::hbase {
 namespace {
@@ -128,11 +128,12 @@ TEST_CASE("rows that a matcher selects pass its expression, and no others of who
     }
     const auto bytes = KeyFilterBytes(filter);
     if (!bytes) continue;
-    auto gateway = ReadGatewayFilter(*bytes);
+    auto gateway = thrift2::ReadCellFilter(*bytes);
     REQUIRE(gateway.ok());
     for (const Bytes& key : keys) {
       Cell cell;
-      const bool passes = (*gateway)->Passes(key, &cell);
+      (*gateway)->StartRow();
+      const bool passes = *(*gateway)->Passes(key, &cell);
       const bool wants = points::RowPasses(filter, key, {});
       const bool whole = (key.size() - 8) % 6 == 0;
       if (whole || wants) REQUIRE(passes == wants);

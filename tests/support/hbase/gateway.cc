@@ -1,23 +1,21 @@
 #include "tests/support/hbase/gateway.h"
 
+#include <thrift/TProcessor.h>
 #include <thrift/protocol/TBinaryProtocol.h>
 #include <thrift/protocol/TCompactProtocol.h>
-#include <thrift/server/TThreadedServer.h>
 #include <thrift/transport/TBufferTransports.h>
 #include <thrift/transport/THttpServer.h>
-#include <thrift/transport/TServerSocket.h>
 
-#include <future>
-#include <thread>
+#include <stdexcept>
+#include <utility>
 
-#include "tests/support/hbase/gateway_service.h"
+#include "storage/thrift2/thrift2_server.h"
 
 namespace hg::hbase {
 
 namespace thrift = apache::thrift;
-using thrift::protocol::TProtocolFactory;
+using thrift::protocol::TProtocol;
 using thrift::transport::TTransport;
-using thrift::transport::TTransportFactory;
 
 namespace {
 
@@ -40,76 +38,46 @@ class Hooked : public thrift::TProcessorEventHandler {
   const std::function<Fate(const std::string&, Stage)> hook_;
 };
 
-class FramedFactory : public TTransportFactory {
- public:
-  explicit FramedFactory(int bytes_max)
-      : limits_(std::make_shared<thrift::TConfiguration>(bytes_max, bytes_max)) {}
-  std::shared_ptr<TTransport> getTransport(std::shared_ptr<TTransport> under) override {
-    return std::make_shared<thrift::transport::TFramedTransport>(under, limits_);
+// A gateway that speaks only this form, as HBase's gateways do.
+std::shared_ptr<TProtocol> ProtocolOf(const GatewayOptions& options,
+                                      const std::shared_ptr<TTransport>& bytes) {
+  std::shared_ptr<TTransport> transport = std::make_shared<thrift::transport::THttpServer>(bytes);
+  if (options.transport == Transport::kFramed) {
+    transport = std::make_shared<thrift::transport::TFramedTransport>(
+        bytes,
+        std::make_shared<thrift::TConfiguration>(options.frame_bytes_max, options.frame_bytes_max));
   }
-
- private:
-  std::shared_ptr<thrift::TConfiguration> limits_;
-};
-
-std::shared_ptr<TTransportFactory> TransportOf(const GatewayOptions& options) {
-  switch (options.transport) {
-    case Transport::kFramed:
-      return std::make_shared<FramedFactory>(options.frame_bytes_max);
-    case Transport::kHttp:
-      return std::make_shared<thrift::transport::THttpServerTransportFactory>();
-    case Transport::kBuffered:
-      break;
-  }
-  return std::make_shared<thrift::transport::TBufferedTransportFactory>();
+  if (options.compact) return std::make_shared<thrift::protocol::TCompactProtocol>(transport);
+  return std::make_shared<thrift::protocol::TBinaryProtocol>(transport);
 }
-
-// Reports when the port is open.
-class Listening : public thrift::server::TServerEventHandler {
- public:
-  void preServe() override { open_.set_value(); }
-  void Wait() { open_.get_future().wait(); }
-
- private:
-  std::promise<void> open_;
-};
 
 }  // namespace
 
 struct FakeGateway::Parts {
   GatewayOptions options;
-  std::shared_ptr<GatewayService> service;
-  std::shared_ptr<thrift::transport::TServerSocket> socket;
-  std::unique_ptr<thrift::server::TThreadedServer> server;
-  std::thread thread;
+  std::unique_ptr<thrift2::Thrift2Server> server;
   int port = 0;
 };
 
 FakeGateway::FakeGateway(std::function<Store&()> store, GatewayOptions options)
     : parts_(std::make_unique<Parts>()) {
-  thrift::GlobalOutput.setOutputFunction([](const char*) {});
   Parts& p = *parts_;
   p.options = std::move(options);
-  p.service = std::make_shared<GatewayService>(std::move(store));
-  p.socket = std::make_shared<thrift::transport::TServerSocket>("127.0.0.1", p.options.port);
-  std::shared_ptr<TProtocolFactory> protocol;
-  if (p.options.compact) {
-    protocol = std::make_shared<thrift::protocol::TCompactProtocolFactory>();
-  } else {
-    protocol = std::make_shared<thrift::protocol::TBinaryProtocolFactory>();
+  thrift2::Thrift2Options with;
+  with.port = static_cast<uint16_t>(p.options.port);
+  with.events = std::make_shared<Hooked>(p.options);
+  if (p.options.transport != Transport::kBuffered) {
+    with.protocol = [&p](const std::shared_ptr<TTransport>& bytes) {
+      return ProtocolOf(p.options, bytes);
+    };
   }
-  auto processor = std::make_shared<wire::THBaseServiceProcessor>(p.service);
-  processor->setEventHandler(std::make_shared<Hooked>(p.options));
-  p.server = std::make_unique<thrift::server::TThreadedServer>(processor, p.socket,
-                                                               TransportOf(p.options), protocol);
-  auto listening = std::make_shared<Listening>();
-  p.server->setServerEventHandler(listening);
-  p.thread = std::thread([&p] { p.server->serve(); });
-  listening->Wait();
-  p.port = p.socket->getPort();
+  auto started = thrift2::Thrift2Server::Start(std::move(store), std::move(with));
+  if (!started.ok()) throw std::runtime_error(started.status().ToString());
+  p.server = std::move(*started);
+  p.port = p.server->port();
 }
 
-FakeGateway::~FakeGateway() { Stop(); }
+FakeGateway::~FakeGateway() = default;
 
 int FakeGateway::port() const { return parts_->port; }
 
@@ -121,15 +89,8 @@ HbaseOptions FakeGateway::ClientOptions() const {
   return options;
 }
 
-void FakeGateway::ForgetScanners() { parts_->service->ForgetScanners(); }
-size_t FakeGateway::scanner_count() const { return parts_->service->scanner_count(); }
-
-void FakeGateway::Stop() {
-  if (!parts_->thread.joinable()) return;
-  parts_->server->stop();
-  parts_->thread.join();
-  parts_->server.reset();
-  parts_->socket->close();
-}
+void FakeGateway::ForgetScanners() { parts_->server->CloseScanners(); }
+size_t FakeGateway::scanner_count() const { return parts_->server->Stats().scanners; }
+void FakeGateway::Stop() { parts_->server->Stop(); }
 
 }  // namespace hg::hbase

@@ -1,8 +1,7 @@
 #pragma once
-// A Thrift2 gateway without HBase, which serves any cell store on a socket of 127.0.0.1. With it
-// the client is tested without a JVM (hbase-backend.md §13). It follows HBase where HBase differs
-// from the cell store: deletes of a mutation hide its puts, an empty expected value stands for an
-// absent one, a scan from a key to itself returns that key, and errors have HBase's messages.
+// A Thrift2 gateway without HBase: the server of storage/thrift2 over any cell store, on a socket
+// of 127.0.0.1. With it the client is tested without a JVM (hbase-backend.md §13). It can speak one
+// form of the protocol only, as HBase's gateways do, and fail where a test wants it.
 
 #include <functional>
 #include <memory>

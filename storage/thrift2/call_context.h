@@ -1,0 +1,57 @@
+#pragma once
+// The limits of calls: memory that all connections share, the time of a call, and whether its
+// client is still connected.
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+#include "storage/base/request_context.h"
+
+namespace hg::thrift2 {
+
+/// A budget of memory. Thread-safe.
+class MemoryShare {
+ public:
+  explicit MemoryShare(int64_t bytes_max) : bytes_max_(bytes_max) {}
+  /// Returns false, and takes nothing, if the budget would be exceeded.
+  bool Take(int64_t bytes);
+  void Give(int64_t bytes) { held_.fetch_sub(bytes, std::memory_order_relaxed); }
+  [[nodiscard]] int64_t held() const { return held_.load(std::memory_order_relaxed); }
+  [[nodiscard]] int64_t bytes_max() const { return bytes_max_; }
+
+ private:
+  const int64_t bytes_max_;
+  std::atomic<int64_t> held_{0};
+};
+
+/// The context of the calls of one connection, or of the fetches of one scanner. Charges are kept
+/// from call to call.
+class CallContext final : public RequestContext {
+ public:
+  /// All arguments must outlive the object.
+  CallContext(MemoryShare& memory, const std::atomic<bool>& stopping,
+              std::chrono::milliseconds call_time)
+      : memory_(memory), stopping_(stopping), call_time_(call_time) {}
+
+  /// Starts the time of a call. `socket` is the connection of its client.
+  void Begin(int socket);
+
+  /// DeadlineExceeded: the call takes too long. Unavailable: the server stops, or the client is
+  /// gone.
+  Status Step(uint64_t steps) override;
+  /// Busy: the budget is used up.
+  Status Charge(int64_t bytes) override;
+
+ private:
+  Status Look() const;
+
+  MemoryShare& memory_;
+  const std::atomic<bool>& stopping_;
+  const std::chrono::milliseconds call_time_;
+  std::chrono::steady_clock::time_point deadline_;
+  int socket_ = -1;
+  std::atomic<uint64_t> steps_{0};  // since the last look at clock and socket
+};
+
+}  // namespace hg::thrift2

@@ -1,0 +1,414 @@
+#include "storage/thrift2/cell_filter.h"
+
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "storage/base/varint.h"
+
+namespace hg::thrift2 {
+namespace {
+
+// The fields of a protobuf message. Byte fields are references.
+struct Message {
+  std::multimap<uint64_t, uint64_t> numbers;
+  std::multimap<uint64_t, ByteView> bytes;
+
+  [[nodiscard]] ByteView Text(uint64_t field) const {
+    const auto it = bytes.find(field);
+    return it == bytes.end() ? ByteView() : it->second;
+  }
+  [[nodiscard]] uint64_t Number(uint64_t field) const {
+    const auto it = numbers.find(field);
+    return it == numbers.end() ? 0 : it->second;
+  }
+};
+
+Result<Message> Parse(ByteView in) {
+  Message message;
+  while (!in.empty()) {
+    uint64_t tag = 0;
+    uint64_t value = 0;
+    if (!GetVarint64(&in, &tag) || !GetVarint64(&in, &value)) {
+      return Status::InvalidArgument("a filter that is cut");
+    }
+    if ((tag & 7) == 0) {
+      message.numbers.emplace(tag >> 3, value);
+    } else if ((tag & 7) == 2 && value <= in.size()) {
+      message.bytes.emplace(tag >> 3, in.substr(0, value));
+      in.remove_prefix(value);
+    } else {
+      return Status::InvalidArgument("a filter with a field of type " + std::to_string(tag & 7));
+    }
+  }
+  return message;
+}
+
+struct Named {
+  ByteView name;  // without the package
+  Message content;
+};
+
+Result<Named> ParseNamed(ByteView bytes) {
+  constexpr ByteView kPackage = "org.apache.hadoop.hbase.filter.";
+  ASSIGN_OR_RETURN(const Message outer, Parse(bytes));
+  const ByteView name = outer.Text(1);
+  if (!name.starts_with(kPackage)) return Status::Unsupported("filter " + Bytes(name));
+  ASSIGN_OR_RETURN(Message content, Parse(outer.Text(2)));
+  return Named{name.substr(kPackage.size()), std::move(content)};
+}
+
+class Comparator {
+ public:
+  virtual ~Comparator() = default;
+  /// Compares the value with the operand: below, equal, above.
+  [[nodiscard]] virtual Result<int> Compare(ByteView value) const = 0;
+};
+
+class BytesComparator : public Comparator {
+ public:
+  BytesComparator(ByteView operand, bool prefix) : operand_(operand), prefix_(prefix) {}
+  [[nodiscard]] Result<int> Compare(ByteView value) const override {
+    return (prefix_ ? value.substr(0, operand_.size()) : value).compare(operand_);
+  }
+
+ private:
+  const Bytes operand_;
+  const bool prefix_;
+};
+
+// Patterns are sent as UTF-8 and mean the bytes of ISO-8859-1.
+Bytes Latin1(ByteView text) {
+  Bytes bytes;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const uint8_t c = ByteAt(text, i);
+    if (c < 0x80 || i + 1 == text.size()) {
+      bytes.push_back(text[i]);
+    } else {
+      bytes.push_back(static_cast<char>((c & 0x03) << 6 | (ByteAt(text, ++i) & 0x3F)));
+    }
+  }
+  return bytes;
+}
+
+// A compiled expression. Its matches have a bounded number of steps.
+class Regex {
+ public:
+  static Result<std::unique_ptr<Regex>> Make(ByteView pattern, uint32_t options) {
+    auto regex = std::make_unique<Regex>();
+    int error = 0;
+    PCRE2_SIZE at = 0;
+    regex->code_.reset(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern.data()), pattern.size(),
+                                     options, &error, &at, nullptr));
+    if (!regex->code_) return Status::InvalidArgument("pattern " + Bytes(pattern));
+    regex->match_.reset(pcre2_match_data_create_from_pattern(regex->code_.get(), nullptr));
+    regex->limits_.reset(pcre2_match_context_create(nullptr));
+    pcre2_set_match_limit(regex->limits_.get(), kStepsMax);
+    pcre2_set_heap_limit(regex->limits_.get(), kHeapKibMax);
+    return regex;
+  }
+  [[nodiscard]] Result<bool> Matches(ByteView text) const {
+    const int found = pcre2_match(code_.get(), reinterpret_cast<PCRE2_SPTR>(text.data()),
+                                  text.size(), 0, 0, match_.get(), limits_.get());
+    if (found >= 0) return true;
+    if (found == PCRE2_ERROR_NOMATCH) return false;
+    return Status::InvalidArgument("a regular expression takes too many steps");
+  }
+
+ private:
+  static constexpr uint32_t kStepsMax = 100'000;
+  static constexpr uint32_t kHeapKibMax = 1024;
+
+  struct Free {
+    void operator()(pcre2_code* code) const { pcre2_code_free(code); }
+    void operator()(pcre2_match_data* match) const { pcre2_match_data_free(match); }
+    void operator()(pcre2_match_context* limits) const { pcre2_match_context_free(limits); }
+  };
+  std::unique_ptr<pcre2_code, Free> code_;
+  std::unique_ptr<pcre2_match_data, Free> match_;
+  std::unique_ptr<pcre2_match_context, Free> limits_;
+};
+
+class RegexComparator : public Comparator {
+ public:
+  explicit RegexComparator(std::unique_ptr<Regex> regex) : regex_(std::move(regex)) {}
+  static Result<std::unique_ptr<Comparator>> Make(const Message& content) {
+    if (content.Text(3) != "ISO-8859-1") {
+      return Status::Unsupported("patterns in " + Bytes(content.Text(3)));
+    }
+    ASSIGN_OR_RETURN(auto regex, Regex::Make(Latin1(content.Text(1)), 0));
+    return std::unique_ptr<Comparator>(std::make_unique<RegexComparator>(std::move(regex)));
+  }
+  [[nodiscard]] Result<int> Compare(ByteView value) const override {
+    ASSIGN_OR_RETURN(const bool matches, regex_->Matches(value));
+    return matches ? 0 : 1;
+  }
+
+ private:
+  const std::unique_ptr<Regex> regex_;
+};
+
+// Ignores the case of ASCII letters.
+class SubstringComparator : public Comparator {
+ public:
+  explicit SubstringComparator(ByteView operand) : operand_(Lower(operand)) {}
+  [[nodiscard]] Result<int> Compare(ByteView value) const override {
+    return Lower(value).find(operand_) == Bytes::npos ? 1 : 0;
+  }
+
+ private:
+  static Bytes Lower(ByteView text) {
+    Bytes lower(text);
+    for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+    return lower;
+  }
+  const Bytes operand_;
+};
+
+Result<std::unique_ptr<Comparator>> ReadComparator(ByteView bytes) {
+  ASSIGN_OR_RETURN(const Named named, ParseNamed(bytes));
+  if (named.name == "RegexStringComparator") return RegexComparator::Make(named.content);
+  if (named.name == "SubstringComparator") {
+    return std::unique_ptr<Comparator>(
+        std::make_unique<SubstringComparator>(named.content.Text(1)));
+  }
+  if (named.name != "BinaryComparator" && named.name != "BinaryPrefixComparator") {
+    return Status::Unsupported("comparator " + Bytes(named.name));
+  }
+  ASSIGN_OR_RETURN(const Message inner, Parse(named.content.Text(1)));
+  return std::unique_ptr<Comparator>(
+      std::make_unique<BytesComparator>(inner.Text(1), named.name == "BinaryPrefixComparator"));
+}
+
+// RowFilter, FamilyFilter, QualifierFilter and ValueFilter.
+class CompareFilter : public CellFilter {
+ public:
+  enum class Of : uint8_t { kRow, kFamily, kQualifier, kValue };
+
+  CompareFilter(uint64_t op, std::unique_ptr<Comparator> comparator, Of of)
+      : op_(op), comparator_(std::move(comparator)), of_(of) {}
+  void StartRow() override { row_passes_.reset(); }
+  Result<bool> Passes(ByteView key, Cell* cell) override {
+    if (row_passes_) return *row_passes_;
+    const std::array<ByteView, 4> values = {key, cell->family, cell->qualifier, cell->value};
+    ASSIGN_OR_RETURN(const int order, comparator_->Compare(values[static_cast<size_t>(of_)]));
+    const bool passes = Holds(order);
+    if (of_ == Of::kRow) row_passes_ = passes;
+    return passes;
+  }
+
+ private:
+  [[nodiscard]] bool Holds(int order) const {
+    switch (op_) {
+      case 0:
+        return order < 0;
+      case 1:
+        return order <= 0;
+      case 2:
+        return order == 0;
+      case 3:
+        return order != 0;
+      case 4:
+        return order >= 0;
+      default:
+        return order > 0;
+    }
+  }
+
+  const uint64_t op_;
+  const std::unique_ptr<Comparator> comparator_;
+  const Of of_;
+  std::optional<bool> row_passes_;  // of a filter of rows, once it is known
+};
+
+// Follows HBase's peculiarities: a mask without a free byte passes everything, and so does a key
+// that ends before the template.
+class FuzzyFilter : public CellFilter {
+ public:
+  FuzzyFilter(ByteView key, ByteView mask) : key_(key), mask_(mask) {}
+  Result<bool> Passes(ByteView key, Cell*) override {
+    if (mask_.find('\1') == Bytes::npos) return true;
+    for (size_t i = 0; i < std::min(key.size(), key_.size()); ++i) {
+      if (mask_[i] == 0 && key[i] != key_[i]) return false;
+    }
+    return true;
+  }
+
+ private:
+  const Bytes key_;
+  const Bytes mask_;
+};
+
+class ColumnRangeFilter : public CellFilter {
+ public:
+  explicit ColumnRangeFilter(const Message& content)
+      : min_(content.Text(1)),
+        max_(content.Text(3)),
+        bounded_(content.bytes.contains(3)),
+        min_in_(content.Number(2) != 0),
+        max_in_(content.Number(4) != 0) {}
+  Result<bool> Passes(ByteView, Cell* cell) override {
+    const ByteView name = cell->qualifier;
+    return (min_in_ ? name >= min_ : name > min_) &&
+           (!bounded_ || (max_in_ ? name <= max_ : name < max_));
+  }
+
+ private:
+  const Bytes min_, max_;
+  const bool bounded_, min_in_, max_in_;
+};
+
+class PrefixesFilter : public CellFilter {
+ public:
+  explicit PrefixesFilter(const Message& content) {
+    const auto [begin, end] = content.bytes.equal_range(1);
+    for (auto it = begin; it != end; ++it) prefixes_.emplace_back(it->second);
+  }
+  Result<bool> Passes(ByteView, Cell* cell) override {
+    return std::any_of(prefixes_.begin(), prefixes_.end(),
+                       [&](const Bytes& prefix) { return cell->qualifier.starts_with(prefix); });
+  }
+
+ private:
+  std::vector<Bytes> prefixes_;
+};
+
+// PrefixFilter and ColumnPrefixFilter.
+class PrefixFilter : public CellFilter {
+ public:
+  PrefixFilter(ByteView prefix, bool of_row) : prefix_(prefix), of_row_(of_row) {}
+  Result<bool> Passes(ByteView key, Cell* cell) override {
+    return (of_row_ ? key : ByteView(cell->qualifier)).starts_with(prefix_);
+  }
+
+ private:
+  const Bytes prefix_;
+  const bool of_row_;
+};
+
+// Returns cells without values, or with their lengths as values.
+class KeyOnlyFilter : public CellFilter {
+ public:
+  explicit KeyOnlyFilter(bool lengths) : lengths_(lengths) {}
+  Result<bool> Passes(ByteView, Cell* cell) override {
+    const size_t length = cell->value.size();
+    cell->value.clear();
+    if (lengths_) AppendBig(&cell->value, length, 4);
+    return true;
+  }
+
+ private:
+  const bool lengths_;
+};
+
+class FirstKeyOnlyFilter : public CellFilter {
+ public:
+  void StartRow() override { found_ = false; }
+  Result<bool> Passes(ByteView, Cell*) override { return !std::exchange(found_, true); }
+
+ private:
+  bool found_ = false;
+};
+
+class FilterList : public CellFilter {
+ public:
+  FilterList(bool all, std::vector<std::unique_ptr<CellFilter>> filters)
+      : all_(all), filters_(std::move(filters)) {}
+  void StartRow() override {
+    for (const auto& filter : filters_) filter->StartRow();
+  }
+  Result<bool> Passes(ByteView key, Cell* cell) override {
+    bool any = filters_.empty();
+    for (const auto& filter : filters_) {
+      ASSIGN_OR_RETURN(const bool passes, filter->Passes(key, cell));
+      if (all_ && !passes) return false;
+      any = any || passes;
+    }
+    return any;
+  }
+
+ private:
+  const bool all_;
+  const std::vector<std::unique_ptr<CellFilter>> filters_;
+};
+
+std::optional<CompareFilter::Of> ComparedBy(ByteView name) {
+  using Of = CompareFilter::Of;
+  if (name == "RowFilter") return Of::kRow;
+  if (name == "FamilyFilter") return Of::kFamily;
+  if (name == "QualifierFilter") return Of::kQualifier;
+  if (name == "ValueFilter") return Of::kValue;
+  return std::nullopt;
+}
+
+Result<std::unique_ptr<CellFilter>> Read(ByteView bytes, int depth) {
+  using Filter = std::unique_ptr<CellFilter>;
+  constexpr int kDepthMax = 32;
+  if (depth > kDepthMax) return Status::InvalidArgument("filters that are nested too deeply");
+  ASSIGN_OR_RETURN(const Named named, ParseNamed(bytes));
+  const Message& content = named.content;
+  if (const auto of = ComparedBy(named.name)) {
+    ASSIGN_OR_RETURN(const Message compare, Parse(content.Text(1)));
+    ASSIGN_OR_RETURN(auto comparator, ReadComparator(compare.Text(2)));
+    return Filter(std::make_unique<CompareFilter>(compare.Number(1), std::move(comparator), *of));
+  }
+  if (named.name == "FuzzyRowFilter") {
+    std::vector<Filter> templates;
+    const auto [begin, end] = content.bytes.equal_range(1);
+    for (auto it = begin; it != end; ++it) {
+      ASSIGN_OR_RETURN(const Message pair, Parse(it->second));
+      if (pair.Text(1).size() != pair.Text(2).size()) {
+        return Status::InvalidArgument("a fuzzy filter whose mask has another length");
+      }
+      templates.push_back(std::make_unique<FuzzyFilter>(pair.Text(1), pair.Text(2)));
+    }
+    return Filter(std::make_unique<FilterList>(false, std::move(templates)));
+  }
+  if (named.name == "ColumnRangeFilter") {
+    return Filter(std::make_unique<ColumnRangeFilter>(content));
+  }
+  if (named.name == "MultipleColumnPrefixFilter") {
+    return Filter(std::make_unique<PrefixesFilter>(content));
+  }
+  if (named.name == "PrefixFilter" || named.name == "ColumnPrefixFilter") {
+    return Filter(std::make_unique<PrefixFilter>(content.Text(1), named.name == "PrefixFilter"));
+  }
+  if (named.name == "KeyOnlyFilter") {
+    if (!content.numbers.contains(1)) return Status::InvalidArgument("no len_as_val");
+    return Filter(std::make_unique<KeyOnlyFilter>(content.Number(1) != 0));
+  }
+  if (named.name == "FirstKeyOnlyFilter") return Filter(std::make_unique<FirstKeyOnlyFilter>());
+  if (named.name == "FilterList") {
+    std::vector<Filter> filters;
+    const auto [begin, end] = content.bytes.equal_range(2);
+    for (auto it = begin; it != end; ++it) {
+      ASSIGN_OR_RETURN(Filter filter, Read(it->second, depth + 1));
+      filters.push_back(std::move(filter));
+    }
+    return Filter(std::make_unique<FilterList>(content.Number(1) == 1, std::move(filters)));
+  }
+  return Status::Unsupported("filter " + Bytes(named.name));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<CellFilter>> ReadCellFilter(ByteView bytes) {
+  if (bytes.size() > kFilterBytesMax) {
+    return Status::InvalidArgument("a filter of " + std::to_string(bytes.size()) +
+                                   " bytes, at most " + std::to_string(kFilterBytesMax));
+  }
+  return Read(bytes, 0);
+}
+
+Result<bool> MatchesWhole(ByteView pattern, ByteView text) {
+  ASSIGN_OR_RETURN(const auto regex, Regex::Make(pattern, PCRE2_ANCHORED | PCRE2_ENDANCHORED));
+  return regex->Matches(text);
+}
+
+}  // namespace hg::thrift2

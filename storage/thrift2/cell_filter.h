@@ -1,0 +1,34 @@
+#pragma once
+// Decodes and evaluates HBase's serialized filters (filterBytes), like HBase (hbase-backend.md §7).
+// storage/hbase/filter_bytes.h encodes them.
+
+#include <memory>
+
+#include "storage/base/status.h"
+#include "storage/store.h"
+
+namespace hg::thrift2 {
+
+/// One filter of a scan. It keeps state of the current row. Not thread-safe.
+class CellFilter {
+ public:
+  virtual ~CellFilter() = default;
+  /// Called once before the cells of each row.
+  virtual void StartRow() {}
+  /// Called once for each cell of a row, in order. Returns false to leave out the cell. It may
+  /// change the cell. InvalidArgument: a regular expression takes too many steps.
+  virtual Result<bool> Passes(ByteView key, Cell* cell) = 0;
+};
+
+/// The maximum size of filterBytes.
+inline constexpr size_t kFilterBytesMax = 1 << 20;
+
+/// Decodes filterBytes. InvalidArgument: they cannot be read, or are too long or nested too deeply.
+/// Unsupported: a class that is not known here.
+Result<std::unique_ptr<CellFilter>> ReadCellFilter(ByteView bytes);
+
+/// Returns whether Java's regular expression matches the whole text. InvalidArgument: it is not
+/// valid, or takes too many steps.
+Result<bool> MatchesWhole(ByteView pattern, ByteView text);
+
+}  // namespace hg::thrift2

@@ -1,0 +1,329 @@
+#include "storage/thrift2/requests.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <stdexcept>
+#include <utility>
+
+#include "storage/hbase/check_request.h"
+#include "storage/hbase/wire_types.h"
+
+namespace hg::thrift2 {
+namespace {
+
+using Kind = CellChange::Kind;
+
+// The size of the structures of one column of a request.
+constexpr int64_t kColumnBytes = 256;
+// A decoded filter takes several times its bytes.
+constexpr int64_t kBytesPerFilterByte = 8;
+
+bool Names(const std::vector<wire::TColumn>& columns, const Cell& cell) {
+  return std::any_of(columns.begin(), columns.end(), [&](const wire::TColumn& column) {
+    return column.family == cell.family &&
+           (!column.__isset.qualifier || column.qualifier == cell.qualifier);
+  });
+}
+
+std::string Exception(const char* name, const std::string& message) {
+  return "org.apache.hadoop.hbase." + std::string(name) + ": " + message;
+}
+
+}  // namespace
+
+void Refuse(const std::string& message, bool can_retry) {
+  wire::TIOError error;
+  error.__set_message(message);
+  error.__set_canRetry(can_retry);
+  throw error;
+}
+
+void RefuseArgument(const std::string& method) {
+  throw std::runtime_error("Internal error processing " + method);
+}
+
+void RefuseFamily(bool can_retry) {
+  Refuse(Exception("regionserver.NoSuchColumnFamilyException",
+                   "Column family does not exist in region"),
+         can_retry);
+}
+
+void Check(const Status& status, const std::string& table, const std::string& method,
+           bool family_retry) {
+  const std::string text(status.message());
+  switch (status.code()) {
+    case StatusCode::kOk:
+      return;
+    case StatusCode::kNotFound:
+      if (text.find("famil") != std::string::npos) RefuseFamily(family_retry);
+      Refuse(table, false);
+    case StatusCode::kInvalidArgument:
+      if (method == "increment") {
+        Refuse(Exception("DoNotRetryIOException", "Field is not a long: " + text), false);
+      }
+      Refuse(Exception("DoNotRetryIOException", text), false);
+    case StatusCode::kUnsupported:
+      Refuse(Exception("DoNotRetryIOException", text + " Set hbase.table.sanity.checks to false"),
+             false);
+    case StatusCode::kConflict:
+    case StatusCode::kLimitExceeded:
+      Refuse(Exception("DoNotRetryIOException", text), false);
+    case StatusCode::kBusy:
+    case StatusCode::kExhausted:
+      Refuse(Exception("RegionTooBusyException", text), true);
+    case StatusCode::kCorruption:
+      Refuse(Exception("io.hfile.CorruptHFileException", text), false);
+    default:
+      Refuse(Exception("RegionException", text), true);
+  }
+}
+
+void CheckRowKey(const std::string& key, const std::string& method) {
+  if (!hbase::CheckKey(key).ok()) RefuseArgument(method);
+}
+
+void CheckFamilies(const TableDescriptor& table, const std::vector<wire::TColumn>& columns) {
+  for (const wire::TColumn& column : columns) {
+    if (std::none_of(table.families.begin(), table.families.end(),
+                     [&](const auto& family) { return family.name == column.family; })) {
+      RefuseFamily(false);
+    }
+  }
+}
+
+CellChoice::CellChoice(const wire::TGet& get, const std::string& method) {
+  CheckRowKey(get.row, method);
+  if (get.__isset.filterString && !get.__isset.filterBytes) {
+    Refuse("filterString is not supported: send the filter as filterBytes", false);
+  }
+  SetColumns(get.columns);
+  SetVersions(get.__isset.maxVersions ? get.maxVersions : 1, method);
+  if (get.__isset.timestamp) {
+    wire::TTimeRange moment;
+    moment.minStamp = get.timestamp;
+    moment.maxStamp =
+        get.timestamp == std::numeric_limits<int64_t>::max() ? get.timestamp : get.timestamp + 1;
+    SetTimes(moment, method);
+  } else if (get.__isset.timeRange) {
+    SetTimes(get.timeRange, method);
+  }
+  SetFilter(get.filterBytes);
+  if (get.__isset.storeLimit) limit_ = get.storeLimit;
+  if (get.__isset.storeOffset) offset_ = std::max(get.storeOffset, 0);
+}
+
+CellChoice::CellChoice(const wire::TScan& scan, const std::string& method) {
+  if (scan.__isset.filterString && !scan.__isset.filterBytes) {
+    Refuse("filterString is not supported: send the filter as filterBytes", false);
+  }
+  if (scan.__isset.colFamTimeRangeMap && !scan.colFamTimeRangeMap.empty()) {
+    Refuse("time ranges of single families are not supported: set timeRange", false);
+  }
+  if (scan.attributes.contains("_raw_")) Refuse("raw scans are not supported", false);
+  SetColumns(scan.columns);
+  SetVersions(scan.maxVersions, method);
+  if (scan.__isset.timeRange) SetTimes(scan.timeRange, method);
+  SetFilter(scan.filterBytes);
+}
+
+void CellChoice::SetColumns(const std::vector<wire::TColumn>& columns) {
+  if (columns.empty()) return;
+  const Bytes& family = columns[0].family;
+  if (std::any_of(columns.begin(), columns.end(),
+                  [&](const auto& column) { return column.family != family; })) {
+    columns_ = columns;
+    return;
+  }
+  selection_.family = family;
+  for (const wire::TColumn& column : columns) {
+    if (!column.__isset.qualifier) {
+      selection_.qualifiers.clear();
+      return;
+    }
+    selection_.qualifiers.push_back(column.qualifier);
+  }
+}
+
+void CellChoice::SetVersions(int32_t versions, const std::string& method) {
+  if (versions < 1) RefuseArgument(method);
+  selection_.max_versions = versions;
+}
+
+void CellChoice::SetTimes(const wire::TTimeRange& range, const std::string& method) {
+  if (range.minStamp < 0 || range.maxStamp < range.minStamp) RefuseArgument(method);
+  selection_.min_ms = range.minStamp;
+  selection_.max_ms = range.maxStamp;
+}
+
+void CellChoice::SetFilter(const std::string& bytes) {
+  if (bytes.empty()) return;
+  auto filter = ReadCellFilter(bytes);
+  if (!filter.ok()) {
+    const bool unknown = filter.status().code() == StatusCode::kUnsupported;
+    const std::string name = unknown
+                                 ? "java.lang.ClassNotFoundException"
+                                 : "org.apache.hadoop.hbase.exceptions.DeserializationException";
+    Refuse(name + ": " + filter.status().ToString(), !unknown);
+  }
+  filter_ = std::move(*filter);
+  filter_bytes_ = bytes.size();
+}
+
+void CellChoice::Keep(Row* row) {
+  if (!columns_.empty()) {
+    std::erase_if(row->cells, [&](const Cell& cell) { return !Names(columns_, cell); });
+  }
+  if (filter_ != nullptr) {
+    filter_->StartRow();
+    std::erase_if(row->cells, [&](Cell& cell) {
+      const Result<bool> passes = filter_->Passes(row->key, &cell);
+      Check(passes.status(), "", "filter");
+      return !*passes;
+    });
+  }
+  if (limit_ < 0 && offset_ == 0) return;
+  std::map<Bytes, int32_t> seen;  // cells of each family
+  std::erase_if(row->cells, [&](const Cell& cell) {
+    const int32_t at = seen[cell.family]++;
+    return at < offset_ || (limit_ >= 0 && at >= int64_t{offset_} + limit_);
+  });
+}
+
+int64_t CellChoice::memory_bytes() const {
+  int64_t bytes = static_cast<int64_t>(filter_bytes_) * kBytesPerFilterByte;
+  for (const Bytes& qualifier : selection_.qualifiers) {
+    bytes += kColumnBytes + static_cast<int64_t>(qualifier.size());
+  }
+  for (const wire::TColumn& column : columns_) {
+    bytes += kColumnBytes + static_cast<int64_t>(column.family.size() + column.qualifier.size());
+  }
+  return bytes;
+}
+
+wire::TResult WriteRow(Row row) {
+  wire::TResult result;
+  if (row.empty()) return result;
+  result.__set_row(std::move(row.key));
+  result.columnValues.reserve(row.cells.size());
+  for (Cell& cell : row.cells) {
+    wire::TColumnValue& value = result.columnValues.emplace_back();
+    value.family = std::move(cell.family);
+    value.qualifier = std::move(cell.qualifier);
+    value.value = std::move(cell.value);
+    value.__set_timestamp(cell.timestamp_ms);
+  }
+  return result;
+}
+
+std::vector<CellChange> ReadPut(const wire::TPut& put, const std::string& method) {
+  CheckRowKey(put.row, method);
+  if (put.columnValues.empty()) RefuseArgument(method);
+  std::optional<int64_t> ttl_ms;
+  if (const auto ttl = put.attributes.find(hbase::kTtlAttribute); ttl != put.attributes.end()) {
+    if (ttl->second.size() != 8) Refuse("the attribute _ttl has 8 bytes", false);
+    ttl_ms = static_cast<int64_t>(ReadBig64(ttl->second.data()));
+  }
+  std::vector<CellChange> changes;
+  changes.reserve(put.columnValues.size());
+  for (const wire::TColumnValue& cell : put.columnValues) {
+    if (hbase::CellBytes(put.row.size(), cell.family.size(), cell.qualifier.size(),
+                         cell.value.size(), ttl_ms.has_value()) > hbase::kCellBytesMax) {
+      RefuseArgument(method);
+    }
+    CellChange& change = changes.emplace_back(PutCell(cell.family, cell.qualifier, cell.value));
+    constexpr int64_t kNow = std::numeric_limits<int64_t>::max();
+    const int64_t time = cell.__isset.timestamp  ? cell.timestamp
+                         : put.__isset.timestamp ? put.timestamp
+                                                 : kNow;
+    if (time < 0) RefuseArgument(method);
+    if (time != kNow) change.timestamp_ms = time;
+    change.ttl_ms = ttl_ms;
+  }
+  return changes;
+}
+
+std::vector<CellChange> ReadDelete(const TableDescriptor& table, const wire::TDelete& gone,
+                                   const std::string& method) {
+  CheckRowKey(gone.row, method);
+  std::vector<CellChange> changes;
+  constexpr int64_t kNow = std::numeric_limits<int64_t>::max();
+  const auto time = [&](const auto& from) {
+    if (!from.__isset.timestamp || from.timestamp == kNow) return std::optional<int64_t>();
+    if (from.timestamp < 0) RefuseArgument(method);
+    return std::optional(from.timestamp);
+  };
+  if (gone.columns.empty()) {
+    for (const FamilyDescriptor& family : table.families) {
+      changes.push_back({Kind::kDeleteFamily, family.name, {}, {}, time(gone), {}});
+    }
+  }
+  for (const wire::TColumn& column : gone.columns) {
+    CellChange& change = changes.emplace_back();
+    change.family = column.family;
+    change.timestamp_ms = time(column);
+    switch (gone.deleteType) {
+      case wire::TDeleteType::DELETE_COLUMN:
+        change.kind = Kind::kDeleteVersion;
+        break;
+      case wire::TDeleteType::DELETE_COLUMNS:
+        change.kind = Kind::kDeleteColumn;
+        break;
+      case wire::TDeleteType::DELETE_FAMILY:
+        change.kind = Kind::kDeleteFamily;
+        continue;
+      case wire::TDeleteType::DELETE_FAMILY_VERSION:
+        change.kind = Kind::kDeleteFamilyVersion;
+        if (!change.timestamp_ms) RefuseArgument(method);
+        continue;
+      default:
+        RefuseArgument(method);
+    }
+    change.qualifier = column.qualifier;
+  }
+  return changes;
+}
+
+RowMutation ReadMutations(const TableDescriptor& table, const wire::TRowMutations& row,
+                          const std::string& method) {
+  if (row.mutations.empty()) RefuseArgument(method);
+  RowMutation all{row.row, {}};
+  std::vector<CellChange> deletes;
+  for (const wire::TMutation& mutation : row.mutations) {
+    const bool puts = mutation.__isset.put;
+    const std::string& key = puts ? mutation.put.row : mutation.deleteSingle.row;
+    if (key != row.row) Refuse("java.io.IOException: row doesn't match the original one", false);
+    std::vector<CellChange> some =
+        puts ? ReadPut(mutation.put, method) : ReadDelete(table, mutation.deleteSingle, method);
+    auto& kind = puts ? all.changes : deletes;
+    std::move(some.begin(), some.end(), std::back_inserter(kind));
+  }
+  std::move(deletes.begin(), deletes.end(), std::back_inserter(all.changes));
+  return all;
+}
+
+bool Compares(wire::TCompareOperator::type op, const Bytes& expected, const Bytes* stored) {
+  using Op = wire::TCompareOperator;
+  const bool absent = stored == nullptr || stored->empty();
+  if (expected.empty()) return absent != (op == Op::NOT_EQUAL);
+  if (stored == nullptr) return false;
+  const int order = expected.compare(*stored);
+  switch (op) {
+    case Op::LESS:
+      return order < 0;
+    case Op::LESS_OR_EQUAL:
+      return order <= 0;
+    case Op::EQUAL:
+      return order == 0;
+    case Op::NOT_EQUAL:
+      return order != 0;
+    case Op::GREATER_OR_EQUAL:
+      return order >= 0;
+    case Op::GREATER:
+      return order > 0;
+    default:
+      return false;
+  }
+}
+
+}  // namespace hg::thrift2

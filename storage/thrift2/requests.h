@@ -1,0 +1,77 @@
+#pragma once
+// Converts requests of the wire to those of the cell store, and rows and errors back. What a
+// request may not contain is refused with HBase's exceptions, which are thrown, because that is how
+// Thrift's handlers return errors (hbase-backend.md §6). Internal to this folder.
+
+#include <hbase_types.h>
+
+#include <string>
+#include <vector>
+
+#include "storage/store.h"
+#include "storage/thrift2/cell_filter.h"
+
+namespace hg::thrift2 {
+
+namespace wire = hbase::wire;
+
+/// Throws a TIOError.
+[[noreturn]] void Refuse(const std::string& message, bool can_retry);
+/// Throws what the client receives as 'Internal error processing METHOD': HBase's Java client
+/// refuses such arguments before it calls HBase.
+[[noreturn]] void RefuseArgument(const std::string& method);
+/// Throws the error for a missing family.
+[[noreturn]] void RefuseFamily(bool can_retry);
+/// Throws the error that HBase returns for a failure of the store; returns if it is ok. `table` and
+/// `method` are those of the call. `family_retry`: for some methods the error for a missing family
+/// claims that a retry may help.
+void Check(const Status& status, const std::string& table, const std::string& method,
+           bool family_retry = false);
+void CheckRowKey(const std::string& key, const std::string& method);
+void CheckFamilies(const TableDescriptor& table, const std::vector<wire::TColumn>& columns);
+
+/// The cells that a get or scan wants. The store selects them as far as it can; the rest is left to
+/// Keep.
+class CellChoice {
+ public:
+  CellChoice(const wire::TGet& get, const std::string& method);
+  CellChoice(const wire::TScan& scan, const std::string& method);
+
+  [[nodiscard]] const CellSelection& selection() const { return selection_; }
+  /// Removes the cells that are not wanted. Throws if a filter fails.
+  void Keep(Row* row);
+  /// Returns whether the store selects exactly the wanted cells.
+  [[nodiscard]] bool keeps_all() const { return columns_.empty() && filter_ == nullptr; }
+  /// Returns about how much memory the object takes.
+  [[nodiscard]] int64_t memory_bytes() const;
+
+ private:
+  void SetColumns(const std::vector<wire::TColumn>& columns);
+  void SetVersions(int32_t versions, const std::string& method);
+  void SetTimes(const wire::TTimeRange& range, const std::string& method);
+  void SetFilter(const std::string& bytes);
+
+  CellSelection selection_;
+  std::vector<wire::TColumn> columns_;  // empty: the selection has them
+  std::unique_ptr<CellFilter> filter_;  // may be null
+  size_t filter_bytes_ = 0;
+  int32_t limit_ = -1;  // the greatest number of cells of each family; below 0: all
+  int32_t offset_ = 0;  // cells of each family that are left out first
+};
+
+wire::TResult WriteRow(Row row);
+
+/// Returns the changes of a put. All of them are puts.
+std::vector<CellChange> ReadPut(const wire::TPut& put, const std::string& method);
+std::vector<CellChange> ReadDelete(const TableDescriptor& table, const wire::TDelete& gone,
+                                   const std::string& method);
+/// Returns all changes of a row in an order in which deletes hide puts, as in HBase, where all
+/// changes of a mutation have one time.
+RowMutation ReadMutations(const TableDescriptor& table, const wire::TRowMutations& row,
+                          const std::string& method);
+
+/// Returns whether the comparison of an expected value with a stored one holds. In HBase the
+/// expected value is the left operand, and an empty one stands for an absent column.
+bool Compares(wire::TCompareOperator::type op, const Bytes& expected, const Bytes* stored);
+
+}  // namespace hg::thrift2

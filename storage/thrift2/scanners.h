@@ -1,0 +1,98 @@
+#pragma once
+// The open scanners of all connections. In HBase a scanner belongs to the gateway, and any
+// connection may fetch from it by its id. Internal to this folder.
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "storage/base/thread_annotations.h"
+#include "storage/store.h"
+#include "storage/thrift2/call_context.h"
+#include "storage/thrift2/requests.h"
+
+namespace hg::thrift2 {
+
+/// One scanner. Not thread-safe: its user holds `mutex`.
+class Scanner {
+ public:
+  /// Throws what the scan may not contain. `context` holds its memory. `memory` and the other
+  /// arguments of CallContext must outlive the object.
+  Scanner(std::string table, const wire::TScan& scan, std::unique_ptr<CallContext> context,
+          const std::string& method);
+
+  /// Appends the next rows, at most `rows`, and charges them to `reply`. Fewer rows mean the end.
+  /// Throws the errors of the store, after which the scanner must be closed. `socket` is the
+  /// connection of the client.
+  void Fetch(Store& store, size_t rows, int socket, int64_t bytes_max, MemoryTally* reply,
+             std::vector<wire::TResult>* results);
+
+  [[nodiscard]] const std::string& table() const { return table_; }
+  /// The columns that the client named.
+  [[nodiscard]] const std::vector<wire::TColumn>& columns() const { return columns_; }
+
+  std::mutex mutex;
+
+ private:
+  void Open(Store& store, size_t rows);
+  /// Makes the next row with wanted cells the current one. Returns false at the end.
+  bool NextRow();
+  /// Takes the next result from the current row: the whole row, or as many cells as the client
+  /// wants at most.
+  wire::TResult TakeResult();
+
+  const std::string table_;
+  const std::string method_;
+  const std::unique_ptr<CallContext> context_;
+  const std::vector<wire::TColumn> columns_;
+  CellChoice choice_;
+  ScanSpec spec_;
+  const int32_t batch_cells_;           // 0 = whole rows
+  uint64_t rows_left_;                  // by the limit of the client
+  MemoryTally memory_;                  // of this object
+  std::unique_ptr<ScanCursor> cursor_;  // opened by the first fetch
+  std::vector<Row> rows_;               // read ahead, from at_ on
+  size_t at_ = 0;
+  Row row_;             // the current row
+  size_t cell_at_ = 0;  // its cells up to here were returned
+};
+
+/// Thread-safe.
+class Scanners {
+ public:
+  Scanners(size_t scanners_max, size_t per_connection_max)
+      : scanners_max_(scanners_max), per_connection_max_(per_connection_max) {}
+
+  /// Returns the id of the scanner. Busy: too many are open. `connection` is the number of the
+  /// connection that opens it.
+  Result<int32_t> Add(std::shared_ptr<Scanner> scanner, uint64_t connection);
+  /// Returns the scanner, or null if the id is unknown. It is not idle until Done.
+  std::shared_ptr<Scanner> Use(int32_t id);
+  void Done(int32_t id);
+  void Remove(int32_t id);
+  /// Closes scanners that nobody has used for this time.
+  void CloseIdle(std::chrono::milliseconds idle);
+  /// Closes all scanners, those in use after their fetch.
+  void Clear();
+  [[nodiscard]] size_t size() const;
+
+ private:
+  struct Entry {
+    std::shared_ptr<Scanner> scanner;
+    uint64_t connection = 0;
+    int users = 0;
+    std::chrono::steady_clock::time_point last_use;
+  };
+
+  const size_t scanners_max_;
+  const size_t per_connection_max_;
+  mutable Mutex mutex_;
+  std::map<int32_t, Entry> entries_ GUARDED_BY(mutex_);
+  uint32_t next_id_ GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace hg::thrift2

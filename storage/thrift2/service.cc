@@ -1,0 +1,367 @@
+#include "storage/thrift2/service.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "storage/changed_rows.h"
+
+namespace hg::thrift2 {
+namespace {
+
+using Kind = CellChange::Kind;
+
+template <typename Request>
+bool IsSynced(const Request& request) {
+  return request.__isset.durability && request.durability == wire::TDurability::FSYNC_WAL;
+}
+
+bool IsSynced(const wire::TRowMutations& row) {
+  return std::any_of(row.mutations.begin(), row.mutations.end(), [](const wire::TMutation& one) {
+    return one.__isset.put ? IsSynced(one.put) : IsSynced(one.deleteSingle);
+  });
+}
+
+// Returns whether the gets differ in their rows only.
+bool WantTheSame(const std::vector<wire::TGet>& gets) {
+  return std::all_of(gets.begin(), gets.end(), [&](const wire::TGet& get) {
+    wire::TGet as_first = get;
+    as_first.row = gets[0].row;
+    return as_first == gets[0];
+  });
+}
+
+}  // namespace
+
+TableDescriptor Service::Described(const std::string& table) {
+  auto descriptor = state_.store().DescribeTable(table);
+  if (!descriptor.ok()) Check(descriptor.status(), table, "getTableDescriptor");
+  return std::move(*descriptor);
+}
+
+TableDescriptor Service::Known(const std::string& table) {
+  context_.Begin(socket_);
+  if (state_.master.IsDisabled(table)) Refuse(table + " is disabled.", false);
+  return Described(table);
+}
+
+std::vector<Status> Service::Write(const std::string& table, const std::vector<RowMutation>& rows) {
+  return Changing(state_.options.changed, table, rows,
+                  [&] { return state_.store().MutateRows(table, rows); });
+}
+
+void Service::SyncIf(bool synced) {
+  if (synced) Check(state_.store().Sync(), "", "sync");
+}
+
+wire::TResult Service::Answer(CellChoice* choice, Row row) {
+  Check(context_.Step(1 + row.cells.size()), "", "get");
+  choice->Keep(&row);
+  Check(CountRow(row, &*reply_), "", "get");
+  if (reply_->held() > state_.options.response_bytes_max) {
+    Check(Status::LimitExceeded("the response exceeds " +
+                                std::to_string(state_.options.response_bytes_max) +
+                                " bytes; get fewer rows"),
+          "", "get");
+  }
+  return WriteRow(std::move(row));
+}
+
+std::vector<wire::TResult> Service::GetAll(const std::string& table,
+                                           const std::vector<wire::TGet>& gets,
+                                           const std::string& method) {
+  const TableDescriptor known = Known(table);
+  for (const wire::TGet& get : gets) CheckFamilies(known, get.columns);
+  std::vector<wire::TResult> results;
+  results.reserve(gets.size());
+  if (gets.size() > 1 && WantTheSame(gets)) {
+    CellChoice choice(gets[0], method);
+    CellSelection wanted = choice.selection();
+    wanted.context = &context_;
+    constexpr size_t kRowsAtOnce = 64;
+    std::vector<Bytes> keys;
+    for (size_t at = 0; at < gets.size(); at += keys.size()) {
+      keys.clear();
+      for (size_t i = at; i < gets.size() && keys.size() < kRowsAtOnce; ++i) {
+        CheckRowKey(gets[i].row, method);
+        keys.push_back(gets[i].row);
+      }
+      for (Result<Row>& row : state_.store().GetRows(table, keys, wanted)) {
+        Check(row.status(), table, method);
+        results.push_back(Answer(&choice, std::move(*row)));
+      }
+    }
+    return results;
+  }
+  for (const wire::TGet& get : gets) {
+    CellChoice choice(get, method);
+    CellSelection wanted = choice.selection();
+    wanted.context = &context_;
+    auto row = state_.store().GetCells(table, get.row, wanted);
+    Check(row.status(), table, method);
+    results.push_back(Answer(&choice, std::move(*row)));
+  }
+  return results;
+}
+
+bool Service::exists(const std::string& table, const wire::TGet& get) {
+  return GetAll(table, {get}, "exists")[0].__isset.row;
+}
+
+void Service::existsAll(std::vector<bool>& found, const std::string& table,
+                        const std::vector<wire::TGet>& gets) {
+  for (const wire::TResult& result : GetAll(table, gets, "existsAll")) {
+    found.push_back(result.__isset.row);
+  }
+}
+
+void Service::get(wire::TResult& result, const std::string& table, const wire::TGet& get) {
+  if (get.existence_only) RefuseArgument("get");
+  result = std::move(GetAll(table, {get}, "get")[0]);
+}
+
+void Service::getMultiple(std::vector<wire::TResult>& results, const std::string& table,
+                          const std::vector<wire::TGet>& gets) {
+  if (std::any_of(gets.begin(), gets.end(), [](const auto& get) { return get.existence_only; })) {
+    RefuseArgument("getMultiple");
+  }
+  results = GetAll(table, gets, "getMultiple");
+}
+
+void Service::put(const std::string& table, const wire::TPut& put) {
+  Known(table);
+  Check(Write(table, {{put.row, ReadPut(put, "put")}})[0], table, "put");
+  SyncIf(IsSynced(put));
+}
+
+void Service::putMultiple(const std::string& table, const std::vector<wire::TPut>& puts) {
+  if (state_.store().DescribeTable(table).status().code() == StatusCode::kNotFound) {
+    const std::string count = std::to_string(puts.size());
+    Refuse("Failed " + count + " actions: " + table + ": " + count +
+               " times, servers with issues: null",
+           true);
+  }
+  Known(table);
+  std::vector<RowMutation> rows;
+  rows.reserve(puts.size());
+  for (const wire::TPut& put : puts) rows.push_back({put.row, ReadPut(put, "putMultiple")});
+  // One refused row does not prevent the others.
+  for (const Status& status : Write(table, rows)) Check(status, table, "putMultiple", true);
+  SyncIf(std::any_of(puts.begin(), puts.end(), [](const auto& put) { return IsSynced(put); }));
+}
+
+// The deletes of a table of points are carried out at the time of their arrival, so what they
+// concern is read before. A point that is written between both is deleted, too.
+void Service::SettleTimes(const TableDescriptor& table, RowMutation* row) {
+  const auto is_timed = [](const CellChange& change) {
+    return change.kind == Kind::kDeleteVersion ||
+           (change.kind != Kind::kPut && change.timestamp_ms.has_value());
+  };
+  if (!table.points || std::none_of(row->changes.begin(), row->changes.end(), is_timed)) return;
+  CellSelection all;
+  all.context = &context_;
+  const auto now = state_.store().GetCells(table.name, row->key, all);
+  Check(now.status(), table.name, "deleteSingle");
+  std::vector<CellChange> settled;
+  for (CellChange& change : row->changes) {
+    if (!is_timed(change)) {
+      settled.push_back(std::move(change));
+      continue;
+    }
+    const bool of_family =
+        change.kind == Kind::kDeleteFamily || change.kind == Kind::kDeleteFamilyVersion;
+    const bool exact =
+        change.kind == Kind::kDeleteVersion || change.kind == Kind::kDeleteFamilyVersion;
+    Check(context_.Step(now->cells.size()), table.name, "deleteSingle");
+    for (const Cell& cell : now->cells) {
+      if (cell.family != change.family || (!of_family && cell.qualifier != change.qualifier)) {
+        continue;
+      }
+      const int64_t time = change.timestamp_ms.value_or(cell.timestamp_ms);
+      if (exact ? cell.timestamp_ms != time : cell.timestamp_ms > time) continue;
+      settled.push_back(DeleteColumn(cell.family, cell.qualifier));
+    }
+  }
+  row->changes = std::move(settled);
+}
+
+void Service::deleteSingle(const std::string& table, const wire::TDelete& gone) {
+  const TableDescriptor known = Known(table);
+  std::vector<RowMutation> rows = {{gone.row, ReadDelete(known, gone, "deleteSingle")}};
+  SettleTimes(known, &rows[0]);
+  Check(Write(table, rows)[0], table, "deleteSingle");
+  SyncIf(IsSynced(gone));
+}
+
+void Service::deleteMultiple(std::vector<wire::TDelete>&, const std::string& table,
+                             const std::vector<wire::TDelete>& all) {
+  const TableDescriptor known = Known(table);
+  std::vector<RowMutation> rows;
+  for (const wire::TDelete& gone : all) {
+    rows.push_back({gone.row, ReadDelete(known, gone, "deleteMultiple")});
+    SettleTimes(known, &rows.back());
+  }
+  for (const Status& status : Write(table, rows)) Check(status, table, "deleteMultiple", true);
+  SyncIf(std::any_of(all.begin(), all.end(), [](const auto& gone) { return IsSynced(gone); }));
+}
+
+bool Service::CheckAndMutate(const TableDescriptor& table, const std::string& row,
+                             const std::string& family, const std::string& qualifier,
+                             wire::TCompareOperator::type op, const std::string& value,
+                             RowMutation mutation, bool synced, const std::string& method) {
+  CheckRowKey(row, method);
+  if (row != mutation.key) Refuse("java.io.IOException: doesn't match the original one", false);
+  SettleTimes(table, &mutation);
+  const auto mutate = [&](const Expected& expected) {
+    const auto compare_and_mutate = [&] {
+      return state_.store().CompareAndMutate(family, qualifier, expected, table.name, mutation);
+    };
+    const auto done = OnlyAdds(expected, mutation) ? compare_and_mutate()
+                                                   : Changing(state_.options.changed, table.name,
+                                                              {mutation}, compare_and_mutate);
+    Check(done.status(), table.name, method);
+    if (*done) SyncIf(synced);
+    return *done;
+  };
+  if (op == wire::TCompareOperator::EQUAL) {
+    return mutate(value.empty() ? Expected() : Expected(value));
+  }
+  // The store compares for equality only. For other comparisons, the value is read, and the change
+  // is conditional on that value.
+  for (;;) {
+    Check(context_.Step(1), table.name, method);
+    const auto now = state_.store().Get(table.name, row, family, {qualifier});
+    Check(now.status(), table.name, method);
+    const Bytes* const stored = now->cells.empty() ? nullptr : &now->cells[0].value;
+    if (!Compares(op, value, stored)) return false;
+    if (mutate(stored == nullptr || stored->empty() ? Expected() : Expected(*stored))) return true;
+  }
+}
+
+bool Service::checkAndPut(const std::string& table, const std::string& row,
+                          const std::string& family, const std::string& qualifier,
+                          const std::string& value, const wire::TPut& put) {
+  return CheckAndMutate(Known(table), row, family, qualifier, wire::TCompareOperator::EQUAL, value,
+                        {put.row, ReadPut(put, "checkAndPut")}, IsSynced(put), "checkAndPut");
+}
+
+bool Service::checkAndDelete(const std::string& table, const std::string& row,
+                             const std::string& family, const std::string& qualifier,
+                             const std::string& value, const wire::TDelete& gone) {
+  const TableDescriptor known = Known(table);
+  return CheckAndMutate(known, row, family, qualifier, wire::TCompareOperator::EQUAL, value,
+                        {gone.row, ReadDelete(known, gone, "checkAndDelete")}, IsSynced(gone),
+                        "checkAndDelete");
+}
+
+bool Service::checkAndMutate(const std::string& table, const std::string& row,
+                             const std::string& family, const std::string& qualifier,
+                             wire::TCompareOperator::type op, const std::string& value,
+                             const wire::TRowMutations& mutations) {
+  const TableDescriptor known = Known(table);
+  if (op < wire::TCompareOperator::LESS || op > wire::TCompareOperator::GREATER) {
+    RefuseArgument("checkAndMutate");
+  }
+  return CheckAndMutate(known, row, family, qualifier, op, value,
+                        ReadMutations(known, mutations, "checkAndMutate"), IsSynced(mutations),
+                        "checkAndMutate");
+}
+
+void Service::mutateRow(const std::string& table, const wire::TRowMutations& row) {
+  const TableDescriptor known = Known(table);
+  std::vector<RowMutation> rows = {ReadMutations(known, row, "mutateRow")};
+  CheckRowKey(row.row, "mutateRow");
+  SettleTimes(known, &rows[0]);
+  Check(Write(table, rows)[0], table, "mutateRow", true);
+  SyncIf(IsSynced(row));
+}
+
+void Service::increment(wire::TResult& result, const std::string& table,
+                        const wire::TIncrement& increment) {
+  CheckRowKey(increment.row, "increment");
+  if (increment.columns.empty()) RefuseArgument("increment");
+  Known(table);
+  std::vector<ColumnIncrement> columns;
+  for (const wire::TColumnIncrement& column : increment.columns) {
+    columns.push_back({column.family, column.qualifier, column.amount});
+  }
+  const auto sums = state_.store().IncrementColumns(table, increment.row, columns);
+  Check(sums.status(), table, "increment");
+  SyncIf(IsSynced(increment));
+  if (increment.__isset.returnResults && !increment.returnResults) return;
+  result.__set_row(increment.row);
+  for (size_t i = 0; i < columns.size(); ++i) {
+    wire::TColumnValue& cell = result.columnValues.emplace_back();
+    cell.family = std::move(columns[i].family);
+    cell.qualifier = std::move(columns[i].qualifier);
+    AppendBig(&cell.value, static_cast<uint64_t>((*sums)[i]), 8);
+  }
+}
+
+// Each column is appended to atomically, and the columns one after the other.
+void Service::append(wire::TResult& result, const std::string& table, const wire::TAppend& append) {
+  CheckRowKey(append.row, "append");
+  if (append.columns.empty()) RefuseArgument("append");
+  Known(table);
+  for (const wire::TColumnValue& cell : append.columns) {
+    Check(state_.store().Append(table, append.row, cell.family, cell.qualifier, cell.value), table,
+          "append");
+  }
+  SyncIf(IsSynced(append));
+  if (append.__isset.returnResults && !append.returnResults) return;
+  wire::TGet now;
+  now.row = append.row;
+  for (const wire::TColumnValue& cell : append.columns) {
+    wire::TColumn& column = now.columns.emplace_back();
+    column.family = cell.family;
+    column.__set_qualifier(cell.qualifier);
+  }
+  now.__isset.columns = true;
+  get(result, table, now);
+}
+
+std::unique_ptr<CallContext> Service::NewContext() const {
+  return std::make_unique<CallContext>(state_.memory, state_.stopping, state_.options.call_time);
+}
+
+int32_t Service::openScanner(const std::string& table, const wire::TScan& scan) {
+  const auto id = state_.scanners.Add(
+      std::make_shared<Scanner>(table, scan, NewContext(), "openScanner"), number_);
+  Check(id.status(), table, "openScanner");
+  return *id;
+}
+
+void Service::getScannerRows(std::vector<wire::TResult>& results, int32_t id, int32_t rows) {
+  if (rows < 0) RefuseArgument("getScannerRows");
+  const std::shared_ptr<Scanner> scanner = state_.scanners.Use(id);
+  if (!scanner) {
+    wire::TIllegalArgument error;
+    error.__set_message("Invalid scanner Id");
+    throw error;
+  }
+  try {
+    const std::lock_guard lock(scanner->mutex);
+    const TableDescriptor known = Known(scanner->table());
+    CheckFamilies(known, scanner->columns());
+    scanner->Fetch(state_.store(), static_cast<size_t>(rows), socket_,
+                   state_.options.response_bytes_max, &*reply_, &results);
+  } catch (...) {
+    // The scanner may have moved on, so a further fetch would leave out rows.
+    state_.scanners.Remove(id);
+    throw;
+  }
+  state_.scanners.Done(id);
+}
+
+void Service::closeScanner(int32_t id) { state_.scanners.Remove(id); }
+
+void Service::getScannerResults(std::vector<wire::TResult>& results, const std::string& table,
+                                const wire::TScan& scan, int32_t rows) {
+  if (rows < 0) RefuseArgument("getScannerResults");
+  CheckFamilies(Known(table), scan.columns);
+  Scanner scanner(table, scan, NewContext(), "getScannerResults");
+  scanner.Fetch(state_.store(), static_cast<size_t>(rows), socket_,
+                state_.options.response_bytes_max, &*reply_, &results);
+}
+
+}  // namespace hg::thrift2

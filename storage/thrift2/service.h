@@ -1,0 +1,198 @@
+#pragma once
+// The methods of THBaseService over a cell store. Internal to this folder.
+
+#include <THBaseService.h>
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "storage/base/thread_annotations.h"
+#include "storage/store.h"
+#include "storage/thrift2/call_context.h"
+#include "storage/thrift2/requests.h"
+#include "storage/thrift2/scanners.h"
+#include "storage/thrift2/thrift2_server.h"
+
+namespace hg::thrift2 {
+
+/// What HBase's master keeps of tables and the cell store does not. It is lost when the process
+/// ends: then all tables are enabled, namespaces are those of the tables, and attributes that
+/// TableDescriptor does not have are gone. Thread-safe.
+class Master {
+ public:
+  using Attributes = std::map<std::string, std::string>;
+
+  [[nodiscard]] bool IsDisabled(const std::string& table) const;
+  void SetDisabled(const std::string& table, bool disabled);
+  [[nodiscard]] Attributes AttributesOf(const std::string& table) const;
+  void SetAttributes(const std::string& table, Attributes attributes);
+  /// Forgets a table that was dropped.
+  void Forget(const std::string& table);
+  /// Namespaces that were created, whether they have tables or not.
+  [[nodiscard]] std::set<std::string> Namespaces() const;
+  void AddNamespace(const std::string& name);
+  void RemoveNamespace(const std::string& name);
+
+ private:
+  mutable Mutex mutex_;
+  std::set<std::string> disabled_ GUARDED_BY(mutex_);
+  std::set<std::string> namespaces_ GUARDED_BY(mutex_) = {"default", "hbase"};
+  std::map<std::string, Attributes> attributes_ GUARDED_BY(mutex_);
+};
+
+/// What all connections of a server share. Thread-safe.
+struct ServerState {
+  ServerState(std::function<Store&()> of, Thrift2Options with)
+      : store(std::move(of)),
+        options(std::move(with)),
+        memory(options.memory_bytes_max),
+        scanners(options.scanners_max, options.scanners_per_connection_max) {}
+
+  const std::function<Store&()> store;
+  const Thrift2Options options;
+  uint16_t port = 0;  // set before the first connection
+  std::atomic<bool> stopping{false};
+  std::atomic<uint64_t> calls{0};
+  std::atomic<uint64_t> refused{0};
+  MemoryShare memory;
+  Scanners scanners;
+  Master master;
+};
+
+/// Handles the calls of one connection. Errors are thrown as Thrift's exceptions. Not thread-safe.
+class Service : public wire::THBaseServiceIf {
+ public:
+  /// `number` is the number of the connection. `state` must outlive the object.
+  Service(ServerState& state, int socket, uint64_t number)
+      : state_(state),
+        socket_(socket),
+        number_(number),
+        context_(state.memory, state.stopping, state.options.call_time) {
+    reply_.emplace(&context_);
+  }
+
+  /// Gives the memory of the response back, after it was sent.
+  void EndCall() { reply_.emplace(&context_); }
+
+  // Rows (service.cc).
+  bool exists(const std::string& table, const wire::TGet& get) override;
+  void existsAll(std::vector<bool>& found, const std::string& table,
+                 const std::vector<wire::TGet>& gets) override;
+  void get(wire::TResult& result, const std::string& table, const wire::TGet& get) override;
+  void getMultiple(std::vector<wire::TResult>& results, const std::string& table,
+                   const std::vector<wire::TGet>& gets) override;
+  void put(const std::string& table, const wire::TPut& put) override;
+  void putMultiple(const std::string& table, const std::vector<wire::TPut>& puts) override;
+  bool checkAndPut(const std::string& table, const std::string& row, const std::string& family,
+                   const std::string& qualifier, const std::string& value,
+                   const wire::TPut& put) override;
+  void deleteSingle(const std::string& table, const wire::TDelete& gone) override;
+  void deleteMultiple(std::vector<wire::TDelete>& failed, const std::string& table,
+                      const std::vector<wire::TDelete>& all) override;
+  bool checkAndDelete(const std::string& table, const std::string& row, const std::string& family,
+                      const std::string& qualifier, const std::string& value,
+                      const wire::TDelete& gone) override;
+  void increment(wire::TResult& result, const std::string& table,
+                 const wire::TIncrement& increment) override;
+  void append(wire::TResult& result, const std::string& table,
+              const wire::TAppend& append) override;
+  void mutateRow(const std::string& table, const wire::TRowMutations& row) override;
+  bool checkAndMutate(const std::string& table, const std::string& row, const std::string& family,
+                      const std::string& qualifier, wire::TCompareOperator::type op,
+                      const std::string& value, const wire::TRowMutations& mutations) override;
+  int32_t openScanner(const std::string& table, const wire::TScan& scan) override;
+  void getScannerRows(std::vector<wire::TResult>& results, int32_t id, int32_t rows) override;
+  void closeScanner(int32_t id) override;
+  void getScannerResults(std::vector<wire::TResult>& results, const std::string& table,
+                         const wire::TScan& scan, int32_t rows) override;
+
+  // Tables (service_tables.cc).
+  void getRegionLocation(wire::THRegionLocation& location, const std::string& table,
+                         const std::string& row, bool reload) override;
+  void getAllRegionLocations(std::vector<wire::THRegionLocation>& locations,
+                             const std::string& table) override;
+  void createTable(const wire::TTableDescriptor& table,
+                   const std::vector<std::string>& splits) override;
+  void deleteTable(const wire::TTableName& name) override;
+  void truncateTable(const wire::TTableName& name, bool keep_splits) override;
+  void enableTable(const wire::TTableName& name) override;
+  void disableTable(const wire::TTableName& name) override;
+  bool tableExists(const wire::TTableName& name) override;
+  bool isTableEnabled(const wire::TTableName& name) override;
+  bool isTableDisabled(const wire::TTableName& name) override;
+  bool isTableAvailable(const wire::TTableName& name) override;
+  void getTableDescriptor(wire::TTableDescriptor& table, const wire::TTableName& name) override;
+  void getTableDescriptors(std::vector<wire::TTableDescriptor>& tables,
+                           const std::vector<wire::TTableName>& names) override;
+  void getTableDescriptorsByPattern(std::vector<wire::TTableDescriptor>& tables,
+                                    const std::string& regex, bool system) override;
+  void getTableDescriptorsByNamespace(std::vector<wire::TTableDescriptor>& tables,
+                                      const std::string& space) override;
+  void getTableNamesByPattern(std::vector<wire::TTableName>& names, const std::string& regex,
+                              bool system) override;
+  void getTableNamesByNamespace(std::vector<wire::TTableName>& names,
+                                const std::string& space) override;
+  void addColumnFamily(const wire::TTableName& name,
+                       const wire::TColumnFamilyDescriptor& column) override;
+  void deleteColumnFamily(const wire::TTableName& name, const std::string& column) override;
+  void modifyColumnFamily(const wire::TTableName& name,
+                          const wire::TColumnFamilyDescriptor& column) override;
+  void modifyTable(const wire::TTableDescriptor& table) override;
+  void createNamespace(const wire::TNamespaceDescriptor& space) override;
+  void modifyNamespace(const wire::TNamespaceDescriptor& space) override;
+  void deleteNamespace(const std::string& name) override;
+  void getNamespaceDescriptor(wire::TNamespaceDescriptor& space, const std::string& name) override;
+  void listNamespaceDescriptors(std::vector<wire::TNamespaceDescriptor>& spaces) override;
+  void listNamespaces(std::vector<std::string>& names) override;
+  wire::TThriftServerType::type getThriftServerType() override;
+  void getClusterId(std::string& id) override;
+  void getSlowLogResponses() override;
+  void clearSlowLogResponses() override;
+  void grant() override;
+  void revoke() override;
+
+ private:
+  /// Returns the descriptor of the table. Throws HBase's exception if the table is missing or
+  /// disabled.
+  TableDescriptor Known(const std::string& table);
+  /// Like Known, but the table may be disabled.
+  TableDescriptor Described(const std::string& table);
+  std::vector<TableDescriptor> AllTables();
+  std::vector<std::string> AllNamespaces();
+  wire::TTableDescriptor Shown(const TableDescriptor& table);
+  void AlterFamilies(const TableDescriptor& table);
+
+  /// Removes cells that are not wanted, and charges the rest to the response.
+  wire::TResult Answer(CellChoice* choice, Row row);
+  /// Returns one row for each get.
+  std::vector<wire::TResult> GetAll(const std::string& table, const std::vector<wire::TGet>& gets,
+                                    const std::string& method);
+  /// Tables of points know no times of deletes: replaces such changes by deletes of the columns
+  /// that they concern.
+  void SettleTimes(const TableDescriptor& table, RowMutation* row);
+  /// Applies the mutation if the comparison holds.
+  bool CheckAndMutate(const TableDescriptor& table, const std::string& row,
+                      const std::string& family, const std::string& qualifier,
+                      wire::TCompareOperator::type op, const std::string& value,
+                      RowMutation mutation, bool synced, const std::string& method);
+  std::unique_ptr<CallContext> NewContext() const;
+  void SyncIf(bool synced);
+  /// Writes rows with one call of the store, and returns the status of each.
+  std::vector<Status> Write(const std::string& table, const std::vector<RowMutation>& rows);
+  /// Drops the table and reports it.
+  Status Drop(const std::string& table);
+
+  ServerState& state_;
+  const int socket_;
+  const uint64_t number_;
+  CallContext context_;
+  std::optional<MemoryTally> reply_;  // the response of the current call; never null
+};
+
+}  // namespace hg::thrift2

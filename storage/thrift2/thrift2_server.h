@@ -1,0 +1,127 @@
+#pragma once
+// Serves a cell store over HBase's Thrift2 protocol (THBaseService), so that clients of HBase's
+// gateway work on it, among them other Hourglass daemons (storage/hbase). The protocol has no
+// authentication: who can connect can read and change every table.
+//
+// It follows HBase where HBase differs from the cell store: deletes of a mutation hide its puts, an
+// empty expected value stands for an absent one, a scan from a key to itself returns that key, and
+// errors have HBase's messages (hbase-backend.md §6).
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "storage/base/status.h"
+#include "storage/base/thread_annotations.h"
+#include "storage/changed_rows.h"
+#include "storage/store.h"
+
+namespace apache::thrift {
+class TProcessorEventHandler;
+namespace protocol {
+class TProtocol;
+}
+namespace transport {
+class TTransport;
+}
+}  // namespace apache::thrift
+
+namespace hg::thrift2 {
+
+struct ServerState;
+
+inline constexpr int kIdleS = 60;
+inline constexpr int kCallS = 60;
+
+struct Thrift2Options {
+  std::string bind = "127.0.0.1";            // an IPv4 or IPv6 address
+  uint16_t port = 0;                         // 0 = any free port
+  size_t connections_max = 128;              // further connections are closed at once
+  size_t scanners_max = 1024;                // open scanners of all connections
+  size_t scanners_per_connection_max = 256;  // open scanners that one connection has opened
+  // A longer request closes its connection. It must leave room for a cell of HBase's 10 MiB.
+  int32_t message_bytes_max = 16 << 20;
+  int64_t response_bytes_max = 64 << 20;  // a call with a longer response fails
+  // For all requests and responses that are in memory. A request that exceeds it closes its
+  // connection; a call whose response exceeds it fails and may be repeated.
+  int64_t memory_bytes_max = 256 << 20;
+  // A connection without a request, a request that is not complete, and a response that the client
+  // does not read end the connection after this time.
+  std::chrono::milliseconds idle = std::chrono::seconds(kIdleS);
+  // A scanner without a fetch is closed after this time.
+  std::chrono::milliseconds scanner_idle = std::chrono::seconds(kIdleS);
+  // A call that reads for longer fails.
+  std::chrono::milliseconds call_time = std::chrono::seconds(kCallS);
+  /// Called on the thread of the connection, but not for a conditional put of absent columns, an
+  /// increment or an append. The function may be empty.
+  ChangeReport changed = {};
+
+  // The following options are for tests. Null: no handler; the form of the protocol is detected
+  // from the first bytes of a connection: framed or not, binary or compact.
+  std::shared_ptr<apache::thrift::TProcessorEventHandler> events = nullptr;
+  std::function<std::shared_ptr<apache::thrift::protocol::TProtocol>(
+      std::shared_ptr<apache::thrift::transport::TTransport>)>
+      protocol = nullptr;
+};
+
+struct Thrift2Stats {
+  uint64_t connections = 0;  // open now
+  uint64_t refused = 0;      // connections that were closed at once
+  uint64_t calls = 0;        // calls so far
+  uint64_t scanners = 0;     // open now
+  int64_t memory_bytes = 0;  // of requests and responses
+};
+
+/// Serves each connection on its own thread, which calls the store. Thread-safe, except Stop.
+class Thrift2Server {
+ public:
+  /// Serves until Stop. `store` is called for each request to get the store. InvalidArgument: the
+  /// address is not valid. IoError: it cannot be listened on.
+  static Result<std::unique_ptr<Thrift2Server>> Start(std::function<Store&()> store,
+                                                      Thrift2Options options);
+  /// Calls Stop.
+  ~Thrift2Server();
+
+  [[nodiscard]] uint16_t port() const { return port_; }
+  /// Returns whether other machines may connect, because the address is not a loopback address.
+  [[nodiscard]] bool reached_by_others() const { return reached_by_others_; }
+  [[nodiscard]] Thrift2Stats Stats() const;
+  /// Closes all scanners. Their clients get the error that HBase returns for an unknown scanner.
+  void CloseScanners();
+  /// Ends running reads, finishes running writes, and closes all connections. When it returns, no
+  /// scan is open and all threads have ended. Idempotent; call it from one thread.
+  void Stop();
+
+ private:
+  /// A connection and its thread.
+  struct Peer {
+    int fd = -1;
+    std::thread thread;
+    bool done = false;  // guarded by mutex_
+  };
+
+  Thrift2Server(std::function<Store&()> store, Thrift2Options options);
+  Status Listen();
+  void Accept();
+  void Admit(int fd);
+  void Serve(Peer* peer, uint64_t number);
+  void JoinDone() REQUIRES(mutex_);
+
+  const std::unique_ptr<ServerState> state_;
+  int listening_ = -1;
+  uint16_t port_ = 0;
+  bool reached_by_others_ = false;
+  uint64_t accepted_ = 0;  // used by the acceptor thread only
+  mutable Mutex mutex_;
+  std::list<Peer> peers_ GUARDED_BY(mutex_);
+  std::thread acceptor_;
+};
+
+}  // namespace hg::thrift2

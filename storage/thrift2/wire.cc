@@ -1,0 +1,220 @@
+#include "storage/thrift2/wire.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <thrift/protocol/TBinaryProtocol.h>
+#include <thrift/protocol/TCompactProtocol.h>
+#include <thrift/transport/TBufferTransports.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace hg::thrift2 {
+
+namespace thrift = apache::thrift;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+using thrift::protocol::TProtocol;
+using thrift::transport::TTransport;
+using thrift::transport::TTransportException;
+
+namespace {
+
+constexpr size_t kBufferBytes = 64 << 10;
+constexpr int64_t kChargePiece = 64 << 10;
+// Memory of a received byte: in the decoded request and in the changes made of it.
+constexpr int64_t kBytesPerByte = 2;
+// Memory of a decoded element of a list or map, apart from its bytes.
+constexpr int64_t kBytesPerElement = 256;
+constexpr int32_t kElementsMax = 1 << 20;
+
+// Charges the elements of lists and maps before Thrift allocates them, because the stated number
+// is not backed by bytes yet.
+template <typename Protocol>
+class Charging : public Protocol {
+ public:
+  template <typename... Args>
+  explicit Charging(Wire* wire, Args&&... args)
+      : Protocol(std::forward<Args>(args)...), wire_(*wire) {}
+
+  uint32_t readListBegin_virt(thrift::protocol::TType& type, uint32_t& size) override {
+    const uint32_t read = Protocol::readListBegin_virt(type, size);
+    wire_.ChargeElements(size);
+    return read;
+  }
+  uint32_t readMapBegin_virt(thrift::protocol::TType& key, thrift::protocol::TType& value,
+                             uint32_t& size) override {
+    const uint32_t read = Protocol::readMapBegin_virt(key, value, size);
+    wire_.ChargeElements(size);
+    return read;
+  }
+
+ private:
+  Wire& wire_;
+};
+
+// Thrift's binary protocol allocates a string as long as the request states. This one lets it grow
+// with the bytes that arrive.
+class BinaryProtocol : public Charging<thrift::protocol::TBinaryProtocol> {
+ public:
+  BinaryProtocol(Wire* wire, const std::shared_ptr<TTransport>& transport, int32_t bytes_max)
+      : Charging(wire, transport, bytes_max, kElementsMax, true, true), bytes_max_(bytes_max) {}
+
+  uint32_t readString_virt(std::string& text) override { return readBinary_virt(text); }
+  uint32_t readBinary_virt(std::string& bytes) override {
+    int32_t size = 0;
+    const uint32_t read = readI32(size);
+    if (size < 0 || size > bytes_max_) {
+      throw thrift::protocol::TProtocolException(thrift::protocol::TProtocolException::SIZE_LIMIT);
+    }
+    bytes.clear();
+    for (auto left = static_cast<size_t>(size); left > 0;) {
+      const size_t some = std::min(left, kBufferBytes);
+      const size_t at = bytes.size();
+      bytes.resize(at + some);
+      getTransport()->readAll(reinterpret_cast<uint8_t*>(bytes.data() + at),
+                              static_cast<uint32_t>(some));
+      left -= some;
+    }
+    return read + static_cast<uint32_t>(size);
+  }
+
+ private:
+  const int32_t bytes_max_;
+};
+
+}  // namespace
+
+Wire::Wire(int socket, int32_t message_bytes_max, milliseconds idle, MemoryShare& memory)
+    : TVirtualTransport(std::make_shared<thrift::TConfiguration>(message_bytes_max)),
+      socket_(socket),
+      message_bytes_max_(message_bytes_max),
+      idle_(idle),
+      memory_(memory),
+      in_(kBufferBytes) {
+  out_.reserve(kBufferBytes);
+}
+
+Wire::~Wire() { EndMessage(); }
+
+bool Wire::Fill(Time until) {
+  for (;;) {
+    const auto left = std::chrono::ceil<milliseconds>(until - steady_clock::now());
+    pollfd peer{socket_, POLLIN, 0};
+    const int ready = ::poll(&peer, 1, static_cast<int>(std::max<int64_t>(left.count(), 0)));
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready <= 0) return false;
+    const ssize_t got = ::recv(socket_, in_.data(), in_.size(), 0);
+    if (got < 0 && errno == EINTR) continue;
+    in_at_ = 0;
+    in_end_ = static_cast<size_t>(std::max<ssize_t>(got, 0));
+    return in_end_ > 0;
+  }
+}
+
+bool Wire::WaitForMessage() {
+  if (in_at_ == in_end_ && !Fill(steady_clock::now() + idle_)) return false;
+  message_deadline_ = steady_clock::now() + idle_;
+  return true;
+}
+
+void Wire::EndMessage() {
+  memory_.Give(charged_bytes_);
+  message_bytes_ = wanted_bytes_ = charged_bytes_ = 0;
+  out_.clear();
+}
+
+void Wire::Charge(int64_t bytes) {
+  wanted_bytes_ += bytes;
+  if (wanted_bytes_ <= charged_bytes_) return;
+  const int64_t more = std::max(wanted_bytes_ - charged_bytes_, kChargePiece);
+  if (!memory_.Take(more)) {
+    throw TTransportException(TTransportException::CORRUPTED_DATA, "no memory for this request");
+  }
+  charged_bytes_ += more;
+}
+
+void Wire::ChargeElements(uint64_t count) {
+  Charge(static_cast<int64_t>(count) * kBytesPerElement);
+}
+
+std::vector<uint8_t> Wire::PeekBytes(size_t n) {
+  const Time until = steady_clock::now() + idle_;
+  std::vector<uint8_t> first;
+  while (first.size() < n && Fill(until)) {
+    first.insert(first.end(), in_.data(), in_.data() + in_end_);
+  }
+  // A buffer that is not full was received, so there is room for what came before it.
+  in_at_ = 0;
+  in_end_ = first.size();
+  if (in_.size() < first.size()) in_.resize(first.size());
+  std::copy(first.begin(), first.end(), in_.begin());
+  first.resize(std::min(first.size(), n));
+  return first;
+}
+
+uint32_t Wire::read(uint8_t* buffer, uint32_t length) {
+  if (in_at_ == in_end_ && !Fill(message_deadline_)) {
+    throw TTransportException(TTransportException::END_OF_FILE, "no more data");
+  }
+  const auto n = static_cast<uint32_t>(std::min<size_t>(length, in_end_ - in_at_));
+  message_bytes_ += n;
+  if (message_bytes_ > message_bytes_max_) {
+    throw TTransportException(TTransportException::CORRUPTED_DATA, "the request is too long");
+  }
+  Charge(int64_t{n} * kBytesPerByte);
+  std::memcpy(buffer, in_.data() + in_at_, n);
+  in_at_ += n;
+  return n;
+}
+
+void Wire::Send(const uint8_t* data, size_t size) const {
+  while (size > 0) {
+    const ssize_t sent = ::send(socket_, data, size, MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    // EAGAIN: the client has not read for the time of SO_SNDTIMEO.
+    if (sent <= 0) throw TTransportException(TTransportException::NOT_OPEN, "the client is gone");
+    data += sent;
+    size -= static_cast<size_t>(sent);
+  }
+}
+
+void Wire::write(const uint8_t* buffer, uint32_t length) {
+  if (out_.size() + length > kBufferBytes) flush();
+  if (length >= kBufferBytes) {
+    Send(buffer, length);
+  } else {
+    out_.insert(out_.end(), buffer, buffer + length);
+  }
+}
+
+void Wire::flush() {
+  Send(out_.data(), out_.size());
+  out_.clear();
+}
+
+std::shared_ptr<TProtocol> DetectProtocol(const std::shared_ptr<Wire>& wire,
+                                          int32_t message_bytes_max) {
+  constexpr uint8_t kBinary = 0x80, kCompact = 0x82;
+  const std::vector<uint8_t> first = wire->PeekBytes(5);
+  if (first.size() < 5) return nullptr;
+  std::shared_ptr<TTransport> transport = wire;
+  uint8_t kind = first[0];
+  if (kind != kBinary && kind != kCompact) {
+    // A frame begins with its length.
+    kind = first[4];
+    transport = std::make_shared<thrift::transport::TFramedTransport>(
+        wire, std::make_shared<thrift::TConfiguration>(message_bytes_max, message_bytes_max));
+  }
+  if (kind == kBinary) {
+    return std::make_shared<BinaryProtocol>(wire.get(), transport, message_bytes_max);
+  }
+  if (kind == kCompact) {
+    return std::make_shared<Charging<thrift::protocol::TCompactProtocol>>(
+        wire.get(), transport, message_bytes_max, kElementsMax);
+  }
+  return nullptr;
+}
+
+}  // namespace hg::thrift2

@@ -1,0 +1,70 @@
+#pragma once
+// The bytes of one connection, as Thrift's transport. It bounds the size, the time and the memory
+// of a request while it is read. Failures are Thrift's exceptions, after which the connection must
+// be closed.
+
+#include <thrift/protocol/TProtocol.h>
+#include <thrift/transport/TVirtualTransport.h>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "storage/thrift2/call_context.h"
+
+namespace hg::thrift2 {
+
+/// Not thread-safe. Another thread may shut the socket down, which ends all waiting.
+class Wire : public apache::thrift::transport::TVirtualTransport<Wire> {
+ public:
+  /// `socket` belongs to the caller. It and `memory` must outlive the object.
+  Wire(int socket, int32_t message_bytes_max, std::chrono::milliseconds idle, MemoryShare& memory);
+  ~Wire() override;
+
+  /// Waits for the next request. Returns false if there is none within the idle time, or if the
+  /// client is gone.
+  bool WaitForMessage();
+  /// Ends a request, after its response was sent, and gives its memory back.
+  void EndMessage();
+  /// Charges the memory of decoded elements before Thrift allocates them.
+  void ChargeElements(uint64_t count);
+  /// Returns the first bytes of the connection without consuming them. Fewer than `n`: the client
+  /// is gone.
+  std::vector<uint8_t> PeekBytes(size_t n);
+  [[nodiscard]] int socket() const { return socket_; }
+
+  // TTransport.
+  [[nodiscard]] bool isOpen() const override { return true; }
+  uint32_t read(uint8_t* buffer, uint32_t length);
+  void write(const uint8_t* buffer, uint32_t length);
+  void flush() override;
+
+ private:
+  using Time = std::chrono::steady_clock::time_point;
+
+  /// Receives more bytes. Returns false at the end, or if there are none until then.
+  bool Fill(Time until);
+  void Charge(int64_t bytes);
+  void Send(const uint8_t* data, size_t size) const;
+
+  const int socket_;
+  const int64_t message_bytes_max_;
+  const std::chrono::milliseconds idle_;
+  MemoryShare& memory_;
+  std::vector<uint8_t> in_;
+  size_t in_at_ = 0;   // the next byte
+  size_t in_end_ = 0;  // the end of the received bytes
+  std::vector<uint8_t> out_;
+  int64_t message_bytes_ = 0;  // read of the current request
+  int64_t wanted_bytes_ = 0;   // memory of the current request
+  int64_t charged_bytes_ = 0;  // the part of it that is charged, in pieces
+  Time message_deadline_;
+};
+
+/// Returns the protocol of a client by the first bytes of its connection: framed or not, binary or
+/// compact. Returns null for other bytes, such as those of HTTP. Waits for the bytes.
+std::shared_ptr<apache::thrift::protocol::TProtocol> DetectProtocol(
+    const std::shared_ptr<Wire>& wire, int32_t message_bytes_max);
+
+}  // namespace hg::thrift2
