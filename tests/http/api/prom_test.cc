@@ -74,7 +74,7 @@ TEST_CASE("remarks about a query come with its result") {
   CHECK(
       f.Get("/api/v1/query?query=rate(up%5B1m:10s%5D)&time=1700000060")
           .ends_with(R"x(]},"infos":["PromQL info: metric might not be a counter, name does not )x"
-                     R"x(end in _total/_sum/_count/_bucket: \"up\" (1:6)"]})x"));
+                     R"x(end in _total/_sum/_count/_bucket: \"up\" (1:1)"]})x"));
   CHECK(f.Get("/api/v1/query?query=quantile(2,up)&time=1700000000")
             .ends_with(R"x("warnings":["PromQL warning: quantile value should be between 0 and )x"
                        R"x(1, got 2 (1:10)"]})x"));
@@ -465,6 +465,16 @@ TEST_CASE("an expression is returned as a tree") {
                 R"("offset":0,"offsetExpr":null,"timestamp":9000,"startOrEnd":null}]},)"
                 R"("param":{"type":"numberLiteral","val":"1"},"grouping":["z","a"],)"
                 R"("without":false})"));
+  CHECK(f.Post("/api/v1/parse_query", "query=x[(5m)%2Bstep()]") ==
+        "200 "
+        R"({"status":"success","data":{"type":"matrixSelector","name":"x","range":0,)"
+        R"("rangeExpr":{"type":"durationExpr","op":"+","lhs":{"type":"durationExpr",)"
+        R"("op":"+","lhs":null,"rhs":{"type":"numberLiteral","val":"300",)"
+        R"("duration":true},"wrapped":true},"rhs":{"type":"durationExpr","op":"step",)"
+        R"("lhs":null,"rhs":null,"wrapped":false},"wrapped":false},)"
+        R"("matchers":[{"name":"__name__","value":"x","type":"="}],"offset":0,)"
+        R"("offsetExpr":null,"timestamp":null,"startOrEnd":null,"anchored":false,)"
+        R"("smoothed":false}})");
   CHECK(f.Get("/api/v1/parse_query?query=%22a%22") ==
         Success(R"({"type":"stringLiteral","val":"a"})"));
   CHECK(f.Get("/api/v1/parse_query?query=x%5B5m%5D%40end()").find(R"("startOrEnd":"end")") !=
