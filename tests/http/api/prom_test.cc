@@ -69,6 +69,18 @@ TEST_CASE("a limit shortens a result, which says so") {
         Failure(400, "bad_data", R"(invalid parameter \"limit\": \"x\" is no number)"));
 }
 
+TEST_CASE("the paths of Prometheus may have the prefix /prometheus, other paths may not") {
+  PromFixture f;
+  CHECK(f.Get("/prometheus/api/v1/query?query=up&time=1700000000") ==
+        f.Get("/api/v1/query?query=up&time=1700000000"));
+  CHECK(f.Get("/prometheus/api/v1/labels") == f.Get("/api/v1/labels"));
+  CHECK(f.Get("/prometheus/federate?match[]=up") == f.Get("/federate?match[]=up"));
+  CHECK(f.Get("/prometheus/-/healthy") == f.Get("/-/healthy"));
+  CHECK(f.Get("/prometheus/api/v1/nothing").starts_with("404 "));
+  CHECK(f.Get("/prometheus/metrics").starts_with("404 "));
+  CHECK(f.Get("/prometheus").starts_with("404 "));
+}
+
 TEST_CASE("remarks about a query come with its result") {
   PromFixture f;
   CHECK(
@@ -466,7 +478,6 @@ TEST_CASE("an expression is returned as a tree") {
                 R"("param":{"type":"numberLiteral","val":"1"},"grouping":["z","a"],)"
                 R"("without":false})"));
   CHECK(f.Post("/api/v1/parse_query", "query=x[(5m)%2Bstep()]") ==
-        "200 "
         R"({"status":"success","data":{"type":"matrixSelector","name":"x","range":0,)"
         R"("rangeExpr":{"type":"durationExpr","op":"+","lhs":{"type":"durationExpr",)"
         R"("op":"+","lhs":null,"rhs":{"type":"numberLiteral","val":"300",)"
