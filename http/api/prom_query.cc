@@ -56,6 +56,17 @@ std::optional<Asked> ReadQuery(const Request& request, Services& services, Respo
   return asked;
 }
 
+/// Computes the durations of the expression. Returns false if an error was sent.
+bool Resolve(const promql::DurationTimes& times, Asked* asked, Services& services,
+             ResponseWriter& out) {
+  const Status resolved = promql::ResolveDurations(asked->text, times, asked->expr.get());
+  if (resolved.ok()) return true;
+  services.counters.query_invalid.fetch_add(1, std::memory_order_relaxed);
+  SendPromError(out, PromError::kBadData,
+                "invalid parameter \"query\": " + std::string(resolved.message()));
+  return false;
+}
+
 /// Returns the number of samples that the response prints. Absent samples are not printed.
 uint64_t SamplesOf(const promql::Value& value) {
   uint64_t samples = value.scalar.size();
@@ -156,17 +167,17 @@ bool AsksPromql(const Request& request) {
 }
 
 void HandlePromQuery(const Request& request, Services& services, ResponseWriter& out) {
-  const std::optional<Asked> asked = ReadQuery(request, services, out);
+  std::optional<Asked> asked = ReadQuery(request, services, out);
   if (!asked) return;
   const std::optional<int64_t> time_ms =
       PromTime(asked->parameters, "time", services.clock.NowMs(), out);
-  if (!time_ms) return;
+  if (!time_ms || !Resolve({}, &*asked, services, out)) return;
   Answer(request, services, *asked, {*time_ms, 0, 1}, *time_ms, PrintInstant, out);
 }
 
 void HandlePromQueryRange(const Request& request, Services& services, ResponseWriter& out) {
   if (!services.points.ReadsAskToWait() && !request.running->MayWait().ok()) return;
-  const std::optional<Asked> asked = ReadQuery(request, services, out);
+  std::optional<Asked> asked = ReadQuery(request, services, out);
   if (!asked) return;
   const auto refuse = [&](const std::string& why) { SendPromError(out, PromError::kBadData, why); };
   const std::optional<int64_t> start_ms = PromTime(asked->parameters, "start", {}, out);
@@ -193,6 +204,7 @@ void HandlePromQueryRange(const Request& request, Services& services, ResponseWr
                   std::string(ValueTypeName(type)) +
                   "\" for range query, must be Scalar or instant Vector");
   }
+  if (!Resolve({*step_ms, *end_ms - *start_ms}, &*asked, services, out)) return;
   Answer(request, services, *asked, {*start_ms, *step_ms, static_cast<size_t>(more_steps) + 1},
          *end_ms, WriteRange, out);
 }

@@ -1,5 +1,6 @@
 #include "http/api/remote_read.h"
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "http/api/snappy_body.h"
 #include "http/request/errors.h"
 #include "http/request/services.h"
+#include "http/wire/chunked_read.h"
 #include "http/wire/remote_read.h"
 #include "query/engine.h"
 #include "query/promql/range_functions.h"
@@ -70,19 +72,56 @@ Result<std::string> Answer(const std::vector<RemoteQuery>& queries, Services& se
   }
 }
 
+/// Reads the samples of all queries as chunks.
+Result<std::vector<std::unique_ptr<ChunkedReadResult>>> Chunks(
+    const std::vector<RemoteQuery>& queries, Services& services, query::RunningRequest& running) {
+  query::promql::StoredSeries stored(
+      services.queries.points(), services.names, services.queries.options(), running, {},
+      LabelNamingOf(services.options), &services.queries.cells(), services.queries.rolled());
+  for (;;) {
+    std::vector<std::unique_ptr<ChunkedReadResult>> results;
+    for (size_t i = 0; i < queries.size(); ++i) {
+      const RemoteQuery& asked = queries[i];
+      auto& result = results.emplace_back(std::make_unique<ChunkedReadResult>(
+          &running, i, query::promql::RolledValueFor(asked.function)));
+      RETURN_IF_ERROR(stored.Read(asked.matchers, asked.start_ms, asked.end_ms, result.get()));
+      RETURN_IF_ERROR(result->Finish());
+    }
+    if (!stored.KeptMeanwhile()) return results;
+  }
+}
+
+void AnswerChunks(const Request& request, const std::vector<RemoteQuery>& queries,
+                  Services& services, ResponseWriter& out) {
+  query::RunningRequest& running = *request.running;
+  const auto results = Chunks(queries, services, running);
+  if (!results.ok()) return FailQuery(request, services, results.status(), running, out);
+  if (const Status ended = running.Check(); !ended.ok())
+    return FailQuery(request, services, ended, running, out);
+  SendAnswer(request, services, running, out, [&](ResponseWriter& watched) {
+    watched.SetContentType(kChunkedReadType);
+    for (const auto& result : *results) {
+      if (!result->Write([&](std::string_view frame) { return watched.Write(frame); })) return;
+    }
+  });
+}
+
 }  // namespace
 
 void HandleRemoteRead(const Request& request, Services& services, ResponseWriter& out) {
   const std::optional<SnappyBody> body =
       RequireSnappyBody(request, {"prometheus.ReadRequest"}, kReadRequestBytesMax, out);
   if (!body) return;
-  const Result<std::vector<RemoteQuery>> queries =
+  const Result<RemoteRequest> asked =
       ReadReadRequest(body->bytes, request.memory, *request.running);
-  if (!queries.ok()) return SendQueryFailure(request, services, queries.status(), out);
+  if (!asked.ok()) return SendQueryFailure(request, services, asked.status(), out);
+  const std::vector<RemoteQuery>& queries = asked->queries;
   query::RunningRequest& running = *request.running;
-  if (const Status begun = BeginQuery(request, Shown(*queries)); !begun.ok())
+  if (const Status begun = BeginQuery(request, Shown(queries)); !begun.ok())
     return SendQueryFailure(request, services, begun, out);
-  const Result<std::string> answer = Answer(*queries, services, running);
+  if (asked->response == ReadResponseType::kStreamedChunks)
+    return AnswerChunks(request, queries, services, out);
+  const Result<std::string> answer = Answer(queries, services, running);
   if (!answer.ok()) return FailQuery(request, services, answer.status(), running, out);
   if (const Status ended = running.Check(); !ended.ok())
     return FailQuery(request, services, ended, running, out);

@@ -102,7 +102,25 @@ Method MethodOf(std::string_view verb) {
   return Method::kOther;
 }
 
+namespace {
+
+/// Removes "/prometheus" in front of a path of Prometheus. Clients of servers that have several
+/// interfaces send this prefix.
+void RemovePrefix(std::string* target) {
+  constexpr std::string_view kPrefix = "/prometheus";
+  if (!target->starts_with(kPrefix)) return;
+  const std::string_view rest = std::string_view(*target).substr(kPrefix.size());
+  for (const std::string_view path : {"/api/v1/", "/federate", "/-/"}) {
+    if (!rest.starts_with(path)) continue;
+    target->erase(0, kPrefix.size());
+    return;
+  }
+}
+
+}  // namespace
+
 bool ParseTarget(Request* request) {
+  RemovePrefix(&request->target);
   std::string_view target = request->target;
   size_t question = target.find('?');
   std::string_view path = target.substr(0, question);

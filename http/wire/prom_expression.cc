@@ -41,16 +41,28 @@ void WriteChild(std::string_view key, const promql::Expr* expr, JsonWriter* json
   WriteExpression(*expr, json);
 }
 
-/// Writes null for the expression of a duration. Such expressions are experimental in Prometheus
-/// and not supported here.
-void WriteNoExpression(std::string_view key, JsonWriter* json) {
+/// Writes a computed duration, or null if it is a number.
+void WriteDuration(std::string_view key, const promql::DurationExpr* expr, JsonWriter* json) {
   json->Key(key);
-  json->Null();
+  if (expr == nullptr) return json->Null();
+  json->BeginObject();
+  if (expr->kind == promql::DurationExpr::Kind::kNumber) {
+    json->Member("type", "numberLiteral");
+    json->Member("val", promql::FixedText(expr->seconds));
+    json->Member("duration", expr->duration);
+  } else {
+    json->Member("type", "durationExpr");
+    json->Member("op", promql::DurationKindText(expr->kind));
+    WriteDuration("lhs", expr->left.get(), json);
+    WriteDuration("rhs", expr->right.get(), json);
+    json->Member("wrapped", expr->parentheses);
+  }
+  json->EndObject();
 }
 
 void WriteShift(const promql::TimeShift& shift, JsonWriter* json) {
   json->Member("offset", shift.offset_ms.value_or(0));
-  WriteNoExpression("offsetExpr", json);
+  WriteDuration("offsetExpr", shift.offset_expr.get(), json);
   json->Key("timestamp");
   if (shift.at == promql::TimeShift::At::kTime) {
     json->Int(shift.at_ms);
@@ -78,8 +90,8 @@ void WriteSelector(const promql::Selector& selector, JsonWriter* json) {
   json->Member("type", range ? "matrixSelector" : "vectorSelector");
   json->Member("name", selector.named ? std::string_view(selector.matchers[0].value) : "");
   if (range) {
-    json->Member("range", selector.range_ms);
-    WriteNoExpression("rangeExpr", json);
+    json->Member("range", selector.range_expr == nullptr ? selector.range_ms : 0);
+    WriteDuration("rangeExpr", selector.range_expr.get(), json);
   }
   json->Key("matchers");
   json->BeginArray();
@@ -97,10 +109,10 @@ void WriteSelector(const promql::Selector& selector, JsonWriter* json) {
 void WriteSubquery(const promql::Subquery& subquery, JsonWriter* json) {
   json->Member("type", "subquery");
   WriteChild("expr", subquery.inner.get(), json);
-  json->Member("range", subquery.range_ms);
-  WriteNoExpression("rangeExpr", json);
-  json->Member("step", subquery.step_ms);
-  WriteNoExpression("stepExpr", json);
+  json->Member("range", subquery.range_expr == nullptr ? subquery.range_ms : 0);
+  WriteDuration("rangeExpr", subquery.range_expr.get(), json);
+  json->Member("step", subquery.step_expr == nullptr ? subquery.step_ms : 0);
+  WriteDuration("stepExpr", subquery.step_expr.get(), json);
   WriteShift(subquery.shift, json);
 }
 

@@ -48,10 +48,16 @@ Result<RemoteQuery> QueryOf(const prometheus::Query& asked, RequestContext& cont
   return out;
 }
 
-bool AcceptsSamples(const prometheus::ReadRequest& request) {
-  const auto& accepted = request.accepted_response_types();
-  return accepted.empty() || std::find(accepted.begin(), accepted.end(),
-                                       prometheus::ReadRequest::SAMPLES) != accepted.end();
+/// Returns the first type that is known here. Without any types, the client accepts samples.
+Result<ReadResponseType> ResponseTypeOf(const prometheus::ReadRequest& request) {
+  if (request.accepted_response_types().empty()) return ReadResponseType::kSamples;
+  for (const int type : request.accepted_response_types()) {
+    if (type == prometheus::ReadRequest::SAMPLES) return ReadResponseType::kSamples;
+    if (type == prometheus::ReadRequest::STREAMED_XOR_CHUNKS)
+      return ReadResponseType::kStreamedChunks;
+  }
+  return Status::InvalidArgument(
+      "None of the accepted_response_types is known (SAMPLES and STREAMED_XOR_CHUNKS are)");
 }
 
 /// Checks the limits first, because each query reads data and each regular expression is compiled.
@@ -89,25 +95,21 @@ void AppendEmbedded(int field, size_t size, std::string* out) {
 
 }  // namespace
 
-Result<std::vector<RemoteQuery>> ReadReadRequest(std::string_view bytes,
-                                                 RequestMemory::Share* memory,
-                                                 RequestContext& context) {
+Result<RemoteRequest> ReadReadRequest(std::string_view bytes, RequestMemory::Share* memory,
+                                      RequestContext& context) {
   RequestMemory::Room room(memory);
   prometheus::ReadRequest request;
   if (!ParseMessage(bytes, &request, 0, &room)) {
     return Status::InvalidArgument("The body is not a protobuf message prometheus.ReadRequest");
   }
-  if (!AcceptsSamples(request)) {
-    return Status::InvalidArgument(
-        "Only answers of samples are given (accepted_response_types), no streamed chunks");
-  }
+  RemoteRequest out;
+  ASSIGN_OR_RETURN(out.response, ResponseTypeOf(request));
   RETURN_IF_ERROR(CheckNumbers(request));
-  std::vector<RemoteQuery> queries;
   for (const prometheus::Query& asked : request.queries()) {
     ASSIGN_OR_RETURN(RemoteQuery query, QueryOf(asked, context));
-    queries.push_back(std::move(query));
+    out.queries.push_back(std::move(query));
   }
-  return queries;
+  return out;
 }
 
 Status ReadResponseBody::AddSeries(query::promql::Labels labels) {

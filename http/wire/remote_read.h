@@ -24,6 +24,9 @@ inline constexpr int kReadQueriesMax = 1000;
 /// Maximum matchers of all queries of a request together.
 inline constexpr int kReadMatchersMax = 1000;
 
+/// The forms of a response.
+enum class ReadResponseType : unsigned char { kSamples, kStreamedChunks };
+
 struct RemoteQuery {
   query::promql::Matchers matchers;
   int64_t start_ms = 0, end_ms = 0;  // both inclusive; may be any numbers
@@ -31,14 +34,18 @@ struct RemoteQuery {
   std::string function;
 };
 
+struct RemoteRequest {
+  std::vector<RemoteQuery> queries;
+  ReadResponseType response = ReadResponseType::kSamples;  // the client's first known choice
+};
+
 /// Parses the queries of a ReadRequest. InvalidArgument: the bytes are invalid, a matcher has an
 /// unknown type or an invalid regular expression, or there are too many queries or matchers. It
-/// also means that the client does not accept the SAMPLES response type. The regular expressions
+/// also means that the client accepts no known type of response. The regular expressions
 /// are charged to the context until the request ends. The memory of the message is charged to
 /// `memory`. Other errors come from the context.
-Result<std::vector<RemoteQuery>> ReadReadRequest(
-    std::string_view bytes, RequestMemory::Share* memory,
-    RequestContext& context = RequestContext::Unlimited());
+Result<RemoteRequest> ReadReadRequest(std::string_view bytes, RequestMemory::Share* memory,
+                                      RequestContext& context = RequestContext::Unlimited());
 
 /// A ReadResponse under construction. Between BeginResult and EndResult it receives the samples of
 /// one query. One thread at a time.

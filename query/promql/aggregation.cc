@@ -1,5 +1,6 @@
 // The PromQL aggregations that reduce all samples of a group to one value: sum, avg and so on.
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <string>
@@ -145,6 +146,9 @@ Result<Value> EvaluateAggregation(const Aggregation& aggregation, const Steps& s
   Value parameter;
   if (aggregation.parameter != nullptr) {
     ASSIGN_OR_RETURN(parameter, evaluator->Evaluate(*aggregation.parameter, steps));
+    // Prometheus evaluates such an aggregation at the first step only, with its parameter.
+    if (parameter.type == ValueType::kScalar && IsStepInvariant(*aggregation.inner))
+      std::fill(parameter.scalar.begin(), parameter.scalar.end(), parameter.scalar.front());
   }
   ASSIGN_OR_RETURN(Value vector, evaluator->Evaluate(*aggregation.inner, steps));
   MemoryTally& tally = evaluator->memory();
@@ -153,8 +157,8 @@ Result<Value> EvaluateAggregation(const Aggregation& aggregation, const Steps& s
     case Aggregator::kBottomk:
       return PickOfGroups(aggregation, parameter.scalar, std::move(vector), steps, &tally);
     case Aggregator::kQuantile:
-      RETURN_IF_ERROR(CheckQuantiles(parameter.scalar, aggregation.parameter->at,
-                                     &evaluator->annotations(), &tally));
+      RETURN_IF_ERROR(CheckQuantileBounds(parameter.scalar, aggregation.parameter->at,
+                                          &evaluator->annotations(), &tally));
       return QuantilesOfGroups(aggregation, parameter.scalar, vector, steps, &tally);
     case Aggregator::kCountValues:
       return CountValues(aggregation, parameter.text, vector, steps, &tally);

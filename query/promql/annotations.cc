@@ -6,14 +6,19 @@
 namespace hg::query::promql {
 
 void Annotations::Add(Remark kind, size_t at, std::string text) {
-  Entry entry{kind, at, std::move(text)};
-  if (std::find(entries_.begin(), entries_.end(), entry) != entries_.end()) return;
+  const auto same = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& other) {
+    return other.kind == kind && other.text == text;
+  });
+  if (same != entries_.end()) {
+    same->at = at;
+    return;
+  }
   const auto kept = std::count_if(entries_.begin(), entries_.end(),
                                   [&](const Entry& other) { return other.kind == kind; });
   if (static_cast<size_t>(kept) == kMost) {
     more_[static_cast<size_t>(kind)] = true;
   } else {
-    entries_.push_back(std::move(entry));
+    entries_.push_back({kind, at, std::move(text)});
   }
 }
 

@@ -17,8 +17,8 @@ class Annotations {
   /// The maximum number of remarks of a kind that are kept.
   static constexpr size_t kMost = 10;
 
-  /// Adds a remark about the part of the expression at the byte offset `at`. If the same remark was
-  /// added before, does nothing.
+  /// Adds a remark about the part of the expression at the byte offset `at`. If the same text was
+  /// added before, only its place changes, as in Prometheus.
   void Add(Remark kind, size_t at, std::string text);
   /// Returns the remarks of a kind with their places, as "PromQL info: … (1:6)". `query` is the
   /// text of the expression.
@@ -29,7 +29,6 @@ class Annotations {
     Remark kind = Remark::kWarning;
     size_t at = 0;
     std::string text;
-    bool operator==(const Entry&) const = default;
   };
   std::vector<Entry> entries_;
   bool more_[2] = {false, false};  // by kind: true if some remarks were not kept

@@ -29,6 +29,8 @@ bool IsEmpty(const VectorSeries& series) {
 /// Adds the remarks about a result that still has its metric names.
 Status Annotate(const CallSite& site, const Value& result, const std::vector<Value>& scalars) {
   const std::string_view name = site.call.function->name;
+  // Prometheus does not keep the place of a subquery for this remark.
+  const bool subquery = site.argument(0).As<Subquery>() != nullptr;
   Annotations& annotations = site.evaluator.annotations();
   MemoryTally& tally = site.evaluator.memory();
   if (name == "rate" || name == "increase") {
@@ -36,7 +38,7 @@ Status Annotate(const CallSite& site, const Value& result, const std::vector<Val
       const std::string_view metric = series.labels.Get(kNameLabel);
       RETURN_IF_ERROR(tally.Step(1 + metric.size() / 16));
       if (metric.empty() || IsCounterName(metric)) continue;
-      annotations.Add(Remark::kInfo, site.argument(0).at,
+      annotations.Add(Remark::kInfo, subquery ? 0 : site.argument(0).at,
                       "metric might not be a counter, name does not end in "
                       "_total/_sum/_count/_bucket: " +
                           Quoted(metric));

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdio>
+#include <ctime>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -75,6 +77,8 @@ template <typename Before>
 Result<Value> Sorted(const CallSite& site, Before before) {
   ASSIGN_OR_RETURN(Value vector, site.Evaluate(0));
   if (site.steps.count > 1) {
+    // Prometheus evaluates such a vector once, so it does not notice the range.
+    if (IsStepInvariant(site.argument(0))) return vector;
     site.evaluator.annotations().Add(Remark::kWarning, site.at,
                                      "sort is ineffective for range queries since results are "
                                      "always ordered by labels");
@@ -161,18 +165,29 @@ Result<Value> OfHistograms(const CallSite& site, size_t argument, Compute comput
   return builder.Take();
 }
 
+/// Returns the time in UTC, as "2023-11-14T22:13:20Z".
+std::string TimeText(int64_t ms) {
+  const time_t seconds = ms / 1000;
+  std::tm parts{};
+  gmtime_r(&seconds, &parts);
+  char text[32];
+  return {text, std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts)};
+}
+
 void AnnotateDecreases(const CallSite& site, const Decreases& decreases) {
   if (decreases.histograms == 0) return;
   std::string text =
       "input to histogram_quantile needed to be fixed for monotonicity (see "
       "https://prometheus.io/docs/prometheus/latest/querying/functions/#histogram_quantile), from "
       "buckets ";
-  AppendAnswerText(decreases.first_bound, &text);
+  AppendScrapedText(decreases.first_bound, &text);
   text += " to ";
-  AppendAnswerText(decreases.last_bound, &text);
-  text += ", with a max diff of ";
-  AppendAnswerText(decreases.most, &text);
-  text += ", over " + std::to_string(decreases.histograms) + " samples";
+  AppendScrapedText(decreases.last_bound, &text);
+  char most[32];
+  std::snprintf(most, sizeof(most), "%.2g", decreases.most);
+  text.append(", with a max diff of ").append(most);
+  text += ", over " + std::to_string(decreases.histograms) + " samples from " +
+          TimeText(decreases.first_ms) + " to " + TimeText(decreases.last_ms);
   site.evaluator.annotations().Add(Remark::kInfo, site.argument(1).at, std::move(text));
 }
 
@@ -181,8 +196,19 @@ Result<Value> QuantileOfHistograms(const CallSite& site) {
   RETURN_IF_ERROR(CheckQuantiles(phi.scalar, site.argument(0).at, &site.evaluator.annotations(),
                                  &site.evaluator.memory()));
   Decreases decreases;
+  // Prometheus evaluates such a call once.
+  const bool once = IsStepInvariant(site.argument(0)) && IsStepInvariant(site.argument(1));
   ASSIGN_OR_RETURN(Value out, OfHistograms(site, 1, [&](size_t step, std::vector<Bucket>* buckets) {
-                     return HistogramQuantile(phi.scalar[step], buckets, &decreases);
+                     Decreases later;
+                     const size_t before = decreases.histograms;
+                     const double value = HistogramQuantile(phi.scalar[step], buckets,
+                                                            once && step > 0 ? &later : &decreases);
+                     if (decreases.histograms > before) {
+                       const int64_t time_ms = site.steps.At(step);
+                       decreases.first_ms = std::min(decreases.first_ms, time_ms);
+                       decreases.last_ms = std::max(decreases.last_ms, time_ms);
+                     }
+                     return value;
                    }));
   AnnotateDecreases(site, decreases);
   return out;

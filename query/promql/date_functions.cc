@@ -8,7 +8,6 @@ namespace hg::query::promql {
 namespace {
 
 constexpr int64_t kDaySeconds = 86400, kHourSeconds = 3600, kMinuteSeconds = 60;
-constexpr double kSecondsMax = 1e15;  // some thirty million years
 
 int64_t FloorDiv(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
 
@@ -32,8 +31,7 @@ struct Date {
   int month = 1, day = 1, day_of_year = 1;
 };
 
-Date DateOf(int64_t seconds) {
-  const int64_t days = FloorDiv(seconds, kDaySeconds);
+Date DateOf(int64_t days) {
   Date date;
   date.year = 1970 + FloorDiv(days * 400, 146097);  // an estimate that may be off by one
   while (DaysBefore(date.year) > days) --date.year;
@@ -44,17 +42,30 @@ Date DateOf(int64_t seconds) {
   return date;
 }
 
-template <typename Part>
-double Of(double seconds, Part part) {
-  if (!(std::abs(seconds) < kSecondsMax)) return std::numeric_limits<double>::quiet_NaN();
-  return static_cast<double>(part(static_cast<int64_t>(seconds)));
+/// A time in days since 1970-01-01 and seconds of the day.
+struct Moment {
+  int64_t days = 0, seconds = 0;
+};
+
+/// A value that does not fit 64 bits, or is not a number, is the second 2^63. Prometheus has this
+/// time for such values on the usual processors.
+Moment MomentOf(double value) {
+  constexpr double kInt64Beyond = 9223372036854775808.0;
+  constexpr Moment kBeyond = {106751991167300, 55808};
+  if (!(value > -kInt64Beyond && value < kInt64Beyond)) return kBeyond;
+  const auto seconds = static_cast<int64_t>(value);
+  const int64_t days = FloorDiv(seconds, kDaySeconds);
+  return {days, seconds - days * kDaySeconds};
 }
 
-int64_t InDay(int64_t s) { return s - FloorDiv(s, kDaySeconds) * kDaySeconds; }
+template <typename Part>
+double Of(double value, Part part) {
+  return static_cast<double>(part(MomentOf(value)));
+}
 
-int64_t Weekday(int64_t s) {
+int64_t Weekday(Moment moment) {
   constexpr int64_t kThursday = 4;  // weekday of 1970-01-01
-  const int64_t days = FloorDiv(s, kDaySeconds) + kThursday;
+  const int64_t days = moment.days + kThursday;
   return days - FloorDiv(days, 7) * 7;
 }
 
@@ -63,21 +74,21 @@ struct Named {
   DateFunction function;
 };
 constexpr Named kFunctions[] = {
-    {"day_of_month", [](double t) { return Of(t, [](int64_t s) { return DateOf(s).day; }); }},
+    {"day_of_month", [](double t) { return Of(t, [](Moment m) { return DateOf(m.days).day; }); }},
     {"day_of_week", [](double t) { return Of(t, Weekday); }},
     {"day_of_year",
-     [](double t) { return Of(t, [](int64_t s) { return DateOf(s).day_of_year; }); }},
+     [](double t) { return Of(t, [](Moment m) { return DateOf(m.days).day_of_year; }); }},
     {"days_in_month",
      [](double t) {
-       return Of(t, [](int64_t s) { return DaysIn(DateOf(s).year, DateOf(s).month); });
+       return Of(t, [](Moment m) { return DaysIn(DateOf(m.days).year, DateOf(m.days).month); });
      }},
-    {"hour", [](double t) { return Of(t, [](int64_t s) { return InDay(s) / kHourSeconds; }); }},
+    {"hour", [](double t) { return Of(t, [](Moment m) { return m.seconds / kHourSeconds; }); }},
     {"minute",
      [](double t) {
-       return Of(t, [](int64_t s) { return InDay(s) % kHourSeconds / kMinuteSeconds; });
+       return Of(t, [](Moment m) { return m.seconds % kHourSeconds / kMinuteSeconds; });
      }},
-    {"month", [](double t) { return Of(t, [](int64_t s) { return DateOf(s).month; }); }},
-    {"year", [](double t) { return Of(t, [](int64_t s) { return DateOf(s).year; }); }},
+    {"month", [](double t) { return Of(t, [](Moment m) { return DateOf(m.days).month; }); }},
+    {"year", [](double t) { return Of(t, [](Moment m) { return DateOf(m.days).year; }); }},
 };
 
 }  // namespace

@@ -60,15 +60,34 @@ std::string AtText(int64_t ms) {
   return (ms < 0 ? "-" : "") + std::to_string(std::abs(ms) / 1000) + "." + fraction;
 }
 
+/// Returns a computed offset. Parentheses are added if the parser would end it at an operator.
+std::string OffsetExprText(const DurationExpr& expr) {
+  using Kind = DurationExpr::Kind;
+  const auto whole = [](const DurationExpr& part) {
+    return part.parentheses || part.right == nullptr || part.kind == Kind::kMinOf ||
+           part.kind == Kind::kMaxOf;
+  };
+  const std::string text = DurationExprText(expr);
+  const bool sign = expr.left == nullptr && expr.right != nullptr && whole(*expr.right);
+  if (whole(expr) || sign || text.starts_with("(") || text.starts_with("--")) return text;
+  return "(" + text + ")";
+}
+
 std::string ShiftText(const TimeShift& shift) {
   std::string text;
   if (shift.at == TimeShift::At::kTime) text += " @ " + AtText(shift.at_ms);
   if (shift.at == TimeShift::At::kStart) text += " @ start()";
   if (shift.at == TimeShift::At::kEnd) text += " @ end()";
+  if (shift.offset_expr != nullptr) return text + " offset " + OffsetExprText(*shift.offset_expr);
   const int64_t offset_ms = shift.offset_ms.value_or(0);
   if (offset_ms != 0)
     text += (offset_ms < 0 ? " offset -" : " offset ") + DurationText(std::abs(offset_ms));
   return text;
+}
+
+/// Returns a duration in brackets as it was written.
+std::string LengthText(int64_t ms, const DurationExprPtr& expr) {
+  return expr != nullptr ? DurationExprText(*expr) : DurationText(ms);
 }
 
 std::string SelectorText(const Selector& selector) {
@@ -82,13 +101,15 @@ std::string SelectorText(const Selector& selector) {
   std::string text = selector.named ? selector.matchers[0].value : "";
   for (size_t i = 0; i < matchers.size(); ++i) text.append(i == 0 ? "{" : ",").append(matchers[i]);
   if (!matchers.empty()) text += "}";
-  if (selector.range_ms > 0) text += "[" + DurationText(selector.range_ms) + "]";
+  if (selector.range_ms > 0) text += "[" + LengthText(selector.range_ms, selector.range_expr) + "]";
   return text + ShiftText(selector.shift);
 }
 
 std::string SubquerySuffix(const Subquery& subquery) {
-  const std::string step = subquery.step_ms > 0 ? DurationText(subquery.step_ms) : "";
-  return "[" + DurationText(subquery.range_ms) + ":" + step + "]" + ShiftText(subquery.shift);
+  const std::string step =
+      subquery.step_ms > 0 ? LengthText(subquery.step_ms, subquery.step_expr) : "";
+  return "[" + LengthText(subquery.range_ms, subquery.range_expr) + ":" + step + "]" +
+         ShiftText(subquery.shift);
 }
 
 /// Returns the text of an aggregation before its arguments.

@@ -110,17 +110,26 @@ class Lexer {
     return std::min(text_.find_first_not_of(set, from), text_.size());
   }
 
+  /// Skips digits. One underscore may stand between two digits.
+  [[nodiscard]] size_t SkipDigits(size_t from, std::string_view set) const {
+    size_t end = SkipRun(from, set);
+    while (end > from && end + 1 < text_.size() && text_[end] == '_' &&
+           set.find(text_[end + 1]) != std::string_view::npos)
+      end = SkipRun(end + 1, set);
+    return end;
+  }
+
   Status TakeNumber() {
     size_t end = at_;
     if (Peek() == '0' && (Peek(1) == 'x' || Peek(1) == 'X')) {
-      end = SkipRun(at_ + 2, "0123456789abcdefABCDEF");
+      end = SkipDigits(at_ + 2, "0123456789abcdefABCDEF");
     } else {
-      end = SkipRun(at_, kDigits);
-      if (end < text_.size() && text_[end] == '.') end = SkipRun(end + 1, kDigits);
+      end = SkipDigits(at_, kDigits);
+      if (end < text_.size() && text_[end] == '.') end = SkipDigits(end + 1, kDigits);
       if (end < text_.size() && (text_[end] == 'e' || text_[end] == 'E')) {
         ++end;
         if (end < text_.size() && (text_[end] == '+' || text_[end] == '-')) ++end;
-        end = SkipRun(end, kDigits);
+        end = SkipDigits(end, kDigits);
       }
     }
     TokenKind kind = TokenKind::kNumber;

@@ -117,7 +117,10 @@ std::optional<double> ParseFloat(std::string_view text) {
   return negative ? -value : value;
 }
 
-std::optional<double> ParseLiteral(std::string_view text) {
+std::optional<double> ParseLiteral(std::string_view literal) {
+  std::string text(literal);
+  // An underscore may divide digits.
+  std::erase(text, '_');
   std::string_view digits = text;
   int base = 10;
   if (TakePrefix(&digits, "0x")) {

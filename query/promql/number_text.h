@@ -14,7 +14,7 @@ namespace hg::query::promql {
 std::optional<double> ParseFloat(std::string_view text);
 
 /// Parses a number literal. Integers may also be hexadecimal, or octal with a leading 0 ("010" is
-/// 8, "09" is 9).
+/// 8, "09" is 9). Underscores between digits are ignored.
 std::optional<double> ParseLiteral(std::string_view text);
 
 /// Returns the shortest decimal digits that are parsed to the same double, always without an

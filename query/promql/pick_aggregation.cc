@@ -138,10 +138,8 @@ Result<Value> CountValues(const Aggregation& aggregation, const std::string& lab
                           const Value& vector, const Steps& steps, MemoryTally* tally) {
   if (label.empty()) return Status::InvalidArgument("count_values: a label needs a name");
   Grouping grouping = aggregation.grouping;
-  // The label with the value is always kept, whatever the grouping is.
-  if (grouping.without) {
-    std::erase(grouping.labels, label);
-  } else {
+  // `by` always keeps the label with the value. `without` may remove it.
+  if (!grouping.without) {
     auto& labels = grouping.labels;
     const auto place = std::lower_bound(labels.begin(), labels.end(), label);
     if (place == labels.end() || *place != label) labels.insert(place, label);

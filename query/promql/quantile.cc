@@ -51,6 +51,12 @@ void Settle(std::vector<Bucket>* buckets, Decreases* decreases) {
   decreases->histograms += decreased ? 1 : 0;
 }
 
+void WarnOfQuantile(double phi, size_t at, Annotations* annotations) {
+  std::string text = "quantile value should be between 0 and 1, got ";
+  AppendScrapedText(phi, &text);
+  annotations->Add(Remark::kWarning, at, std::move(text));
+}
+
 }  // namespace
 
 double Quantile(double phi, std::vector<double>* values) {
@@ -73,11 +79,26 @@ double Quantile(double phi, std::vector<double>* values) {
 
 Status CheckQuantiles(const Column& phis, size_t at, Annotations* annotations, MemoryTally* tally) {
   return ForEachStep(phis.size(), tally, [&](size_t i) {
-    if (phis[i] >= 0 && phis[i] <= 1) return;
-    std::string text = "quantile value should be between 0 and 1, got ";
-    AppendAnswerText(phis[i], &text);
-    annotations->Add(Remark::kWarning, at, std::move(text));
+    if (!(phis[i] >= 0 && phis[i] <= 1)) WarnOfQuantile(phis[i], at, annotations);
   });
+}
+
+Status CheckQuantileBounds(const Column& phis, size_t at, Annotations* annotations,
+                           MemoryTally* tally) {
+  bool any_nan = false;
+  double least = 0, most = 1;
+  RETURN_IF_ERROR(ForEachStep(phis.size(), tally, [&](size_t i) {
+    any_nan = any_nan || std::isnan(phis[i]);
+    least = std::min(least, phis[i]);
+    most = std::max(most, phis[i]);
+  }));
+  if (any_nan) {
+    WarnOfQuantile(kNaN, at, annotations);
+    return {};
+  }
+  if (most > 1) WarnOfQuantile(most, at, annotations);
+  if (least < 0) WarnOfQuantile(least, at, annotations);
+  return {};
 }
 
 double HistogramQuantile(double phi, std::vector<Bucket>* buckets, Decreases* decreases) {

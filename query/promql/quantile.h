@@ -1,6 +1,8 @@
 #pragma once
 // Quantiles of values and of histograms with cumulative buckets.
 
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <vector>
 
@@ -18,6 +20,11 @@ double Quantile(double phi, std::vector<double>* values);
 /// Fails with errors of `tally`.
 Status CheckQuantiles(const Column& phis, size_t at, Annotations* annotations, MemoryTally* tally);
 
+/// As CheckQuantiles, but adds one warning if any φ is NaN, and otherwise one for the largest φ
+/// above 1 and one for the smallest φ below 0.
+Status CheckQuantileBounds(const Column& phis, size_t at, Annotations* annotations,
+                           MemoryTally* tally);
+
 /// A cumulative bucket: `count` counts the observations that are at most `bound`.
 struct Bucket {
   double bound = 0;
@@ -30,6 +37,9 @@ struct Decreases {
   double first_bound = std::numeric_limits<double>::infinity();
   double last_bound = -std::numeric_limits<double>::infinity();
   double most = 0;
+  // The times of the first and the last of these histograms.
+  int64_t first_ms = std::numeric_limits<int64_t>::max();
+  int64_t last_ms = std::numeric_limits<int64_t>::min();
 };
 
 /// Returns the value below which the share φ of the observations lies. Assumes that observations

@@ -72,34 +72,20 @@ Status RefuseSecondName(const TokenStream& tokens, size_t at, const Matchers& ma
   return {};
 }
 
-/// Parses the milliseconds of a range, a step or an offset.
-Result<int64_t> TakeDuration(TokenStream* tokens) {
-  const Token token = tokens->Peek();
-  if (token.kind != TokenKind::kNumber && token.kind != TokenKind::kDuration) {
-    for (const std::string_view word : {"step", "range", "min_of", "max_of"}) {
-      if (token.Is("(") || token.IsWord(word))
-        return RefuseExperimental(*tokens, token.at, "a duration expression");
-    }
-    return tokens->Unexpected("", "a number or a duration");
-  }
-  ASSIGN_OR_RETURN(const double seconds, TakeNumber(tokens));
-  constexpr double kSecondsMax = 9'200'000'000;  // fit 64 bits as nanoseconds
-  if (!(seconds < kSecondsMax))
-    return tokens->Fail(token.at, "the duration \"" + token.text + "\" is out of range");
-  return static_cast<int64_t>(std::round(seconds * 1000));
-}
+/// A duration in brackets.
+struct Length {
+  int64_t ms = 0;
+  DurationExprPtr expr;  // nullptr for a number
+};
 
-/// Parses a duration in brackets.
-Result<int64_t> TakeLength(TokenStream* tokens) {
+/// Parses a duration in brackets. A computed one has 1 ms until it is resolved.
+Result<Length> TakeLength(TokenStream* tokens) {
   const size_t at = tokens->Peek().at;
-  if (tokens->Peek().Is("-") || tokens->Peek().Is("+"))
-    return RefuseExperimental(*tokens, at, "a duration with a sign");
-  ASSIGN_OR_RETURN(const int64_t ms, TakeDuration(tokens));
-  for (const std::string_view sign : {"+", "-", "*", "/", "%", "^"}) {
-    if (tokens->Peek().Is(sign)) return RefuseExperimental(*tokens, at, "a duration expression");
-  }
-  if (ms == 0) return tokens->Fail(at, "a duration must be greater than 0");
-  return ms;
+  ASSIGN_OR_RETURN(const DurationExprPtr expr, TakeDurationExpr(tokens));
+  if (expr->kind != DurationExpr::Kind::kNumber) return Length{1, expr};
+  const int64_t ms = LiteralMs(*expr);
+  if (ms <= 0) return tokens->Fail(at, "a duration must be greater than 0");
+  return Length{ms, nullptr};
 }
 
 /// Returns the modifiers of the expression that offset and @ change, or nullptr if it cannot have
@@ -111,15 +97,19 @@ TimeShift* ShiftOf(Expr* expr) {
   return nullptr;
 }
 
+bool HasOffset(const TimeShift& shift) { return shift.offset_ms || shift.offset_expr != nullptr; }
+
 Status TakeOffset(TokenStream* tokens, size_t at, Expr* operand) {
-  const bool back = tokens->Take("-");
-  if (!back) (void)tokens->Take("+");
-  ASSIGN_OR_RETURN(const int64_t ms, TakeDuration(tokens));
+  ASSIGN_OR_RETURN(const DurationExprPtr expr, TakeOffsetExpr(tokens));
   TimeShift* const shift = ShiftOf(operand);
   if (shift == nullptr)
     return tokens->Fail(at, "offset belongs behind a selector, a range or a subquery");
-  if (shift->offset_ms) return tokens->Fail(at, "offset is given twice");
-  shift->offset_ms = back ? -ms : ms;
+  if (HasOffset(*shift)) return tokens->Fail(at, "offset is given twice");
+  if (expr->kind == DurationExpr::Kind::kNumber) {
+    shift->offset_ms = LiteralMs(*expr);
+  } else {
+    shift->offset_expr = expr;
+  }
   return {};
 }
 
@@ -157,28 +147,32 @@ Status TakeAt(TokenStream* tokens, size_t at, Expr* operand) {
   return {};
 }
 
-Status MakeRange(TokenStream* tokens, size_t at, int64_t range_ms, Expr* operand) {
+Status MakeRange(TokenStream* tokens, size_t at, Length range, Expr* operand) {
   auto* const selector = std::get_if<Selector>(&operand->node);
   if (selector == nullptr || operand->parentheses > 0)
     return tokens->Fail(at, "a range belongs behind a selector");
-  if (selector->shift.offset_ms) return tokens->Fail(at, "a range belongs in front of offset");
+  if (HasOffset(selector->shift)) return tokens->Fail(at, "a range belongs in front of offset");
   if (selector->shift.at != TimeShift::At::kNone)
     return tokens->Fail(at, "a range belongs in front of @");
   if (selector->range_ms > 0) return tokens->Fail(at, "a range is given twice");
-  selector->range_ms = range_ms;
+  selector->range_ms = range.ms;
+  selector->range_expr = std::move(range.expr);
   return {};
 }
 
 Status TakeBrackets(TokenStream* tokens, size_t at, ExprPtr* operand) {
-  ASSIGN_OR_RETURN(const int64_t range_ms, TakeLength(tokens));
-  if (tokens->Take("]")) return MakeRange(tokens, at, range_ms, operand->get());
+  ASSIGN_OR_RETURN(Length range, TakeLength(tokens));
+  if (tokens->Take("]")) return MakeRange(tokens, at, std::move(range), operand->get());
   if ((*operand)->As<Subquery>() != nullptr)
     return tokens->Fail(at, "a subquery belongs behind an instant vector");
   RETURN_IF_ERROR(tokens->Expect(":", "in a range"));
   Subquery subquery;
-  subquery.range_ms = range_ms;
+  subquery.range_ms = range.ms;
+  subquery.range_expr = std::move(range.expr);
   if (!tokens->Peek().Is("]")) {
-    ASSIGN_OR_RETURN(subquery.step_ms, TakeLength(tokens));
+    ASSIGN_OR_RETURN(Length step, TakeLength(tokens));
+    subquery.step_ms = step.ms;
+    subquery.step_expr = std::move(step.expr);
   }
   RETURN_IF_ERROR(tokens->Expect("]", "in a subquery"));
   auto outer = std::make_unique<Expr>();

@@ -1,5 +1,7 @@
 #include "query/promql/syntax.h"
 
+#include <algorithm>
+
 #include "query/promql/function_table.h"
 
 namespace hg::query::promql {
@@ -53,6 +55,30 @@ ValueType TypeOf(const Expr& expr) {
     return scalars ? ValueType::kScalar : ValueType::kVector;
   }
   return ValueType::kVector;
+}
+
+bool IsStepInvariant(const Expr& expr) {
+  const auto fixed = [](const TimeShift& shift) { return shift.at != TimeShift::At::kNone; };
+  if (const auto* selector = expr.As<Selector>()) return fixed(selector->shift);
+  if (const auto* subquery = expr.As<Subquery>()) return fixed(subquery->shift);
+  if (const auto* aggregation = expr.As<Aggregation>()) return IsStepInvariant(*aggregation->inner);
+  if (const auto* negation = expr.As<Negation>()) return IsStepInvariant(*negation->inner);
+  if (const auto* binary = expr.As<Binary>())
+    return IsStepInvariant(*binary->left) && IsStepInvariant(*binary->right);
+  const auto* const call = expr.As<Call>();
+  if (call == nullptr) return true;  // a literal
+  const std::string_view name = call->function->name;
+  if (name == "timestamp") {
+    const auto* selector = call->arguments[0]->As<Selector>();
+    return selector != nullptr && fixed(selector->shift);
+  }
+  for (const std::string_view moving :
+       {"days_in_month", "day_of_month", "day_of_week", "day_of_year", "hour", "minute", "month",
+        "year", "predict_linear", "time"}) {
+    if (name == moving) return false;
+  }
+  return std::all_of(call->arguments.begin(), call->arguments.end(),
+                     [](const ExprPtr& argument) { return IsStepInvariant(*argument); });
 }
 
 }  // namespace hg::query::promql

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "query/promql/duration_expr.h"
 #include "query/promql/matcher.h"
 
 namespace hg::query::promql {
@@ -28,7 +29,8 @@ std::string_view ValueTypeName(ValueType type);
 struct TimeShift {
   enum class At : uint8_t { kNone, kTime, kStart, kEnd };
 
-  std::optional<int64_t> offset_ms;
+  std::optional<int64_t> offset_ms;  // nullopt for a computed offset that is not resolved
+  DurationExprPtr offset_expr;       // a computed offset, or nullptr
   At at = At::kNone;
   int64_t at_ms = 0;  // for At::kTime
 };
@@ -46,13 +48,15 @@ struct Selector {
   Matchers matchers;     // including one for the metric name
   bool named = false;    // matchers[0] is the metric name that was written in front of the braces
   int64_t range_ms = 0;  // 0 = an instant vector
+  DurationExprPtr range_expr;  // a computed range, or nullptr
   TimeShift shift;
 };
 
 struct Subquery {
   ExprPtr inner;
   int64_t range_ms = 0;
-  int64_t step_ms = 0;  // 0 = not given
+  int64_t step_ms = 0;                    // 0 = not given
+  DurationExprPtr range_expr, step_expr;  // computed ones, or nullptr
   TimeShift shift;
 };
 
@@ -158,5 +162,9 @@ struct Expr {
 
 /// Returns the type of the expression's result.
 ValueType TypeOf(const Expr& expr);
+
+/// Returns whether Prometheus evaluates the expression once for all steps of a query, because its
+/// selectors have "@". It does not look at the parameter of an aggregation.
+bool IsStepInvariant(const Expr& expr);
 
 }  // namespace hg::query::promql

@@ -79,7 +79,7 @@ void ReadText(std::string_view text) {
     INVARIANT(tokens->size() <= text.size() + 1);
   }
   (void)Read(ParseSelector(text, watch));
-  const Result<ExprPtr> expr = ParseExpression(text, watch);
+  Result<ExprPtr> expr = ParseExpression(text, watch);
   if (!Read(expr)) return;
   if (const Result<std::string> formatted = FormatExpression(**expr, watch); Read(formatted)) {
     // The format may be longer than an expression may be.
@@ -87,6 +87,7 @@ void ReadText(std::string_view text) {
     INVARIANT(again.ok() || formatted->size() > kExpressionBytesMax);
     if (again.ok()) INVARIANT(*FormatExpression(**again) == *formatted);
   }
+  if (!ResolveDurations(text, {7'000, 84'000}, expr->get()).ok()) return;
   Evaluate(**expr, {kStartMs + 90'000, 0, 1});
   const ValueType type = TypeOf(**expr);
   if (type == ValueType::kScalar || type == ValueType::kVector)

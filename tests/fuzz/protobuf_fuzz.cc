@@ -90,7 +90,7 @@ void Write(std::string_view bytes) {
   INVARIANT(!good || series == whole.timeseries_size());
   Write2(bytes);
   if (const auto queries = ReadReadRequest(bytes, nullptr); queries.ok()) {
-    for (const RemoteQuery& query : *queries)
+    for (const RemoteQuery& query : queries->queries)
       for (const query::promql::Matcher& matcher : query.matchers) (void)matcher.Admits("a");
   }
 }

@@ -69,12 +69,24 @@ TEST_CASE("a limit shortens a result, which says so") {
         Failure(400, "bad_data", R"(invalid parameter \"limit\": \"x\" is no number)"));
 }
 
+TEST_CASE("the paths of Prometheus may have the prefix /prometheus, other paths may not") {
+  PromFixture f;
+  CHECK(f.Get("/prometheus/api/v1/query?query=up&time=1700000000") ==
+        f.Get("/api/v1/query?query=up&time=1700000000"));
+  CHECK(f.Get("/prometheus/api/v1/labels") == f.Get("/api/v1/labels"));
+  CHECK(f.Get("/prometheus/federate?match[]=up") == f.Get("/federate?match[]=up"));
+  CHECK(f.Get("/prometheus/-/healthy") == f.Get("/-/healthy"));
+  CHECK(f.Get("/prometheus/api/v1/nothing").starts_with("404 "));
+  CHECK(f.Get("/prometheus/metrics").starts_with("404 "));
+  CHECK(f.Get("/prometheus").starts_with("404 "));
+}
+
 TEST_CASE("remarks about a query come with its result") {
   PromFixture f;
   CHECK(
       f.Get("/api/v1/query?query=rate(up%5B1m:10s%5D)&time=1700000060")
           .ends_with(R"x(]},"infos":["PromQL info: metric might not be a counter, name does not )x"
-                     R"x(end in _total/_sum/_count/_bucket: \"up\" (1:6)"]})x"));
+                     R"x(end in _total/_sum/_count/_bucket: \"up\" (1:1)"]})x"));
   CHECK(f.Get("/api/v1/query?query=quantile(2,up)&time=1700000000")
             .ends_with(R"x("warnings":["PromQL warning: quantile value should be between 0 and )x"
                        R"x(1, got 2 (1:10)"]})x"));
@@ -465,6 +477,15 @@ TEST_CASE("an expression is returned as a tree") {
                 R"("offset":0,"offsetExpr":null,"timestamp":9000,"startOrEnd":null}]},)"
                 R"("param":{"type":"numberLiteral","val":"1"},"grouping":["z","a"],)"
                 R"("without":false})"));
+  CHECK(f.Post("/api/v1/parse_query", "query=x[(5m)%2Bstep()]") ==
+        R"({"status":"success","data":{"type":"matrixSelector","name":"x","range":0,)"
+        R"("rangeExpr":{"type":"durationExpr","op":"+","lhs":{"type":"durationExpr",)"
+        R"("op":"+","lhs":null,"rhs":{"type":"numberLiteral","val":"300",)"
+        R"("duration":true},"wrapped":true},"rhs":{"type":"durationExpr","op":"step",)"
+        R"("lhs":null,"rhs":null,"wrapped":false},"wrapped":false},)"
+        R"("matchers":[{"name":"__name__","value":"x","type":"="}],"offset":0,)"
+        R"("offsetExpr":null,"timestamp":null,"startOrEnd":null,"anchored":false,)"
+        R"("smoothed":false}})");
   CHECK(f.Get("/api/v1/parse_query?query=%22a%22") ==
         Success(R"({"type":"stringLiteral","val":"a"})"));
   CHECK(f.Get("/api/v1/parse_query?query=x%5B5m%5D%40end()").find(R"("startOrEnd":"end")") !=

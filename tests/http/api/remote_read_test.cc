@@ -3,10 +3,16 @@
 #include <doctest/doctest.h>
 #include <prometheus.pb.h>
 
+#include <bit>
+
+#include "http/wire/chunked_read.h"
 #include "http/wire/protobuf_message.h"
 #include "http/wire/snappy_block.h"
 #include "query/promql/parser.h"
+#include "storage/base/crc32c.h"
+#include "storage/base/varint.h"
 #include "tests/http/post_with.h"
+#include "tests/http/wire/xor_decoder.h"
 
 namespace hg::http {
 namespace {
@@ -15,6 +21,23 @@ const Headers kHeaders = {{"content-type", "application/x-protobuf"},
                           {"content-encoding", "snappy"},
                           {"x-prometheus-remote-read-version", "0.1.0"}};
 constexpr int64_t kTime = 1700000000123;
+
+/// Returns the messages of a streamed response, whose checksums must be right.
+std::vector<prometheus::ChunkedReadResponse> FramesOf(std::string_view body) {
+  std::vector<prometheus::ChunkedReadResponse> out;
+  while (!body.empty()) {
+    uint64_t size = 0;
+    REQUIRE(GetVarint64(&body, &size));
+    REQUIRE(body.size() >= size + 4);
+    uint32_t checksum = 0;
+    for (int i = 0; i < 4; ++i) checksum = checksum << 8 | static_cast<uint8_t>(body[i]);
+    body.remove_prefix(4);
+    CHECK(checksum == crc32c::Value(body.substr(0, size)));
+    REQUIRE(ParseMessage(body.substr(0, size), &out.emplace_back()));
+    body.remove_prefix(size);
+  }
+  return out;
+}
 
 class RemoteRead : public EdgeFixture {
  public:
@@ -154,15 +177,62 @@ TEST_CASE_FIXTURE(RemoteRead, "requests that cannot be answered are refused") {
   CHECK(reply.status == 400);
   CHECK(reply.body.find("no matcher of type 4") != std::string::npos);
   message.Clear();
-  message.add_accepted_response_types(prometheus::ReadRequest::STREAMED_XOR_CHUNKS);
+  message.add_accepted_response_types(static_cast<prometheus::ReadRequest::ResponseType>(9));
   CHECK(Send().status == 400);
   message.add_accepted_response_types(prometheus::ReadRequest::SAMPLES);
+  message.add_accepted_response_types(prometheus::ReadRequest::STREAMED_XOR_CHUNKS);
   CHECK(Read().empty());
   CHECK(PostWith(*this, kHeaders, "/api/v1/read", "x").status == 400);
   CHECK(PostWith(*this, kHeaders, "/api/v1/read", PackSnappy("x")).status == 400);
   CHECK(PostWith(*this, kHeaders, "/api/v1/read", PackSnappy(std::string(2 << 20, 'x'))).status ==
         413);
   CHECK(Post("/api/v1/read", "x").status == 415);
+}
+
+TEST_CASE_FIXTURE(RemoteRead, "a client that prefers streamed chunks gets them") {
+  message.add_accepted_response_types(static_cast<prometheus::ReadRequest::ResponseType>(9));
+  message.add_accepted_response_types(prometheus::ReadRequest::STREAMED_XOR_CHUNKS);
+  message.add_accepted_response_types(prometheus::ReadRequest::SAMPLES);
+  const double stale = std::bit_cast<double>(uint64_t{0x7ff0000000000002});
+  std::string body = "[";
+  for (int i = 0; i < 300; ++i) {
+    body += std::string(i > 0 ? "," : "") + R"({"metric":"up","timestamp":)" +
+            std::to_string(1700000000 + 10 * i) + R"(,"value":)" + std::to_string(i % 7) +
+            R"(,"tags":{"job":"b"}})";
+  }
+  REQUIRE(Post("/api/put", body + "]").status == 204);
+  Write("up", "a", 1.5, kTime);
+  Write("up", "a", stale, kTime + 1000);
+  Write("down", "a", 7, kTime);
+  Ask("nothing");
+  Ask("up");
+  Ask("down");
+  const BufferResponse reply = Send();
+  REQUIRE(reply.status == 200);
+  CHECK(reply.content_type == kChunkedReadType);
+  CHECK(reply.Header("Content-Encoding") == nullptr);
+  std::string text;
+  for (const prometheus::ChunkedReadResponse& frame : FramesOf(reply.body)) {
+    REQUIRE(frame.chunked_series_size() == 1);
+    text += std::to_string(frame.query_index()) + ":";
+    for (const prometheus::Label& label : frame.chunked_series(0).labels())
+      text += label.name() + "=" + label.value() + ",";
+    for (const prometheus::Chunk& chunk : frame.chunked_series(0).chunks()) {
+      CHECK(chunk.type() == prometheus::Chunk::XOR);
+      const std::vector<XorSample> samples = DecodeXorChunk(chunk.data());
+      REQUIRE(!samples.empty());
+      CHECK(samples.front().time_ms == chunk.min_time_ms());
+      CHECK(samples.back().time_ms == chunk.max_time_ms());
+      text += " " + std::to_string(samples.size());
+      if (std::bit_cast<uint64_t>(samples.back().value) == std::bit_cast<uint64_t>(stale))
+        text += " stale";
+    }
+    text += ";";
+  }
+  CHECK(text ==
+        "1:__name__=up,job=a, 2 stale;1:__name__=up,job=b, 120 120 60;"
+        "2:__name__=down,job=a, 1;");
+  CHECK(counters.query_success == 1);
 }
 
 TEST_CASE_FIXTURE(RemoteRead, "the numbers of queries and matchers of a request are limited") {

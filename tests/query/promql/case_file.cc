@@ -527,10 +527,15 @@ class Runner {
   }
 
   std::string Check(const Case& wanted) {
-    const Result<ExprPtr> expr = ParseExpression(wanted.expr);
+    Result<ExprPtr> expr = ParseExpression(wanted.expr);
     if (!expr.ok()) return wanted.fails ? "" : std::string(expr.status().message());
     ExprPtr again;
+    const DurationTimes times{wanted.step_ms, wanted.end_ms - wanted.start_ms};
+    if (const Status resolved = ResolveDurations(wanted.expr, times, expr->get()); !resolved.ok())
+      return wanted.fails ? "" : std::string(resolved.message());
     if (const std::string why = Reformat(**expr, &again); !why.empty()) return why;
+    if (const Status resolved = ResolveDurations(wanted.expr, times, again.get()); !resolved.ok())
+      return "formatted: " + std::string(resolved.message());
     if (wanted.instant) {
       const std::string why = CheckInstant(wanted, *again, wanted.start_ms);
       if (!why.empty()) return "formatted: " + why;
@@ -581,7 +586,9 @@ class Runner {
 
   std::string CheckAt(const Case& wanted, const Expr& expr, const Steps& steps, int64_t start_ms,
                       int64_t step_ms) {
-    Evaluator evaluator(store_, nullptr, {steps.start_ms, steps.end_ms()});
+    // The end of a range may lie after its last step.
+    const int64_t end_ms = wanted.instant ? steps.end_ms() : wanted.end_ms;
+    Evaluator evaluator(store_, nullptr, {steps.start_ms, end_ms});
     const Result<Value> value = evaluator.Evaluate(expr, steps);
     if (!value.ok()) return wanted.fails ? "" : std::string(value.status().message());
     std::vector<Series> found = SeriesOf(*value, steps);

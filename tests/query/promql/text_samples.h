@@ -65,9 +65,12 @@ class TextSamples : public SampleReader {
   }
   /// Runs a range query. Values of one series are separated by blanks; "_" means no sample.
   std::string AskRange(const std::string& text, int64_t start_ms, int64_t step_ms, size_t count) {
-    const Result<ExprPtr> expr = ParseExpression(text);
+    Result<ExprPtr> expr = ParseExpression(text);
     if (!expr.ok()) return std::string(expr.status().message());
     const Steps steps{start_ms, step_ms, count};
+    const Status resolved =
+        ResolveDurations(text, {step_ms, steps.end_ms() - start_ms}, expr->get());
+    if (!resolved.ok()) return std::string(resolved.message());
     Evaluator evaluator(*this, watch, {start_ms, steps.end_ms()});
     const Result<Value> value = evaluator.Evaluate(**expr, steps);
     return value.ok() ? TextOf(*value) : std::string(value.status().message());

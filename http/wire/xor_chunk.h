@@ -1,0 +1,45 @@
+#pragma once
+// Chunks of samples in the encoding of Prometheus, which is the one of Facebook's Gorilla: times
+// are deltas of deltas, and values are XORed with the value before.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace hg::http {
+
+/// Prometheus writes at most this many samples to a chunk.
+inline constexpr size_t kChunkSamplesMax = 120;
+
+/// A chunk under construction. Not thread-safe.
+class XorChunk {
+ public:
+  XorChunk() : bytes_(2, '\0') {}
+
+  /// Adds a sample. Times ascend. The chunk must have fewer than kChunkSamplesMax samples.
+  void Add(int64_t time_ms, double value);
+
+  [[nodiscard]] size_t size() const { return size_; }
+  [[nodiscard]] int64_t first_ms() const { return first_ms_; }
+  [[nodiscard]] int64_t last_ms() const { return last_ms_; }
+  /// Returns the encoded chunk: the number of samples in two bytes, and the samples.
+  [[nodiscard]] const std::string& bytes() const { return bytes_; }
+
+ private:
+  /// Appends the lowest `count` bits, highest first. `count` is at most 64.
+  void AppendBits(uint64_t bits, int count);
+  void AppendVarintBits(uint64_t number);
+  void AppendTimeChange(int64_t change);
+  void AppendValue(uint64_t bits);
+
+  static constexpr int kNoWindow = 64;
+
+  std::string bytes_;
+  int free_bits_ = 0;  // of the last byte
+  size_t size_ = 0;
+  int64_t first_ms_ = 0, last_ms_ = 0, delta_ms_ = 0;
+  uint64_t value_ = 0;                      // bits of the last value
+  int leading_ = kNoWindow, trailing_ = 0;  // zeros around the last XOR that was written in full
+};
+
+}  // namespace hg::http

@@ -1,0 +1,74 @@
+#pragma once
+// Durations that are computed: "m[5m * 2]", "m offset (step() + 1)". Ranges, steps of subqueries
+// and offsets can be written like this.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "storage/base/status.h"
+
+namespace hg::query::promql {
+
+class TokenStream;
+struct Expr;
+
+struct DurationExpr;
+using DurationExprPtr = std::shared_ptr<const DurationExpr>;
+
+/// A node of a computed duration. Immutable, so that copies of an expression may share it.
+struct DurationExpr {
+  enum class Kind : uint8_t {
+    kNumber,
+    kStep,   // the step of the query
+    kRange,  // the time between the begin and the end of the query
+    kMinOf,
+    kMaxOf,
+    kAdd,
+    kSubtract,
+    kMultiply,
+    kDivide,
+    kModulo,
+    kPower,
+  };
+
+  Kind kind = Kind::kNumber;
+  double seconds = 0;               // of kNumber
+  bool duration = false;            // the number was written with units
+  bool parentheses = false;         // the node was written in parentheses
+  size_t at = 0;                    // byte offset in the text
+  DurationExprPtr left = nullptr;   // nullptr for a number, step(), range() and a sign
+  DurationExprPtr right = nullptr;  // nullptr for a number, step() and range()
+};
+
+/// Values of step() and range(), in milliseconds. Both are 0 for an instant query.
+struct DurationTimes {
+  int64_t step_ms = 0, range_ms = 0;
+};
+
+/// Parses the duration in brackets: a number, or a computed duration. InvalidArgument: the text is
+/// not a duration, or it has too many levels or operators.
+Result<DurationExprPtr> TakeDurationExpr(TokenStream* tokens);
+
+/// Parses the duration behind `offset`. It ends before an operator that is not in parentheses,
+/// unless it begins with a parenthesis or with two signs.
+Result<DurationExprPtr> TakeOffsetExpr(TokenStream* tokens);
+
+/// Returns the whole milliseconds of a number.
+int64_t LiteralMs(const DurationExpr& number);
+
+/// Returns the text in the form of Prometheus.
+std::string DurationExprText(const DurationExpr& expr);
+
+/// Returns the operator or function in the notation of Prometheus; "" for a number.
+std::string_view DurationKindText(DurationExpr::Kind kind);
+
+/// Computes all durations of an expression and sets its ranges, steps and offsets to them. An
+/// expression must be resolved before it is evaluated. `text` is the text of the expression.
+/// InvalidArgument: a duration is not a number or out of range, or a range or a step is not
+/// greater than 0.
+Status ResolveDurations(std::string_view text, const DurationTimes& times, Expr* expr);
+
+}  // namespace hg::query::promql
