@@ -52,6 +52,9 @@ constexpr size_t kTsuidBytes = 32;
 // The cost of reading a row of the meta table, in steps (a step is about a point).
 constexpr uint64_t kRowSteps = 16;
 
+// The cost of a TSUID and of the names of a sub-query, in steps.
+constexpr uint64_t kTsuidSteps = 4, kSubQuerySteps = 64;
+
 int64_t HourOf(int64_t ms) { return ms / 1000 - ms / 1000 % kRowSpan; }
 
 /// Finds the newest points for one request. Several threads call its functions, except Run.
@@ -112,9 +115,15 @@ class LastPointFinder {
   }
 
   Status Want(const LastPointSubQuery& sub, Asked* asked) const {
-    if (sub.tsuids.empty()) return WantMetric(sub, asked);
-    for (const std::string& tsuid : sub.tsuids) RETURN_IF_ERROR(WantTsuid(tsuid, asked));
-    return {};
+    if (sub.tsuids.empty()) RETURN_IF_ERROR(WantMetric(sub, asked));
+    for (const std::string& tsuid : sub.tsuids) {
+      asked->steps += kTsuidSteps;
+      if (asked->steps >= kStepsAtOnce)
+        RETURN_IF_ERROR(asked->memory.Step(std::exchange(asked->steps, 0)));
+      RETURN_IF_ERROR(WantTsuid(tsuid, asked));
+    }
+    // A request may have very many sub-queries, each of them with few steps.
+    return asked->memory.Step(kSubQuerySteps + std::exchange(asked->steps, 0));
   }
 
   Status WantHours(Bytes tsuid, int64_t newest_base, Asked* asked) const {

@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "storage/base/request_context.h"
 #include "storage/base/survive.h"
 #include "storage/store.h"
 
@@ -59,8 +60,10 @@ struct TableCount {
 };
 
 /// Returns the number of rows and cells that a scan of the whole table would return. Reads the
-/// whole table. Blocks.
-inline Result<TableCount> CountTable(Store& store, const std::string& table) {
+/// whole table and reports that to `watch`. Blocks.
+inline Result<TableCount> CountTable(Store& store, const std::string& table,
+                                     RequestContext& watch) {
+  constexpr uint64_t kStepsPerRow = 64;
   const auto count = [&](const RegionInfo& region) -> Result<TableCount> {
     ScanSpec spec;
     spec.table = table;
@@ -72,6 +75,7 @@ inline Result<TableCount> CountTable(Store& store, const std::string& table) {
     for (std::vector<Row> rows;;) {
       RETURN_IF_ERROR(cursor->Next(&rows));
       if (rows.empty()) return counted;
+      RETURN_IF_ERROR(watch.Step(kStepsPerRow * rows.size()));
       for (const Row& row : rows) {
         ++counted.rows;
         counted.cells += row.cells.size();

@@ -13,6 +13,7 @@
 #include "http/wire/json_writer.h"
 #include "http/wire/maintenance_json.h"
 #include "http/wire/table_text.h"
+#include "query/request/running_request.h"
 #include "storage/for_each_region.h"
 #include "storage/lsm/table_attributes.h"
 #include "storage/maintenance.h"
@@ -128,9 +129,9 @@ Result<std::string> ListRegions(Store& store, const Parameters& parameters, bool
 }
 
 // Counts rows and cells. It reads the whole table.
-Result<std::string> Count(Store& store, const Parameters& parameters) {
+Result<std::string> Count(Store& store, const Parameters& parameters, RequestContext& watch) {
   ASSIGN_OR_RETURN(const std::string table, Required(parameters, "table"));
-  ASSIGN_OR_RETURN(const TableCount count, CountTable(store, table));
+  ASSIGN_OR_RETURN(const TableCount count, CountTable(store, table, watch));
   std::string text;
   JsonWriter json(&text);
   json.BeginObject();
@@ -269,6 +270,9 @@ bool FromThisMachine(const Request& request) {
   return loopback && !WasForwarded(request) && (host == nullptr || IsThisMachine(*host));
 }
 
+/// Returns true for calls that read or write files, or that wait for others that do.
+bool TakesLong(std::string_view call) { return AdminChanges(call) || call == "count"; }
+
 void SendAnswer(const Result<std::string>& answer, const Request& request, ResponseWriter& out) {
   if (!answer.ok()) return SendStatus(out, request, answer.status());
   SendJson(out, request, *answer);
@@ -280,14 +284,12 @@ Result<std::string> Backup(const Request& request, Maintenance& store, ResponseW
   if (!folder.starts_with('/') || folder.find('\0') != std::string::npos) {
     return Status::InvalidArgument("folder = \"" + folder + "\" is no absolute path");
   }
-  out.TakesLong();
   ASSIGN_OR_RETURN(const CopyProgress done,
                    store.Backup(folder, [&out](const CopyProgress&) { return !out.Cancelled(); }));
   return ProgressJson(done);
 }
 
-Result<std::string> Check(Maintenance& store, ResponseWriter& out) {
-  out.TakesLong();
+Result<std::string> Check(Maintenance& store) {
   ASSIGN_OR_RETURN(const CheckReport report, store.Check());
   return ReportJson(report);
 }
@@ -299,12 +301,12 @@ bool AdminChanges(std::string_view call) {
          call != "count";
 }
 
-Result<std::string> RunAdminCall(Store& store, std::string_view call,
-                                 const Parameters& parameters) {
+Result<std::string> RunAdminCall(Store& store, std::string_view call, const Parameters& parameters,
+                                 RequestContext& watch) {
   if (call == "tables") return ListTables(store);
   if (call == "regions") return ListRegions(store, parameters, false);
   if (call == "sizes") return ListRegions(store, parameters, true);
-  if (call == "count") return Count(store, parameters);
+  if (call == "count") return Count(store, parameters, watch);
   if (call == "describe") return Describe(store, parameters);
   if (call == "create") return Create(store, parameters);
   if (call == "alter") return Alter(store, parameters);
@@ -338,24 +340,30 @@ void HandleAdmin(const Request& request, Services& services, ResponseWriter& out
     }
   }
   const std::string call = request.Segment(1);
-  if (call == "backup" || call == "check") {
-    if (services.maintenance == nullptr) {
-      return SendError(out, request, 501, "This store has no files of its own");
-    }
-    if (call == "backup")
-      return SendAnswer(Backup(request, *services.maintenance, out), request, out);
-    if (request.method != Method::kPost) return SendMethodNotAllowed(out, request);
-    return SendAnswer(Check(*services.maintenance, out), request, out);
-  }
-  if (AdminChanges(call) && request.method != Method::kPost) {
+  const bool of_files = call == "backup" || call == "check";
+  if (of_files && services.maintenance == nullptr)
+    return SendError(out, request, 501, "This store has no files of its own");
+  const bool progress = call == "backup" && request.method != Method::kPost;
+  if (AdminChanges(call) && request.method != Method::kPost && !progress)
     return SendMethodNotAllowed(out, request);
-  }
   if (call == "drop" && services.maintenance == nullptr) {
     return SendError(out, request, 501, "Not for tables of HBase, which other daemons may use",
                      "Use HBase's shell");
   }
-  if (call == "count") out.TakesLong();
-  SendAnswer(RunAdminCall(services.cells, call, request.parameters), request, out);
+  AdminCalls::Slot slot;
+  if (TakesLong(call) && !progress) {
+    slot = services.admin_calls.Begin(call);
+    if (slot == nullptr) {
+      return SendStatus(out, request,
+                        Status::Busy("Another call of " + call + " runs; try again after its end"));
+    }
+    out.TakesLong();
+  }
+  SendAnswer(call == "backup" ? Backup(request, *services.maintenance, out)
+             : call == "check"
+                 ? Check(*services.maintenance)
+                 : RunAdminCall(services.cells, call, request.parameters, *request.running),
+             request, out);
 }
 
 }  // namespace hg::http

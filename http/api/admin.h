@@ -7,6 +7,7 @@
 
 #include "http/request/request.h"
 #include "http/request/response_writer.h"
+#include "storage/base/request_context.h"
 #include "storage/base/status.h"
 #include "storage/store.h"
 
@@ -19,8 +20,8 @@ struct Services;
 /// tsd.http.admin.remote allows them. POST backup?folder=/absolute/path copies the store
 /// (storage/maintenance.h) and sends the response when the copy is complete. GET backup returns the
 /// progress of the running copy, or the result of the last one. POST check reports all damage of
-/// the files. wire/maintenance_json.h has the form of these responses.
-/// responses.
+/// the files. wire/maintenance_json.h has the form of these responses. A call that takes long gets
+/// 503 while an equal one runs, because it would only wait for it.
 void HandleAdmin(const Request& request, Services& services, ResponseWriter& out);
 
 /// Returns true if the call changes how data is stored, so that it must be a POST.
@@ -36,6 +37,8 @@ bool AdminChanges(std::string_view call);
 /// - alter: families
 ///
 /// NotFound: unknown call or table. InvalidArgument: a parameter is missing or invalid.
-Result<std::string> RunAdminCall(Store& store, std::string_view call, const Parameters& parameters);
+/// `watch` can end the call `count`.
+Result<std::string> RunAdminCall(Store& store, std::string_view call, const Parameters& parameters,
+                                 RequestContext& watch);
 
 }  // namespace hg::http

@@ -10,7 +10,7 @@ namespace hg::http {
 std::optional<JsonValue> ParsedBody(const Request& request, ResponseWriter& out) {
   Result<JsonValue> body = ParseJson(request.body, request.memory);
   if (body.ok()) return std::move(*body);
-  if (body.status().code() == StatusCode::kLimitExceeded) {
+  if (body.status().code() == StatusCode::kLimitExceeded || IsHalfSurrogatePair(body.status())) {
     SendBadJson(out, request, body.status().message());
   } else {
     SendError(out, request, 500, body.status().message());

@@ -11,8 +11,8 @@
 namespace hg::http {
 
 /// Parses the body as JSON. On failure sends an error and returns nullopt: 500 if it does not
-/// parse, 400 if it is nested too deep. The nesting limit does not exist in OpenTSDB; all endpoints
-/// report it with 400.
+/// parse, 400 if it is nested too deep or has half a surrogate pair. These two limits do not exist
+/// in OpenTSDB; all endpoints report them with 400.
 std::optional<JsonValue> ParsedBody(const Request& request, ResponseWriter& out);
 
 }  // namespace hg::http

@@ -107,6 +107,11 @@ class PutRequest {
   bool StoreLearning() {
     std::vector<KeyedPoint> points;
     if (!Parser().Parse(Padded(), &points) || points.empty()) return false;
+    // A body of a million points takes a good part of a second to parse, and as long to store.
+    if (refusal_ = request_.running->Check(); !refusal_.ok()) {
+      SendWriteRefusal(out_, request_, refusal_);
+      return true;
+    }
     if (!ReadFlags()) return true;
     if (result_.flags.sync) return false;  // the response may list points that timed out
     const auto appended = services_.sink.AppendLearning(points, write_);

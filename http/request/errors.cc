@@ -88,7 +88,9 @@ void SendError(ResponseWriter& out, const Request& request, int status, std::str
   if (Unversioned(request)) {
     if (status == 404) return SendPage(out, request, 404, "Page Not Found", message);
     // Statuses that OpenTSDB does not use: browsers and agents must see them to react.
-    if (status == 401 || status == 403 || status == 429 || status == 503)
+    const bool unknown_method = status == 405 && request.method == Method::kOther;
+    if (status == 401 || status == 403 || status == 415 || status == 429 || status == 503 ||
+        unknown_method)
       return SendPage(out, request, status, ReasonPhrase(status), message);
     if (status >= 500) return SendPage(out, request, 500, "Internal Server Error", message);
     return SendPage(out, request, 400, "Bad Request", message);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "http/request/admin_calls.h"
 #include "http/request/counters.h"
 #include "http/request/options.h"
 #include "http/request/request.h"
@@ -81,6 +82,7 @@ struct Services {
   std::function<void(const std::function<void(const std::string& name, const std::string& tags,
                                               const LatencyHistogram&)>&)>
       collect_latencies = {};
+  AdminCalls admin_calls = {};
 };
 
 /// Answers one request. Runs on a pool thread, may block, must not throw. Sends errors by

@@ -168,7 +168,13 @@ bool OnlyShows(const Request& request) {
   if (request.method != Method::kGet && request.method != Method::kHead) return false;
   if (request.api_version >= 0) return false;
   const std::string endpoint = request.Endpoint();
-  return endpoint == "query" || (endpoint == "logs" && !request.parameters.Has("level"));
+  if (endpoint == "query") {  // of InfluxDB's statements, CREATE changes the list of databases
+    const std::string* const statement = request.parameters.Find("q");
+    constexpr std::string_view kShow = "SHOW ";
+    return statement != nullptr &&
+           EqualIgnoringCase(std::string_view(*statement).substr(0, kShow.size()), kShow);
+  }
+  return endpoint == "logs" && !request.parameters.Has("level");
 }
 
 /// Returns the reason why a request that a web page sent must be refused. Returns "" if it is
@@ -310,6 +316,10 @@ void Dispatch(Request& request, Services& services, ResponseWriter& out) {
   if (endpoint->verbs != kAny && (endpoint->verbs & VerbBit(request.method)) == 0) {
     return SendMethodNotAllowed(out, request);
   }
+  // Handlers below /api answer methods that HTTP does not define here, such as TRACE, as OpenTSDB
+  // does.
+  if (request.method == Method::kOther && endpoint->place != Place::kApi)
+    return SendMethodNotAllowed(out, request);
   const Role role = endpoint->role(request);
   if (RefuseAccess(request, role, services, out)) return;
   const std::unique_ptr<query::RunningRequest> running =

@@ -1,7 +1,6 @@
 #include "http/server/connection.h"
 
 #include <algorithm>
-#include <boost/asio/post.hpp>
 #include <utility>
 
 #include "http/request/request.h"
@@ -58,15 +57,8 @@ bool Connection::stopping() const { return edge_.stopping.load(std::memory_order
 
 void Connection::Advance() {
   while (state_ == State::kReading) {
-    if (gives_way_ && buffer_.size() > 0) {
-      gives_way_ = false;
-      boost::asio::post(loop_.io(), [self = shared_from_this()] {
-        const Turn turn(self->loop_.turns(), [&] { return self->Doing(); });
-        if (self->state_ == State::kReading) self->Advance();
-      });
-      return;
-    }
-    gives_way_ = false;
+    if (std::exchange(gives_way_, false) && buffer_.size() > 0)
+      return loop_.ContinueLater(shared_from_this());
     if (buffer_.size() > 0) {
       if (protocol_ == Protocol::kUnknown) {
         const char first = buffer_.view()[0];
@@ -93,6 +85,10 @@ void Connection::Advance() {
   if (state_ == State::kReading || state_ == State::kHandling || state_ == State::kLingering) {
     WaitReadable();
   }
+}
+
+void Connection::Continue() {
+  if (state_ == State::kReading) Advance();
 }
 
 void Connection::WaitReadable() {

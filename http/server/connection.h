@@ -42,6 +42,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   ~Connection();
 
   void Start();
+  /// Handles the next request that was already received (Loop::ContinueLater).
+  void Continue();
   /// Called when the commit that this connection waits for has succeeded or failed.
   void Committed(const Status& status);
   /// Called about once a second: closes connections that were idle, slow or lingering for too long.
@@ -167,8 +169,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool waiting_readable_ = false;
   bool end_of_input_ = false;
   bool close_after_reply_ = false;
-  // The event loop itself handled the last request; before the next one, other connections take
-  // their turn.
+  // A request or a batch of lines is finished. Before the next one, other connections take their
+  // turn.
   bool gives_way_ = false;
   int64_t active_s_ = 0;
   int64_t linger_until_s_ = 0;

@@ -182,6 +182,14 @@ bool Connection::OnHead() {
     RefuseHead(400, "Chunked request not supported.", true);
     return false;
   }
+  if (!head_.unknown_coding.empty() && (head_.chunked || head_.content_length > 0)) {
+    std::string coding(head_.unknown_coding);
+    ReplaceInvalidUtf8(&coding);
+    RefuseHead(415,
+               "Unknown Content-Encoding '" + coding + "' (expected gzip, deflate or identity)",
+               false);
+    return false;
+  }
   if (head_.content_length > edge_.options.body_bytes_max) {
     RefuseHead(413, TooLarge(edge_.options.body_bytes_max), false);
     return false;
@@ -372,7 +380,6 @@ bool Connection::TryOnLoop(Request& request) {
   request.on_loop = false;
   if (std::exchange(request.refused, false)) return false;
   close_after_reply_ |= !more;
-  gives_way_ = true;  // other connections of this loop come before this one's next request
   TransmitReply(bytes);
   return true;
 }
@@ -475,6 +482,7 @@ void Connection::ReplySent() {
     return Linger();
   }
   state_ = State::kReading;
+  gives_way_ = true;
 }
 
 }  // namespace hg::http

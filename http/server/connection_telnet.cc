@@ -151,6 +151,7 @@ void Connection::FinishLines() {
     return Linger();
   }
   state_ = State::kReading;
+  gives_way_ = true;
 }
 
 }  // namespace hg::http

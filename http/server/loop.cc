@@ -10,6 +10,8 @@ namespace hg::http {
 namespace {
 
 constexpr auto kTick = std::chrono::seconds(1);
+/// Time after which a callback that serves many connections posts the rest of its work.
+constexpr int64_t kSliceNs = 5'000'000;
 /// Pause after an exception, during which other threads may free memory.
 constexpr auto kBreath = std::chrono::milliseconds(10);
 
@@ -38,21 +40,57 @@ void Loop::Commit() {
   // The guard keeps the loop running until a log thread has called back.
   auto guard = boost::asio::make_work_guard(io_);
   edge_.services.sink.Commit(position_, [this, waiting, guard](const Status& status) {
-    auto tell = [waiting, status] {
-      for (const auto& connection : *waiting) connection->Committed(status);
-    };
     if (io_.get_executor().running_in_this_thread()) {
-      tell();
+      Tell(waiting, 0, status);
     } else {
-      boost::asio::post(io_, [this, waiting, tell] {
-        const Turn turn(turns_, [&] {
-          return "the replies to " + std::to_string(waiting->size()) +
-                 " writes, the last of them " + waiting->back()->Doing();
-        });
-        tell();
-      });
+      PostTell(waiting, 0, status);
     }
   });
+}
+
+void Loop::PostTell(const std::shared_ptr<Waiting>& waiting, size_t from, const Status& status) {
+  boost::asio::post(io_, [this, waiting, from, status] {
+    const Turn turn(turns_, [&] {
+      return "the replies to " + std::to_string(waiting->size()) + " writes, the last of them " +
+             waiting->back()->Doing();
+    });
+    Tell(waiting, from, status);
+  });
+}
+
+void Loop::Tell(const std::shared_ptr<Waiting>& waiting, size_t from, const Status& status) {
+  const int64_t end_ns = edge_.services.clock.MonotonicNs() + kSliceNs;
+  for (size_t i = from; i < waiting->size(); ++i) {
+    (*waiting)[i]->Committed(status);
+    if (edge_.services.clock.MonotonicNs() < end_ns) continue;
+    if (i + 1 < waiting->size()) PostTell(waiting, i + 1, status);
+    return;
+  }
+}
+
+void Loop::ContinueLater(std::shared_ptr<Connection> connection) {
+  backlog_.push_back(std::move(connection));
+  if (!backlog_posted_) PostBacklog();
+}
+
+void Loop::PostBacklog() {
+  boost::asio::post(io_, [this] { ServeBacklog(); });
+  backlog_posted_ = true;
+}
+
+void Loop::ServeBacklog() {
+  const int64_t end_ns = edge_.services.clock.MonotonicNs() + kSliceNs;
+  // A connection that is added meanwhile waits for the next callback, so that the loop looks for
+  // new requests between two requests of one connection.
+  for (size_t left = backlog_.size(); left > 0; --left) {
+    const std::shared_ptr<Connection> next = std::move(backlog_.front());
+    backlog_.pop_front();
+    const Turn turn(turns_, [&] { return next->Doing(); });
+    next->Continue();
+    if (edge_.services.clock.MonotonicNs() >= end_ns) break;
+  }
+  backlog_posted_ = false;
+  if (!backlog_.empty()) PostBacklog();
 }
 
 void Loop::Start() { Tick(); }
@@ -62,9 +100,12 @@ void Loop::Run() {
     try {
       // After an exception during a commit, its connections still wait in waiting_.
       if (again && !waiting_.empty()) Commit();
+      // After an exception while the backlog was served, the rest of it has no callback.
+      if (again && !backlog_.empty()) PostBacklog();
       io_.run();
       return;
     } catch (...) {
+      backlog_posted_ = false;
       edge_.services.counters.exceptions_unknown.fetch_add(1, std::memory_order_relaxed);
       std::this_thread::sleep_for(kBreath);
     }

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <deque>
 #include <memory>
 #include <string>
 #include <unordered_set>
@@ -65,6 +66,11 @@ class Loop {
   /// serves all connections that appended points in the same turn of the loop.
   void CommitLater(std::shared_ptr<Connection> connection, PointSink::Position position);
 
+  /// Calls connection->Continue later. The loop continues such connections in this order and for a
+  /// few milliseconds at a time. Between these times it serves connections that have become
+  /// readable, so a new request does not wait for the requests that other clients have pipelined.
+  void ContinueLater(std::shared_ptr<Connection> connection);
+
   /// Returns a coarse monotonic time in seconds, for idle timeouts.
   [[nodiscard]] int64_t now_s() const { return now_s_; }
 
@@ -81,7 +87,13 @@ class Loop {
   using Waiting = std::vector<std::shared_ptr<Connection>>;
 
   void Commit();
+  /// Reports the result of a commit to the connections from index `from` on. If that takes long,
+  /// posts the rest.
+  void Tell(const std::shared_ptr<Waiting>& waiting, size_t from, const Status& status);
+  void PostTell(const std::shared_ptr<Waiting>& waiting, size_t from, const Status& status);
   void Tick();
+  void PostBacklog();
+  void ServeBacklog();
 
   Edge& edge_;
   TurnWatch turns_;
@@ -93,6 +105,8 @@ class Loop {
   int64_t now_s_ = 0;
   Waiting waiting_;
   PointSink::Position position_ = 0;
+  std::deque<std::shared_ptr<Connection>> backlog_;  // connections that wait for Continue
+  bool backlog_posted_ = false;                      // whether a callback will serve backlog_
 };
 
 }  // namespace hg::http

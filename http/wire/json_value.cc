@@ -20,6 +20,8 @@ namespace {
 constexpr unsigned kFlags = rapidjson::kParseIterativeFlag | rapidjson::kParseNumbersAsStringsFlag |
                             rapidjson::kParseNanAndInfFlag | rapidjson::kParseStopWhenDoneFlag;
 
+constexpr std::string_view kHalfPair = "A text has a \\u escape of half a surrogate pair";
+
 using Visit = std::function<Status(const JsonValue&)>;
 
 /// Builds the tree from the reader's events; returning false ends the parse.
@@ -179,6 +181,8 @@ Status Build(std::string_view text, RequestMemory::Share* memory, Builder* build
   if (!result.IsError()) return {};
   RETURN_IF_ERROR(builder->status);
   const std::string where = " (at byte " + std::to_string(result.Offset()) + ")";
+  if (result.Code() == rapidjson::kParseErrorStringUnicodeSurrogateInvalid)
+    return Status::InvalidArgument(std::string(kHalfPair) + where);
   if (result.Code() == rapidjson::kParseErrorTermination)
     return Status::LimitExceeded("The document is nested deeper than " +
                                  std::to_string(kJsonDepthMax) + " levels" + where);
@@ -269,6 +273,8 @@ Status ParseJsonElements(std::string_view text, const Visit& visit, RequestMemor
   RETURN_IF_ERROR(Build(text, memory, &builder));
   return builder.root.is_array() ? Status() : visit(builder.root);
 }
+
+bool IsHalfSurrogatePair(const Status& status) { return status.message().starts_with(kHalfPair); }
 
 JsonValue ObjectOfOne(JsonValue value, JsonValue::Kind kind, std::string_view name) {
   if (value.kind != kind) return value;

@@ -2,7 +2,8 @@
 // Parses JSON documents of requests with the leniency of opentsdb-http-api.md §4. Bare NaN and
 // Infinity are numbers. The last of duplicate keys counts. Text after the first complete value is
 // ignored. Numbers keep their text, so that they can be used as strings. Bytes that are not UTF-8,
-// and unpaired surrogates, become U+FFFD. The write path of points has its own parser.
+// and the second half of a surrogate pair without the first, become U+FFFD. The write path of
+// points has its own parser.
 
 #include <cstdint>
 #include <functional>
@@ -73,6 +74,10 @@ inline constexpr int kJsonDepthMax = 128;
 /// the document is nested too deep. The memory of the tree is charged to `memory` while the tree
 /// grows; if that fails, returns its error.
 Result<JsonValue> ParseJson(std::string_view text, RequestMemory::Share* memory);
+
+/// Returns whether a document could not be parsed because a text has a \u escape of the first half
+/// of a surrogate pair without the second half.
+bool IsHalfSurrogatePair(const Status& status);
 
 /// Passes the elements of an array to `visit` one by one, to save memory: each is freed before the
 /// next is parsed. A value that is not an array is passed as the only element. Stops at the first

@@ -133,12 +133,15 @@ void ReadConnection(std::string_view value, RequestHead* head) {
   });
 }
 
-ContentCoding CodingOf(std::string_view value) {
-  if (EqualIgnoringCase(value, "gzip") || EqualIgnoringCase(value, "x-gzip"))
-    return ContentCoding::kGzip;
-  if (EqualIgnoringCase(value, "deflate") || EqualIgnoringCase(value, "x-deflate"))
-    return ContentCoding::kDeflate;
-  return ContentCoding::kNone;
+void ReadContentEncoding(std::string_view value, RequestHead* head) {
+  if (EqualIgnoringCase(value, "gzip") || EqualIgnoringCase(value, "x-gzip")) {
+    head->coding = ContentCoding::kGzip;
+  } else if (EqualIgnoringCase(value, "deflate") || EqualIgnoringCase(value, "x-deflate")) {
+    head->coding = ContentCoding::kDeflate;
+  } else if (!value.empty() && !EqualIgnoringCase(value, "identity") &&
+             !EqualIgnoringCase(value, "snappy")) {
+    head->unknown_coding = value;
+  }
 }
 
 /// Fields that must not occur twice: two readers could each use another one.
@@ -178,7 +181,7 @@ Fault ReadMeaning(std::string_view name, std::string_view value, Singles* seen, 
       if (EqualIgnoringCase(name, "connection")) {
         ReadConnection(value, head);
       } else if (EqualIgnoringCase(name, "content-encoding")) {
-        if (!std::exchange(seen->content_coding, true)) head->coding = CodingOf(value);
+        if (!std::exchange(seen->content_coding, true)) ReadContentEncoding(value, head);
       } else if (EqualIgnoringCase(name, "content-length")) {
         if (std::exchange(seen->length, true)) return "There is more than one Content-Length";
         return ReadLength(value, head);

@@ -35,6 +35,10 @@ struct RequestHead {
   /// (opentsdb-http-api.md §2.2).
   ContentCoding accepted = ContentCoding::kNone;
   ContentCoding coding = ContentCoding::kNone;
+  /// The value of Content-Encoding if the server does not know this coding, else "". The coding
+  /// snappy is known, but `coding` does not name it: only remote write and remote read unpack it.
+  /// Other endpoints ignore it, as OpenTSDB does (opentsdb-http-api.md §2.2).
+  std::string_view unknown_coding;
   uint64_t content_length = 0;
 
   /// Returns the first field with that name in any case, as Request::Header does. Returns "" if

@@ -77,6 +77,32 @@ TEST_CASE("a damaged compressed body gets 400, and the connection stays open") {
   CHECK(client.ReadResponse().status() == 204);
 }
 
+TEST_CASE("a body in an unknown content coding gets 415 with its name, and is not read as text") {
+  RunningServer edge;
+  for (const char* target : {"/api/put", "/api/query", "/write", "/v1/metrics", "/q"}) {
+    for (const char* coding : {"br", "zstd", "gzip, gzip", "\"gzip\""}) {
+      CAPTURE(target);
+      CAPTURE(coding);
+      ClientSocket client(edge.server.port());
+      client.Send(
+          Post(target, PointAt(1700000000), "Content-Encoding: " + std::string(coding) + "\r\n"));
+      const auto refused = client.ReadResponse();
+      CHECK(refused.status() == 415);
+      const std::string name(coding, coding[0] == '"' ? 0 : std::string(coding).size());
+      CHECK(refused.body.find(name) != std::string::npos);
+    }
+  }
+  CHECK(edge.Cells().empty());
+  ClientSocket client(edge.server.port());
+  for (const char* coding : {"identity", "Identity", "", "snappy"}) {
+    client.Send(
+        Post("/api/put", PointAt(1700000000), "Content-Encoding: " + std::string(coding) + "\r\n"));
+    CHECK(client.ReadResponse().status() == 204);
+  }
+  client.Send("GET /api/version HTTP/1.1\r\nContent-Encoding: br\r\n\r\n");  // no body
+  CHECK(client.ReadResponse().status() == 200);
+}
+
 TEST_CASE("a body above the limit gets 413, however it is sent") {
   RunningServer edge([](Options& options) { options.body_bytes_max = 10000; });
   const auto reply = [&](const std::string& request) {

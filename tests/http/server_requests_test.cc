@@ -375,6 +375,36 @@ TEST_CASE("a PromQL query that reads the same points very often leaves the loop"
   CHECK(edge.points.scans == edge.points.scans_on_loop + kSelectors);
 }
 
+TEST_CASE("a client that pipelines requests does not delay the request of another client") {
+  RunningServer edge([](Options& options) { options.loop_threads = 1; });
+  ClientSocket many(edge.server.port()), one(edge.server.port());
+  for (ClientSocket* client : {&many, &one}) {
+    client->Send(Post("/api/put", PointAt(1700000000)));
+    REQUIRE(client->ReadResponse().status() == 204);
+  }
+  // The loop stores the first point of `many`, then those of `one`.
+  const std::atomic<uint64_t>& heads = edge.counters.rpc_http;
+  uint64_t began = 0, between = 0;
+  edge.points.before_append = [&, appends = 0]() mutable {
+    if (++appends == 1) {
+      began = heads;
+      one.Send(Post("/api/put", PointAt(1700000001)));
+    } else {
+      between = heads - began;
+    }
+  };
+  constexpr int kRefused = 500;
+  std::string requests = Post("/api/put", PointAt(1700000002));
+  for (int i = 0; i < kRefused; ++i) requests += "GET /api/version?a=%zz HTTP/1.1\r\n\r\n";
+  many.Send(requests);
+  CHECK(one.ReadResponse().status() == 204);
+  CHECK(many.ReadResponse().status() == 204);
+  for (int i = 0; i < kRefused; ++i) CHECK(many.ReadResponse().status() == 400);
+  edge.points.before_append = {};
+  CHECK(between > 0);
+  CHECK(between < 10);
+}
+
 TEST_CASE("pipelined queries are answered in order, and other connections are served in between") {
   RunningServer edge;
   edge.points.reads_ask = true;

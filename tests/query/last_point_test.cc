@@ -1,6 +1,7 @@
 #include "query/last_point.h"
 
 #include "tests/query/engine_fixture.h"
+#include "tests/support/fake_watch.h"
 
 namespace hg::query {
 namespace {
@@ -77,6 +78,18 @@ TEST_CASE_FIXTURE(EngineFixture,
     CHECK((*found)[i].tsuid == tsuids[i]);
     CHECK((*found)[i].time_ms == (kThisHour + static_cast<int64_t>((*found)[i].bits)) * 1000);
   }
+}
+
+TEST_CASE_FIXTURE(EngineFixture, "very many sub-queries that find nothing report their work") {
+  Put("m", {{"host", "a"}}, kThisHour, 1);
+  LastPointQuery query;
+  query.queries.resize(1000);
+  for (LastPointSubQuery& sub : query.queries) sub.metric = "m";
+  FakeWatch watch;
+  CHECK(engine.Last(query, &watch)->empty());
+  CHECK(watch.steps >= query.queries.size());
+  watch.steps_max = watch.steps + 10;
+  CHECK(engine.Last(query, &watch).status().code() == StatusCode::kDeadlineExceeded);
 }
 
 TEST_CASE("with tracking the meta table tells the hour") {

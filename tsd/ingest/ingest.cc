@@ -526,6 +526,8 @@ Result<PointSink::Appended> Ingest::Append(std::span<const KeyedPoint> points,
     entries[i] = MakePointEntry(numbers[i], points[i].time, points[i].value);
   }
   NoteUse(points);
+  // The last moment at which the request can be ended: its points are stored as a whole.
+  RETURN_IF_ERROR(context.request().Check());
   ASSIGN_OR_RETURN(const LogPosition position, Store({entries.data(), points.size()}, context));
   return Appended{.known = true, .position = position};
 }

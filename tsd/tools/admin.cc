@@ -56,7 +56,8 @@ int RunAdmin(Invocation& call) {
     answer = AskDaemon(*url, *access, name, http::AdminChanges(name), *parameters);
   } else {
     if (Status s = call.Open(StoreUse::kLook); !s.ok()) return call.Fail(s);
-    answer = http::RunAdminCall(call.session.cells(), name, *parameters);
+    answer =
+        http::RunAdminCall(call.session.cells(), name, *parameters, RequestContext::Unlimited());
   }
   if (!answer.ok()) return call.Fail(answer.status());
   call.out << *answer << '\n';

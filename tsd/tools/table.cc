@@ -197,7 +197,8 @@ Result<std::string> RunHere(Invocation& call, const Verb& verb,
   RETURN_IF_ERROR(call.Open(StoreUse::kLook));
   if (verb.name == "drop" || verb.name == "truncate")
     RETURN_IF_ERROR(CheckOwn(call.session, *parameters.Find("table")));
-  return http::RunAdminCall(call.session.cells(), verb.call, parameters);
+  return http::RunAdminCall(call.session.cells(), verb.call, parameters,
+                            RequestContext::Unlimited());
 }
 
 int RunTable(Invocation& call) {

@@ -274,8 +274,10 @@ TEST_CASE("tools may make changes by GET, but pages may not") {
   edge.services.set_log_level = [](const std::string&) { return true; };
   for (Access* access : {static_cast<Access*>(nullptr), &edge.access}) {
     edge.services.access = access;
-    for (const char* change : {"/api/dropcaches", "/api/uid/assign?metric=m", "/logs?level=INFO",
-                               "/api/query?start=1&m=sum:none&method_override=delete"}) {
+    for (const char* change :
+         {"/api/dropcaches", "/api/uid/assign?metric=m", "/logs?level=INFO",
+          "/query?q=create%20database%20x", "/query?q=%20CREATE%20DATABASE%20x",
+          "/api/query?start=1&m=sum:none&method_override=delete"}) {
       CAPTURE(change);
       CHECK(edge.Ask("GET", change, {kBasic, {"sec-fetch-site", "same-site"}}).status == 403);
       CHECK(edge.Ask("GET", change, {kBasic, kEvil}).status == 403);

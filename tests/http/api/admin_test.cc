@@ -1,6 +1,7 @@
 // /api/admin: access and methods. tests/tsd/tools/admin_test.cc tests what the calls do.
 #include <doctest/doctest.h>
 
+#include <functional>
 #include <string>
 
 #include "http/routes/router.h"
@@ -24,7 +25,10 @@ class IdleMaintenance : public Maintenance {
     return progress;
   }
   [[nodiscard]] CopyProgress BackupProgress() const override { return {}; }
+  std::function<void()> in_check;
+
   Result<CheckReport> Check() override {
+    if (in_check) in_check();
     CheckReport report;
     report.files = 3;
     report.damages.push_back({"data/000000001.points", 40, "checksum of a block differs", "rows"});
@@ -157,6 +161,27 @@ TEST_CASE("a check needs POST and reports each damage") {
         R"({"files":3,"bytes":0,"damages":[{"file":"data/000000001.points","offset":40,)"
         R"("what":"checksum of a block differs","lost":"rows"}],"notes":["a note"]})");
   CHECK(f.Ask("GET", "/api/admin/check").status == 405);
+}
+
+TEST_CASE(
+    "a call that takes long gets 503 while an equal one runs, and occupies no handler thread") {
+  AdminApi f;
+  f.AttachMaintenance();
+  int checks = 0;
+  f.idle.in_check = [&] {
+    ++checks;
+    const BufferResponse second = f.Ask("POST", "/api/admin/check");
+    CHECK(second.status == 503);
+    CHECK_FALSE(second.takes_long);
+    REQUIRE(second.Header("Retry-After") != nullptr);
+    CHECK(f.Ask("POST", "/api/admin/flush").status == 200);
+    CHECK(f.Ask("GET", "/api/admin/backup").status == 200);
+  };
+  for (int i = 0; i < 2; ++i) CHECK(f.Ask("POST", "/api/admin/check").status == 200);
+  CHECK(checks == 2);
+  for (const char* call : {"flush", "compact"})
+    CHECK(f.Ask("POST", std::string("/api/admin/") + call).takes_long);
+  CHECK_FALSE(f.Ask("GET", "/api/admin/tables").takes_long);
 }
 
 }  // namespace

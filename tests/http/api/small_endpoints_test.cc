@@ -35,6 +35,20 @@ void AddMetrics(ApiFixture& f) {
   REQUIRE(f.names.FindOrAssign(UidKind::kTagk, "host").ok());
 }
 
+TEST_CASE("methods that HTTP does not define for an endpoint are 405, as TRACE is") {
+  ApiFixture f;
+  for (const char* method : {"TRACE", "CONNECT", "FOO"}) {
+    for (const char* target : {"/", "/q?start=1h-ago&m=sum:m", "/s/main.js", "/favicon.ico",
+                               "/healthz", "/readyz", "/metrics", "/ping", "/health", "/version",
+                               "/api/version", "/api/query", "/federate", "/write"}) {
+      CAPTURE(method);
+      CAPTURE(target);
+      CHECK(f.Ask(method, target, "").status == 405);
+    }
+    CHECK(f.Ask(method, "/nope", "").status == 404);
+  }
+}
+
 TEST_CASE("suggest returns names of one kind in byte order") {
   ApiFixture f;
   AddMetrics(f);

@@ -166,7 +166,13 @@ TEST_CASE("codings and expectations are detected") {
   CHECK(Good("POST / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\n")
             .expects_continue);
   CHECK(Good("POST / HTTP/1.1\r\nContent-Encoding: GZIP\r\n\r\n").coding == ContentCoding::kGzip);
-  CHECK(Good("POST / HTTP/1.1\r\nContent-Encoding: snappy\r\n\r\n").coding == ContentCoding::kNone);
+  const auto unknown = [](const std::string& value) {
+    const RequestHead head = Good("POST / HTTP/1.1\r\nContent-Encoding: " + value + "\r\n\r\n");
+    CHECK(head.coding == ContentCoding::kNone);
+    return std::string(head.unknown_coding);
+  };
+  for (const char* known : {"", "identity", "Identity", "snappy"}) CHECK(unknown(known).empty());
+  for (const char* other : {"br", "gzip, gzip", "gzip;q=1"}) CHECK(unknown(other) == other);
 }
 
 TEST_CASE("a response has the coding that the client prefers, gzip on a tie") {

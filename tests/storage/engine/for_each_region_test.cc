@@ -8,6 +8,7 @@
 
 #include "storage/engine/embedded.h"
 #include "tests/fault/faulty_file.h"
+#include "tests/support/fake_watch.h"
 #include "tests/support/manual_clock.h"
 
 namespace hg {
@@ -61,10 +62,18 @@ TEST_CASE("counting by region gives the same as counting by a client") {
     Rig rig(regions);
     const TableCount expected = rig.CountedByClient();
     CHECK(expected.rows == 100);
-    const auto counted = CountTable(rig.store->cells(), "g");
+    const auto counted = CountTable(rig.store->cells(), "g", RequestContext::Unlimited());
     REQUIRE(counted.ok());
     CHECK(*counted == expected);
   }
+}
+
+TEST_CASE("counting ends when its request ends") {
+  Rig rig(2);
+  FakeWatch watch;
+  watch.steps_max = 100;
+  CHECK(CountTable(rig.store->cells(), "g", watch).status().code() ==
+        StatusCode::kDeadlineExceeded);
 }
 
 TEST_CASE("results are merged in the order of the regions' keys") {
@@ -87,7 +96,8 @@ TEST_CASE("the error of a failing region is returned") {
       },
       [](int* all, int part) { *all += part; });
   CHECK(failed.status().message() == "no row3");
-  CHECK(CountTable(rig.store->cells(), "none").status().code() == StatusCode::kNotFound);
+  CHECK(CountTable(rig.store->cells(), "none", RequestContext::Unlimited()).status().code() ==
+        StatusCode::kNotFound);
 }
 
 TEST_CASE("an exception for a region is a failure of it, on any thread") {

@@ -390,6 +390,22 @@ TEST_CASE("a batch of raw keys that ends early stores none of its points") {
   CHECK(edge.Cells().size() == 1000);
 }
 
+TEST_CASE("a batch of known raw keys whose request has ended is not stored") {
+  EdgeFixture edge;
+  KeyedPoint point;
+  point.series = {Dialect::kJson, "m", "{\"a\":\"1\"}"};
+  point.time.raw = 1700000000;
+  point.value = PointValue::Int(1);
+  REQUIRE(edge.ingest.AppendLearning({&point, 1}, WriteContext::Unlimited())->known);
+  point.time.raw = 1700000001;
+  FakeWatch request;
+  request.checks_max = 0;
+  WriteContext context(request);
+  CHECK(edge.ingest.AppendLearning({&point, 1}, context).status().code() ==
+        StatusCode::kDeadlineExceeded);
+  CHECK(edge.Cells().size() == 1);
+}
+
 TEST_CASE("valid points of a batch are stored, and a refusal of the store refuses them") {
   EdgeFixture edge;
   const Named good("m", {{"a", "1"}}), bad("m!", {{"a", "1"}});

@@ -1,0 +1,40 @@
+#pragma once
+// The calls of /api/admin that run and take long. Such a call occupies a thread until it ends, and
+// most of them take a lock of the store. So each kind of call runs once at a time.
+
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "storage/base/thread_annotations.h"
+
+namespace hg::http {
+
+/// Thread-safe.
+class AdminCalls {
+ public:
+  struct Release {
+    void operator()(AdminCalls* calls) const {
+      const MutexLock lock(calls->mutex_);
+      calls->running_.erase(call);
+    }
+    std::string call;
+  };
+  /// A call counts as running until its slot is destroyed. nullptr: the call may not run.
+  using Slot = std::unique_ptr<AdminCalls, Release>;
+
+  /// Returns a slot for a call, or nullptr if a call of this name runs already. The slot must not
+  /// outlive this object.
+  Slot Begin(const std::string& call) {
+    Release release{call};
+    const MutexLock lock(mutex_);
+    return {running_.insert(call).second ? this : nullptr, std::move(release)};
+  }
+
+ private:
+  Mutex mutex_;
+  std::set<std::string> running_ GUARDED_BY(mutex_);
+};
+
+}  // namespace hg::http
