@@ -229,20 +229,9 @@ Status Compactor::WriteSeries(const Memtable& memtable, std::vector<lsm::PartEnt
   if (memtable.series_begin == memtable.series_end) return {};
   entries->push_back(NewEntry(kSeriesTable, 0, memtable));
   PartWriter writer(env_.files, env_.options.path, layout(), entries->back().number, nullptr);
-  RETURN_IF_ERROR(AddSeriesRows(registry_, memtable.series_begin, memtable.series_end, &writer));
+  for (uint32_t number = memtable.series_begin; number < memtable.series_end; ++number)
+    RETURN_IF_ERROR(writer.AddSeries(number, registry_.Tsuid(number)));
   return FinishPart(&writer, entries);
-}
-
-Status Compactor::AddSeriesRows(const Registry& registry, uint32_t begin, uint32_t end,
-                                PartWriter* writer) {
-  for (uint32_t number = begin; number < end; ++number) {
-    Bytes key;
-    AppendBig(&key, number, 4);
-    lsm::CellRow row;
-    row.Put(0, "", registry.Tsuid(number), 0);
-    RETURN_IF_ERROR(writer->AddCells(key, row));
-  }
-  return {};
 }
 
 std::map<uint32_t, uint64_t> Compactor::RowsOfDays(const Memtable& memtable,

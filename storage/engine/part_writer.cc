@@ -69,6 +69,14 @@ Status PartWriter::AddCells(ByteView key, const lsm::CellRow& row) {
   return lsm::AddRow(key, row, cells_.get());
 }
 
+Status PartWriter::AddSeries(uint32_t number, ByteView tsuid) {
+  Bytes key;
+  AppendBig(&key, number, 4);
+  lsm::CellRow row;
+  row.Put(0, "", tsuid, 0);
+  return AddCells(key, row);
+}
+
 Status PartWriter::AddPoints(ByteView tsuid, uint32_t base, const points::RowPart& row_part) {
   value_.clear();
   EncodeFileRow(row_part, &value_);

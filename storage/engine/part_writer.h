@@ -29,6 +29,8 @@ class PartWriter {
 
   /// Adds a row of cells. Keys must be ascending.
   Status AddCells(ByteView key, const lsm::CellRow& row);
+  /// Adds a row of the table of series.
+  Status AddSeries(uint32_t number, ByteView tsuid);
   /// Adds a row of points. Writes the points and the form of the part. Rows must be added in the
   /// order of points files, then by base.
   Status AddPoints(ByteView tsuid, uint32_t base, const points::RowPart& row_part);
