@@ -180,6 +180,7 @@ Result<LogPosition> Memstore::Append(std::span<const PointEntry> batch) {
     const ByteView body(out, size);
     records[at / kRecordPointsMax] = {body, logged ? crc32c::Value(body) : 0};
     out += size;
+    INVARIANT(out <= bodies.data() + room);
   }
 
   ToldRows told(listeners_);
@@ -200,6 +201,7 @@ Result<LogPosition> Memstore::Append(std::span<const PointEntry> batch) {
     if (!LockTold(oldest, tell, &told, &refused)) return refused;
     AdoptedLock lock(write_);
     const uint64_t sequence = ++sequence_;
+    INVARIANT(sequence > active_->after_sequence);
     if (logged) {
       position = log_->Add(static_cast<uint8_t>(LogKind::kPoints), sequence, records[i].first,
                            records[i].second);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "storage/base/invariant.h"
 #include "storage/engine/row_block.h"
 #include "storage/engine/row_file.h"
 #include "storage/engine/version.h"
@@ -105,6 +106,7 @@ Status PartWriter::AddEncodedPoints(ByteView file_key, ByteView value) {
 }
 
 Status PartWriter::Finish(lsm::PartEntry* entry) {
+  INVARIANT(entry->number == number_);
   if (cells_ != nullptr) RETURN_IF_ERROR(cells_->Finish());
   if (points_ != nullptr) RETURN_IF_ERROR(points_->Finish());
   entry->cells_bytes = cells_ ? cells_->bytes() : 0;

@@ -37,7 +37,8 @@ class PartWriter {
   /// Like AddPoints, for a row that was read in its encoded form from another points file.
   Status AddEncodedPoints(ByteView file_key, ByteView value);
   /// Completes and syncs the files. Stores their sizes, checksums, whether they have tombstones
-  /// and, for a points table, their range of rows in `entry`. Does not sync the folder.
+  /// and, for a points table, their range of rows in `entry`, which has the number of the writer.
+  /// Does not sync the folder.
   Status Finish(lsm::PartEntry* entry);
   /// Returns the number of bytes written so far to both files.
   [[nodiscard]] uint64_t bytes() const;

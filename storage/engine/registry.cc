@@ -44,6 +44,7 @@ std::optional<uint32_t> Registry::Find(ByteView tsuid) const {
   std::shared_lock lock(mutex_);
   const uint32_t found = FindLocked(tsuid, Hash(tsuid));
   if (found == kUnknown) return {};
+  INVARIANT(found < size());
   next_.store(found + 1, std::memory_order_relaxed);
   return found;
 }
@@ -108,6 +109,7 @@ void Registry::Reserve(size_t series) {
 void Registry::AddLocked(ByteView tsuid, uint32_t hash) {
   INVARIANT(tsuid.size() <= UINT16_MAX);
   const uint32_t number = size();
+  INVARIANT(number != kUnknown && names_.Get(number) == nullptr);
   auto* name = reinterpret_cast<Name*>(arena_.Take(sizeof(Name) + tsuid.size()));
   name->size = static_cast<uint16_t>(tsuid.size());
   std::memcpy(name->bytes, tsuid.data(), tsuid.size());
