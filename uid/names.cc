@@ -56,13 +56,6 @@ std::string SignedBytes(ByteView id) {
   return out + "]";
 }
 
-// Returns the first key after all keys with the prefix, or "" if there is none.
-Bytes EndOfPrefix(Bytes prefix) {
-  while (!prefix.empty() && ByteAt(prefix, prefix.size() - 1) == 0xFF) prefix.pop_back();
-  if (!prefix.empty()) ++prefix.back();
-  return prefix;
-}
-
 // An assignment in progress. All other callers for the same name wait for it.
 struct Pending {
   std::mutex mutex;
@@ -394,7 +387,7 @@ Status Kind::ForEach(ByteView prefix, size_t batch_rows, MemoryTally* tally,
   ScanSpec spec;
   spec.table = options_.table;
   spec.start = prefix.empty() ? kSuggestFirst : ToLatin1(prefix);
-  spec.stop = prefix.empty() ? kSuggestEnd : EndOfPrefix(spec.start);
+  spec.stop = prefix.empty() ? kSuggestEnd : AfterPrefix(spec.start);
   spec.family = kForwardFamily;
   spec.qualifiers = {qualifier_};
   spec.batch_rows = std::min(batch_rows, kSuggestBatchMax);
