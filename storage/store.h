@@ -254,6 +254,12 @@ class Store {
     (void)boundary;
     return Status::Unsupported("the regions of " + table + " are not this store's");
   }
+  /// Returns a handle on the same store for writes that a later commit covers. If the store has a
+  /// log in this process, writes through the handle do not wait until they are durable: ok means
+  /// that they are applied and appended to the log, in their order. The caller must not acknowledge
+  /// anything that depends on them before a later position of the log is committed
+  /// (Points::Commit). Other stores return themselves. The handle lives as long as the store.
+  virtual Store& CommittedLater() { return *this; }
   /// Makes all acknowledged writes durable: when it returns ok, they survive a power failure.
   virtual Status Sync() = 0;
 };

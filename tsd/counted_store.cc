@@ -43,23 +43,23 @@ void ShowStoreCalls(const StoreCalls& calls, const StatVisitor& visit) {
 }
 
 StoreCalls CountedStore::calls() const {
-  return {.get = Read(get_),
-          .put = Read(put_),
-          .append = Read(append_),
-          .remove = Read(remove_),
-          .increment = Read(increment_),
-          .open_scanner = Read(open_scanner_),
-          .scan = Read(scan_),
-          .batched = Read(batched_)};
+  return {.get = Read(counters_->get),
+          .put = Read(counters_->put),
+          .append = Read(counters_->append),
+          .remove = Read(counters_->remove),
+          .increment = Read(counters_->increment),
+          .open_scanner = Read(counters_->open_scanner),
+          .scan = Read(counters_->scan),
+          .batched = Read(counters_->batched)};
 }
 
 void CountedStore::CountChanges(const RowMutation& row) {
   const auto puts = std::count_if(row.changes.begin(), row.changes.end(), [](const CellChange& c) {
     return c.kind == CellChange::Kind::kPut;
   });
-  Add(&put_, static_cast<uint64_t>(puts));
-  Add(&remove_, row.changes.size() - static_cast<uint64_t>(puts));
-  if (puts > 1) Add(&batched_, static_cast<uint64_t>(puts));
+  Add(&counters_->put, static_cast<uint64_t>(puts));
+  Add(&counters_->remove, row.changes.size() - static_cast<uint64_t>(puts));
+  if (puts > 1) Add(&counters_->batched, static_cast<uint64_t>(puts));
 }
 
 std::vector<Status> CountedStore::MutateRows(const std::string& table,
@@ -69,44 +69,44 @@ std::vector<Status> CountedStore::MutateRows(const std::string& table,
 }
 
 Status CountedStore::DeleteRow(const std::string& table, ByteView key) {
-  Add(&remove_);
+  Add(&counters_->remove);
   return store_.DeleteRow(table, key);
 }
 
 Result<Row> CountedStore::Get(const std::string& table, ByteView key, ByteView family,
                               const std::vector<Bytes>& qualifiers) {
-  Add(&get_);
+  Add(&counters_->get);
   return store_.Get(table, key, family, qualifiers);
 }
 
 Result<Row> CountedStore::GetCells(const std::string& table, ByteView key,
                                    const CellSelection& wanted) {
-  Add(&get_);
+  Add(&counters_->get);
   return store_.GetCells(table, key, wanted);
 }
 
 std::vector<Result<Row>> CountedStore::GetRows(const std::string& table,
                                                const std::vector<Bytes>& keys,
                                                const CellSelection& wanted) {
-  Add(&get_, keys.size());
+  Add(&counters_->get, keys.size());
   return store_.GetRows(table, keys, wanted);
 }
 
 Result<std::vector<int64_t>> CountedStore::IncrementColumns(
     const std::string& table, ByteView key, const std::vector<ColumnIncrement>& columns) {
-  Add(&increment_, columns.size());
+  Add(&counters_->increment, columns.size());
   return store_.IncrementColumns(table, key, columns);
 }
 
 Result<int64_t> CountedStore::Increment(const std::string& table, ByteView key, ByteView family,
                                         ByteView qualifier, int64_t by) {
-  Add(&increment_);
+  Add(&counters_->increment);
   return store_.Increment(table, key, family, qualifier, by);
 }
 
 Status CountedStore::Append(const std::string& table, ByteView key, ByteView family,
                             ByteView qualifier, ByteView value) {
-  Add(&append_);
+  Add(&counters_->append);
   return store_.Append(table, key, family, qualifier, value);
 }
 
@@ -125,9 +125,10 @@ Result<bool> CountedStore::MutateIfUnchanged(ByteView family, const std::vector<
 }
 
 Result<std::unique_ptr<ScanCursor>> CountedStore::Scan(const ScanSpec& spec) {
-  Add(&open_scanner_);
+  Add(&counters_->open_scanner);
   ASSIGN_OR_RETURN(std::unique_ptr<ScanCursor> cursor, store_.Scan(spec));
-  return std::unique_ptr<ScanCursor>(std::make_unique<CountedCursor>(std::move(cursor), &scan_));
+  return std::unique_ptr<ScanCursor>(
+      std::make_unique<CountedCursor>(std::move(cursor), &counters_->scan));
 }
 
 }  // namespace hg::tsd

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "storage/store.h"
@@ -28,7 +29,7 @@ void ShowStoreCalls(const StoreCalls& calls, const StatVisitor& visit);
 class CountedStore : public Store {
  public:
   /// The store must outlive the object.
-  explicit CountedStore(Store& store) : store_(store) {}
+  explicit CountedStore(Store& store) : CountedStore(store, std::make_shared<Counters>()) {}
 
   [[nodiscard]] StoreCalls calls() const;
 
@@ -73,16 +74,27 @@ class CountedStore : public Store {
   Status MergeRegions(const std::string& table, const Bytes& boundary) override {
     return store_.MergeRegions(table, boundary);
   }
+  Store& CommittedLater() override { return later_ ? *later_ : *this; }
   Status Sync() override { return store_.Sync(); }
 
  private:
   using Counter = std::atomic<uint64_t>;
+  struct Counters {
+    Counter get{0}, put{0}, append{0}, remove{0}, increment{0}, open_scanner{0}, scan{0},
+        batched{0};
+  };
+
+  CountedStore(Store& store, std::shared_ptr<Counters> counters)
+      : store_(store), counters_(std::move(counters)) {
+    Store& later = store.CommittedLater();
+    if (&later != &store) later_.reset(new CountedStore(later, counters_));
+  }
   void CountChanges(const RowMutation& row);
 
   Store& store_;
-  Counter get_{0}, put_{0}, append_{0}, remove_{0}, increment_{0}, open_scanner_{0}, batched_{0};
-  /// Scan cursors increment this counter, so they must not outlive this object.
-  Counter scan_{0};
+  /// Shared with later_. Scan cursors increment `scan`, so they must not outlive this object.
+  const std::shared_ptr<Counters> counters_;
+  std::unique_ptr<CountedStore> later_;  // nullptr if the store returns itself
 };
 
 }  // namespace hg::tsd

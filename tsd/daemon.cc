@@ -138,7 +138,7 @@ class Daemon {
         metric_limits_(options_.limits.metric, session.points(), clock),
         ingest_(session.points(), session.names(), options_.ingest,
                 options_.limits.metric.any() ? &metric_limits_ : nullptr),
-        tracker_(session.cells(), clock, TrackerOptions()),
+        tracker_(session.cells().CommittedLater(), clock, TrackerOptions()),
         tracking_ingest_(ingest_, session.points(), session.names(), tracker_),
         histogram_ingest_(ingest_, session.cells(), session.layout(), session.data_table(),
                           tracker_),
@@ -149,7 +149,7 @@ class Daemon {
                  MakeCache(session.points(), options_.cache_bytes, clock), session.rollups()),
         annotations_(session.cells(), options_.annotations),
         metadata_(session.cells(), session.names(), options_.metadata),
-        tree_sorter_(session.cells(), metadata_, clock,
+        tree_sorter_(session.cells().CommittedLater(), metadata_, clock,
                      session.config().String("tsd.storage.hbase.tree_table")),
         highest_ids_(session.backend().remote() ? std::make_unique<uid::HighestIds>(session.names())
                                                 : nullptr),

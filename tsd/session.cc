@@ -29,7 +29,7 @@ Status Session::Open(StoreUse use) {
   cells_ = std::make_unique<CountedStore>(backend_->cells());
   if (config_.Bool("tsd.core.meta.enable_realtime_uid")) {
     // The id is valid without its metadata, so a failure here is ignored.
-    names.assigned = [&store = *cells_, table = uid_table()](UidKind kind, const Bytes& id) {
+    names.assigned = [table = uid_table()](UidKind kind, const Bytes& id, Store& store) {
       (void)uid::StoreFreshUidMeta(store, table, kind, id, SystemClock().NowMs() / 1000);
     };
   }

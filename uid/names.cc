@@ -56,13 +56,6 @@ std::string SignedBytes(ByteView id) {
   return out + "]";
 }
 
-// Returns the first key after all keys with the prefix, or "" if there is none.
-Bytes EndOfPrefix(Bytes prefix) {
-  while (!prefix.empty() && ByteAt(prefix, prefix.size() - 1) == 0xFF) prefix.pop_back();
-  if (!prefix.empty()) ++prefix.back();
-  return prefix;
-}
-
 // An assignment in progress. All other callers for the same name wait for it.
 struct Pending {
   std::mutex mutex;
@@ -127,10 +120,12 @@ class Kind {
   // Returns the error if a new name may not get an id. Does not check whether there is memory for
   // it.
   Status CheckNew(ByteView name);
-  Result<Bytes> Assign(ByteView name, bool* assigned);
+  // These functions write through `store`: store_, or its handle for later commits.
+  Result<Bytes> Assign(ByteView name, Store& store, bool* assigned);
   // Makes one attempt. Returns nullopt if the id was taken and the caller should try again.
-  Result<std::optional<Bytes>> TryAssign(ByteView name, bool* assigned);
-  Result<Bytes> NextId();
+  Result<std::optional<Bytes>> TryAssign(ByteView name, Store& store, bool* assigned);
+  Result<Bytes> NextId(Store& store);
+  Result<bool> PutIfAbsent(Store& store, ByteView row, const Bytes& family, ByteView value);
   [[nodiscard]] Status IdsUsedUp() const;
   Result<Bytes> RequireOwnRawKey(ByteView name, const NameCache::Entry& entry) const;
   [[nodiscard]] Status CheckLength(ByteView name) const;
@@ -139,7 +134,6 @@ class Kind {
   // Returns the value of this kind's column in a row, or nullopt.
   Result<std::optional<Bytes>> ReadColumn(ByteView row, const Bytes& family,
                                           RequestContext* context = nullptr);
-  Result<bool> PutIfAbsent(ByteView row, const Bytes& family, ByteView value);
 
   [[nodiscard]] Status NoSuchName(ByteView name) const {
     return Status::NotFound("No such name for '" + qualifier_ + "': '" + std::string(name) + "'");
@@ -182,9 +176,9 @@ Result<std::optional<Bytes>> Kind::ReadColumn(ByteView row, const Bytes& family,
   return std::optional<Bytes>(std::move(found.cells[0].value));
 }
 
-Result<bool> Kind::PutIfAbsent(ByteView row, const Bytes& family, ByteView value) {
-  return store_.CompareAndMutate(family, qualifier_, std::nullopt, options_.table,
-                                 {Bytes(row), {PutCell(family, qualifier_, Bytes(value))}});
+Result<bool> Kind::PutIfAbsent(Store& store, ByteView row, const Bytes& family, ByteView value) {
+  return store.CompareAndMutate(family, qualifier_, std::nullopt, options_.table,
+                                {Bytes(row), {PutCell(family, qualifier_, Bytes(value))}});
 }
 
 Result<NameCache::Entry> Kind::Load(ByteView name, RequestContext* context) {
@@ -263,7 +257,7 @@ Result<Bytes> Kind::FindOrAssign(ByteView name, bool allowed, bool* assigned) {
     if (!allowed || !options_.cache.ids) return LoadOrAssign(name, assigned);
     // Another thread may have assigned the id after FindOrAllow.
     if (cache_.FindId(name, &entry)) return RequireOwnRawKey(name, entry);
-    return Assign(name, assigned);
+    return Assign(name, store_.CommittedLater(), assigned);
   });
   // Passes the result to the waiting threads. This must not allocate memory.
   {
@@ -285,7 +279,7 @@ Result<Bytes> Kind::LoadOrAssign(ByteView name, bool* assigned) {
   if (entry.status().code() != StatusCode::kNotFound) return entry.status();
   RETURN_IF_ERROR(CheckNew(name));
   if (options_.may_grow) RETURN_IF_ERROR(options_.may_grow(Names::MemoryOf(name.size())));
-  return Assign(name, assigned);
+  return Assign(name, store_, assigned);
 }
 
 Status Kind::CheckNew(ByteView name) {
@@ -295,12 +289,12 @@ Status Kind::CheckNew(ByteView name) {
                                  qualifier_ + "': blocked by the filter of new names");
 }
 
-Result<Bytes> Kind::Assign(ByteView name, bool* assigned) {
+Result<Bytes> Kind::Assign(ByteView name, Store& store, bool* assigned) {
   const InFlight in_flight(options_.cache.charged.get(), Names::MemoryOf(name.size()));
   Status failure = Status::Conflict("no free id found for '" + qualifier_ + "': '" +
                                     std::string(name) + "'; each one tried already has a name");
   for (int tries = random_ ? kRandomTries : kSequentialTries; tries > 0; --tries) {
-    const Result<std::optional<Bytes>> id = TryAssign(name, assigned);
+    const Result<std::optional<Bytes>> id = TryAssign(name, store, assigned);
     if (!id.ok()) {
       // Conflicts and exhausted ids are permanent. Only store failures are worth another attempt.
       if (id.status().code() == StatusCode::kInvalidArgument ||
@@ -315,17 +309,17 @@ Result<Bytes> Kind::Assign(ByteView name, bool* assigned) {
   return failure;
 }
 
-Result<std::optional<Bytes>> Kind::TryAssign(ByteView name, bool* assigned) {
+Result<std::optional<Bytes>> Kind::TryAssign(ByteView name, Store& store, bool* assigned) {
   const Bytes stored = ToLatin1(name);
-  ASSIGN_OR_RETURN(const Bytes id, NextId());
+  ASSIGN_OR_RETURN(const Bytes id, NextId(store));
   // The reverse mapping is written first. Alone it is harmless, whereas a forward mapping alone
   // would produce row keys that nobody can resolve.
-  ASSIGN_OR_RETURN(const bool reverse_put, PutIfAbsent(id, kReverseFamily, stored));
+  ASSIGN_OR_RETURN(const bool reverse_put, PutIfAbsent(store, id, kReverseFamily, stored));
   if (!reverse_put) {
     if (random_) random_collisions_.fetch_add(1, std::memory_order_relaxed);
     return std::optional<Bytes>();
   }
-  ASSIGN_OR_RETURN(const bool forward_put, PutIfAbsent(stored, kForwardFamily, id));
+  ASSIGN_OR_RETURN(const bool forward_put, PutIfAbsent(store, stored, kForwardFamily, id));
   if (!forward_put) {
     // Another writer has used the id first, so the id of this attempt stays unused.
     if (random_) random_collisions_.fetch_add(1, std::memory_order_relaxed);
@@ -338,11 +332,11 @@ Result<std::optional<Bytes>> Kind::TryAssign(ByteView name, bool* assigned) {
     return std::optional<Bytes>(std::move(winning_id));
   }
   if (assigned != nullptr) *assigned = true;
-  if (options_.assigned) options_.assigned(kind_, id);
+  if (options_.assigned) options_.assigned(kind_, id, store);
   return std::optional<Bytes>(cache_.Add(name, id).id);
 }
 
-Result<Bytes> Kind::NextId() {
+Result<Bytes> Kind::NextId(Store& store) {
   uint64_t number;
   if (random_) {
     const uint64_t bits = options_.random_bits ? options_.random_bits() : SystemRandomBits();
@@ -350,7 +344,7 @@ Result<Bytes> Kind::NextId() {
     if (number == 0) number = 1;
   } else {
     ASSIGN_OR_RETURN(const int64_t next,
-                     store_.Increment(options_.table, kCounterRow, kForwardFamily, qualifier_, 1));
+                     store.Increment(options_.table, kCounterRow, kForwardFamily, qualifier_, 1));
     if (next <= 0) {
       return Status::InvalidArgument("got a negative id from the counter of '" + qualifier_ +
                                      "': " + std::to_string(next));
@@ -393,7 +387,7 @@ Status Kind::ForEach(ByteView prefix, size_t batch_rows, MemoryTally* tally,
   ScanSpec spec;
   spec.table = options_.table;
   spec.start = prefix.empty() ? kSuggestFirst : ToLatin1(prefix);
-  spec.stop = prefix.empty() ? kSuggestEnd : EndOfPrefix(spec.start);
+  spec.stop = prefix.empty() ? kSuggestEnd : AfterPrefix(spec.start);
   spec.family = kForwardFamily;
   spec.qualifiers = {qualifier_};
   spec.batch_rows = std::min(batch_rows, kSuggestBatchMax);
@@ -452,7 +446,7 @@ Status Kind::RenameReserved(ByteView old_name, ByteView new_name) {
   // mapping lacks it.
   RETURN_IF_ERROR(
       store_.Mutate(options_.table, {{id, {PutCell(kReverseFamily, qualifier_, new_bytes)}}}));
-  ASSIGN_OR_RETURN(const bool forward_put, PutIfAbsent(new_bytes, kForwardFamily, id));
+  ASSIGN_OR_RETURN(const bool forward_put, PutIfAbsent(store_, new_bytes, kForwardFamily, id));
   if (!forward_put) {
     // The name got an id meanwhile and keeps it. So the renamed id gets its old name back.
     const RowMutation back = {id, {PutCell(kReverseFamily, qualifier_, ToLatin1(old_name))}};

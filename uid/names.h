@@ -42,10 +42,10 @@ struct NamesOptions {
   /// (Embedded::MayAddSeries). If it fails, the caller gets the error and no id is used. Called by
   /// several threads at once. Empty = memory is not limited.
   std::function<Status(uint64_t bytes)> may_grow;
-  /// Called for each id that this process assigned, after both mappings are stored and before the
-  /// id is returned to a caller (tsd.core.meta.enable_realtime_uid). Called by several threads at
-  /// once. May be empty.
-  std::function<void(UidKind kind, const Bytes& id)> assigned;
+  /// Called for each id that this process assigned, after both mappings are stored in `store` and
+  /// before the id is returned to a caller (tsd.core.meta.enable_realtime_uid). Called by several
+  /// threads at once. May be empty.
+  std::function<void(UidKind kind, const Bytes& id, Store& store)> assigned;
   /// Called when a new name is refused because all ids of its kind are already assigned. Called by
   /// several threads at once. May be empty.
   std::function<void(UidKind kind, const Status& refusal)> ids_used_up;
@@ -83,7 +83,9 @@ class Names {
   [[nodiscard]] Status AskForMemory(uint64_t bytes) const;
   /// Returns the memory of a new name of that many bytes, as the argument of AskForMemory.
   static uint64_t MemoryOf(size_t name_bytes);
-  /// Assigns an id to a name that FindOrAllow has allowed. Call AskForMemory before.
+  /// Assigns an id to a name that FindOrAllow has allowed. Call AskForMemory before. The id is
+  /// durable only with a later commit of the log (Store::CommittedLater): do not acknowledge
+  /// anything that depends on it before.
   Result<Bytes> AssignAllowed(UidKind kind, ByteView name);
   /// Returns the name of a UID. NotFound: no reverse mapping ("No such unique ID for 'tagv': [0, 0,
   /// 1]"). InvalidArgument: the UID does not have the width of its kind. `context` is that of Find.

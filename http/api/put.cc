@@ -106,7 +106,7 @@ class PutRequest {
   /// document. Returns false if it stored nothing, so that each point must be handled separately.
   bool StoreLearning() {
     std::vector<KeyedPoint> points;
-    if (!Parser().Parse(Padded(), &points) || points.empty()) return false;
+    if (!parser_.Parse(Padded(), &points) || points.empty()) return false;
     // A body of a million points takes a good part of a second to parse, and as long to store.
     if (refusal_ = request_.running->Check(); !refusal_.ok()) {
       SendWriteRefusal(out_, request_, refusal_);
@@ -129,14 +129,9 @@ class PutRequest {
 
   /// Finds the raw series key of each point, by which its series is found the next time.
   void ReadRawKeys() {
-    Parser().ParseRawKeys(Padded(), &raw_keys_);
+    parser_.ParseRawKeys(Padded(), &raw_keys_);
     // The fast parser may have stopped early; the remaining points have no raw series key.
     raw_keys_.resize(result_.points.size());
-  }
-
-  static PutJsonParser& Parser() {
-    static thread_local PutJsonParser parser;
-    return parser;
   }
 
   /// Returns a copy of the body with the padding that the parser needs.
@@ -287,6 +282,7 @@ class PutRequest {
 
   PutResult result_;
   std::string padded_;
+  PutJsonParser parser_;
   std::vector<RawKey> raw_keys_;            // raw series keys of the points; borrow padded_
   std::vector<NamedPoint> named_;           // valid points
   std::vector<std::vector<TagText>> tags_;  // tags of named_

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
+#include <new>
 
 #include "storage/base/invariant.h"
 
@@ -46,8 +48,9 @@ libdeflate_result Unpack(libdeflate_decompressor* d, ContentCoding coding, std::
 
 Status UnpackBody(ContentCoding coding, std::string_view coded, size_t bytes_max, size_t padding,
                   std::string* out, RequestMemory::Share* memory) {
-  static thread_local const std::unique_ptr<libdeflate_decompressor, FreeDecompressor> decompressor(
+  const std::unique_ptr<libdeflate_decompressor, FreeDecompressor> decompressor(
       libdeflate_alloc_decompressor());
+  if (decompressor == nullptr) throw std::bad_alloc();
   out->clear();
   RequestMemory::Room room(memory);
   size_t size = 0;

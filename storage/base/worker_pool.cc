@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "storage/base/invariant.h"
 #include "storage/base/survive.h"
 
 namespace hg {
@@ -89,7 +90,9 @@ void WorkerPool::Run() {
     (void)Survive([&] { job(turn); });
     job = nullptr;
     std::lock_guard lock(mutex_);
+    INVARIANT(given_way_ <= kGivenWayMax && queue_.size() <= queue_max_);
     if (!turn.gave_way_) continue;
+    INVARIANT(given_way_ > 0);
     --given_way_;
     EndThread();
     return;

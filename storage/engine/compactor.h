@@ -98,9 +98,6 @@ class Compactor {
   }
   /// Files were repaired: merges that failed because of them are tried again.
   void AfterRepair() EXCLUDES(work_mutex_);
-  /// Writes the series with numbers in [begin, end) to the table of series.
-  static Status AddSeriesRows(const Registry& registry, uint32_t begin, uint32_t end,
-                              PartWriter* writer);
 
   /// Sets the members for background work.
   void AddTo(EmbeddedStats* stats) const EXCLUDES(work_mutex_);

@@ -107,10 +107,13 @@ Status Compactor::FlushOldest() {
     return Prepend(written, "flush");
   }
   edit.flushed = memstore_.FlushedBy(*memtable);
+  INVARIANT(edit.flushed->sequence == memtable->last_sequence);
   RETURN_IF_ERROR(Prepend(file_set_.Apply(edit), "flush"));
   INVARIANT(file_set_.Pin()->memtables.size() < before->memtables.size());
   memstore_.ReleaseLog(*memtable);
   for (const lsm::PartEntry& entry : edit.add) {
+    INVARIANT(entry.first_sequence == memtable->after_sequence + 1 &&
+              entry.last_sequence == memtable->last_sequence);
     ++work.parts_written;
     work.bytes_written += entry.cells_bytes + entry.points_bytes;
   }
@@ -183,6 +186,7 @@ void Compactor::RunFlushJobs(const Memtable& memtable, std::vector<FlushJob>& jo
   });
   work();
   for (std::thread& thread : others) thread.join();
+  INVARIANT(failed || next >= jobs.size());  // each job was taken by a thread
 }
 
 Status Compactor::WriteCellsRegion(const Memtable& memtable, FlushJob* job) {
@@ -207,6 +211,7 @@ Status Compactor::WriteCellsRegion(const Memtable& memtable, FlushJob* job) {
 
 // Finishes the part begun last. A part without rows is removed from `entries`.
 Status Compactor::FinishPart(PartWriter* writer, std::vector<lsm::PartEntry>* entries) {
+  INVARIANT(!entries->empty());
   lsm::PartEntry& entry = entries->back();
   RETURN_IF_ERROR(writer->Finish(&entry));
   if (entry.cells_bytes == 0 && entry.points_bytes == 0) entries->pop_back();
@@ -214,6 +219,7 @@ Status Compactor::FinishPart(PartWriter* writer, std::vector<lsm::PartEntry>* en
 }
 
 lsm::PartEntry Compactor::NewEntry(uint32_t table, uint32_t region, const Memtable& memtable) {
+  INVARIANT(memtable.last_sequence > memtable.after_sequence);  // it is frozen and not empty
   lsm::PartEntry entry;
   entry.table = table;
   entry.region = region;
@@ -226,23 +232,14 @@ lsm::PartEntry Compactor::NewEntry(uint32_t table, uint32_t region, const Memtab
 }
 
 Status Compactor::WriteSeries(const Memtable& memtable, std::vector<lsm::PartEntry>* entries) {
+  INVARIANT(memtable.series_begin <= memtable.series_end &&
+            memtable.series_end <= registry_.size());
   if (memtable.series_begin == memtable.series_end) return {};
   entries->push_back(NewEntry(kSeriesTable, 0, memtable));
   PartWriter writer(env_.files, env_.options.path, layout(), entries->back().number, nullptr);
-  RETURN_IF_ERROR(AddSeriesRows(registry_, memtable.series_begin, memtable.series_end, &writer));
+  for (uint32_t number = memtable.series_begin; number < memtable.series_end; ++number)
+    RETURN_IF_ERROR(writer.AddSeries(number, registry_.Tsuid(number)));
   return FinishPart(&writer, entries);
-}
-
-Status Compactor::AddSeriesRows(const Registry& registry, uint32_t begin, uint32_t end,
-                                PartWriter* writer) {
-  for (uint32_t number = begin; number < end; ++number) {
-    Bytes key;
-    AppendBig(&key, number, 4);
-    lsm::CellRow row;
-    row.Put(0, "", registry.Tsuid(number), 0);
-    RETURN_IF_ERROR(writer->AddCells(key, row));
-  }
-  return {};
 }
 
 std::map<uint32_t, uint64_t> Compactor::RowsOfDays(const Memtable& memtable,

@@ -103,7 +103,9 @@ bool Compactor::PickMerge(MergePool pool, MergeJob* job) {
   // Reserves all parts, or none if an allocation fails.
   const auto others = work_.find(job->place);
   RegionWork work = others != work_.end() ? others->second : RegionWork();
+  const size_t merging = work.merging.size();
   for (const auto& part : job->parts) work.merging.insert(part->entry().number);
+  INVARIANT(work.merging.size() == merging + job->parts.size());  // no other merge has one of them
   work_.insert_or_assign(job->place, std::move(work));
   return true;
 }
@@ -124,7 +126,7 @@ Status Compactor::MergeJobParts(const MergeJob& job) {
   const auto [table_id, region] = job.place;
   const region::RegionMap& regions = version->RegionsOf(table_id);
   const auto index = regions.IndexOfId(region);
-  INVARIANT(index.has_value());
+  INVARIANT(index.has_value() && !job.parts.empty());
   std::vector<MergeInput> inputs;
   for (const auto& part : job.parts) {
     inputs.push_back({part, regions.Start(*index), regions.Stop(*index)});
@@ -156,6 +158,7 @@ struct Compactor::MergePressure {
 // table gets one part per window. After a failure, `written` is empty and the files are removed.
 Status Compactor::WriteMerged(RegionPlace place, std::vector<MergeInput> inputs, bool bottom,
                               bool paced, std::vector<lsm::PartEntry>* written) {
+  INVARIANT(!inputs.empty() && written->empty());
   lsm::PartEntry like;
   like.table = place.first;
   like.region = place.second;
@@ -169,6 +172,7 @@ Status Compactor::WriteMerged(RegionPlace place, std::vector<MergeInput> inputs,
     like.rewrites = std::max(like.rewrites, from.rewrites + 1);
     rows.Add(input.part->rows());
   }
+  INVARIANT(like.first_sequence <= like.last_sequence);
   like.made_ms = env_.clock.NowMs();
 
   const Table* const table = tables_.ById(place.first);

@@ -207,7 +207,7 @@ std::vector<Status> EmbeddedStore::MutateRows(const std::string& name,
     status = written.status();
     if (written.ok()) position = *written;
   }
-  if (const Status committed = engine_.CommitAndWait(position); !committed.ok()) {
+  if (const Status committed = Commit(position); !committed.ok()) {
     for (Status& status : statuses) {
       if (status.ok()) status = committed;
     }
@@ -323,7 +323,7 @@ Result<std::vector<int64_t>> EmbeddedStore::IncrementColumns(
   ASSIGN_OR_RETURN(
       const auto outcome,
       engine_.ReadModifyWrite(*table, key, lsm::ColumnChoice(std::move(qualifiers)), decide));
-  RETURN_IF_ERROR(engine_.CommitAndWait(outcome.position));
+  RETURN_IF_ERROR(Commit(outcome.position));
   return sums;
 }
 
@@ -333,7 +333,7 @@ Status EmbeddedStore::Append(const std::string& name, ByteView key, ByteView fam
   if (IsAppendCell(engine_.layout(), *table, key, family, qualifier)) {
     RETURN_IF_ERROR(CheckValue(value.size()));
     ASSIGN_OR_RETURN(const LogPosition position, engine_.AppendToRow(*table, key, value));
-    return engine_.CommitAndWait(position);
+    return Commit(position);
   }
   ASSIGN_OR_RETURN(
       const auto outcome,
@@ -351,7 +351,7 @@ Status EmbeddedStore::Append(const std::string& name, ByteView key, ByteView fam
                                        engine_.stamp_ms_locked()));
             return Result<bool>(true);
           }));
-  return engine_.CommitAndWait(outcome.position);
+  return Commit(outcome.position);
 }
 
 Result<bool> EmbeddedStore::CompareAndMutate(ByteView family, ByteView qualifier,
@@ -376,7 +376,7 @@ Result<bool> EmbeddedStore::CompareAndMutate(ByteView family, ByteView qualifier
                               }));
   // Without a write, the result may depend on another writer's change that is not durable yet. That
   // is allowed: this call does not guarantee that the other change is durable.
-  if (outcome.written) RETURN_IF_ERROR(engine_.CommitAndWait(outcome.position));
+  if (outcome.written) RETURN_IF_ERROR(Commit(outcome.position));
   return as_expected;
 }
 
@@ -397,7 +397,7 @@ Result<bool> EmbeddedStore::MutateIfUnchanged(ByteView family, const std::vector
             *changes = mutation.changes;
             return Result<bool>(unchanged && !changes->empty());
           }));
-  if (outcome.written) RETURN_IF_ERROR(engine_.CommitAndWait(outcome.position));
+  if (outcome.written) RETURN_IF_ERROR(Commit(outcome.position));
   return unchanged;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 // The cell store of the embedded engine.
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,8 @@ namespace hg::engine {
 /// Thread-safe. The engine must outlive it.
 class EmbeddedStore : public Store {
  public:
-  explicit EmbeddedStore(Engine& engine) : engine_(engine) {}
+  explicit EmbeddedStore(Engine& engine)
+      : engine_(engine), later_(new EmbeddedStore(engine, nullptr)) {}
 
   Status CreateTable(const TableDescriptor& table) override;
   Status AlterTable(const TableDescriptor& table) override;
@@ -49,12 +51,20 @@ class EmbeddedStore : public Store {
   Result<Bytes> Split(const std::string& table, ByteView key_of_region,
                       const std::optional<Bytes>& at) override;
   Status MergeRegions(const std::string& table, const Bytes& boundary) override;
+  Store& CommittedLater() override { return later_ ? *later_ : *this; }
   Status Sync() override { return engine_.Sync(); }
 
  private:
+  EmbeddedStore(Engine& engine, std::nullptr_t) : engine_(engine) {}
+
+  /// Waits until the position is committed, unless this is the handle for later commits.
+  Status Commit(LogPosition position) {
+    return later_ ? engine_.CommitAndWait(position) : Status();
+  }
   Result<const Table*> Prepare(const std::string& table, ByteView key, ByteView family) const;
 
   Engine& engine_;
+  const std::unique_ptr<EmbeddedStore> later_;  // nullptr in the handle for later commits
 };
 
 }  // namespace hg::engine

@@ -221,6 +221,8 @@ Status FileSet::OpenFilesOf(const Edit& edit, OpenByNumber* opened) {
   for (const lsm::PartEntry& entry : edit.add) {
     auto& files = (*opened)[entry.number];
     if (files != nullptr) continue;
+    INVARIANT(entry.first_sequence <= entry.last_sequence);
+    INVARIANT(entry.cells_bytes > 0 || entry.points_bytes > 0);
     ASSIGN_OR_RETURN(files, Open(entry));
     if (edit.forget_cached) files->ForgetCached();
   }
@@ -243,6 +245,9 @@ Status FileSet::Commit(const Edit& edit, const OpenByNumber& opened,
     manifest.next_region = edit.tables->next_region;
   }
   if (edit.flushed) {
+    INVARIANT(edit.flushed->sequence > manifest.flushed &&
+              edit.flushed->log_file >= manifest.log_file &&
+              edit.flushed->log_position >= manifest.log_position);
     manifest.flushed = edit.flushed->sequence;
     manifest.log_file = edit.flushed->log_file;
     manifest.log_position = edit.flushed->log_position;
@@ -250,6 +255,7 @@ Status FileSet::Commit(const Edit& edit, const OpenByNumber& opened,
   }
   std::set<uint64_t> named;
   for (const lsm::PartEntry& entry : manifest.parts) named.insert(entry.number);
+  INVARIANT(named.empty() || *named.rbegin() < manifest.next_number);
   *saving = true;
   RETURN_IF_ERROR(Save(std::move(manifest)));
   // Nothing can fail from here on.

@@ -6,6 +6,8 @@
 #include <mutex>
 #include <set>
 
+#include "storage/base/invariant.h"
+
 namespace hg::engine {
 
 class IdleReader {
@@ -24,13 +26,13 @@ class IdleReaders {
    public:
     Registration(IdleReaders& all, IdleReader* reader) : all_(all), reader_(reader) {
       std::lock_guard lock(all_.mutex_);
-      all_.readers_.insert(reader_);
+      INVARIANT(all_.readers_.insert(reader_).second);
     }
     Registration(const Registration&) = delete;
     Registration& operator=(const Registration&) = delete;
     ~Registration() {
       std::lock_guard lock(all_.mutex_);
-      all_.readers_.erase(reader_);
+      INVARIANT(all_.readers_.erase(reader_) == 1);
     }
 
    private:

@@ -59,6 +59,7 @@ void Memstore::Freeze() {
     active_->last_sequence = sequence_;
     active_->series_end = series;
     active_->log_end = log_->SwitchFile();
+    INVARIANT(active_->log_end.position >= log_released_);
     active_->CountIn(frozen_bytes_);
     memtable->after_sequence = sequence_;
     memtable->series_begin = series;
@@ -78,12 +79,14 @@ Status Memstore::WaitSynced(const Memtable& frozen) {
 Flushed Memstore::FlushedBy(const Memtable& frozen) {
   MutexLock lock(write_);
   INVARIANT(&frozen != active_);
+  INVARIANT(frozen.last_sequence <= active_->after_sequence && frozen.last_sequence <= sequence_);
   return {frozen.last_sequence, frozen.log_end.file_number, frozen.log_end.position,
           stamp_floor_ms_};
 }
 
 void Memstore::ReleaseLog(const Memtable& flushed) {
-  INVARIANT(flushed.log_end.position >= log_released_);
+  INVARIANT(flushed.log_end.position >= log_released_ &&
+            flushed.log_end.position <= log_->Synced());
   log_released_ = flushed.log_end.position;
   log_->Release(flushed.log_end.file_number);
 }

@@ -90,8 +90,7 @@ class Memstore {
   void Commit(LogPosition position, std::function<void(Status)> done) {
     log_->Commit(position, std::move(done));
   }
-  /// Blocks until the position is committed. Returns at once on a thread that waits for its commits
-  /// later (storage/base/commit_later.h).
+  /// Blocks until the position is committed.
   Status CommitAndWait(LogPosition position);
   Status Sync() { return log_->WaitSynced(log_->End()); }
 

@@ -1,6 +1,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include "storage/base/crc32c.h"
+#include "storage/base/invariant.h"
 #include "storage/codec/row_key.h"
 #include "storage/engine/memstore.h"
 
@@ -92,7 +93,8 @@ Status Memstore::AddSeries(std::span<const ByteView> tsuids, SeriesNumber* numbe
   if (registry_.FindAll(tsuids, numbers)) return {};
   std::vector<Record> records;
   Bytes bodies;
-  SeriesNumber number = registry_.size();
+  const SeriesNumber first = registry_.size();
+  SeriesNumber number = first;
   for (size_t i = 0; i < tsuids.size(); ++i) {
     if (numbers[i] != Registry::kUnknown) continue;
     if (number == UINT32_MAX) return Status::Conflict("all series numbers are used");
@@ -106,7 +108,10 @@ Status Memstore::AddSeries(std::span<const ByteView> tsuids, SeriesNumber* numbe
   // Other threads see the series only after they are logged, so records that use them come later in
   // the log. A logged series must keep its number, so running out of memory here terminates the
   // process, as in ApplyRow.
-  const auto add = [&]() noexcept { registry_.AddAll(logged); };
+  const auto add = [&]() noexcept {
+    registry_.AddAll(logged);
+    INVARIANT(registry_.size() == first + logged.size());  // they have the numbers that were logged
+  };
   Status status;
   try {
     size_t begin = 0;

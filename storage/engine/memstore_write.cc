@@ -2,7 +2,6 @@
 #include <future>
 #include <set>
 
-#include "storage/base/commit_later.h"
 #include "storage/base/crc32c.h"
 #include "storage/base/invariant.h"
 #include "storage/base/scratch.h"
@@ -165,6 +164,8 @@ Result<LogPosition> Memstore::Append(std::span<const PointEntry> batch) {
   const bool logged = env_.options.durability != Durability::kNone;
 
   // Everything that can fail or takes time happens before the lock is taken.
+  // Of the thread, because lines of telnet come in small batches, and a new buffer of
+  // kEntryBytesMax per point would be allocated and cleared for each of them.
   thread_local std::vector<char> kept_bodies;
   thread_local std::vector<std::pair<ByteView, uint32_t>> kept_records;
   const size_t slices = (batch.size() + kRecordPointsMax - 1) / kRecordPointsMax;
@@ -179,6 +180,7 @@ Result<LogPosition> Memstore::Append(std::span<const PointEntry> batch) {
     const ByteView body(out, size);
     records[at / kRecordPointsMax] = {body, logged ? crc32c::Value(body) : 0};
     out += size;
+    INVARIANT(out <= bodies.data() + room);
   }
 
   ToldRows told(listeners_);
@@ -199,6 +201,7 @@ Result<LogPosition> Memstore::Append(std::span<const PointEntry> batch) {
     if (!LockTold(oldest, tell, &told, &refused)) return refused;
     AdoptedLock lock(write_);
     const uint64_t sequence = ++sequence_;
+    INVARIANT(sequence > active_->after_sequence);
     if (logged) {
       position = log_->Add(static_cast<uint8_t>(LogKind::kPoints), sequence, records[i].first,
                            records[i].second);
@@ -543,7 +546,6 @@ Result<Memstore::Outcome> Memstore::ReadModifyWrite(const Table& table, ByteView
 }
 
 Status Memstore::CommitAndWait(LogPosition position) {
-  if (CommitLater::Allowed()) return {};
   std::promise<Status> promise;
   auto committed = promise.get_future();
   log_->Commit(position, [&promise](Status status) { promise.set_value(std::move(status)); });

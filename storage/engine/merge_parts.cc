@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 
+#include "storage/base/invariant.h"
 #include "storage/codec/row_key.h"
 #include "storage/engine/row_file.h"
 #include "storage/lsm/cell_file.h"
@@ -106,6 +107,7 @@ class PointsMerge {
     while (NextGroup()) {
       RETURN_IF_ERROR(LoadCells());
       RETURN_IF_ERROR(MergePoints());
+      INVARIANT(regular_.empty());  // each row of cells was written with its points
       RETURN_IF_ERROR(MergeOtherRows());
       for (const auto& [key, row] : out_cells_) RETURN_IF_ERROR(writer_->AddCells(key, row));
       out_cells_.clear();
@@ -200,6 +202,7 @@ class PointsMerge {
       ++holders;
       holder = &input;
     }
+    INVARIANT(holders > 0 || cells != regular_.end());
     // A row that has only points, of one part only, is copied unchanged. Expired rows are dropped
     // only if no older part of them exists; otherwise older data would reappear if the TTL grew.
     if (cells == regular_.end() && holders == 1) {

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "storage/base/invariant.h"
+
 namespace hg::engine {
 
 /// Open addressing with linear probing, eight bytes per slot, 47 to 70 % full. The table grows by
@@ -33,8 +35,10 @@ class NumberSlots {
   }
   /// Adds a number for which Reserve was called. `number` must be below kNone and not yet added.
   void Add(uint32_t hash, uint32_t number) {
+    INVARIANT(number != kNone && used_ < slots_.size());  // Find needs a free slot to end at
     Insert({hash, number});
     ++used_;
+    INVARIANT(used_ < slots_.size());
   }
   void Prefetch(uint32_t hash) const {
     if (!slots_.empty()) __builtin_prefetch(&slots_[First(hash)]);

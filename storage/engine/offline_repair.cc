@@ -6,11 +6,10 @@
 
 #include "storage/base/crc32c.h"
 #include "storage/codec/row_key.h"
-#include "storage/engine/engine_check.h"
 #include "storage/engine/log_body.h"
-#include "storage/engine/part_writer.h"
 #include "storage/engine/readable_rows.h"
 #include "storage/engine/row_file.h"
+#include "storage/engine/stored_files.h"
 #include "storage/engine/stored_row.h"
 #include "storage/engine/version.h"
 #include "storage/lsm/block_file.h"
@@ -55,19 +54,14 @@ class Repair {
 
   // Rewrites damaged parts without their damaged files and blocks.
   Status RepairFiles() {
-    std::map<uint64_t, bool> whole;  // by number of the part
-    for (const StoredFile& file : FilesOf(manifest_.parts)) {
-      CheckReport report;
-      CheckFile(files_, folder_, manifest_.layout, file, &report);
-      whole.try_emplace(file.part.number, true).first->second &= report.damages.empty();
-      for (const Damage& damage : report.damages) {
-        report_.lost.push_back(damage.ToString());
-        if (file.part.table == kSeriesTable) series_damaged_ = true;
-      }
+    const auto damaged = FindDamage(files_, folder_, manifest_.layout, manifest_.parts);
+    for (const auto& [number, damages] : damaged) {
+      for (const Damage& damage : damages) report_.lost.push_back(damage.ToString());
     }
     std::map<uint64_t, lsm::PartEntry> rewritten;  // by the old number
     for (lsm::PartEntry& part : manifest_.parts) {
-      if (whole[part.number]) continue;
+      if (!damaged.contains(part.number)) continue;
+      series_damaged_ = series_damaged_ || part.table == kSeriesTable;
       auto known = rewritten.find(part.number);
       if (known == rewritten.end()) {
         lsm::PartEntry fresh = part;
@@ -84,15 +78,15 @@ class Repair {
   }
 
   Status Rewrite(const lsm::PartEntry& part, lsm::PartEntry* fresh) {
-    PartWriter writer(files_, lsm::NamespaceFolder(folder_, part.space), manifest_.layout,
-                      fresh->number, nullptr, RowDensity::kPacked);
+    std::shared_ptr<const lsm::BlockFile> cells, points;
     for (const StoredFile& file : FilesOf({part})) {
       const auto opened = OpenStored(files_, folder_, file);
       if (opened.status().code() == StatusCode::kIoError) return opened.status();
-      if (opened.ok()) RETURN_IF_ERROR(CopyReadable(**opened, file.points, &writer).status());
+      if (opened.ok()) (file.points ? points : cells) = *opened;
       SetAside(file.name);
     }
-    return writer.Finish(fresh);
+    return RewriteReadable(files_, folder_, manifest_.layout, cells.get(), points.get(), fresh)
+        .status();
   }
 
   // Reads which TSUIDs the series numbers identify, as far as the files are readable.
@@ -186,19 +180,11 @@ class Repair {
       }
     }
     lsm::PartEntry entry;
-    entry.table = kSeriesTable;
     entry.number = manifest_.next_number++;
-    entry.first_sequence = 1;
-    entry.last_sequence = manifest_.flushed;
-    PartWriter writer(files_, folder_, manifest_.layout, entry.number, nullptr);
-    for (uint32_t number = 0; number < series_.size(); ++number) {
-      Bytes key;
-      AppendBig(&key, number, 4);
-      lsm::CellRow row;
-      row.Put(0, "", series_[number], 0);
-      RETURN_IF_ERROR(writer.AddCells(key, row));
-    }
-    RETURN_IF_ERROR(writer.Finish(&entry));
+    RETURN_IF_ERROR(WriteSeries(
+        files_, folder_, manifest_.layout, static_cast<uint32_t>(series_.size()),
+        [this](uint32_t number) -> ByteView { return series_[number]; }, manifest_.flushed,
+        &entry));
     for (const StoredFile& file : FilesOf(manifest_.parts)) {
       if (file.part.table == kSeriesTable) SetAside(file.name);
     }

@@ -4,8 +4,6 @@
 #include <iterator>
 #include <map>
 
-#include "storage/engine/engine_check.h"
-#include "storage/engine/part_writer.h"
 #include "storage/engine/readable_rows.h"
 #include "storage/engine/stored_files.h"
 
@@ -23,7 +21,7 @@ std::set<std::string> NamesOf(const lsm::PartEntry& part) {
 Result<RepairReport> OnlineRepair::Repair() {
   // After this flush, no data depends on the log written so far.
   RETURN_IF_ERROR(compactor_.Flush());
-  std::map<uint64_t, std::vector<Damage>> damaged;  // by number of the part
+  std::map<uint64_t, std::vector<Damage>> damaged;
   bool series = false;
   {
     const auto version = file_set_.Pin();  // keeps the files
@@ -31,14 +29,10 @@ Result<RepairReport> OnlineRepair::Repair() {
     for (const auto& [place, of_region] : version->parts) {
       for (const auto& part : of_region) parts.push_back(part->entry());
     }
-    for (const StoredFile& file : FilesOf(parts)) {
-      CheckReport report;
-      CheckFile(env_.files, env_.options.path, env_.layout(), file, &report);
-      if (report.damages.empty()) continue;
-      std::vector<Damage>& damages = damaged[file.part.number];
-      damages.insert(damages.end(), report.damages.begin(), report.damages.end());
-      series = series || file.part.table == kSeriesTable;
-    }
+    damaged = FindDamage(env_.files, env_.options.path, env_.layout(), parts);
+    series = std::any_of(parts.begin(), parts.end(), [&damaged](const lsm::PartEntry& part) {
+      return part.table == kSeriesTable && damaged.contains(part.number);
+    });
   }
   if (series) RETURN_IF_ERROR(RewriteSeries(damaged));
   for (const auto& [number, damages] : damaged) {
@@ -86,18 +80,9 @@ Status OnlineRepair::RepairHeld(const Parts& parts, const std::vector<Damage>& d
   fresh.number = file_set_.NewNumber();
   bool whole = true;
   std::vector<std::string> aside;
-  // No table: the next merge applies the file options of its families.
-  PartWriter writer(env_.files, lsm::NamespaceFolder(env_.options.path, fresh.space), env_.layout(),
-                    fresh.number, nullptr, RowDensity::kPacked);
   const Status written = Survive([&]() -> Status {
-    if (part->cells() != nullptr) {
-      ASSIGN_OR_RETURN(whole, CopyReadable(*part->cells(), false, &writer));
-    }
-    if (part->points() != nullptr) {
-      ASSIGN_OR_RETURN(const bool all, CopyReadable(*part->points(), true, &writer));
-      whole = whole && all;
-    }
-    RETURN_IF_ERROR(writer.Finish(&fresh));
+    ASSIGN_OR_RETURN(whole, RewriteReadable(env_.files, env_.options.path, env_.layout(),
+                                            part->cells().get(), part->points().get(), &fresh));
     const bool empty = fresh.cells_bytes == 0 && fresh.points_bytes == 0;
     for (size_t i = 0; i < parts.size() && !empty; ++i) {
       edit.add.push_back(parts[i]->entry());
@@ -136,17 +121,15 @@ Status OnlineRepair::RewriteSeriesHeld(RegionPlace place,
   // Only series that are in files. Flushes may add parts with other series meanwhile.
   const uint32_t count = state.version->memtables.back()->series_begin;
   lsm::PartEntry fresh;
-  fresh.table = place.first;
   fresh.region = place.second;
   fresh.number = file_set_.NewNumber();
-  fresh.first_sequence = 1;
-  fresh.last_sequence = state.manifest.flushed;
   fresh.made_ms = env_.clock.NowMs();
   std::vector<std::string> aside;
-  PartWriter writer(env_.files, env_.options.path, env_.layout(), fresh.number, nullptr);
   const Status written = Survive([&]() -> Status {
-    RETURN_IF_ERROR(Compactor::AddSeriesRows(registry_, 0, count, &writer));
-    RETURN_IF_ERROR(writer.Finish(&fresh));
+    RETURN_IF_ERROR(WriteSeries(
+        env_.files, env_.options.path, env_.layout(), count,
+        [this](uint32_t number) { return registry_.Tsuid(number); }, state.manifest.flushed,
+        &fresh));
     edit.add.push_back(fresh);
     std::set<std::string> names;
     for (const auto& part : edit.remove) {

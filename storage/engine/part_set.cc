@@ -1,5 +1,7 @@
 #include "storage/engine/part_set.h"
 
+#include "storage/base/invariant.h"
+
 namespace hg::engine {
 
 PartSet::PartSet(FileSystem& files, std::string folder, const KeyLayout& layout, const Table* table,
@@ -24,8 +26,10 @@ Status PartSet::AddTo(std::optional<uint32_t> base, const Add& add) {
     member.writer = std::make_unique<PartWriter>(files_, folder_, layout_, entries_->back().number,
                                                  table_, density_);
   }
+  INVARIANT(member.entry < entries_->size());
   const uint64_t before = member.writer->bytes();
   RETURN_IF_ERROR(add(member.writer.get()));
+  INVARIANT(member.writer->bytes() >= before);
   bytes_ += member.writer->bytes() - before;
   return {};
 }
@@ -50,6 +54,7 @@ Status PartSet::AddEncodedPoints(ByteView file_key, ByteView value) {
 
 Status PartSet::Finish() {
   for (auto& [which, member] : members_) {
+    INVARIANT(member.entry < entries_->size());
     RETURN_IF_ERROR(member.writer->Finish(&(*entries_)[member.entry]));
   }
   return {};

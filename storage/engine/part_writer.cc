@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "storage/base/invariant.h"
 #include "storage/engine/row_block.h"
 #include "storage/engine/row_file.h"
 #include "storage/engine/version.h"
@@ -69,6 +70,14 @@ Status PartWriter::AddCells(ByteView key, const lsm::CellRow& row) {
   return lsm::AddRow(key, row, cells_.get());
 }
 
+Status PartWriter::AddSeries(uint32_t number, ByteView tsuid) {
+  Bytes key;
+  AppendBig(&key, number, 4);
+  lsm::CellRow row;
+  row.Put(0, "", tsuid, 0);
+  return AddCells(key, row);
+}
+
 Status PartWriter::AddPoints(ByteView tsuid, uint32_t base, const points::RowPart& row_part) {
   value_.clear();
   EncodeFileRow(row_part, &value_);
@@ -97,6 +106,7 @@ Status PartWriter::AddEncodedPoints(ByteView file_key, ByteView value) {
 }
 
 Status PartWriter::Finish(lsm::PartEntry* entry) {
+  INVARIANT(entry->number == number_);
   if (cells_ != nullptr) RETURN_IF_ERROR(cells_->Finish());
   if (points_ != nullptr) RETURN_IF_ERROR(points_->Finish());
   entry->cells_bytes = cells_ ? cells_->bytes() : 0;

@@ -2,23 +2,17 @@
 
 #include <utility>
 
+#include "storage/engine/engine_check.h"
 #include "storage/engine/row_file.h"
+#include "storage/engine/stored_row.h"
 #include "storage/lsm/cell_file.h"
 #include "storage/points/row_statistics.h"
 
 namespace hg::engine {
+namespace {
 
-Result<bool> VisitReadable(const lsm::BlockFile& file, const EntryVisit& visit) {
-  bool whole = true;
-  for (size_t block = 0; block < file.blocks(); ++block) {
-    const Status read = file.ReadEntries(block, visit);
-    if (read.ok()) continue;
-    if (read.code() != StatusCode::kCorruption) return read;
-    whole = false;
-  }
-  return whole;
-}
-
+// Adds every readable row to the writer. `points` is true for a points file, false for a cell file.
+// Returns false if some rows could not be read.
 Result<bool> CopyReadable(const lsm::BlockFile& file, bool points, PartWriter* writer) {
   Bytes last;
   bool rows_whole = true;
@@ -55,6 +49,61 @@ Result<bool> CopyReadable(const lsm::BlockFile& file, bool points, PartWriter* w
                    }));
   RETURN_IF_ERROR(write_row());
   return whole && rows_whole;
+}
+
+}  // namespace
+
+std::map<uint64_t, std::vector<Damage>> FindDamage(FileSystem& files, const std::string& folder,
+                                                   const KeyLayout& layout,
+                                                   const std::vector<lsm::PartEntry>& parts) {
+  std::map<uint64_t, std::vector<Damage>> damaged;
+  for (const StoredFile& file : FilesOf(parts)) {
+    CheckReport report;
+    CheckFile(files, folder, layout, file, &report);
+    if (report.damages.empty()) continue;
+    std::vector<Damage>& damages = damaged[file.part.number];
+    damages.insert(damages.end(), report.damages.begin(), report.damages.end());
+  }
+  return damaged;
+}
+
+Result<bool> VisitReadable(const lsm::BlockFile& file, const EntryVisit& visit) {
+  bool whole = true;
+  for (size_t block = 0; block < file.blocks(); ++block) {
+    const Status read = file.ReadEntries(block, visit);
+    if (read.ok()) continue;
+    if (read.code() != StatusCode::kCorruption) return read;
+    whole = false;
+  }
+  return whole;
+}
+
+Result<bool> RewriteReadable(FileSystem& files, const std::string& folder, const KeyLayout& layout,
+                             const lsm::BlockFile* cells, const lsm::BlockFile* points,
+                             lsm::PartEntry* fresh) {
+  // No table: the next merge applies the file options of its families.
+  PartWriter writer(files, lsm::NamespaceFolder(folder, fresh->space), layout, fresh->number,
+                    nullptr, RowDensity::kPacked);
+  bool whole = true;
+  for (const lsm::BlockFile* file : {cells, points}) {
+    if (file == nullptr) continue;
+    ASSIGN_OR_RETURN(const bool all, CopyReadable(*file, file == points, &writer));
+    whole = whole && all;
+  }
+  RETURN_IF_ERROR(writer.Finish(fresh));
+  return whole;
+}
+
+Status WriteSeries(FileSystem& files, const std::string& folder, const KeyLayout& layout,
+                   uint32_t count, const std::function<ByteView(uint32_t number)>& tsuid_of,
+                   uint64_t flushed, lsm::PartEntry* fresh) {
+  fresh->table = kSeriesTable;
+  fresh->first_sequence = 1;
+  fresh->last_sequence = flushed;
+  PartWriter writer(files, folder, layout, fresh->number, nullptr);
+  for (uint32_t number = 0; number < count; ++number)
+    RETURN_IF_ERROR(writer.AddSeries(number, tsuid_of(number)));
+  return writer.Finish(fresh);
 }
 
 Status LinkIntoLost(FileSystem& files, const std::string& folder,

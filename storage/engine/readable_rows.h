@@ -1,7 +1,10 @@
 #pragma once
-// Salvages the readable rows of damaged files, and moves damaged files to the folder "lost".
+// What the repairs of an open store (online_repair.h) and of a closed one (offline_repair.h) have
+// in common: they find damaged parts, write the readable rows anew, and move damaged files to the
+// folder "lost".
 
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -10,6 +13,7 @@
 #include "storage/base/status.h"
 #include "storage/engine/part_writer.h"
 #include "storage/lsm/block_file.h"
+#include "storage/maintenance.h"
 
 namespace hg::engine {
 
@@ -18,13 +22,29 @@ inline constexpr char kLostFolder[] = "lost";
 
 using EntryVisit = std::function<Status(ByteView key, ByteView value)>;
 
+/// Verifies the files of these parts. Returns the damage by the number of the part. Parts without
+/// damage are omitted.
+std::map<uint64_t, std::vector<Damage>> FindDamage(FileSystem& files, const std::string& folder,
+                                                   const KeyLayout& layout,
+                                                   const std::vector<lsm::PartEntry>& parts);
+
 /// Visits every readable entry in order and skips damaged blocks. Returns false if a block was
 /// skipped.
 Result<bool> VisitReadable(const lsm::BlockFile& file, const EntryVisit& visit);
 
-/// Adds every readable row to the writer. `points` is true for a points file, false for a cell
-/// file. Returns false if some rows could not be read.
-Result<bool> CopyReadable(const lsm::BlockFile& file, bool points, PartWriter* writer);
+/// Writes the readable rows of a cell file and a points file as the part with the number of
+/// `fresh`, and sets the members for its files; without rows, their sizes are 0. A file that is
+/// nullptr has no rows. Returns false if some rows could not be read. `folder` is that of the
+/// store.
+Result<bool> RewriteReadable(FileSystem& files, const std::string& folder, const KeyLayout& layout,
+                             const lsm::BlockFile* cells, const lsm::BlockFile* points,
+                             lsm::PartEntry* fresh);
+
+/// Writes the table of series anew as the part with the number of `fresh`: `count` series, of which
+/// `tsuid_of` returns the TSUIDs. `flushed`: the last sequence that is in files.
+Status WriteSeries(FileSystem& files, const std::string& folder, const KeyLayout& layout,
+                   uint32_t count, const std::function<ByteView(uint32_t number)>& tsuid_of,
+                   uint64_t flushed, lsm::PartEntry* fresh);
 
 /// Hard-links or copies files of the store (`names`, relative to `folder`) into its folder "lost",
 /// and appends a line for each to `done`. Missing files are skipped.

@@ -15,10 +15,6 @@ namespace {
 // Number of series that are looked up or added together, so that their memory accesses overlap.
 constexpr size_t kTogether = 32;
 
-// Writers usually send series in the order in which they were created. So the next number is
-// usually the requested one, and is near in memory.
-thread_local uint32_t next_number = 0;
-
 }  // namespace
 
 uint32_t Registry::Hash(ByteView tsuid) {
@@ -37,8 +33,10 @@ uint32_t Registry::FindLocked(ByteView tsuid, uint32_t hash) const {
 }
 
 std::optional<uint32_t> Registry::FindNext(ByteView tsuid) const {
-  if (next_number >= size() || Tsuid(next_number) != tsuid) return {};
-  return next_number++;
+  const uint32_t next = next_.load(std::memory_order_relaxed);
+  if (next >= size() || Tsuid(next) != tsuid) return {};
+  next_.store(next + 1, std::memory_order_relaxed);
+  return next;
 }
 
 std::optional<uint32_t> Registry::Find(ByteView tsuid) const {
@@ -46,7 +44,8 @@ std::optional<uint32_t> Registry::Find(ByteView tsuid) const {
   std::shared_lock lock(mutex_);
   const uint32_t found = FindLocked(tsuid, Hash(tsuid));
   if (found == kUnknown) return {};
-  next_number = found + 1;
+  INVARIANT(found < size());
+  next_.store(found + 1, std::memory_order_relaxed);
   return found;
 }
 
@@ -72,7 +71,7 @@ bool Registry::FindAll(std::span<const ByteView> tsuids, uint32_t* numbers) cons
         if (numbers[i] == kUnknown) {
           all = false;
         } else {
-          next_number = numbers[i] + 1;
+          next_.store(numbers[i] + 1, std::memory_order_relaxed);
         }
       }
     }
@@ -110,6 +109,7 @@ void Registry::Reserve(size_t series) {
 void Registry::AddLocked(ByteView tsuid, uint32_t hash) {
   INVARIANT(tsuid.size() <= UINT16_MAX);
   const uint32_t number = size();
+  INVARIANT(number != kUnknown && names_.Get(number) == nullptr);
   auto* name = reinterpret_cast<Name*>(arena_.Take(sizeof(Name) + tsuid.size()));
   name->size = static_cast<uint16_t>(tsuid.size());
   std::memcpy(name->bytes, tsuid.data(), tsuid.size());

@@ -73,6 +73,10 @@ class Registry {
   const KeyLayout layout_;
   SlotTable<const Name> names_;
   std::atomic<uint32_t> size_{0};
+  /// The number after the one that was found last. Writers usually send series in the order in
+  /// which they were created, so the next number is usually the requested one, and is near in
+  /// memory.
+  mutable std::atomic<uint32_t> next_{0};
   Arena arena_{alignof(Name)};  // used by the writer only
 
   mutable std::shared_mutex mutex_;

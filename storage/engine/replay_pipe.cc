@@ -3,6 +3,8 @@
 #include <system_error>
 #include <utility>
 
+#include "storage/base/invariant.h"
+
 namespace hg::engine {
 namespace {
 
@@ -14,11 +16,13 @@ constexpr size_t kWaitingMax = 32;
 }  // namespace
 
 ReplayItem& ReplayPipe::Shard::Next() {
+  INVARIANT(filled_ < kBatchRecords && filled_ <= batch_.size());
   if (batch_.size() == filled_) batch_.emplace_back();
   return batch_[filled_];
 }
 
 void ReplayPipe::Shard::Add(const Apply& apply) {
+  INVARIANT(filled_ < batch_.size());  // Next was called before
   if (++filled_ == kBatchRecords) HandOver(apply);
 }
 
@@ -34,6 +38,7 @@ void ReplayPipe::Shard::HandOver(const Apply& apply) {
     }
   }
   std::unique_lock lock(mutex_);
+  INVARIANT(!end_);
   changed_.wait(lock, [this] { return waiting_.size() < kWaitingMax; });
   waiting_.push_back(std::move(batch_));
   batch_ = {};
@@ -53,6 +58,7 @@ void ReplayPipe::Shard::ApplyAll(const Apply& apply) {
     waiting_.pop_front();
     changed_.notify_all();
     lock.unlock();
+    INVARIANT(!batch.empty() && batch.size() <= kBatchRecords);
     for (const ReplayItem& item : batch) apply(item);
     lock.lock();
     spare_.push_back(std::move(batch));

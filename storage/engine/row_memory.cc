@@ -104,6 +104,7 @@ RowHourMemory* RowMemory::FindOlder(RowHourMemory* head, uint32_t base) {
 
 RowHourMemory* RowMemory::Make(uint32_t series, uint32_t base) {
   RowHourMemory* head = heads_.Get(series);
+  INVARIANT(head == nullptr || (head->series_ == series && head->base_ != base));
   Shard& shard = ShardFor(series);
   static_assert(sizeof(RowHourMemory) <= 152);
   auto* row = new (shard.arena.Take(sizeof(RowHourMemory))) RowHourMemory();
@@ -125,12 +126,14 @@ RowHourMemory* RowMemory::Make(uint32_t series, uint32_t base) {
 }
 
 void RowMemory::Begin(RowHourMemory* row) {
+  INVARIANT(row->version_.load(kRelaxed) % 2 == 0);
   row->version_.store(row->version_.load(kRelaxed) + 1, kRelaxed);
   // All later changes are stored with release order, so a reader that sees one also sees the odd
   // version.
 }
 
 void RowMemory::Publish(RowHourMemory* row) {
+  INVARIANT(row->version_.load(kRelaxed) % 2 == 1);
   row->tail_count_.store(row->tail_used_, std::memory_order_release);
   row->version_.store(row->version_.load(kRelaxed) + 1, std::memory_order_release);
 }
@@ -139,6 +142,7 @@ void RowMemory::Publish(RowHourMemory* row) {
 // are sorted, unless an instant repeats or later points of their record may still need the order of
 // arrival.
 void RowMemory::MakeRoom(RowHourMemory* row) {
+  INVARIANT(row->tail_used_ == RowHourMemory::kSlots);
   points::ChunkEntries entries;
   for (size_t i = 0; i < points::kChunkEntries; ++i) {
     entries.ops[i] = row->ops_[i].load(kRelaxed);
@@ -162,6 +166,7 @@ void RowMemory::MakeRoom(RowHourMemory* row) {
     row->bits_[i].store(rest[i].bits, kRelease);
     row->ops_[i].store(rest[i].op, kRelease);
   }
+  INVARIANT(rest.size() < points::kChunkEntries);
   row->tail_used_ = static_cast<uint8_t>(rest.size());
   row->tail_count_.store(row->tail_used_, kRelease);
   if (alone) Publish(row);
@@ -240,8 +245,10 @@ void RowMemory::AddChunk(Shard& shard, RowHourMemory::Chunks* chunks,
                          const points::ChunkEntries& entries) {
   char encoded[points::kChunkBytesMax];
   const size_t bytes = points::EncodeChunk(entries, encoded);
+  INVARIANT(bytes > 0 && bytes <= points::kChunkBytesMax);
   std::memcpy(RoomForChunk(shard, chunks, bytes), encoded, bytes);
   chunks->newest_used = static_cast<uint16_t>(chunks->newest_used + bytes);
+  INVARIANT(chunks->newest_used <= chunks->newest->capacity);
   ++chunks->count;
 }
 
@@ -256,6 +263,7 @@ char* RowMemory::RoomForChunk(Shard& shard, RowHourMemory::Chunks* chunks, size_
   constexpr size_t kHeadBytes = offsetof(Page, bytes);
   size_t size = kPageBytes[0];
   if (newest != nullptr) {
+    INVARIANT(chunks->newest_used <= newest->capacity);
     const size_t before = newest->capacity + kHeadBytes;
     const auto* larger = std::upper_bound(std::begin(kPageBytes), std::end(kPageBytes), before);
     size = larger == std::end(kPageBytes) ? larger[-1] : *larger;
@@ -264,6 +272,7 @@ char* RowMemory::RoomForChunk(Shard& shard, RowHourMemory::Chunks* chunks, size_
   size = std::max(size, (bytes + kHeadBytes + 7) / 8 * 8);
   auto* page = reinterpret_cast<Page*>(shard.arena.Take(size));
   page->older = newest;
+  INVARIANT(size - kHeadBytes <= UINT16_MAX);
   page->capacity = static_cast<uint16_t>(size - kHeadBytes);
   chunks->newest = page;
   chunks->newest_used = 0;
@@ -320,6 +329,7 @@ void RowMemory::RepeatSmaller(RowHourMemory* row, uint32_t qualifier) {
       end = smaller.begin();  // an intervening delete
     } else if (op < qualifier && OffsetMs(op) == OffsetMs(qualifier)) {
       end = std::remove_if(smaller.begin(), end, [op](const Entry& e) { return e.op == op; });
+      INVARIANT(end != smaller.end());
       *end++ = {op, bits};
     }
   };

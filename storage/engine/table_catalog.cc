@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "storage/base/invariant.h"
 #include "storage/lsm/table_attributes.h"
 #include "storage/points/row_codec.h"
 #include "storage/region/pre_split.h"
@@ -50,8 +51,8 @@ void TableCatalog::Add(const lsm::TableEntry& entry) {
 
 void TableCatalog::Remove(const Table& table) {
   WriterLock lock(mutex_);
-  by_name_.erase(table.descriptor.name);
-  by_id_.erase(table.id);
+  INVARIANT(by_name_.erase(table.descriptor.name) == 1);
+  INVARIANT(by_id_.erase(table.id) == 1);
 }
 
 Result<const Table*> TableCatalog::Find(const std::string& name) const {

@@ -105,6 +105,7 @@ Postings* NamedPostings::FindOrMake(ByteView name) {
 
 void TagIndex::Add(uint32_t number, ByteView tsuid) {
   const auto width = static_cast<size_t>(layout_.metric_width);
+  INVARIANT(number == series_.size());  // series_ is indexed by number
   const ByteView metric = tsuid.substr(0, width);
   auto found = metrics_.find(metric);
   if (found == metrics_.end()) {
@@ -137,6 +138,7 @@ uint32_t TagIndex::SetOf(ByteView pairs) {
 void TagIndex::AddSet(uint32_t set, ByteView pairs) {
   const auto key_width = static_cast<size_t>(layout_.tagk_width);
   const auto width = static_cast<size_t>(layout_.pair_width());
+  INVARIANT(pairs.size() % width == 0);
   const size_t count = pairs.size() / width;
   if (recent_keys_.size() < count) recent_keys_.resize(count);
   if (recent_pairs_.size() < count) recent_pairs_.resize(count);

@@ -81,7 +81,7 @@ Attempt CallOnce(GatewayPool::Lease& lease, const CallOptions& call,
 }
 
 bool BackOff(const HbaseOptions& options, int n, bool busy, Deadline deadline) {
-  thread_local std::minstd_rand random{std::random_device{}()};
+  std::minstd_rand random{std::random_device{}()};
   const int64_t full =
       std::min<int64_t>(int64_t{options.backoff_ms} << std::min(n - 1, 20), options.backoff_max_ms);
   // Half of the wait is random, so that clients that failed together do not retry together.

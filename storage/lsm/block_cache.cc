@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "storage/base/invariant.h"
+
 namespace hg::lsm {
 namespace {
 
@@ -40,6 +42,7 @@ std::shared_ptr<const Bytes> BlockCache::Find(uint64_t file, size_t block) {
       const Class before = entry->of;
       if (before == kSingle) {
         const uint64_t size = SizeOf(*entry->bytes);
+        INVARIANT(shard.bytes[kSingle] >= size);
         shard.bytes[kSingle] -= size;
         shard.bytes[kMulti] += size;
         entry->of = kMulti;
@@ -83,8 +86,10 @@ void BlockCache::Drop(uint64_t file, size_t blocks) {
 }
 
 void BlockCache::Remove(Shard& shard, Entries::iterator entry, Entries* gone) {
-  shard.bytes[entry->of] -= SizeOf(*entry->bytes);
-  shard.found.erase(entry->key);
+  const uint64_t size = SizeOf(*entry->bytes);
+  INVARIANT(shard.bytes[entry->of] >= size);
+  shard.bytes[entry->of] -= size;
+  INVARIANT(shard.found.erase(entry->key) == 1);
   gone->splice(gone->begin(), shard.entries[entry->of], entry);
 }
 

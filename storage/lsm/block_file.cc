@@ -102,7 +102,9 @@ class PlacedBlock {
     count_ = LittleAt(block, block.size() - 8);
     entries_ = LittleAt(block, block.size() - 4);
     if (count_ == 0) entries_ = block.size() - kPlacesEndBytes;
+    INVARIANT(block.size() >= kPlacesEndBytes + count_ * kPlaceBytes);
     index_ = block.size() - kPlacesEndBytes - count_ * kPlaceBytes;
+    INVARIANT(entries_ <= index_);
   }
 
   [[nodiscard]] ByteView entries() const { return block_.substr(0, entries_); }
@@ -117,6 +119,7 @@ class PlacedBlock {
     }
     if (first == 0 || in->empty()) return;
     const size_t behind = LittleAt(block_, index_ + (first - 1) * kPlaceBytes + 4);
+    INVARIANT(behind <= entries_);
     if (block_.data() + behind <= in->data()) return;
     *in = entries().substr(behind);
     *key = KeyOf(first - 1);
@@ -247,6 +250,8 @@ Status BlockFileWriter::EndBlock() {
   }
   AppendCrc(&packed_);
   blocks_crc_ = crc32c::Extend(blocks_crc_, ByteView(packed_).substr(packed_.size() - kCrcBytes));
+  INVARIANT(index_.empty() || index_.back().offset + index_.back().size == offset_);
+  INVARIANT(index_.empty() || index_.back().first_key <= block_first_);
   index_.push_back({block_first_, std::exchange(block_part_, {}), offset_, packed_.size()});
   RETURN_IF_ERROR(Write(packed_));
   block_.clear();
@@ -255,6 +260,7 @@ Status BlockFileWriter::EndBlock() {
 
 Status BlockFileWriter::Finish() {
   RETURN_IF_ERROR(EndBlock());
+  INVARIANT(block_.empty() && index_.empty() == (entries_ == 0));
   Bytes index;
   for (const BlockEntry& entry : index_) {
     AppendVarint(&index, entry.first_key.size());
@@ -433,6 +439,7 @@ std::vector<Bytes> BlockFile::FirstKeys() const {
 
 Result<std::shared_ptr<const Bytes>> BlockFile::ReadBlock(size_t i, CacheUse use,
                                                           RequestContext* context) const {
+  INVARIANT(i < index_.size());
   BlockCache* const cache = use == CacheUse::kPast ? nullptr : reading_.cache.get();
   if (cache != nullptr) {
     if (auto found = cache->Find(cache_number_, i)) return found;
@@ -448,6 +455,7 @@ Result<std::shared_ptr<const Bytes>> BlockFile::ReadBlock(size_t i, CacheUse use
 }
 
 Status BlockFile::ReadFromDisk(size_t i, Bytes* block) const {
+  INVARIANT(i < index_.size());
   const BlockEntry& entry = index_[i];
   if (reading_.counters != nullptr) {
     reading_.counters->blocks.fetch_add(1, std::memory_order_relaxed);

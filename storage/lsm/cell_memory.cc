@@ -121,6 +121,7 @@ void HeldRow::Set(CellRow row, size_t cells_max) {
   if (IsSmallPut(row)) {
     Bytes bytes;
     EncodeCellRow(row, &bytes);
+    INVARIANT(bytes.size() <= UINT16_MAX);
     const auto size = static_cast<uint16_t>(bytes.size());
     packed_ = std::make_unique_for_overwrite<char[]>(sizeof size + bytes.size());
     std::memcpy(packed_.get(), &size, sizeof size);
@@ -150,6 +151,7 @@ void HeldRow::Set(CellRow row, size_t cells_max) {
 }
 
 CellRow HeldRow::GetColumn(uint8_t family, ByteView qualifier) const {
+  INVARIANT(wide());
   CellRow row;
   row.family_tombstones = large_->row.family_tombstones;
   const auto join = [&](const Bytes& name) {
@@ -168,6 +170,8 @@ void HeldRow::SetColumn(uint8_t family, ByteView qualifier, CellRow row) {
   const Bytes name = ColumnKey(family, qualifier);
   auto column = large_->columns.find(name);
   if (column != large_->columns.end()) {
+    INVARIANT(large_->cells >= column->second.cells() &&
+              large_->bytes >= name.size() + column->second.MemoryBytes());
     large_->cells -= column->second.cells();
     large_->bytes -= name.size() + column->second.MemoryBytes();
   }

@@ -103,6 +103,7 @@ LogPosition Log::Add(uint8_t kind, uint64_t sequence, ByteView body, uint32_t bo
   out.append(body);
   next_file_used_ += size;
   end_ += size;
+  INVARIANT(synced_ <= written_ && written_ < end_);
   return end_;
 }
 
@@ -123,6 +124,7 @@ void Log::Commit(LogPosition position, Done done) {
     done(failure);
     return;
   }
+  INVARIANT(position <= end_);  // otherwise the caller would wait forever
   if (options_.sync_on_commit) {
     if (position > synced_) {
       sync_waiters_.push_back({position, std::move(done), {}});
@@ -144,6 +146,7 @@ void Log::Commit(LogPosition position, Done done) {
 
 Status Log::WaitSynced(LogPosition position) {
   std::unique_lock lock(mutex_);
+  INVARIANT(position <= end_);
   const uint64_t refusals = refusals_;
   while (failure_.ok() && synced_ < position && refusals_ == refusals) {
     sync_wanted_ = true;
@@ -156,6 +159,7 @@ Status Log::WaitSynced(LogPosition position) {
 
 Status Log::WaitWritten(LogPosition position) {
   std::unique_lock lock(mutex_);
+  INVARIANT(position <= end_);
   while (failure_.ok() && written_ < position) {
     if (writing_) {
       changed_.wait(lock);
@@ -210,6 +214,7 @@ void Log::WritePending(std::unique_lock<std::mutex>& lock) {
       pending_.splice(pending_.begin(), segments);  // before the bytes that were added meanwhile
       Fail(status, true);
     } else if (failure_.ok()) {
+      INVARIANT(segments.empty() && written_ <= target && target <= end_);
       written_ = target;
       TakeReached(&write_waiters_, written_, &ready);
     }
@@ -256,6 +261,7 @@ void Log::WriteAgain(std::unique_lock<std::mutex>& lock) {
   if (!status.ok()) {
     pending_.splice(pending_.begin(), segments);
   } else if (may_recover_) {  // no sync has failed meanwhile
+    INVARIANT(segments.empty() && written_ <= target && target <= end_);
     failure_ = Status();
     may_recover_ = false;
     written_ = target;
@@ -265,6 +271,7 @@ void Log::WriteAgain(std::unique_lock<std::mutex>& lock) {
 }
 
 Status Log::WriteSegment(Segment* segment) {
+  INVARIANT(segment->file.number >= file_number_);  // files are written one after the other
   if (file_number_ != segment->file.number) RETURN_IF_ERROR(BeginFile(segment->file.number));
   RETURN_IF_ERROR(file_->WriteAt(file_offset_, segment->bytes));
   {
@@ -405,6 +412,7 @@ void Log::SyncOnce(std::unique_lock<std::mutex>& lock) {
   lock.lock();
   Waiters ready;
   if (synced.ok() && named.ok()) {
+    INVARIANT(synced_ <= target && target <= written_);
     synced_ = target;
     TakeReached(&sync_waiters_, synced_, &ready);
   } else {

@@ -1,5 +1,7 @@
 #include "storage/lsm/row_source.h"
 
+#include "storage/base/invariant.h"
+
 namespace hg::lsm {
 namespace {
 
@@ -18,6 +20,8 @@ class MemorySource : public RowSource {
     }
     batch_.clear();
     memory_.Copy(from_, started_, stop_, kBatchRows, &batch_);
+    INVARIANT(batch_.size() <= kBatchRows);
+    INVARIANT(!started_ || batch_.empty() || batch_.front().key > from_);
     started_ = true;
     at_ = 0;
     if (batch_.empty()) return false;
@@ -35,9 +39,13 @@ class MemorySource : public RowSource {
     from_ = std::move(start);
     started_ = false;
   }
-  [[nodiscard]] const Bytes& key() const override { return batch_[at_].key; }
+  [[nodiscard]] const Bytes& key() const override {
+    INVARIANT(at_ < batch_.size());
+    return batch_[at_].key;
+  }
   using RowSource::TakeRow;
   Result<CellRow> TakeRow(const ColumnChoice& wanted, MemoryTally* memory) override {
+    INVARIANT(at_ < batch_.size());
     KeyedRow& found = batch_[at_];
     if (found.left_out) {
       CellRow row;
@@ -84,6 +92,7 @@ Result<bool> MergedRows::Next() {
 }
 
 Result<CellRow> MergedRows::TakeRow() {
+  INVARIANT(started_);
   CellRow row;
   bool first = true;
   for (size_t i = 0; i < sources_.size(); ++i) {

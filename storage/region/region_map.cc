@@ -28,6 +28,7 @@ size_t RegionMap::IndexOf(ByteView key) const {
   const auto behind =
       std::upper_bound(regions_.begin(), regions_.end(), key,
                        [](ByteView k, const lsm::RegionEntry& region) { return k < region.start; });
+  INVARIANT(behind != regions_.begin());  // the first region has no start key
   return static_cast<size_t>(behind - regions_.begin()) - 1;
 }
 
@@ -43,6 +44,7 @@ std::pair<size_t, size_t> RegionMap::Overlapping(ByteView start, ByteView stop) 
   if (stop.empty()) return {first, regions_.size()};
   if (stop <= start) return {first, first};
   const size_t last = IndexOf(stop);
+  INVARIANT(first <= last);
   return {first, regions_[last].start == stop ? last : last + 1};
 }
 
@@ -54,6 +56,7 @@ bool ClipKeys(const RegionMap& map, size_t region, Bytes* start, Bytes* stop) {
 }
 
 RowRange BasesIn(const RegionMap& map, size_t region, ByteView prefix) {
+  INVARIANT(region < map.count());
   constexpr uint64_t kEnd = uint64_t{1} << 32;
   const uint64_t begin = FirstBase(prefix, map.Start(region));
   if (begin == kEnd) return {0, 0};

@@ -86,12 +86,12 @@ TEST_CASE("each assigned id is reported once, after both mappings are stored") {
   Fixture f(false, false, false);
   std::string told;
   NamesOptions options;
-  options.assigned = [&](UidKind kind, const Bytes& id) {
+  options.assigned = [&](UidKind kind, const Bytes& id, Store& store) {
     told += std::string(UidKindName(kind)) + ToHexUpper(id) + ";";
     Names other(f.store, {});
     CHECK(other.NameOf(kind, id).ok());
     CHECK(other.Find(kind, *other.NameOf(kind, id)).ok());
-    CHECK(StoreFreshUidMeta(f.store, "tsdb-uid", kind, id, 1700000000).ok());
+    CHECK(StoreFreshUidMeta(store, "tsdb-uid", kind, id, 1700000000).ok());
   };
   Names names(f.store, options);
   REQUIRE(names.FindOrAssign(UidKind::kTagk, "host").ok());

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "storage/base/commit_later.h"
 #include "storage/codec/row_key.h"
 
 namespace hg::tsd {
@@ -35,7 +34,6 @@ PointSink::Position TrackingIngest::AppendNamed(std::span<const NamedPoint> poin
   results->clear();
   Position position = 0;
   std::vector<Status> verdicts;
-  const CommitLater with_the_points;
   for (; !points.empty(); points = points.subspan(verdicts.size())) {
     const auto batch = points.first(std::min(points.size(), kTrackedTogether));
     position = std::max(position, ingest_.AppendNamed(batch, context, &verdicts));

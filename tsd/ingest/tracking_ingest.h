@@ -15,7 +15,8 @@ namespace hg::tsd {
 /// Thread-safe.
 class TrackingIngest : public PointSink {
  public:
-  /// All references must outlive the object.
+  /// All references must outlive the object. `tracker` may write to a handle for later commits
+  /// (Store::CommittedLater).
   TrackingIngest(PointSink& ingest, Points& points, uid::Names& names, uid::SeriesTracker& tracker)
       : ingest_(ingest), points_(points), names_(names), tracker_(tracker) {}
 

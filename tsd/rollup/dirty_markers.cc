@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "storage/base/commit_later.h"
 #include "storage/base/survive.h"
 #include "tsd/rollup/rollup_state.h"
 
@@ -48,9 +47,9 @@ Result<RollupState::DirtyMarker*> RollupState::Leave(std::unique_lock<std::mutex
   const bool too_many = of_change && markers_.size() - uncounted_markers_ > markers_max_;
   const uint64_t times_forgotten = times_forgotten_;
   lock->unlock();
-  const CommitLater later;  // the change that the marker is for follows it in the log
+  // The change that the marker is for follows it in the log.
   // Other threads wait for the marker, so its state must be set even if the write fails.
-  Status put = Survive([&] { return too_many ? table_.TellMissed() : table_.PutMarker(key); });
+  Status put = Survive([&] { return too_many ? later_.TellMissed() : later_.PutMarker(key); });
   lock->lock();
   if (put.ok() && too_many) put = Survive([this] { Forget(); });
   const auto at = markers_.find(key);
@@ -191,10 +190,7 @@ Result<bool> RollupState::Unmark(const DirtyHour& marker) {
   lock.unlock();
   // If the marker returns after a crash, that is harmless. Changes of its hour wait here on network
   // loops, so this must not wait for a disk.
-  const Status dropped = Survive([&] {
-    const CommitLater later;
-    return table_.DropMarker(key);
-  });
+  const Status dropped = Survive([&] { return later_.DropMarker(key); });
   lock.lock();
   at = markers_.find(key);
   if (at != markers_.end() && dropped.ok()) Erase(at);

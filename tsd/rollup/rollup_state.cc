@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "storage/base/commit_later.h"
 #include "storage/base/survive.h"
 
 namespace hg::tsd {
@@ -237,10 +236,7 @@ Result<uint32_t> RollupState::KeepBefore(const Bytes& metric, uint32_t wanted) {
   // Set now, so that these rollups are kept even if all rollups are discarded concurrently.
   std::swap(known, behind);
   lock.unlock();
-  const Status put = Survive([&] {
-    const CommitLater later;
-    return table_.PutKept(metric, old, kept);
-  });
+  const Status put = Survive([&] { return later_.PutKept(metric, old, kept); });
   lock.lock();
   keeping_.reset();
   settled_.notify_all();
@@ -255,8 +251,7 @@ Result<uint32_t> RollupState::KeepBefore(const Bytes& metric, uint32_t wanted) {
     Erase(at++);
   }
   lock.unlock();
-  const CommitLater later;
-  for (const uint32_t hour : odd) RETURN_IF_ERROR(table_.DropMarker({metric, hour}));
+  for (const uint32_t hour : odd) RETURN_IF_ERROR(later_.DropMarker({metric, hour}));
   return bound;
 }
 

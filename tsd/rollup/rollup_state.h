@@ -140,6 +140,7 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
               const RollupMaking& making, size_t markers_max)
       : store_(store),
         table_(store, table),
+        later_(store.CommittedLater(), table),
         levels_(std::move(levels)),
         making_(making),
         markers_max_(markers_max) {}
@@ -178,6 +179,7 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
 
   Store& store_;
   RollupStateRows table_;
+  RollupStateRows later_;  // the same table, for writes that need not wait for a disk
   const std::vector<const codec::RollupLevel*> levels_;
   const RollupMaking making_;
   const size_t markers_max_;

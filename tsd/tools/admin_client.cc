@@ -1,7 +1,5 @@
 #include "tsd/tools/admin_client.h"
 
-#include <openssl/evp.h>
-
 #include <algorithm>
 #include <boost/asio/connect.hpp>
 #include <boost/asio/io_context.hpp>
@@ -11,6 +9,7 @@
 #include <boost/asio/write.hpp>
 #include <cstdlib>
 
+#include "http/wire/base64.h"
 #include "storage/base/bytes.h"
 #include "storage/base/file.h"
 
@@ -39,15 +38,6 @@ std::string PercentEncoded(const std::string& text) {
     }
   }
   return out;
-}
-
-std::string Base64(const std::string& bytes) {
-  std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');
-  const int size = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
-                                   reinterpret_cast<const unsigned char*>(bytes.data()),
-                                   static_cast<int>(bytes.size()));
-  text.resize(static_cast<size_t>(size));
-  return text;
 }
 
 /// Returns the option, or else the environment variable; "" = neither is set.
@@ -162,7 +152,7 @@ Result<DaemonAccess> ReadDaemonAccess(const CommandLine& line) {
   }
   // The text is a token if it has no colon, because tokens contain none.
   if (said.find(':') != std::string::npos) {
-    access.authorization = "Basic " + Base64(said);
+    access.authorization = "Basic " + http::ToBase64(said);
   } else if (!said.empty()) {
     access.authorization = "Bearer " + said;
   }

@@ -1,10 +1,9 @@
-// Several writes of which only the last one is waited for (storage/base/commit_later.h).
+// Several writes of which only the last one is waited for (Store::CommittedLater).
 
 #include <doctest/doctest.h>
 
 #include <future>
 
-#include "storage/base/commit_later.h"
 #include "storage/engine/embedded.h"
 #include "tests/fault/faulty_file.h"
 #include "tests/support/manual_clock.h"
@@ -27,12 +26,12 @@ std::unique_ptr<Embedded> Open(FaultyFileSystem& disk) {
 }
 
 // The writes that assign ids to a series.
-void Name(Embedded& store) {
-  REQUIRE(store.cells().Increment("tsdb-uid", "c", "id", "metrics", 1).ok());
-  const auto put = store.cells().CompareAndMutate("name", "metrics", std::nullopt, "tsdb-uid",
-                                                  {"r", {PutCell("name", "metrics", "m")}});
+void Name(Store& cells) {
+  REQUIRE(cells.Increment("tsdb-uid", "c", "id", "metrics", 1).ok());
+  const auto put = cells.CompareAndMutate("name", "metrics", std::nullopt, "tsdb-uid",
+                                          {"r", {PutCell("name", "metrics", "m")}});
   REQUIRE((put.ok() && *put));
-  REQUIRE(store.cells().Mutate("tsdb-uid", {{"m", {PutCell("id", "metrics", "1")}}}).ok());
+  REQUIRE(cells.Mutate("tsdb-uid", {{"m", {PutCell("id", "metrics", "1")}}}).ok());
 }
 
 Status CommitAll(Embedded& store) {
@@ -73,14 +72,12 @@ TEST_CASE("writes that are committed later do not wait for a disk and can be rea
   FaultyFileSystem disk(1);
   auto store = Open(disk);
   disk.FailCall(0);
-  {
-    const CommitLater later;
-    Name(*store);
-    { const CommitLater inside; }
-    REQUIRE(store->cells().Mutate("tsdb-uid", {{"n", {PutCell("id", "metrics", "2")}}}).ok());
-    CHECK(disk.calls() == 0);
-    CHECK(store->cells().Get("tsdb-uid", "m")->cells.size() == 1);
-  }
+  Store& later = store->cells().CommittedLater();
+  CHECK(&later.CommittedLater() == &later);
+  Name(later);
+  REQUIRE(later.Append("tsdb-uid", "n", "id", "metrics", "2").ok());
+  CHECK(disk.calls() == 0);
+  CHECK(store->cells().Get("tsdb-uid", "m")->cells.size() == 1);
   REQUIRE(store->cells().Mutate("tsdb-uid", {{"o", {PutCell("id", "metrics", "3")}}}).ok());
   CHECK(disk.calls() > 0);
 }
@@ -88,10 +85,7 @@ TEST_CASE("writes that are committed later do not wait for a disk and can be rea
 TEST_CASE("writes that are committed later survive together with points written after them") {
   FaultyFileSystem disk(2);
   auto store = Open(disk);
-  {
-    const CommitLater later;
-    Name(*store);
-  }
+  Name(store->cells().CommittedLater());
   REQUIRE(StorePoint(*store).ok());
   CHECK(RowsOfNames(disk, std::move(store)) == 3);
 }
@@ -99,10 +93,7 @@ TEST_CASE("writes that are committed later survive together with points written 
 TEST_CASE("an empty batch of points commits the writes before it") {
   FaultyFileSystem disk(4);
   auto store = Open(disk);
-  {
-    const CommitLater later;
-    Name(*store);
-  }
+  Name(store->cells().CommittedLater());
   REQUIRE(CommitAll(*store).ok());
   CHECK(RowsOfNames(disk, std::move(store)) == 3);
 }
@@ -110,10 +101,7 @@ TEST_CASE("an empty batch of points commits the writes before it") {
 TEST_CASE("uncommitted writes are lost in a power failure") {
   FaultyFileSystem disk(3);
   auto store = Open(disk);
-  {
-    const CommitLater later;
-    Name(*store);
-  }
+  Name(store->cells().CommittedLater());
   CHECK(RowsOfNames(disk, std::move(store)) == 0);
 }
 

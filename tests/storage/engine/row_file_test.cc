@@ -97,6 +97,7 @@ TEST_CASE("a part has the same rows in each density, and after another move") {
       }
     }
     lsm::PartEntry entry;
+    entry.number = number;
     REQUIRE(writer.Finish(&entry).ok());
     auto opened = lsm::BlockFile::Open(disk, Part::PointsPath("d", number), {&RowBlockPacker()});
     REQUIRE(opened.ok());

@@ -6,7 +6,6 @@
 #include <thread>
 #include <vector>
 
-#include "storage/base/commit_later.h"
 #include "tests/support/model_store.h"
 #include "tests/tsd/rollup/rollup_world.h"
 
@@ -158,12 +157,25 @@ class MarkerStore : public ModelStore {
  public:
   std::vector<Status> MutateRows(const std::string& table,
                                  const std::vector<RowMutation>& rows) override {
-    if (rows[0].key.starts_with("mark")) {
-      if (!CommitLater::Allowed()) waited_for_disk = true;
-      if (++markers == 1) let_go.get_future().wait();
-    }
+    if (rows[0].key.starts_with("mark")) waited_for_disk = true;
     return ModelStore::MutateRows(table, rows);
   }
+  Store& CommittedLater() override { return later; }
+
+  /// Writes to the store that owns it.
+  class Later : public ModelStore {
+   public:
+    explicit Later(MarkerStore& all) : all_(all) {}
+    std::vector<Status> MutateRows(const std::string& table,
+                                   const std::vector<RowMutation>& rows) override {
+      if (rows[0].key.starts_with("mark") && ++all_.markers == 1) all_.let_go.get_future().wait();
+      return all_.ModelStore::MutateRows(table, rows);
+    }
+
+   private:
+    MarkerStore& all_;
+  };
+  Later later{*this};
   std::atomic<int> markers{0};
   std::atomic<bool> waited_for_disk{false};
   std::promise<void> let_go;
