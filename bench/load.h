@@ -29,7 +29,7 @@ enum class Wire {
   kOtlpJson,  // the same as JSON
 };
 
-/// Whether the format is not HTTP: bytes on a connection, without responses.
+/// True if the format is not HTTP: the client sends bytes on a connection and gets no responses.
 constexpr bool IsUnanswered(Wire wire) {
   return wire == Wire::kTelnet || wire == Wire::kGraphite || wire == Wire::kPickle;
 }

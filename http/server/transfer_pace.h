@@ -33,8 +33,8 @@ class TransferPace {
 
  private:
   uint64_t least_bytes_;
-  // Whether the previous call had `waiting`. Only the time between two consecutive calls with
-  // `waiting` counts.
+  // True if `waiting` was true in the previous call of TooSlow. Only the time between two
+  // consecutive calls with `waiting` counts.
   bool was_waiting_ = false;
   int64_t looked_s_ = 0;
   int64_t waited_s_ = 0;             // total waiting time

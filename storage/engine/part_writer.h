@@ -29,7 +29,7 @@ class PartWriter {
 
   /// Adds a row of cells. Keys must be ascending.
   Status AddCells(ByteView key, const lsm::CellRow& row);
-  /// Adds a row of points. Writes the points and the form of the part. Rows must be added in the
+  /// Adds a row of points. Writes the points and the form of `row_part`. Rows must be added in the
   /// order of points files, then by base.
   Status AddPoints(ByteView tsuid, uint32_t base, const points::RowPart& row_part);
   /// Like AddPoints, for a row that was read in its encoded form from another points file.

@@ -1,6 +1,6 @@
 #pragma once
-// Reads a row: collects what the memtables and files of a version hold of it, newest first, and
-// merges these parts. The cell store, the point store, writes that read first, flushes and the
+// Reads a row: collects its RowParts and cells from the memtables and files of a version, newest
+// first, and merges them. The cell store, the point store, writes that read first, flushes and the
 // listing of keys use it.
 
 #include <cstdint>
@@ -46,8 +46,8 @@ void ForEachHour(const Memtable& memtable, SeriesNumber series, const RowRange& 
   }
 }
 
-/// Thread-safe. It owns nothing and has no lock. The versions that it reads are pinned by the
-/// caller. Its parts outlive it.
+/// Thread-safe. It owns nothing and has no lock. Callers pin the versions that it reads. The
+/// constructor's arguments outlive it.
 class RowReader {
  public:
   RowReader(const Environment& env, const TableCatalog& tables, const Registry& registry)
@@ -69,8 +69,8 @@ class RowReader {
   Result<StoredRow> ReadFiles(const Version& version, const Table& table, const RowPlace& place,
                               FilesRead files, const lsm::ColumnChoice& columns,
                               MemoryTally* memory) const;
-  /// Reads what one memtable holds of a regular row, as of one moment. Returns false if it holds
-  /// nothing.
+  /// Reads the content of a regular row in one memtable, as of one moment. Returns false if the
+  /// memtable has nothing of the row.
   bool ReadMemoryRow(const Memtable& memtable, const RowHourMemory* row, ByteView key,
                      bool with_objects, StoredRow* out) const;
   /// Returns the base times in `range` of the series' rows that may hold points, ascending and

@@ -39,7 +39,7 @@ inline PointValue FloatByRule(uint8_t rule, double v) {
 void EncodeInts(std::span<const PointValue> values, Bytes* out);
 void EncodeFloats(std::span<const PointValue> values, Bytes* out);
 
-/// What a decoded stream contains in addition to its numbers.
+/// The content of a decoded stream except its numbers.
 struct StreamRest {
   uint8_t rule = 0;
   std::vector<StreamException> exceptions;  // by position
