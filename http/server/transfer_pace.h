@@ -11,7 +11,7 @@ namespace hg::http {
 /// amount doubles after each kSlowTransferDoublesS seconds. A slow client thus has ten minutes for
 /// one or two megabytes and an hour for hundreds, but cannot keep a handler for ever.
 constexpr uint64_t kSlowReplyBytes = 256 * 1024;
-/// As kSlowReplyBytes, for the bytes of a request that a client must send. A request that is
+/// Like kSlowReplyBytes, for the bytes of a request that a client must send. A request that is
 /// smaller than this amount must arrive within one period.
 constexpr uint64_t kSlowRequestBytes = 64 * 1024;
 constexpr int64_t kSlowTransferS = 60;

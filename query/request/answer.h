@@ -85,7 +85,7 @@ enum class OnFailure : unsigned char {
 /// The SubQueryInfo::rollup_table of a sub-query that read raw points.
 inline constexpr std::string_view kRawTable = "raw";
 
-/// What the response says about one sub-query in addition to its groups.
+/// The part of the response that describes one sub-query, in addition to its groups.
 struct SubQueryInfo {
   Status failure;  // why the evaluation failed; see OnFailure
   // UIDs of the tag keys that have filters, ascending, without repeats

@@ -86,7 +86,8 @@ Status OnlineRepair::RepairHeld(const Parts& parts, const std::vector<Damage>& d
   fresh.number = file_set_.NewNumber();
   bool whole = true;
   std::vector<std::string> aside;
-  // No table: the next merge applies the file options of its families.
+  // The writer gets no table, so it uses default file options. The next merge applies the options
+  // of the families.
   PartWriter writer(env_.files, lsm::NamespaceFolder(env_.options.path, fresh.space), env_.layout(),
                     fresh.number, nullptr, RowDensity::kPacked);
   const Status written = Survive([&]() -> Status {

@@ -14,7 +14,7 @@
 
 namespace hg::engine {
 
-/// How points are encoded: a flush uses kPlain, which is fast; a merge uses kPacked, which is
+/// The encoding of points. A flush uses kPlain, which is fast; a merge uses kPacked, which is
 /// compact (row_block.h).
 enum class RowDensity : uint8_t { kPlain, kPacked };
 

@@ -18,8 +18,8 @@
 
 namespace hg::engine {
 
-/// Which files of a part a reader needs. The cell file holds the cells of all families, the points
-/// file holds points.
+/// The files of a part that a reader needs. The cell file holds the cells of all families, the
+/// points file holds points.
 enum class FilesRead : uint8_t { kAll, kCells };
 /// The files that a reader of one family needs; "" means all families.
 inline FilesRead FilesFor(const Table& table, ByteView family) {

@@ -1,6 +1,6 @@
 #pragma once
-// How the engine represents a row of any table: a regular row of a points table is a RowPart
-// (storage/points/row_part.h), every other row consists of cells.
+// The representation of a row of any table in the engine. A regular row of a points table is a
+// RowPart (storage/points/row_part.h). Every other row consists of cells.
 
 #include <string>
 #include <vector>

@@ -133,7 +133,8 @@ void Log::Commit(LogPosition position, Done done) {
   } else if (options_.write_on_commit || end_ - written_ > kUnwrittenMax) {
     if (position > written_) {
       write_waiters_.push_back({position, std::move(done), {}});
-      // The thread that is writing writes these bytes too, or hands them to the writer thread.
+      // If another thread is writing to the file, it also writes these bytes, or passes them to the
+      // writer thread.
       if (!writing_) WritePending(lock);
       return;
     }

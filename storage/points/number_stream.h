@@ -50,7 +50,8 @@ struct StreamRest {
 bool DecodeInts(ByteReader* in, size_t n, uint64_t* wide, StreamRest* rest);
 bool DecodeFloats(ByteReader* in, size_t n, uint64_t* wide, StreamRest* rest);
 
-/// How the numbers of a stream are stored. This is the low nibble of its kind byte.
+/// The form in which the numbers of a stream are stored. It is the low nibble of the stream's kind
+/// byte.
 enum StreamWay : uint8_t {
   kEqual = 0,
   kRange = 1,

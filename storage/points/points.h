@@ -53,7 +53,8 @@ struct MergeCounters {
   std::atomic<uint64_t> identical{0}, variant{0};
 };
 
-/// How a reader resolves duplicates and old encodings of a row (opentsdb-schema.md §9.4, §7.4).
+/// The settings by which a reader resolves duplicates and old encodings of a row
+/// (opentsdb-schema.md §9.4, §7.4).
 struct ReconcileOptions {
   bool fix_duplicates = false;       // tsd.storage.fix_duplicates
   bool use_otsdb_timestamp = false;  // tsd.storage.use_otsdb_timestamp

@@ -39,8 +39,8 @@ struct RawCell {
   bool operator==(const RawCell&) const = default;
 };
 
-/// How the points of a row were written. Render decides how an old row is shown, whatever its form
-/// is. The numbers are part of the file format.
+/// The way in which the points of a row were written. Render decides how an old row is shown,
+/// whatever its form is. The numbers are part of the file format.
 enum class RowForm : uint8_t {
   kNone = 0,    // the row has had no points since it was last cleared
   kAuto = 1,    // points written through the point store

@@ -24,7 +24,7 @@ namespace hg {
 
 /// The kinds of places at which the engine syncs, as far as a disk can distinguish them.
 enum class SyncSite : uint8_t {
-  kLogWritten,        // a log file, for an acknowledgement or before a flush is published
+  kLogWritten,        // a log file that is being written
   kLogRecovered,      // a log file that was replayed at start
   kCells,             // a cell file
   kPoints,            // a points file

@@ -93,7 +93,7 @@ TEST_CASE(
           REQUIRE(store->cells().Flush().ok());
           REQUIRE(store->Close().ok());
         }
-        // As if that many records had been written in between.
+        // Changes the manifest as if `apart` records had been written in between.
         auto manifest = lsm::LoadManifest(disk, "d");
         REQUIRE(manifest.ok());
         manifest->flushed += apart;
