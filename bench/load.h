@@ -11,7 +11,7 @@
 
 namespace hg::bench {
 
-/// How the values of a series change from point to point.
+/// The way in which the values of a series change from point to point.
 enum class Values {
   kWalk,      // a random walk N(0,1) clamped to 0...100
   kCounter,   // an integer that grows by N(500,100) at each step

@@ -76,9 +76,9 @@ enum class OnFailure : unsigned char {
   // Returns no groups and puts the failure into SubQueryInfo. Expressions use this, because they
   // may not need the sub-query.
   kLeaveNothing,
-  // Returns the groups before the failing one and puts the failure into SubQueryInfo. Of the
-  // failing group it returns the points before an infinite one. The command line uses this, because
-  // it prints while it evaluates.
+  // Returns the groups before the failing one and puts the failure into SubQueryInfo. It returns
+  // the failing group with the points before the first infinite one. The command line uses this,
+  // because it prints while it evaluates.
   kLeaveWhatPrecedes
 };
 

@@ -59,8 +59,8 @@ struct SubQueryPlan {
         memory(&run.watch),
         grid_memory_(&run.watch) {}
 
-  /// Resolves names, filters and limits, and plans the hours and buckets of raw points. Call this
-  /// function once and before all others.
+  /// Resolves names, filters and limits, and plans the hours and buckets of raw points. Call it
+  /// once, before any other function.
   Status Resolve();
   /// Applies filters that compare names to the known series, so that the scan reads only series
   /// that they admit. Returns false if there are none.

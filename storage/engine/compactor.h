@@ -167,7 +167,8 @@ class Compactor {
     Status why;
     /// Numbers of its input parts. The failure is forgotten once one of them is gone.
     std::set<uint64_t> parts;
-    /// If the merge failed because the disk was full: retry once this many bytes are free. Else 0.
+    /// If the merge failed because the disk was full: retry once this many bytes are free.
+    /// Otherwise 0.
     uint64_t room_bytes = 0;
     int64_t wait_ms = 0;   // doubles with each failure, up to a limit
     int64_t again_ms = 0;  // no retry before this time of the monotonic clock

@@ -30,7 +30,7 @@ inline FilesRead FilesFor(const Table& table, ByteView family) {
 /// The key of a row, decoded.
 struct RowPlace {
   ByteView key;
-  bool regular = false;  // if true, tsuid and base are those of the key
+  bool regular = false;  // if true, tsuid and base are set from the key
   Bytes tsuid;
   uint32_t base = 0;
 };

@@ -88,10 +88,10 @@ RowPart Merge(RowPart newer, RowPart older);
 void Settle(RowPart* part);
 
 /// Sorts a RowPart that a caller has filled in any order, and removes duplicates. Points are sorted
-/// by time; of equal times, later entries are newer. Of equal qualifiers the last entry is kept,
-/// also in `raw` and `gone`. Raw cells that are canonical points become points and are the newest
-/// of their time. Points with the qualifier of a raw cell are removed. Qualifiers of cells that the
-/// RowPart holds are removed from `gone`.
+/// by time; if times are equal, later entries are newer. If qualifiers are equal, the last entry is
+/// kept, also in `raw` and `gone`. Raw cells that are canonical points become points and are the
+/// newest of their time. Points with the qualifier of a raw cell are removed. Qualifiers of cells
+/// that the RowPart holds are removed from `gone`.
 void Normalize(RowPart* part);
 
 }  // namespace hg::points

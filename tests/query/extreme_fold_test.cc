@@ -400,8 +400,8 @@ TEST_CASE_FIXTURE(Fixture, "gaps outside the requested time do not make a series
       }
     }
     if (files) {
-      // Of each series the first row, whose single point has no step; of the maximum also the other
-      // rows.
+      // The query reads the first row of each series, because its single point has no step. It also
+      // reads the other rows of the series with the maximum.
       CHECK(ReadFor(Ask("max", "1m-max"), kBegin, kEnd - 1) == kHosts + 3);
       for (int host = 0; host < kHosts; ++host) PutInt(host, kEnd + 2000, 6000);
     }

@@ -1,4 +1,5 @@
-// Which of two writes to one time of a row is newer, and what a reader sees between them.
+// Of two writes to one time of a row, the later one is newer. Also tests what a reader sees between
+// the two writes.
 
 #include <doctest/doctest.h>
 

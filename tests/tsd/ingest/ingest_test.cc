@@ -304,7 +304,7 @@ TEST_CASE("the error of invalid tags is built once for all fields of a line") {
     CHECK(verdicts[i].code() == StatusCode::kInvalidArgument);
     CHECK(verdicts[i].message() == verdicts[0].message());
   }
-  // The same bytes, not similar ones.
+  // The messages share one text in memory.
   CHECK(verdicts[1].message().data() == verdicts[2].message().data());
   CHECK(verdicts[2].message().data() == verdicts[3].message().data());
   CHECK(verdicts[4].ok());
