@@ -345,7 +345,7 @@ TEST_CASE_FIXTURE(Fixture,
     }
   }
   REQUIRE(store->cells().Flush().ok());
-  REQUIRE(store->cells().Compact().ok());  // with statistics of rows
+  REQUIRE(store->cells().Compact().ok());  // the scan also returns statistics of rows
   CheckGreatestKeptFromSecondOn();
 }
 
