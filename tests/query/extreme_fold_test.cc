@@ -256,7 +256,7 @@ TEST_CASE("a row is needed while one of its hour's buckets is below the row's ma
   fold.Take(Buckets(kBase + kMinuteMs, {3, 6}));
   CHECK_FALSE(fold.Needs(kBase, From(1, 5)));
   CHECK(fold.Needs(kBase, From(1, 5.5)));
-  CHECK_FALSE(fold.Needs(kBase + 3'600'000, From(1, 100)));  // it is not in the result
+  CHECK_FALSE(fold.Needs(kBase + 3'600'000, From(1, 100)));  // this hour is not in the result
   CHECK_FALSE(fold.Needs(kBase - 3'600'000, From(1, 100)));
   const auto runs = fold.Runs();
   REQUIRE(runs.size() == 1);
