@@ -11,7 +11,7 @@
 
 namespace hg::bench {
 
-/// How the values of a series change from point to point.
+/// The way in which the values of a series change from point to point.
 enum class Values {
   kWalk,      // a random walk N(0,1) clamped to 0...100
   kCounter,   // an integer that grows by N(500,100) at each step
@@ -29,7 +29,7 @@ enum class Wire {
   kOtlpJson,  // the same as JSON
 };
 
-/// Whether the format is not HTTP: bytes on a connection, without responses.
+/// True if the format is not HTTP: the client sends bytes on a connection and gets no responses.
 constexpr bool IsUnanswered(Wire wire) {
   return wire == Wire::kTelnet || wire == Wire::kGraphite || wire == Wire::kPickle;
 }

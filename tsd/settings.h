@@ -22,7 +22,7 @@
 
 namespace hg::tsd {
 
-/// How the daemon stops (docs/operations.md).
+/// The settings for the stop of the daemon (docs/operations.md).
 struct StopOptions {
   int64_t drain_ms = 0;  // how long clients are still served while /readyz reports "not ready"
   bool flush = true;     // flush memory to files, so that the next start replays nothing

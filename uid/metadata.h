@@ -75,7 +75,7 @@ inline constexpr size_t kObjectBytesMax = 64 << 10;
 /// Returns LimitExceeded if the JSON of the object is larger than kObjectBytesMax.
 Status CheckObjectSize(const std::string& json);
 
-/// Which metadata of the metric and the tags a reader of a series needs.
+/// The metadata of the metric and the tags that a reader of a series needs.
 enum class IdDetail : uint8_t {
   kNames,    // ids and names only
   kObjects,  // the stored objects, too

@@ -15,7 +15,8 @@
 
 namespace hg::uid {
 
-/// Which directions are cached, and how many entries of each (tsd.uid.use_mode, tsd.uid.lru.*).
+/// The directions that are cached, and the maximum number of entries of each (tsd.uid.use_mode,
+/// tsd.uid.lru.*).
 struct NameCacheOptions {
   bool ids = true;     // name → id, needed by writers
   bool names = true;   // id → name, needed by readers

@@ -88,7 +88,8 @@ class Names {
   /// anything that depends on it before.
   Result<Bytes> AssignAllowed(UidKind kind, ByteView name);
   /// Returns the name of a UID. NotFound: no reverse mapping ("No such unique ID for 'tagv': [0, 0,
-  /// 1]"). InvalidArgument: the UID does not have the width of its kind. `context` is that of Find.
+  /// 1]"). InvalidArgument: the UID does not have the width of its kind. `context` has the same
+  /// meaning as in Find.
   Result<std::string> NameOf(UidKind kind, ByteView id, RequestContext* context = nullptr);
 
   /// Returns up to `max` names with the prefix, in byte order. An empty prefix means names whose

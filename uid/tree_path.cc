@@ -29,8 +29,8 @@ bool ReplaceAll(std::string_view token, std::string_view by, std::string* text) 
   return text->size() <= kTreeTextBytesMax;
 }
 
-/// A branch that does not exist yet, in the form in which OpenTSDB's TreeBuilder has it during its
-/// work.
+/// A branch that does not exist yet, in the form that OpenTSDB's TreeBuilder uses before it stores
+/// the branch.
 struct Step {
   std::string name;  // "" = no rule of the level matched
   Step* child = nullptr;

@@ -20,7 +20,7 @@ bool IsOwnOrigin(const Request& request, std::string_view origin);
 /// Returns true if tsd.http.request.cors_domains contains the origin or "*".
 bool IsListedOrigin(std::string_view origin, const Options& options);
 
-/// What the entry "*" in tsd.http.request.cors_domains allows.
+/// The permissions that the entry "*" in tsd.http.request.cors_domains gives.
 enum class Star : uint8_t {
   kNobody,  // nothing: origins must be listed by name
   kOrigins  // every page that sends an Origin

@@ -36,7 +36,7 @@ Result<std::vector<User>> ParseUserFile(std::string_view text);
 /// The text of a user file, with users in the given order. Comments are not kept.
 std::string UserFileText(const std::vector<User>& users);
 
-/// What the user file stores of a token: its SHA-256 in hexadecimal.
+/// The form in which the user file stores a token: its SHA-256 in hexadecimal.
 std::string TokenDigest(std::string_view token);
 
 }  // namespace hg::http

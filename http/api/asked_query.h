@@ -32,7 +32,7 @@ void RecordScans(Services& services, const query::Answer& answer);
 void SendQueryFailure(const Request& request, Services& services, const Status& status,
                       ResponseWriter& out);
 
-/// As SendQueryFailure; also records the end of the query.
+/// Like SendQueryFailure; also records the end of the query.
 void FailQuery(const Request& request, Services& services, const Status& status,
                query::RunningRequest& running, ResponseWriter& out);
 
@@ -42,7 +42,7 @@ void FailQuery(const Request& request, Services& services, const Status& status,
 void SendAnswer(const Request& request, Services& services, query::RunningRequest& running,
                 ResponseWriter& out, const std::function<void(ResponseWriter&)>& write);
 
-/// As SendAnswer, for one JSON document, wrapped for jsonp.
+/// Like SendAnswer, for one JSON document, wrapped for jsonp.
 void SendJsonAnswer(const Request& request, Services& services, query::RunningRequest& running,
                     ResponseWriter& out, const std::function<void(JsonWriter*)>& write);
 

@@ -81,8 +81,8 @@ class InfluxWrite {
   }
 
  private:
-  /// Stores the body. Of a long body, slices whose series are all known are stored by the fast
-  /// path. The loop has already tried the fast path for short bodies.
+  /// Stores the body. The fast path stores those slices of a long body in which all series are
+  /// known. The loop has already tried the fast path for short bodies.
   void TakeBody() {
     std::string_view rest = request_.body;
     bool regular = rest.size() > kSliceBytes;

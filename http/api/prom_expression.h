@@ -1,5 +1,5 @@
 #pragma once
-// What Prometheus' API returns for an expression without evaluating it: /api/v1/format_query,
+// Responses of Prometheus' API for an expression that is not evaluated: /api/v1/format_query,
 // /api/v1/parse_query, and /api/v1/query_exemplars, which always returns an empty list.
 
 #include "http/request/services.h"

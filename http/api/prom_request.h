@@ -86,7 +86,7 @@ void AnswerProm(const Request& request, Services& services, const PromQuestion& 
 
 /// A function that writes a response. Owns everything that it needs.
 using PromWrite = std::function<void(ResponseWriter&)>;
-/// As AnswerProm, for responses in another form than JSON.
+/// Like AnswerProm, for responses in another form than JSON.
 void AnswerPromText(const Request& request, Services& services, const PromQuestion& question,
                     const std::function<Result<PromWrite>(query::RunningRequest&)>& find,
                     ResponseWriter& out);

@@ -13,7 +13,7 @@
 
 namespace hg::http::graph {
 
-/// How a text is aligned to its position, in each direction.
+/// The alignment of a text to its position, in each direction.
 struct Anchor {
   Place across = Place::kCenter;
   Place along = Place::kCenter;

@@ -9,7 +9,7 @@
 
 namespace hg::http::graph {
 
-/// Reduces points to those that matter in a plot of `columns` columns. Of each column it keeps the
+/// Reduces points to those that matter in a plot of `columns` columns. In each column it keeps the
 /// first, lowest, highest and last point, in order, so that the drawn line looks the same. Points
 /// out of range are dropped, except the nearest on either side, to which lines are drawn. If such a
 /// point is farther away than the length of the range, it moves to that distance along its line.

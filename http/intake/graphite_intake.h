@@ -36,7 +36,7 @@ class GraphiteIntake {
   /// Adds a point; may call Flush. The path's bytes must live until Flush, which also validates the
   /// path.
   void Add(const GraphitePoint& point, Writer* writer);
-  /// As Add, but copies the path.
+  /// Like Add, but copies the path.
   void AddCopy(const GraphitePoint& point, Writer* writer);
 
   /// Counts and logs input that could not be parsed.
@@ -45,9 +45,9 @@ class GraphiteIntake {
   /// Logs a warning, but at most one every ten seconds.
   void Tell(std::string_view why);
 
-  /// Stores the added points. Busy and Unavailable are retried,
-  /// because they pass. Other errors drop only the points concerned. That includes write rate
-  /// limits (docs/security.md): waiting for one client's limit would block all other clients.
+  /// Stores the added points. Busy and Unavailable are retried, because they are temporary. Other
+  /// errors drop only the points concerned. That includes write rate limits (docs/security.md):
+  /// waiting for one client's limit would block all other clients.
   void Flush(Writer* writer);
 
   /// Discards points that were added and not stored. Called after an exception, when the bytes that

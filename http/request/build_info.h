@@ -16,7 +16,7 @@ struct BuildInfo {
   std::string_view revision;         // git revision in hexadecimal; "" if the source was not built
                                      // inside a git work tree
   std::string_view short_revision;
-  // OpenTSDB's word for the state of the source tree: MINT, MODIFIED or UNKNOWN
+  // state of the source tree in OpenTSDB's words: MINT (unchanged), MODIFIED or UNKNOWN
   std::string_view status;
   std::string_view branch;
   std::string_view timestamp_s;  // time of the revision: seconds since the epoch, decimal

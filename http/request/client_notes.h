@@ -1,6 +1,6 @@
 #pragma once
-// What clients say about their data and what is not stored with it: descriptions of metrics, and
-// names of InfluxDB databases. It is kept in memory, within limits, and a restart forgets it.
+// Keeps information from clients that the store has no place for: descriptions of metrics, and
+// names of InfluxDB databases. It is kept in memory, within limits, and lost at a restart.
 
 #include <cstddef>
 #include <cstdint>

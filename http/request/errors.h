@@ -23,8 +23,8 @@ void SendError(ResponseWriter& out, const Request& request, int status, std::str
 /// message is the Status's message without its code.
 void SendStatus(ResponseWriter& out, const Request& request, const Status& status);
 
-/// As SendStatus, for points that were not stored. LimitExceeded (a write rate limit) becomes 429,
-/// and DeadlineExceeded (the request was ended early) becomes 503.
+/// Like SendStatus, for points that were not stored. LimitExceeded (a write rate limit) becomes
+/// 429, and DeadlineExceeded (the request was ended early) becomes 503.
 void SendWriteRefusal(ResponseWriter& out, const Request& request, const Status& status);
 
 /// Returns the HTTP status of a refused write, for endpoints with their own error body. Adds

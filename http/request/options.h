@@ -11,7 +11,7 @@ namespace hg::http {
 
 enum class Mode { kReadWrite, kReadOnly, kWriteOnly };
 
-/// Whether TLS clients send certificates.
+/// The policy for certificates of TLS clients.
 enum class ClientCertificates : uint8_t {
   kNone,      // clients are not asked for a certificate
   kOptional,  // a client with a certificate is authenticated by it

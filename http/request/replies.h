@@ -39,7 +39,7 @@ bool RequireCallbackName(const Request& request, ResponseWriter& out);
 /// absent, so it does not use this function.
 void SendJson(ResponseWriter& out, const Request& request, std::string_view json, int status = 200);
 
-/// As SendJson, for documents that may be large: bytes are sent while `write` still writes. If
+/// Like SendJson, for documents that may be large: bytes are sent while `write` still writes. If
 /// `write` fails, the reply is that error (http/request/errors.h); if bytes were already sent, the
 /// connection is cut. `write` should return early when JsonWriter::alive() is false.
 void StreamJson(ResponseWriter& out, const Request& request,

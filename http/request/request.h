@@ -81,7 +81,7 @@ struct Request {
   /// The limits of the request's time and memory, and its cancellation. Dispatch sets it while the
   /// handler runs. Handlers pass it to every call that may take long.
   query::RunningRequest* running = nullptr;
-  /// True if the request is tried on an event loop: `running` refuses what would wait
+  /// True if the request is tried on an event loop. `running` then refuses work that would wait
   /// (RequestContext::MayWait). The caller of Dispatch sets it.
   bool on_loop = false;
   /// Set by Dispatch if `running` refused something. Everything that the handler sent must then be

@@ -22,10 +22,10 @@ class TurnWatch {
   /// Length in nanoseconds from which a turn counts as a stall.
   static constexpr int64_t kStallNs = 50'000'000;
 
-  /// Which time of a turn is compared with kStallNs.
+  /// Selects the time of a turn that is compared with kStallNs.
   enum class Measure : uint8_t {
-    // Elapsed time: clients wait that long, whether the thread computes or waits for a disk or
-    // core.
+    // Elapsed time. Other clients wait that long, whether the thread computes or waits for a disk
+    // or core.
     kWallTime,
     kCpuTime,  // CPU time: for a thread that waits for the store on purpose
   };

@@ -34,7 +34,7 @@ inline constexpr uint8_t kReads = kInReadWrite | kInReadOnly;
 inline constexpr uint8_t kWrites = kInReadWrite | kInWriteOnly;
 inline constexpr uint8_t kAllModes = kInReadWrite | kInReadOnly | kInWriteOnly;
 
-/// How the path of an endpoint is matched, and which option enables it.
+/// The way in which the path of an endpoint is matched, and the option that enables it.
 enum class Place : uint8_t {
   kApi,   // first path segment below /api[/vN]; needs Options::api_enabled
   kRoot,  // first path segment; needs Options::ui_enabled

@@ -69,7 +69,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   };
   /// The next part of an HTTP request that the connection reads.
   enum class Part : uint8_t { kHead, kBody };
-  /// How to reply to points that were stored on the fast path.
+  /// The form of the reply to points that were stored on the fast path.
   struct PutReply {
     bool summary = false, details = false;
     size_t points = 0, text_fields = 0;
@@ -121,7 +121,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void TransmitReply(std::string_view bytes);
   void PutCommitted(const Status& status);
   void ReplySent();
-  /// *escapes_good: whether the query string could be decoded.
+  /// Sets *escapes_good to whether the query string could be decoded.
   std::unique_ptr<Request> MakeRequest(std::string_view body, bool* escapes_good = nullptr);
 
   // Defined in connection_access.cc: authentication. If it is off, each of these functions costs

@@ -1,7 +1,7 @@
 #pragma once
-// The listening socket. It is separate from the objects that accept connections on it: first the
-// waiting room (waiting_room.h), while the store opens, then the server. Connections that arrive
-// between the two wait in the kernel's queue.
+// The listening socket. Two objects accept connections on it, one after the other: the waiting room
+// (waiting_room.h) while the store opens, then the server. Connections that arrive in between wait
+// in the kernel's queue.
 
 #include <cstdint>
 #include <optional>

@@ -6,7 +6,8 @@
 namespace hg::http {
 
 struct PutTarget {
-  // /api/put without parameters except summary, details and sync, and without percent-escapes
+  // True if the path is /api/put, the only parameters are summary, details and sync, and the target
+  // has no percent-escapes.
   bool plain = false;
   bool summary = false, details = false;
 };

@@ -29,8 +29,8 @@ class Stream {
   Transfer Look();
   /// Returns true if the client has closed or reset the connection, even if unread bytes remain.
   [[nodiscard]] bool ClientClosed();
-  /// Sends the front of `bytes`; *sent = how many bytes were taken. If fewer than all were taken,
-  /// the next call must begin with the rest.
+  /// Sends the front of `bytes` and sets *sent to the number of bytes that the socket took. If it
+  /// did not take all, the next call must begin with the rest.
   Transfer Send(std::string_view bytes, size_t* sent);
 
   /// Calls `handler` once Receive may find bytes, or with an error once the socket is closed.

@@ -11,7 +11,7 @@ namespace hg::http {
 /// amount doubles after each kSlowTransferDoublesS seconds. A slow client thus has ten minutes for
 /// one or two megabytes and an hour for hundreds, but cannot keep a handler for ever.
 constexpr uint64_t kSlowReplyBytes = 256 * 1024;
-/// As kSlowReplyBytes, for the bytes of a request that a client must send. A request that is
+/// Like kSlowReplyBytes, for the bytes of a request that a client must send. A request that is
 /// smaller than this amount must arrive within one period.
 constexpr uint64_t kSlowRequestBytes = 64 * 1024;
 constexpr int64_t kSlowTransferS = 60;
@@ -33,8 +33,8 @@ class TransferPace {
 
  private:
   uint64_t least_bytes_;
-  // Whether the previous call had `waiting`. Only the time between two consecutive calls with
-  // `waiting` counts.
+  // True if `waiting` was true in the previous call of TooSlow. Only the time between two
+  // consecutive calls with `waiting` counts.
   bool was_waiting_ = false;
   int64_t looked_s_ = 0;
   int64_t waited_s_ = 0;             // total waiting time

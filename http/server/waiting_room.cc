@@ -27,8 +27,8 @@ constexpr size_t kClientsMax = 1024;
 /// Minimum number of connections that are read at once, even if the limit is lower. With fewer,
 /// silent connections could block all others.
 constexpr size_t kClientsMin = 16;
-/// How long a connection may stay open: from its start until the request is answered and the client
-/// has closed it.
+/// The maximum lifetime of a connection: from its start until the request is answered and the
+/// client has closed it.
 constexpr auto kPatience = std::chrono::seconds(5);
 /// Maximum length of a request head (http/wire/request_head.h); the bytes after it are dropped.
 constexpr size_t kHeadBytesMax = 12 * 1024;

@@ -24,7 +24,7 @@ struct AggregateReply {
 AggregateReply RunHistogramLine(const std::vector<std::string_view>& words, Services& services,
                                 WriteContext& context);
 
-/// As RunHistogramLine, for a value of a rollup or pre-aggregate table.
+/// Like RunHistogramLine, for a value of a rollup or pre-aggregate table.
 AggregateReply RunRollupLine(const std::vector<std::string_view>& words, Services& services,
                              WriteContext& context);
 

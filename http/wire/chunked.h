@@ -11,9 +11,9 @@ class ChunkedDecoder {
  public:
   enum class State : uint8_t { kIncomplete, kDone, kMalformed };
 
-  /// `body`: all `size` bytes received behind the head. Of these, the first decoded() bytes are
-  /// content that earlier calls decoded, and the coded bytes up to raw() were consumed. Decodes the
-  /// bytes behind raw() and moves their content to the front.
+  /// `body`: all `size` bytes received behind the head. The first decoded() bytes are content that
+  /// earlier calls decoded. The coded bytes up to raw() were consumed. Decodes the bytes behind
+  /// raw() and moves their content to the front.
   State Feed(char* body, size_t size);
 
   /// Number of content bytes at the front of the body.

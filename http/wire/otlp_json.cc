@@ -77,7 +77,7 @@ uint8_t TagOf(const FieldDescriptor& field) {
   }
 }
 
-/// The Shapes of the request and all its parts. Messages may contain each other.
+/// The Shapes of the request and of all messages in it. Messages may contain each other.
 class Shapes {
  public:
   static const Shape& OfRequest() {

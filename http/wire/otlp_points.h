@@ -38,8 +38,8 @@ struct OtlpNaming {
 /// a recorded value becomes stale markers, as in Prometheus.
 void AddDataPoints(const otlp::ExportMetricsServiceRequest& request, const OtlpNaming& naming,
                    LabelledSink* sink);
-/// As above, for an encoded request. Returns false without calling the sink if the bytes are
-/// invalid or `memory` refused the memory.
+/// Like the function above, for an encoded request. Returns false without calling the sink if the
+/// bytes are invalid or `memory` refused the memory.
 bool AddDataPoints(std::string_view protobuf, const OtlpNaming& naming, LabelledSink* sink,
                    RequestMemory::Share* memory);
 

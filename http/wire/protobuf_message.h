@@ -21,7 +21,7 @@ namespace hg::http {
 bool ParseMessage(std::string_view bytes, google::protobuf::MessageLite* message, int depth = 0,
                   RequestMemory::Room* room = nullptr);
 
-/// As ParseMessage, for protobuf's JSON form; unknown members are skipped. The message of
+/// Like ParseMessage, for protobuf's JSON form; unknown members are skipped. The message of
 /// InvalidArgument says what is wrong. The memory is first charged to `memory`; if that fails,
 /// returns its error.
 Status ParseJsonMessage(std::string_view text, google::protobuf::Message* message,

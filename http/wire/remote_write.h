@@ -39,7 +39,7 @@ struct WrittenSeries {
   std::string fault;
 };
 
-/// What a client says about a metric. Borrows its texts, which may be empty.
+/// The description of a metric by a client. Its texts are borrowed and may be empty.
 struct MetricDescription {
   std::string_view metric;
   std::string_view type;  // a type of Prometheus, such as "counter"
@@ -59,11 +59,11 @@ using DescriptionVisitor = std::function<void(const MetricDescription&)>;
 Status ReadWriteRequest(std::string_view bytes, const SeriesVisitor& visit,
                         const DescriptionVisitor& describe, RequestMemory::Share* memory);
 
-/// As ReadWriteRequest, for remote write 2.0. A series that refers to a symbol that does not exist,
-/// or whose labels are too long, is passed to `visit` with a fault. A metric is described under the
-/// name of its family, without a suffix such as "_bucket". LimitExceeded: the labels of all series
-/// together have more than `labels_bytes_max` bytes. That is possible even in a small body, because
-/// many series may refer to the same long symbols.
+/// Like ReadWriteRequest, for remote write 2.0. A series that refers to a symbol that does not
+/// exist, or whose labels are too long, is passed to `visit` with a fault. A metric is described
+/// under the name of its family, without a suffix such as "_bucket". LimitExceeded: the labels of
+/// all series together have more than `labels_bytes_max` bytes. That is possible even in a small
+/// body, because many series may refer to the same long symbols.
 Status ReadWriteRequest2(std::string_view bytes, uint64_t labels_bytes_max,
                          const SeriesVisitor& visit, const DescriptionVisitor& describe,
                          RequestMemory::Share* memory);

@@ -39,7 +39,7 @@ HG_INLINE bool SkipText(std::string_view text, const char** at, const char* end)
   return true;
 }
 
-/// As SkipText, for a text that must be the rest of the line.
+/// Like SkipText, for a text that must be the rest of the line.
 bool SkipLineEnd(std::string_view text, const char** at, const char* end) {
   if (text.back() == '\r') return false;  // together with the LF it would belong to the line's end
   const char* next = *at;

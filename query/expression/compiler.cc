@@ -165,7 +165,8 @@ class Compiler {
     return slot != locals_.end() ? std::optional(slot->second) : std::nullopt;
   }
 
-  // Parses statements up to the end or a closing brace. The value is that of the last statement.
+  // Parses statements up to the end or a closing brace. Their value is the value of the last
+  // statement.
   Status Statements() {
     bool any = false;
     while (Now().kind != TokenKind::kEnd && !Now().Is("}")) {

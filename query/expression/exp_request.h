@@ -44,7 +44,7 @@ struct ExpMetric {
 struct ExpExpression {
   std::optional<std::string> id, expr;
   JoinRule join;
-  std::optional<NumericFill> fill;  // repeated in the response, without other effect
+  std::optional<NumericFill> fill;  // has no effect, but the response repeats it
 };
 
 struct ExpOutput {

@@ -405,8 +405,8 @@ Result<std::vector<GexpSeries>> CombineSeries(GexpFunction function,
     std::vector<const PointColumns*> columns(sets.size(), nullptr);
     std::vector<const SeriesIdentity*> parts(sets.size(), nullptr);
     std::optional<size_t> length;
-    // The error is reported only if the result is used. Of series with equal tags, the outer
-    // function uses only the last one.
+    // The error is reported only if the result is used. If several series have equal tags, the
+    // outer function uses only the last one.
     Status failure;
     size_t before_failure = SIZE_MAX;
     for (size_t k = 0; k < sets.size(); ++k) {

@@ -12,8 +12,8 @@ using MathFunction = double (*)(double);
 /// Returns the function "abs", "ln", "sin" and so on, or nullptr for other names.
 MathFunction FindMathFunction(std::string_view name);
 
-/// Returns the multiple of `unit` that is nearest to the value. Of two equally near multiples it
-/// returns the larger one.
+/// Returns the multiple of `unit` that is nearest to the value. If two multiples are equally near,
+/// it returns the larger one.
 double RoundTo(double value, double unit);
 
 // Least returns the minimum, Most the maximum. If one argument is NaN, the result is NaN, unless

@@ -12,8 +12,8 @@
 
 namespace hg::query::promql {
 
-/// Which value of a rollup interval a function needs if retention has deleted the raw points of the
-/// interval.
+/// The value of a rollup interval that a function needs if retention has deleted the raw points of
+/// the interval.
 enum class RolledValue : unsigned char { kMean, kSum, kCount, kLeast, kMost };
 
 /// A rollup interval that is delivered in place of its points (docs/promql.md).

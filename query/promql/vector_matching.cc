@@ -259,7 +259,7 @@ Result<Value> CombineSets(const Binary& binary, Value left, Value right, const S
   const bool wanted = binary.op == BinaryOperator::kAnd;
   ASSIGN_OR_RETURN(const Matches matches, MatchSeries(left, right, binary.matching, tally));
   for (const Match& match : matches.all) {
-    // One side stays unchanged. It decides at which steps samples of the other side remain.
+    // `deciding` stays unchanged. Its samples decide at which steps the samples of `judged` remain.
     const Value& deciding = unites ? left : right;
     Value& judged = unites ? right : left;
     for (size_t i = 0; i < steps.count; ++i) {

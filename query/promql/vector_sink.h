@@ -45,7 +45,7 @@ class VectorSink : public SampleSink {
   RequestContext* const watch_;
   MemoryTally& tally_;
   Value value_;
-  std::deque<Part> parts_;  // in use between Cut and Join
+  std::deque<Part> parts_;  // used only between Cut and Join; otherwise empty
 };
 
 }  // namespace hg::query::promql

@@ -76,16 +76,16 @@ enum class OnFailure : unsigned char {
   // Returns no groups and puts the failure into SubQueryInfo. Expressions use this, because they
   // may not need the sub-query.
   kLeaveNothing,
-  // Returns the groups before the failing one and puts the failure into SubQueryInfo. Of the
-  // failing group it returns the points before an infinite one. The command line uses this, because
-  // it prints while it evaluates.
+  // Returns the groups before the failing one and puts the failure into SubQueryInfo. It returns
+  // the failing group with the points before the first infinite one. The command line uses this,
+  // because it prints while it evaluates.
   kLeaveWhatPrecedes
 };
 
 /// The SubQueryInfo::rollup_table of a sub-query that read raw points.
 inline constexpr std::string_view kRawTable = "raw";
 
-/// What the response says about one sub-query in addition to its groups.
+/// The part of the response that describes one sub-query, in addition to its groups.
 struct SubQueryInfo {
   Status failure;  // why the evaluation failed; see OnFailure
   // UIDs of the tag keys that have filters, ascending, without repeats

@@ -7,7 +7,7 @@
 namespace hg::query {
 namespace {
 
-// How often a waiting query checks whether its client has gone or memory was freed.
+// The interval at which a waiting query checks whether its client has gone or memory was freed.
 constexpr auto kPoll = std::chrono::milliseconds(50);
 
 }  // namespace

@@ -14,7 +14,7 @@
 
 namespace hg::query {
 
-/// What one sub-query may read; 0 = no limit.
+/// The limits of the data that one sub-query may read; 0 = no limit.
 struct Limits {
   int64_t bytes_max = 0;
   int64_t cells_max = 0;

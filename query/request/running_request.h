@@ -38,8 +38,8 @@ struct RequestClient {
   std::function<void()> cut;
 };
 
-/// What /api/stats/query shows of a query in addition to the query itself, and whether the query
-/// may run twice at once.
+/// The data that /api/stats/query shows of a query in addition to the query itself, and whether the
+/// query may run twice at once.
 struct QueryDetails {
   std::vector<std::pair<std::string, std::string>> headers;  // in the form that may be shown
   /// Whether to refuse the query if the same address already runs an equal one and the options do
@@ -57,7 +57,7 @@ struct RequestAllowance {
   int64_t large_bytes = 0;
 };
 
-/// How a query ended.
+/// The outcome of a query.
 struct QueryEnd {
   Status failure;       // OK if the query succeeded
   int http_status = 0;  // 0 = not an HTTP request

@@ -40,8 +40,8 @@ struct RunningRequestInfo {
 /// A query that has ended.
 struct CompletedQuery {
   uint64_t id = 0;
-  /// The query. Of a query that needs more than kKeptBytesMax bytes, only the texts of start and
-  /// end time are kept, each cut to a maximum length.
+  /// The query. If it needs more than kKeptBytesMax bytes, only the texts of its start and end time
+  /// are kept, each cut to a maximum length.
   std::shared_ptr<const Request> query;
   std::string remote;
   std::vector<std::pair<std::string, std::string>> headers;

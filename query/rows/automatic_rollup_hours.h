@@ -1,6 +1,6 @@
 #pragma once
-// Automatic rollups (docs/rollups.md): which hours of raw points are completely in the rollup
-// tables, and how a query reads a range of hours from both.
+// Tells queries which hours of raw points are completely in the tables of automatic rollups
+// (docs/rollups.md), and divides a range of hours between raw points and these tables.
 
 #include <cstdint>
 #include <vector>

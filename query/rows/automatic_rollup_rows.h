@@ -12,18 +12,18 @@
 
 namespace hg::query {
 
-/// Knows what automatic rollups and retention had done when a sub-query was planned. Not
+/// Remembers the state of automatic rollups and retention when a sub-query was planned. Not
 /// thread-safe.
 class AutomaticRollups {
  public:
   explicit AutomaticRollups(SubQueryPlan* plan) : plan_(*plan) {}
 
-  /// Takes note of the present state. Returns nullptr if no hour can be read from rollups. Read
-  /// returns Conflict if the buckets do not start at rollup intervals.
+  /// Records the current state. Returns nullptr if no hour can be read from rollups. Read returns
+  /// Conflict if the buckets do not start at rollup intervals.
   Result<std::unique_ptr<RowSource>> Open();
-  /// Returns whether rows that the sub-query planned to read at Open may have gone since: retention
-  /// deleted raw points, so that only their rollups are left, or all rollups are computed again.
-  /// What was read must then be thrown away.
+  /// Returns whether rows that the sub-query planned to read at Open may be missing now. That is so
+  /// if retention has deleted raw points, so that only their rollups are left, or if all rollups
+  /// are computed again. The caller must then discard the rows that it has read.
   [[nodiscard]] bool Changed() const;
 
  private:

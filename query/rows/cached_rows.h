@@ -11,7 +11,7 @@
 
 namespace hg::query {
 
-/// Whether the cache can have hours of this sub-query. False if there is no cache.
+/// Returns whether the cache can have hours of this sub-query. Returns false if there is no cache.
 [[nodiscard]] bool MayCache(const SubQueryPlan& plan);
 /// Encodes everything that the buckets of an hour depend on except its rows. Needs MayCache.
 [[nodiscard]] Bytes CacheShapeOf(const SubQueryPlan& plan);

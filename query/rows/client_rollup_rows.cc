@@ -85,7 +85,8 @@ Result<ClientTables> PlanClientTables(const RunContext& context, const ValidSubQ
   out.pre_aggregates = AsksForPreAggregates(sub.text, options.aggregate_key, options.raw_aggregate);
   // Rollups have no single points.
   if (allowed == TablesAllowed::kRaw || sub.values) return out;
-  // Then rollups are those that the daemon computes (automatic_rollup_rows.h).
+  // If the daemon computes automatic rollups, the tables contain these, and AutomaticRollups reads
+  // them (automatic_rollup_rows.h).
   if (context.rolled != nullptr && !out.pre_aggregates) return out;
   ASSIGN_OR_RETURN(out.rollups, PlanRollup(*options.rollups, sub.text,
                                            sub.downsample ? &*sub.downsample : nullptr));

@@ -23,10 +23,11 @@ struct ClientTables {
   [[nodiscard]] bool any() const { return pre_aggregates || !rollups.levels.empty(); }
 };
 
-/// Which tables a run may read. Each part of a divided query reads one kind only.
+/// The tables that a sub-query may read. Each part of a divided query reads one kind only.
 enum class TablesAllowed : unsigned char { kAny, kRollups, kRaw };
 
-/// InvalidArgument: pre-aggregates are asked for, and no rollups are configured; or see PlanRollup.
+/// Returns the tables for a sub-query. InvalidArgument: the sub-query requests pre-aggregates, and
+/// no rollups are configured. Also fails with the errors of PlanRollup.
 Result<ClientTables> PlanClientTables(const RunContext& context, const ValidSubQuery& sub,
                                       int64_t start_ms, int64_t end_ms, TablesAllowed allowed);
 

@@ -31,7 +31,7 @@ class ExtremeFold {
   /// Returns the bytes of memory that an object with `buckets` buckets takes.
   [[nodiscard]] static int64_t BytesOf(int64_t buckets);
   [[nodiscard]] int64_t interval_ms() const { return interval_ms_; }
-  /// Starts of the first and the last bucket of the result.
+  /// Return the starts of the first and the last bucket of the result.
   [[nodiscard]] int64_t first_ms() const { return first_ms_; }
   [[nodiscard]] int64_t last_ms() const { return last_ms_; }
   [[nodiscard]] bool shows(int64_t bucket_ms) const {

@@ -10,9 +10,10 @@
 
 namespace hg::query {
 
-/// Returns nullptr if the sub-query is another one, or if another source is likely to be faster.
-/// The source may be one that reads all rows, if a scan was opened that serves for this. Read
-/// returns Conflict at a bucket of -0.0 (SeriesSet::FoldInto). Finish sets SeriesRead::folded.
+/// Returns nullptr if the sub-query does not have this form, or if another source is likely to be
+/// faster. May return a source that reads all rows, so that a scan that is already open is not
+/// wasted. Read returns Conflict at a bucket of -0.0 (SeriesSet::FoldInto). Finish sets
+/// SeriesRead::folded.
 Result<std::unique_ptr<RowSource>> OpenExtremes(SubQueryPlan* plan);
 
 }  // namespace hg::query

@@ -1,6 +1,6 @@
 #pragma once
-// The ways to read the rows of a sub-query. What follows the reading (rates, groups, merging) does
-// not know which one was used, because all of them return the same series.
+// The ways to read the rows of a sub-query. All of them return the same series, so later steps
+// (rates, groups, merging) do not depend on the way.
 
 #include <cstddef>
 #include <cstdint>
@@ -33,10 +33,11 @@ struct SeriesRead {
   /// The result of ExtremeFold, if one was used: replaces the points that `series` lacks. The
   /// source charges its memory.
   std::optional<std::vector<PointColumns>> folded;
-  MemoryTally memory;  // charges what the sets do not
+  MemoryTally memory;  // charged for everything that the sets do not charge
 };
 
-/// The sources of raw points and of what was computed from them. An earlier one reads less.
+/// The sources of raw points and of values computed from them. A source in this list reads less
+/// than those after it.
 enum class RowSourceKind : unsigned char {
   kAutomaticRollups,  // automatic_rollup_rows.h
   kExtremes,          // folded_rows.h
@@ -48,7 +49,7 @@ enum class RowSourceKind : unsigned char {
 class RowSource {
  public:
   virtual ~RowSource() = default;
-  /// An estimate of the rows to read, or 0 if there is none.
+  /// Returns an estimate of the number of rows to read, or 0 if there is none.
   [[nodiscard]] virtual uint64_t RowsExpected() const = 0;
   /// Reads the rows into the sets of `out`, which must be clear. Call this function once. If
   /// `fallback` is set and this function returns Conflict, the rows must be read again from the
@@ -57,21 +58,21 @@ class RowSource {
   /// Moves the series from the sets to `out->series`, complete and sorted. Call this function after
   /// Read.
   virtual Status Finish(SeriesRead* out);
-  /// The source to use if stored rows cannot be read in this way.
+  /// Returns the source to use if this one cannot read the stored rows.
   [[nodiscard]] virtual std::optional<RowSourceKind> fallback() const { return {}; }
 };
 
 /// Reads all rows of the plan.
 Result<std::unique_ptr<RowSource>> OpenRawPoints(SubQueryPlan* plan);
-/// The same for a scan that was opened for the rows of the plan.
+/// Like OpenRawPoints, with a scan that was already opened for the rows of the plan.
 std::unique_ptr<RowSource> RawPointsOf(SubQueryPlan* plan, std::unique_ptr<PointScan> scan);
 
-// For the sources.
+// Functions that the sources share.
 
 /// Refuses to work on an event loop if the scan expects so many rows that another thread should
 /// read them (RequestContext::MayWait).
 Status MayReadHere(const SubQueryPlan& plan, const PointScan& scan);
-/// The same for a number of rows that are in memory.
+/// Like the function above, for a number of rows that are in memory.
 Status MayReadHere(const SubQueryPlan& plan, uint64_t rows);
 /// Adds a set with the buckets of `grid` (null = raw points) for a part of the scan.
 SeriesSet& AddSet(SubQueryPlan* plan, const BucketGrid* grid, SeriesRead* out);

@@ -129,7 +129,7 @@ class SeriesSet {
   Status AddHours(PointScan* scan, LimitCounter* counter, size_t index);
   Status AddPoints(const RowHour& row, size_t index);
   Status Downsample(const RowHour& row, Downsampler* downsampler);
-  /// Reports the work of finding calendar buckets.
+  /// Reports to the request the work of finding calendar buckets.
   Status StepOverCalendar(Downsampler* downsampler);
   Status MakeRoom(size_t points, PointColumns* columns);
   Status AddObjects(const RowHour& row, Series* series);

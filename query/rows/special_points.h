@@ -6,9 +6,9 @@
 
 namespace hg::query {
 
-/// Removes the special doubles from a row whose points were read. If there are any, returns true;
-/// the row then refers to the remaining points in `*kept`. A row that has statistics has no special
-/// doubles.
+/// Removes the points whose values are special doubles (storage/model/special_double.h) from a row
+/// whose points were read. If there are any, returns true; the row then refers to the remaining
+/// points in `*kept`. A row that has statistics has no special doubles.
 bool PassOverSpecials(RowHour* row, KeptPoints* kept);
 
 }  // namespace hg::query

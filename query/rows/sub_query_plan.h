@@ -1,5 +1,6 @@
 #pragma once
-// What a sub-query reads, and the buckets that it makes of it: its series, hours and grid.
+// The plan of a sub-query: the series and hours that it reads, and the grid of buckets that it
+// computes.
 
 #include <cstddef>
 #include <cstdint>
@@ -58,8 +59,8 @@ struct SubQueryPlan {
         memory(&run.watch),
         grid_memory_(&run.watch) {}
 
-  /// Resolves names, filters and limits, and plans the hours and buckets of raw points. Call this
-  /// function once and before all others.
+  /// Resolves names, filters and limits, and plans the hours and buckets of raw points. Call it
+  /// once, before any other function.
   Status Resolve();
   /// Applies filters that compare names to the known series, so that the scan reads only series
   /// that they admit. Returns false if there are none.
@@ -73,8 +74,8 @@ struct SubQueryPlan {
   void FreeGrid();
 
   [[nodiscard]] const KeyLayout& layout() const { return context.points.layout(); }
-  /// Limits count what is read, in order. A limited sub-query therefore reads all rows, on one
-  /// thread.
+  /// True if the number of bytes or cells is limited. The limits count rows in the order in which
+  /// they are read, so such a sub-query reads all rows on one thread.
   [[nodiscard]] bool limited() const { return limits.bytes_max > 0 || limits.cells_max > 0; }
   /// True if names decide which of the scanned series are admitted.
   [[nodiscard]] bool filters_by_name() const { return filter->decides() && !chosen; }
@@ -93,7 +94,7 @@ struct SubQueryPlan {
   MemoryTally memory;  // charges filters, and the series that they chose
 
  private:
-  /// Charges the memory and work that resolving the filters will need. Call this function before.
+  /// Charges the memory and work that resolving the filters will need. Call it before resolving.
   Status ChargeFilters();
 
   MemoryTally grid_memory_;  // charges the buckets of the fill policy

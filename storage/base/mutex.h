@@ -44,7 +44,7 @@ class CondVar {
   void NotifyAll() { changed_.notify_all(); }
 
  private:
-  // What std::condition_variable_any expects of a lock.
+  // The functions that std::condition_variable_any requires of a lock.
   struct Held {
     void lock() HG_THREAD_ANNOTATION(no_thread_safety_analysis) { mutex.Lock(); }
     void unlock() HG_THREAD_ANNOTATION(no_thread_safety_analysis) { mutex.Unlock(); }

@@ -1,8 +1,8 @@
 #pragma once
-// How functions report failures: Status (no value) and Result<T> (a value or a Status). Functions
-// of this project do not report failures by exceptions. Each StatusCode tells callers how to react
-// to the failure, so add a code only if some caller would treat it differently from all others.
-// Callers add context to the message with Prepend.
+// The types with which functions report failures: Status (no value) and Result<T> (a value or a
+// Status). Functions of this project do not report failures by exceptions. Each StatusCode tells
+// callers how to react to the failure, so add a code only if some caller would treat it differently
+// from all others. Callers add context to the message with Prepend.
 
 #include <memory>
 #include <string>

@@ -17,11 +17,11 @@
 namespace hg::codec {
 
 /// Appends the points of a cell in the way queries and compaction read them. It reads in the order
-/// of the cell until qualifier or value is exhausted, and ignores M and any remaining bytes of the
-/// other. So a cell may yield no point. A single 2-byte cell is repaired first (opentsdb-schema.md
-/// §7.4), which sets `*repaired` to true; otherwise `*repaired` is unchanged. Returns Corruption
-/// for an incomplete qualifier or value, invalid flags, or a value that cannot be repaired.
-/// `points` then holds the points read so far. The caller adds the row to the message.
+/// of the cell until qualifier or value is exhausted, and ignores M (see above) and the remaining
+/// bytes of the other one. So a cell may yield no point. A single 2-byte cell is repaired first
+/// (opentsdb-schema.md §7.4), which sets `*repaired` to true; otherwise `*repaired` is unchanged.
+/// Returns Corruption for an incomplete qualifier or value, invalid flags, or a value that cannot
+/// be repaired. `points` then holds the points read so far. The caller adds the row to the message.
 Status ReadPointCell(ByteView qualifier, ByteView value, std::vector<StoredPoint>* points,
                      bool* repaired);
 

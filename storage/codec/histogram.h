@@ -42,8 +42,9 @@ struct SimpleHistogram {
 inline constexpr size_t kHistogramBytesMin = 6;
 inline constexpr size_t kHistogramBucketsMax = 32767;
 
-/// Returns the stored value, including the codec id. It sorts the buckets. Of buckets with equal
-/// bounds it keeps the last. Returns InvalidArgument for more than kHistogramBucketsMax buckets.
+/// Returns the stored value, including the codec id. It sorts the buckets. If several buckets have
+/// equal bounds, it keeps the last one. Returns InvalidArgument for more than kHistogramBucketsMax
+/// buckets.
 Result<Bytes> EncodeSimpleHistogram(SimpleHistogram histogram);
 
 /// Decodes a stored value. Returns Corruption if it is truncated. Bytes after the payload are

@@ -11,8 +11,8 @@
 
 namespace hg::engine {
 
-/// An allocator with one writer. bytes() may be called from any thread. It allocates chunks; each
-/// is twice as large as the one before, from 64 KiB up to 2 MiB.
+/// An allocator with one writer. bytes() may be called from any thread. It takes memory from the
+/// heap in areas. Each area is twice as large as the previous one, from 64 KiB up to 2 MiB.
 class Arena {
  public:
   /// `alignment` is the alignment of all allocations in bytes: a power of two, at most 16.
@@ -27,7 +27,7 @@ class Arena {
     left_ -= bytes;
     return p;
   }
-  /// Returns the total size of all chunks in bytes.
+  /// Returns the total size of all areas in bytes.
   [[nodiscard]] size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
 
  private:

@@ -1,7 +1,8 @@
 #pragma once
-// All work that turns memtables and files into other files: flushes, merges, splits and merges of
-// regions, expiry, and the removal of files by retention. Each work writes its files first and then
-// passes an Edit to FileSet::Apply. The threads that do so in the background are here, too.
+// Turns memtables and files into other files: flushes, merges, splits and merges of regions,
+// expiry, and the removal of files by retention. Each operation writes its files first and then
+// passes an Edit to FileSet::Apply. The Compactor also owns the threads that run these operations
+// in the background.
 
 #include <array>
 #include <chrono>
@@ -46,8 +47,8 @@ class Compactor {
 
   /// Starts the threads. Without this call, the work runs only when it is requested.
   void Start();
-  /// Ends the threads and waits for all work. The store is marked as closed, and the caller is the
-  /// only one that stops it. If `flush` is true, it flushes the memory at the end.
+  /// Ends the threads and waits for all work. Call it once, after the store was marked as closed.
+  /// If `flush` is true, it flushes the memory at the end.
   Status Stop(bool flush) EXCLUDES(regions_mutex_);
   /// Wakes the flush thread. It looks at the requests and the size of the memory.
   void WakeFlush() EXCLUDES(background_mutex_);
@@ -79,8 +80,8 @@ class Compactor {
   Status MergePending(MergePool pool);
   Status SplitWhereDue();
 
-  // For those who change tables or repair files.
-  /// Runs `change` while no flush runs and nobody else changes tables or regions.
+  // Functions for code that changes tables or repairs files.
+  /// Runs `change` while no flush runs and no other thread changes tables or regions.
   template <typename Change>
   Status ChangeTables(const Change& change) EXCLUDES(regions_mutex_) {
     MutexLock lock(regions_mutex_);
@@ -96,7 +97,8 @@ class Compactor {
     ReleaseRegions(places);
     return status;
   }
-  /// Files were repaired: merges that failed because of them are tried again.
+  /// Call it after files were repaired. Merges that failed because of damage in them are tried
+  /// again.
   void AfterRepair() EXCLUDES(work_mutex_);
 
   /// Sets the members for background work.
@@ -162,7 +164,8 @@ class Compactor {
     Status why;
     /// Numbers of its input parts. The failure is forgotten once one of them is gone.
     std::set<uint64_t> parts;
-    /// If the merge failed because the disk was full: retry once this many bytes are free. Else 0.
+    /// If the merge failed because the disk was full: retry once this many bytes are free.
+    /// Otherwise 0.
     uint64_t room_bytes = 0;
     int64_t wait_ms = 0;   // doubles with each failure, up to a limit
     int64_t again_ms = 0;  // no retry before this time of the monotonic clock
@@ -214,7 +217,7 @@ class Compactor {
   FileSet& file_set_;
   const TableCatalog& tables_;
   Memstore& memstore_;
-  const Registry& registry_;  // that of the memstore
+  const Registry& registry_;  // the registry of the memstore
   IdleReaders& readers_;
   const ChangeListeners& listeners_;
 

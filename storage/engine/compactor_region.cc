@@ -92,8 +92,8 @@ std::vector<region::GroupWeight> Compactor::WeightsOf(const Table& table, const 
   return groups;
 }
 
-// Sets whether the part may have rows of the region before the key, and from the key on. If only
-// reading the rows would tell, the answer is true.
+// Sets *before and *behind to whether the part may have rows of the region before the key, and from
+// the key on. They are also true if only reading the rows would show it.
 Status Compactor::SidesOf(const Part& part, const Bytes& start, const Bytes& key, bool* before,
                           bool* behind) const {
   ASSIGN_OR_RETURN(*before, AnyRow(part.cells(), "", key));

@@ -22,7 +22,7 @@
 
 namespace hg {
 
-/// What the store guarantees when it acknowledges a write (region-store.md §11.4).
+/// The guarantee that the store gives when it acknowledges a write (region-store.md §11.4).
 enum class Durability : unsigned char {
   kNone,      // points stay in memory until a flush; ids, names and new series are still logged
   kBuffered,  // written to the log within 1 s

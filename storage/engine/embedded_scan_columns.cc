@@ -111,8 +111,8 @@ Status EmbeddedScan::Load(RowHour* row) {
   return {};
 }
 
-// A scan can be repeated only if no row had cells or was irregular: those rows are moved out when
-// they are returned.
+// A scan can be repeated only if it has no cells and no irregular rows. The scan gives those away
+// when it returns them, so it could not return them twice.
 bool EmbeddedScan::RepeatsSeries() const { return cells_.empty() && irregular_.empty(); }
 
 void EmbeddedScan::RepeatSeries() {

@@ -1,8 +1,8 @@
 #pragma once
-// The embedded engine: connects its four parts and opens and closes them together. The cell store
-// (EmbeddedStore) and the point store (EmbeddedPoints) share one Engine.
+// The embedded engine: connects its four components, and opens and closes them together. The cell
+// store (EmbeddedStore) and the point store (EmbeddedPoints) share one Engine.
 //
-// - FileSet (file_set.h): which files there are, and the current version.
+// - FileSet (file_set.h): the set of files and the current version.
 // - Memstore (memstore.h): series, memtables, log and sequence; all writes.
 // - RowReader (row_reader.h): reads rows of a version.
 // - Compactor (compactor.h): flushes, merges, splits and other changes of files, and their threads.

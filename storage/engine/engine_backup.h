@@ -21,7 +21,7 @@ namespace hg::engine {
 
 inline constexpr char kBackupName[] = "BACKUP";
 inline constexpr char kIdentityName[] = "IDENTITY";
-/// Tombstones a folder whose restore is not finished.
+/// Name of a file that marks a folder whose restore is not finished.
 inline constexpr char kRestoringName[] = "RESTORING";
 
 struct BackupHead {

@@ -1,6 +1,6 @@
 #pragma once
-// What the parts of an engine share: its options, file system, clock and observers, and whether it
-// is open.
+// The state that the components of an engine share: its options, file system, clock and observers,
+// and whether it is open.
 
 #include <algorithm>
 #include <atomic>
@@ -16,7 +16,7 @@
 namespace hg::engine {
 
 /// Thread-safe. Everything except `closed` is constant. The engine owns it, and it outlives the
-/// engine's other parts.
+/// engine's other components.
 class Environment {
  public:
   /// `files` and `clock` outlive the object.
@@ -41,8 +41,8 @@ class Environment {
   bool Close() { return !closed_.exchange(true); }
   [[nodiscard]] bool closed() const { return closed_.load(std::memory_order_acquire); }
   /// Returns Unavailable if Close was called. Engine::Close first marks the store as closed and
-  /// then takes each lock of its parts. Call CheckOpen under one of these locks: if it returns ok,
-  /// Engine::Close waits until the caller releases the lock.
+  /// then takes each lock of its components. Call CheckOpen under one of these locks: if it returns
+  /// ok, Engine::Close waits until the caller releases the lock.
   [[nodiscard]] Status CheckOpen() const {
     if (closed()) return Status::Unavailable("the store is closed");
     return {};

@@ -1,6 +1,6 @@
 #pragma once
-// Which files a store consists of. The FileSet owns the manifest, the current version and the open
-// files. Apply is the only way to change which part files exist.
+// The set of files that a store consists of. The FileSet owns the manifest, the current version and
+// the open files. Apply is the only way to change which part files exist.
 
 #include <atomic>
 #include <cstdint>
@@ -40,7 +40,7 @@ struct Flushed {
 
 /// A change of the files of a store. Plain value.
 struct Edit {
-  /// RowParts of the current version to remove.
+  /// The parts of the current version to remove.
   Parts remove;
   /// The parts to add, newest first within a region. Their files are written and synced, or are the
   /// files of a part in `remove`. The new parts take the list position of the newest part that is

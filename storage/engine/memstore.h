@@ -1,7 +1,7 @@
 #pragma once
-// Everything that a store has before it is in files: the registry of series, the memtables, the
-// log, and the sequence of changes. All writes go through it, those of the cell store and those of
-// the point store. So points and cells of a row share one log, one sequence and one write lock.
+// Holds the data of a store that is not in files yet: the registry of series, the memtables, the
+// log, and the sequence of changes. All writes of the cell store and of the point store go through
+// it. So points and cells of a row share one log, one sequence and one write lock.
 
 #include <algorithm>
 #include <atomic>
@@ -98,7 +98,7 @@ class Memstore {
   void RaiseHorizon(uint32_t base);
   [[nodiscard]] uint32_t horizon() const { return horizon_.load(std::memory_order_acquire); }
 
-  // Memory that is not flushed, in bytes.
+  // Return the size of unflushed memory in bytes.
   [[nodiscard]] uint64_t active_bytes() const { return active_bytes_; }
   [[nodiscard]] uint64_t MemoryBytes() const { return active_bytes_ + *frozen_bytes_; }
 
@@ -107,8 +107,8 @@ class Memstore {
     bool due = false;
     bool urgent = false;  // a series was refused that a flush of this memtable admits
   };
-  /// Whether the active memtable should be flushed for its size, its age or the length of the log.
-  /// Answers the requests made so far.
+  /// Returns whether the active memtable should be flushed because of its size, its age or the
+  /// length of the log. Clears the flush request (AskForFlush), because the caller acts on it.
   FlushDue TakeFlushDue(const Memtable& active);
   /// Makes a new memtable the active one and freezes the previous one, unless that is empty or too
   /// many are frozen. Only pointers change under the write lock, so nothing can fail after the
@@ -116,7 +116,7 @@ class Memstore {
   void Freeze() EXCLUDES(register_);
   /// Waits until the log is durable up to the end of the frozen memtable.
   Status WaitSynced(const Memtable& frozen);
-  /// What Edit::flushed says of a flush of the frozen memtable.
+  /// Returns the value of Edit::flushed for a flush of the frozen memtable.
   [[nodiscard]] Flushed FlushedBy(const Memtable& frozen) EXCLUDES(write_);
   /// Removes the log of the memtable, which is in files now.
   void ReleaseLog(const Memtable& flushed);
@@ -141,7 +141,7 @@ class Memstore {
   /// Returns Exhausted, like MayAddSeries, if unflushed memory, ResidentBytes() and `more` bytes
   /// together exceed `percent` of the budget. Requests a flush if FlushAdmitsSeries.
   Status CheckSeriesMemory(uint64_t more, uint64_t percent);
-  /// Whether CheckSeriesMemory would succeed with UrgentFlushBytes() of unflushed memory.
+  /// Returns whether CheckSeriesMemory would succeed with UrgentFlushBytes() of unflushed memory.
   [[nodiscard]] bool FlushAdmitsSeries(uint64_t more, uint64_t percent) const;
   [[nodiscard]] bool SeriesFull() const;  // EmbeddedStats::series_full
   /// Memory that no flush frees, in bytes: series, names and the indexes of files.
@@ -167,9 +167,9 @@ class Memstore {
 
   // Defined in memstore_write.cc.
   Status CheckWritable();
-  /// Applies to memory what is already in the log. Running out of memory here terminates the
-  /// process: a half-changed row can be neither shown nor undone. The next start replays the whole
-  /// change from the log.
+  /// Applies changes that are already in the log to memory. Running out of memory here terminates
+  /// the process, because a half-changed row can be neither shown nor undone. The next start
+  /// replays the whole change from the log.
   void ApplyPoints(std::span<const PointEntry> entries, uint64_t sequence) noexcept
       REQUIRES(write_);
   void ApplyRow(const Table& table, const RowRecord& record, uint64_t sequence) noexcept

@@ -1,4 +1,4 @@
-// What a start does: reads the series from their files, and replays the log.
+// The work of the memstore at a start: it reads the series from their files and replays the log.
 
 #include <algorithm>
 #include <future>

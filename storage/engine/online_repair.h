@@ -1,6 +1,6 @@
 #pragma once
 // Repairs damaged files of an open store: rewrites them without their damaged blocks while readers
-// and writers continue. engine_repair.h repairs a store that does not open.
+// and writers continue. offline_repair.h repairs a store that does not open.
 
 #include <map>
 #include <vector>

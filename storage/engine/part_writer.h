@@ -14,7 +14,7 @@
 
 namespace hg::engine {
 
-/// How points are encoded: a flush uses kPlain, which is fast; a merge uses kPacked, which is
+/// The encoding of points. A flush uses kPlain, which is fast; a merge uses kPacked, which is
 /// compact (row_block.h).
 enum class RowDensity : uint8_t { kPlain, kPacked };
 
@@ -31,7 +31,7 @@ class PartWriter {
   Status AddCells(ByteView key, const lsm::CellRow& row);
   /// Adds a row of the table of series.
   Status AddSeries(uint32_t number, ByteView tsuid);
-  /// Adds a row of points. Writes the points and the form of the part. Rows must be added in the
+  /// Adds a row of points. Writes the points and the form of `row_part`. Rows must be added in the
   /// order of points files, then by base.
   Status AddPoints(ByteView tsuid, uint32_t base, const points::RowPart& row_part);
   /// Like AddPoints, for a row that was read in its encoded form from another points file.

@@ -38,22 +38,22 @@ struct RowFileHead {
 };
 RowFileHead RowFileHeadOf(const KeyLayout& layout, ByteView tsuid);
 
-/// Appends the encoded points and form of a part. Their sequences are included if the part has
-/// raw cells.
+/// Appends the encoded points and form of a RowPart. The sequence numbers of its points are
+/// included if it has raw cells.
 void EncodeFileRow(const points::RowPart& row_part, Bytes* out);
-/// Decodes a row, and sets points and form of *part. Returns false if the bytes are not a valid
-/// row. `sequence` is used for points that were stored without a sequence of their own. It is
-/// the last sequence number of the file.
+/// Decodes a row, and sets points and form of *row_part. Returns false if the bytes are not a valid
+/// row. `sequence` is used for points that were stored without their own sequence number. It is the
+/// last sequence number of the file.
 bool DecodeFileRow(ByteView in, uint64_t sequence, points::RowPart* row_part);
 
-/// Reads one row from a points file, and sets points and form of *part. Returns false if the file
-/// does not have the row. `sequence` is used for points that were stored without a sequence of
-/// their own. `context` is that of BlockFile::Get.
+/// Reads one row from a points file, and sets points and form of *row_part. Returns false if the
+/// file does not have the row. `sequence` is used for points that were stored without their own
+/// sequence number. `context` is that of BlockFile::Get.
 Result<bool> ReadFileRow(const KeyLayout& layout, const lsm::BlockFile& file, ByteView tsuid,
                          uint32_t base, uint64_t sequence, points::RowPart* row_part,
                          RequestContext* context);
-/// Appends the base times of the rows that a file has of a series, if they are in `range`, in
-/// ascending order.
+/// Appends the base times, in ascending order, of the rows of a series that the file contains and
+/// that are in `range`.
 Status ListFileBases(const KeyLayout& layout, const std::shared_ptr<const lsm::BlockFile>& file,
                      ByteView tsuid, const RowRange& range, std::vector<uint32_t>* bases);
 

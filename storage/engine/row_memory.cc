@@ -22,8 +22,8 @@ constexpr auto kRelease = std::memory_order_release;
 
 constexpr uint32_t kWalkMax = 4;
 constexpr size_t kNodeBytes = 56;  // of a node of by_base
-// How many entries back a point of the same record at the same instant is searched for. If the two
-// are farther apart, the one that arrived later is newer.
+// The number of latest entries among which a point of the same record at the same instant is
+// searched. If the two are farther apart, the one that arrived later is newer.
 constexpr uint32_t kLookBack = 16;
 
 // A history entry is a qualifier (2-byte form if below 2^16, 4-byte form with top bits F

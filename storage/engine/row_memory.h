@@ -35,8 +35,8 @@ class RowHourMemory {
     // the points together. The flag is set before the first change of the log record that brings
     // the cells. From then on the history also contains the sequence numbers of the log records.
     kRaw = 1,
-    kRawPoint = 2,  // these include cells named like a single point
-    kCleared = 4,   // the history deletes everything that older parts have
+    kRawPoint = 2,  // some of these cells have the qualifier of a single point
+    kCleared = 4,   // the history deletes the whole row in older memtables and files
   };
 
   // The following functions are for readers on any thread.
@@ -52,7 +52,7 @@ class RowHourMemory {
   /// Appends the points in order of arrival and sets `form`, if the history consists of puts only.
   /// Otherwise returns false, and `columns` may only be cleared.
   bool AppendTo(points::RowColumns* columns, points::RowForm* form) const;
-  /// Number of history entries that Read and AppendTo decode, about.
+  /// Returns the approximate number of history entries that Read and AppendTo decode.
   [[nodiscard]] uint64_t entries() const {
     return uint64_t{chunks_.load(std::memory_order_relaxed)} * kSlots +
            tail_count_.load(std::memory_order_relaxed);
@@ -141,7 +141,7 @@ class RowMemory {
     return SlotTable<RowHourMemory>::BlockOf(series) % kShards;
   }
 
-  /// The newest row of a series, from which the older ones are reached; null if there is none.
+  /// Returns the newest row of a series, or null if there is none. older() leads to the others.
   [[nodiscard]] const RowHourMemory* Newest(uint32_t series) const { return heads_.Get(series); }
 
   /// Returns the row, or null.
@@ -167,9 +167,9 @@ class RowMemory {
              points::RowForm form) {
     Add(row, sequence, qualifier, bits, form);
   }
-  /// Deletes a qualifier that CanonicalQualifier accepts, in this memtable and in older parts.
+  /// Deletes a qualifier that CanonicalQualifier accepts, in this memtable and in older RowParts.
   void WriteDelete(RowHourMemory* row, uint64_t sequence, uint32_t qualifier);
-  /// Deletes all points of the row, in this memtable and in older parts.
+  /// Deletes all points of the row, in this memtable and in older RowParts.
   void WriteClear(RowHourMemory* row, uint64_t sequence);
   void Publish(RowHourMemory* row);
 

@@ -24,7 +24,7 @@ Status ChargeRowPart(const points::RowPart& row_part, MemoryTally* memory) {
       static_cast<int64_t>(row_part.points.size() * (sizeof(points::PartPoint) + sizeof(Cell))));
 }
 
-// The row with nothing in it yet.
+// Returns the row without content.
 StoredRow NothingOf(const RowPlace& place) {
   StoredRow row;
   row.regular = place.regular;
@@ -32,7 +32,7 @@ StoredRow NothingOf(const RowPlace& place) {
   return row;
 }
 
-// The row-hour of a series in a memtable; null if it has none.
+// Returns the row-hour of a series in a memtable, or null if there is none.
 const RowHourMemory* FindHour(const Memtable& memtable, SeriesNumber series, uint32_t base) {
   const RowHourMemory* row = memtable.rows.Newest(series);
   while (row != nullptr && row->base() != base) row = row->older();

@@ -1,6 +1,6 @@
 #pragma once
-// Reads a row: collects what the memtables and files of a version hold of it, newest first, and
-// merges these parts. The cell store, the point store, writes that read first, flushes and the
+// Reads a row: collects its RowParts and cells from the memtables and files of a version, newest
+// first, and merges them. The cell store, the point store, writes that read first, flushes and the
 // listing of keys use it.
 
 #include <cstdint>
@@ -18,8 +18,8 @@
 
 namespace hg::engine {
 
-/// Which files of a part a reader needs. The cell file holds the cells of all families, the points
-/// file holds points.
+/// The files of a part that a reader needs. The cell file holds the cells of all families, the
+/// points file holds points.
 enum class FilesRead : uint8_t { kAll, kCells };
 /// The files that a reader of one family needs; "" means all families.
 inline FilesRead FilesFor(const Table& table, ByteView family) {
@@ -30,7 +30,7 @@ inline FilesRead FilesFor(const Table& table, ByteView family) {
 /// The key of a row, decoded.
 struct RowPlace {
   ByteView key;
-  bool regular = false;  // if true, tsuid and base are those of the key
+  bool regular = false;  // if true, tsuid and base are set from the key
   Bytes tsuid;
   uint32_t base = 0;
 };
@@ -46,8 +46,8 @@ void ForEachHour(const Memtable& memtable, SeriesNumber series, const RowRange& 
   }
 }
 
-/// Thread-safe. It owns nothing and has no lock. The versions that it reads are pinned by the
-/// caller. Its parts outlive it.
+/// Thread-safe. It owns nothing and has no lock. Callers pin the versions that it reads. The
+/// constructor's arguments outlive it.
 class RowReader {
  public:
   RowReader(const Environment& env, const TableCatalog& tables, const Registry& registry)
@@ -69,8 +69,8 @@ class RowReader {
   Result<StoredRow> ReadFiles(const Version& version, const Table& table, const RowPlace& place,
                               FilesRead files, const lsm::ColumnChoice& columns,
                               MemoryTally* memory) const;
-  /// Reads what one memtable holds of a regular row, as of one moment. Returns false if it holds
-  /// nothing.
+  /// Reads the content of a regular row in one memtable, as of one moment. Returns false if the
+  /// memtable has nothing of the row.
   bool ReadMemoryRow(const Memtable& memtable, const RowHourMemory* row, ByteView key,
                      bool with_objects, StoredRow* out) const;
   /// Returns the base times in `range` of the series' rows that may hold points, ascending and

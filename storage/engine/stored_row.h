@@ -1,6 +1,6 @@
 #pragma once
-// How the engine represents a row of any table: a regular row of a points table is a RowPart
-// (storage/points/row_part.h), every other row consists of cells.
+// The representation of a row of any table in the engine. A regular row of a points table is a
+// RowPart (storage/points/row_part.h). Every other row consists of cells.
 
 #include <string>
 #include <vector>
@@ -47,13 +47,13 @@ struct StoredRow {
   lsm::CellRow cells;  // cells of the other families; if the row is not regular, all its cells
 };
 
-/// Stores a raw cell of the points family in `cells`. The sequence of the cell is stored as the
-/// time of a tombstone (FORMAT.md).
+/// Stores a raw cell of the points family in `cells`. The sequence number of the cell is stored in
+/// the field for the time of a tombstone (FORMAT.md).
 void PutRaw(uint8_t points_family, const points::RawCell& cell, lsm::CellRow* cells);
-/// Moves the cells of the points family from `cells` into `part`, as raw cells and tombstones.
+/// Moves the cells of the points family from `cells` into `row_part`, as raw cells and tombstones.
 void CellsIntoRowPart(uint8_t points_family, lsm::CellRow* cells, points::RowPart* row_part);
-/// The reverse of CellsIntoRowPart, for writing files: converts everything of the part except its
-/// points to cells.
+/// The reverse of CellsIntoRowPart, for writing files: converts the content of `row_part` to cells,
+/// except its points.
 void RowPartIntoCells(uint8_t points_family, const points::RowPart& row_part, lsm::CellRow* cells);
 
 StoredRow MergeStored(const Table& table, StoredRow newer, StoredRow older);

@@ -52,7 +52,7 @@ class TableCatalog {
 
 /// Returns NotFound if the table was dropped in this version.
 Status CheckThere(const Version& version, const Table& table);
-/// How a table with this descriptor keeps its rows.
+/// Returns the order in which a table with this descriptor keeps the cells of its rows.
 lsm::CellOrder OrderOf(const TableDescriptor& table);
 
 }  // namespace hg::engine

@@ -35,7 +35,7 @@ class PartFiles {
   /// Advises the operating system to drop the files from its page cache. Called after a merge,
   /// which has read or written them completely.
   void ForgetCached() const;
-  /// Tombstones the files for removal by the thread that drops the last reference. Call it when no
+  /// Marks the files for removal by the thread that drops the last reference. Call it when no
   /// manifest names the files any more.
   void Retire() const { retired_ = true; }
 
@@ -64,8 +64,7 @@ class Part {
   [[nodiscard]] const lsm::PartEntry& entry() const { return entry_; }
   [[nodiscard]] uint64_t bytes() const { return entry_.cells_bytes + entry_.points_bytes; }
   [[nodiscard]] const std::shared_ptr<const PartFiles>& files() const { return files_; }
-  /// Returns the sequence of points that were stored without a sequence of their own
-  /// (PartPoint).
+  /// Returns the sequence number that applies to points stored without their own one (PartPoint).
   [[nodiscard]] uint64_t last_sequence() const { return entry_.last_sequence; }
   // Return the cell file and the points file; null if the part has no such file.
   [[nodiscard]] const std::shared_ptr<const lsm::BlockFile>& cells() const {

@@ -157,7 +157,8 @@ Result<int64_t> HbaseStore::Increment(const std::string& table, ByteView key, By
 Result<std::vector<int64_t>> HbaseStore::IncrementColumns(
     const std::string& table, ByteView key, const std::vector<ColumnIncrement>& columns) {
   RETURN_IF_ERROR(CheckKey(key));
-  // HBase gets each column once. Intermediate sums are computed back from the last value.
+  // The call to HBase names each column once, with the sum of its increments. The result of each
+  // increment is computed from the last value that HBase returns.
   std::map<std::pair<Bytes, Bytes>, uint64_t> totals;
   for (const ColumnIncrement& column : columns) {
     totals[{column.family, column.qualifier}] += static_cast<uint64_t>(column.by);

@@ -25,7 +25,7 @@ enum class Transport : uint8_t {
   kHttp,      // hbase.regionserver.thrift.http
 };
 
-/// What HBase has done with a write when it acknowledges it.
+/// The guarantee of HBase when it acknowledges a write.
 enum class WriteAhead : uint8_t {
   kDefault,  // as configured for the table: normally in the log of three machines
   kSkip,     // in memory only
@@ -45,9 +45,10 @@ struct SpoolOptions {
   int patience_ms =
       2000;            // time for a write with its repetitions before HBase counts as unreachable
   int retry_ms = 500;  // pause between two attempts to replay
-  // How long the spool keeps sending rows of a table that HBase rejects permanently. In this time
-  // the cause can be fixed, for example by recreating the table. Afterwards the rows are set aside.
-  // For each kind of rejection, the time is measured from its first occurrence while writes wait.
+  // The time for which the spool keeps sending rows of a table that HBase rejects permanently. In
+  // this time the cause can be fixed, for example by recreating the table. Afterwards the rows are
+  // set aside. For each kind of rejection, the time is measured from its first occurrence while
+  // writes wait.
   int refusal_patience_ms = 60'000;
   size_t replay_rows = 1024;  // approximate number of rows per call
   size_t replay_bytes = 1536 * 1024;

@@ -82,9 +82,9 @@ bool TakeEntry(ByteView* in, Bytes* key, ByteView* value) {
 // ---- a block in memory
 //
 // In memory, the entries are followed by an index of places, so that a look-up reads little of the
-// block. It contains the keys of some entries. Then follow, for each key, its offset and that of
-// the next entry. At the end are the number of keys and the end of the entries. All numbers are
-// u32.
+// block. The index begins with the keys of some entries. For each key it has the offset of the key
+// and that of the next entry. It ends with the number of keys and the end of the entries. All
+// numbers are u32.
 
 constexpr size_t kPlaceEvery = 1024;  // bytes of entries between two places
 // Maximum bytes of entries; larger blocks have no places.

@@ -30,7 +30,7 @@ class BlockPacker {
   virtual bool Unpack(ByteView packed, Bytes* entries) const = 0;
 };
 
-/// How a block is stored. It is the block's first byte.
+/// The form in which a block is stored. The block's first byte contains it.
 enum class Packing : uint8_t { kPlain = 0, kSnappy = 1, kByPacker = 2, kZstd = 3 };
 
 /// Options for writing a file.
@@ -75,7 +75,7 @@ struct BlockReading {
   std::shared_ptr<ReadCounters> counters = {};  // null: nothing is counted
 };
 
-/// How a reader uses the block cache.
+/// The way in which a reader uses the block cache.
 enum class CacheUse : uint8_t {
   kKeep,  // looks up blocks, and inserts those that it reads
   kFind,  // looks up blocks, and does not insert those that it reads

@@ -22,7 +22,8 @@ void AppendPiece(CellRow piece, CellRow* row);
 /// names file and offset.
 Result<bool> GetRow(const BlockFile& file, ByteView key, const ColumnChoice& wanted,
                     MemoryTally* memory, CellRow* row);
-/// Returns the rows in [start, stop). Keeps the file open. `context` is that of a BlockFileScan.
+/// Returns the rows in [start, stop). Keeps the file open. `context` has the meaning of the
+/// argument of BlockFileScan.
 std::unique_ptr<RowSource> ScanRows(std::shared_ptr<const BlockFile> file, Bytes start, Bytes stop,
                                     CacheUse use = CacheUse::kKeep,
                                     RequestContext* context = nullptr);

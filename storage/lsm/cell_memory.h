@@ -81,7 +81,7 @@ class CellMemory {
     /// Returns the row, or null.
     CellRow* Find(ByteView key);
     /// Returns the row for a change of this column only, and creates the row if it does not exist.
-    /// Of a wide row, the result may hold only the column and the tombstones of families.
+    /// If the row is wide, the result may hold only the column and the tombstones of families.
     CellRow& Column(ByteView key, uint8_t family, ByteView qualifier);
     /// Like Column, but returns null if there is no row.
     CellRow* FindColumn(ByteView key, uint8_t family, ByteView qualifier);

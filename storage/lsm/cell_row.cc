@@ -154,11 +154,11 @@ CellRow MergeRows(CellOrder order, CellRow newer, CellRow older) {
     if (!both) {
       result.cells.push_back(std::move(cell));
     } else {
-      // The tombstone of either part applies to everything older than both.
+      // The tombstone of either row applies to everything older than both rows.
       n->tombstone_ms = std::max(n->tombstone_ms, cell.tombstone_ms);
       if (n->operand) {
         n->value = cell.value + n->value;
-        // If the older part has a tombstone, the operand becomes a value.
+        // If the older row has a tombstone, the operand becomes a value.
         n->operand = cell.operand;
       }
       result.cells.push_back(std::move(*n++));
@@ -243,7 +243,8 @@ uint64_t CellsIn(ByteView in) {
 }
 
 Status ChargeRow(uint64_t cells, uint64_t bytes, MemoryTally* memory) {
-  // A row is copied from its part, merged with other parts, and its cells are copied again.
+  // A row is copied from its memtable or file, merged with its content in others, and its cells are
+  // copied again.
   constexpr uint64_t kStepsPerRow = 64, kStepsPerCell = 32, kBytesPerStep = 64, kCopies = 2;
   if (memory == nullptr) return {};
   RETURN_IF_ERROR(memory->Step(kStepsPerRow + cells * kStepsPerCell + bytes / kBytesPerStep));

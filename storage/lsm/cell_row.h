@@ -1,6 +1,6 @@
 #pragma once
-// The part of a row of cells in one memtable or file: values and tombstones. Each memtable and each
-// file holds at most one part of a row. The row is the merge of its parts, newest over oldest.
+// The content that one memtable or file has of a row of cells: values and tombstones. The row is
+// the merge of its contents in all memtables and files, newest over oldest.
 
 #include <cstdint>
 #include <limits>
@@ -23,12 +23,12 @@ enum class CellOrder : uint8_t {
 
 inline constexpr int64_t kNoTombstone = std::numeric_limits<int64_t>::min();
 
-/// A column in a part of a table whose order is kByArrival: a value, a tombstone, or both. The
-/// tombstone applies only to older parts.
+/// A column in one memtable or file, in a table with the order kByArrival: a value, a tombstone, or
+/// both. The tombstone applies only to older memtables and files.
 struct StoredCell {
   uint8_t family = 0;  // index in the table descriptor
   bool has_value = false;
-  bool operand = false;  // the value must be appended to the value that older parts hold
+  bool operand = false;  // the value must be appended to the value in older memtables or files
   Bytes qualifier;
   Bytes value;
   int64_t timestamp_ms = 0;
@@ -55,8 +55,8 @@ struct CellRow {
 
   // The following functions are for tables with the order kByArrival.
   void Put(uint8_t family, ByteView qualifier, ByteView value, int64_t timestamp_ms);
-  /// Appends bytes to the value of the column. If this part has no value, the bytes will be
-  /// appended to the value of older parts. `tombstone_ms` is set to the time of the tombstone, if
+  /// Appends bytes to the value of the column. If this row has no value, a merge will append the
+  /// bytes to the value of an older row. `tombstone_ms` is set to the time of the tombstone, if
   /// there is one.
   void Append(uint8_t family, ByteView qualifier, ByteView more, int64_t timestamp_ms,
               int64_t tombstone_ms);
@@ -66,10 +66,11 @@ struct CellRow {
   void Keep(const ColumnChoice& wanted);
   /// Removes a column without adding a tombstone.
   void Erase(uint8_t family, ByteView qualifier);
-  /// Removes the tombstones. The result is what readers see if no older part of the row exists.
+  /// Removes the tombstones. The result is what readers see if no older memtable or file has the
+  /// row.
   void DropTombstones();
   /// Returns whether the row has a tombstone that no newer value replaces. A merge that includes
-  /// the oldest part can drop such tombstones.
+  /// the oldest file can drop such tombstones.
   [[nodiscard]] bool HasTombstones() const;
 
   /// Returns the approximate size in memory, in bytes.

@@ -1,7 +1,8 @@
 #pragma once
-// Cells of tables whose order is CellOrder::kByTime (region-store.md D9–D17). A part of a row is
-// one sorted list of all puts and tombstones. The row is the union of its parts. The functions in
-// this file decide, by the family descriptor, which cells readers see.
+// Cells of tables whose order is CellOrder::kByTime (region-store.md D9–D17). The content of a row
+// in one memtable or file is one sorted list of all puts and tombstones. The row is the union of
+// these lists. The functions in this file decide, by the family descriptor, which cells readers
+// see.
 
 #include <cstdint>
 #include <limits>
@@ -60,12 +61,12 @@ using Families = std::span<const FamilyDescriptor>;
 /// removal does not change what readers see.
 void AddVersion(Families families, CellVersion cell, CellVersions* row);
 
-/// Returns the union of two parts.
+/// Returns the union of two lists.
 CellVersions MergeVersions(CellVersions newer, CellVersions older);
 
 struct TidyOptions {
   int64_t now_ms = 0;
-  /// Tombstones up to this time are dropped. Set it only if no older part can exist.
+  /// Tombstones up to this time are dropped. Set it only if no older file can have the row.
   int64_t tombstones_until_ms = std::numeric_limits<int64_t>::min();
 };
 /// Removes everything that no reader will see: hidden cells, expired cells, versions above the

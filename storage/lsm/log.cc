@@ -135,7 +135,8 @@ void Log::Commit(LogPosition position, Done done) {
   } else if (options_.write_on_commit || end_ - written_ > kUnwrittenMax) {
     if (position > written_) {
       write_waiters_.push_back({position, std::move(done), {}});
-      // The thread that is writing writes these bytes too, or hands them to the writer thread.
+      // If another thread is writing to the file, it also writes these bytes, or passes them to the
+      // writer thread.
       if (!writing_) WritePending(lock);
       return;
     }
@@ -379,9 +380,8 @@ void Log::BackgroundLoop() {
   }
 }
 
-// Writes pending_ and syncs what is written. Another thread may write for as long as others add
-// records. This thread waits for it only while there is nothing to sync. Returns with the lock
-// held.
+// Writes pending_ and syncs what is written. Another thread may keep writing as long as records are
+// added. This thread waits for it only while there is nothing to sync. Returns with the lock held.
 void Log::SyncOnce(std::unique_lock<std::mutex>& lock) {
   if (!writing_ && !pending_.empty() && failure_.ok()) {
     WritePending(lock);

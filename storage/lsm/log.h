@@ -36,7 +36,7 @@ struct LogOptions {
   std::function<Status(const std::list<LogFile>&)> name_files = {};
 };
 
-/// Where the log continues. Everything before this position is durable.
+/// The position at which the log continues. Everything before it is durable.
 struct LogStart {
   uint64_t file_number = 1;
   LogPosition position = 0;

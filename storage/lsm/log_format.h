@@ -23,7 +23,7 @@ inline constexpr size_t kLogSyncedOffset = 16;
 inline constexpr size_t kLogKindOffset = 24;
 
 struct LogFileHeader {
-  // Number of this file; in a recycled file that was not started yet, an older number.
+  // Number of this file. A recycled file that was not started yet still has its older number.
   uint64_t number = 0;
   LogPosition start = 0;   // position of its first record
   LogPosition synced = 0;  // position known to be durable when the file was started

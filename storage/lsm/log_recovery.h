@@ -27,14 +27,14 @@ struct LogRecovery {
   uint64_t bytes = 0;          // bytes of records from `first_file` on
   std::string cut;             // "file at offset" where a torn end was cut; "" = nothing was cut
   std::vector<LogFile> files;  // files that hold records, ascending
-  // Where the readable records end. `damage` is the reason if this end is damage; "" = it is the
-  // normal end.
+  // The position at which the readable records end. `damage` is the reason if they end because of
+  // damage; "" = the normal end.
   std::string end_file;
   uint64_t end_offset = 0;
   std::string damage;
 };
 
-/// What to do if the records of the log end with an incomplete or invalid record.
+/// The action if the records of the log end with an incomplete or invalid record.
 enum class AtBreak {
   kCut,     // cut off a torn end; return Corruption for damage
   kReport,  // change nothing on disk; report damage in the result

@@ -1,5 +1,5 @@
 #pragma once
-// Ordered streams of parts of rows, and their merge.
+// Iterates over the rows of one memtable or file in key order, and merges several such sources.
 
 #include <memory>
 #include <vector>
@@ -33,8 +33,8 @@ class RowSource {
 /// small batches, so the memtable may change meanwhile. The memtable must outlive the source.
 std::unique_ptr<RowSource> ScanMemory(const CellMemory& memory, Bytes start, Bytes stop);
 
-/// Merges several sources: returns the rows in ascending order of keys, and merges the parts of
-/// each row. Not thread-safe.
+/// Merges several sources: returns the rows in ascending order of keys, and merges the content of
+/// each row from all of them. Not thread-safe.
 class MergedRows {
  public:
   /// `sources` must be ordered from newest to oldest.
@@ -45,8 +45,8 @@ class MergedRows {
   Result<bool> Next();
   /// Returns the key of the current row, which is valid until the next call of Next.
   [[nodiscard]] const Bytes& key() const { return key_; }
-  /// Returns the current row. Call it at most once per row. Corruption means that a part cannot be
-  /// read.
+  /// Returns the current row. Call it at most once per row. Corruption means that a source cannot
+  /// be read.
   Result<CellRow> TakeRow();
 
  private:

@@ -50,7 +50,7 @@ std::string Quoted(std::string_view text);
 std::string DescribeFamily(const FamilyDescriptor& family);
 
 /// Returns whether the engine can store the points of the family natively. The family must keep one
-/// version and no deleted cells, and use HBase's order of versions.
+/// version and no deleted cells, and order its versions by cell time, as HBase does by default.
 bool FitsPoints(const FamilyDescriptor& family);
 
 }  // namespace hg::lsm

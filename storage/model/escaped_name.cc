@@ -29,7 +29,7 @@ bool BeginsAsEscape(std::string_view text) {
 bool IsEscaped(char32_t c, std::string_view rest) {
   if (c > 0xFF) return true;
   if (c == '_') return BeginsAsEscape("_" + std::string(rest.substr(0, 1 + kShortEscape)));
-  static const NameRules fewest;  // rules only add characters to these
+  static const NameRules fewest;  // the default characters; settings can only allow more
   std::string character;
   AppendCodePoint(&character, c);
   return !fewest.Check("", character).ok();

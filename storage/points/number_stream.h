@@ -39,7 +39,7 @@ inline PointValue FloatByRule(uint8_t rule, double v) {
 void EncodeInts(std::span<const PointValue> values, Bytes* out);
 void EncodeFloats(std::span<const PointValue> values, Bytes* out);
 
-/// What a decoded stream contains in addition to its numbers.
+/// The content of a decoded stream except its numbers.
 struct StreamRest {
   uint8_t rule = 0;
   std::vector<StreamException> exceptions;  // by position
@@ -50,7 +50,8 @@ struct StreamRest {
 bool DecodeInts(ByteReader* in, size_t n, uint64_t* wide, StreamRest* rest);
 bool DecodeFloats(ByteReader* in, size_t n, uint64_t* wide, StreamRest* rest);
 
-/// How the numbers of a stream are stored. This is the low nibble of its kind byte.
+/// The form in which the numbers of a stream are stored. It is the low nibble of the stream's kind
+/// byte.
 enum StreamWay : uint8_t {
   kEqual = 0,
   kRange = 1,

@@ -53,7 +53,8 @@ struct MergeCounters {
   std::atomic<uint64_t> identical{0}, variant{0};
 };
 
-/// How a reader resolves duplicates and old encodings of a row (opentsdb-schema.md §9.4, §7.4).
+/// The settings by which a reader resolves duplicates and old encodings of a row
+/// (opentsdb-schema.md §9.4, §7.4).
 struct ReconcileOptions {
   bool fix_duplicates = false;       // tsd.storage.fix_duplicates
   bool use_otsdb_timestamp = false;  // tsd.storage.use_otsdb_timestamp
@@ -242,9 +243,9 @@ class Points {
   virtual Status DropFiles(const EndOfRows& end_of) { return (void)end_of, Status(); }
 
   /// Calls `visit` with the TSUID of each known series of the metric ("" = every metric) that
-  /// matches, until it returns false. Series come in the order of their TSUID bytes.
-  /// `watch` is the request for which they are listed; nullptr means no limits. It is only asked
-  /// whether it may wait, so `visit` reports the work.
+  /// matches, until it returns false. Series come in the order of their TSUID bytes. `watch` is the
+  /// request for which they are listed; nullptr means no limits. ListSeries only asks it whether it
+  /// may wait. `visit` must report the work to it.
   virtual Status ListSeries(ByteView metric, const SeriesMatcher& matcher, RequestContext* watch,
                             const std::function<bool(ByteView tsuid)>& visit) = 0;
 

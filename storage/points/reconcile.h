@@ -29,9 +29,9 @@ struct ReconciledRow {
 /// and unknown columns are ignored.
 Result<ReconciledRow> Reconcile(std::span<const Cell> cells, const ReconcileOptions& options);
 
-/// Reconciles a row that is held as a RowPart. Of equal times, the later one in `row.points` is
-/// newer. Between a point and a raw cell the sequence decides. If it is equal, the smaller
-/// qualifier is newer.
+/// Reconciles a row that is held as a RowPart. If points have equal times, the later one in
+/// `row.points` is newer. Between a point and a raw cell, the greater sequence number decides. If
+/// the sequence numbers are equal, the smaller qualifier is newer.
 Result<ReconciledRow> Reconcile(const RowPart& row, const ReconcileOptions& options);
 
 /// Returns the changes that replace the row by its merge in one compacted cell: the put first, then

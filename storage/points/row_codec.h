@@ -45,8 +45,8 @@ Result<RowSummary> ReadRowSummary(ByteView encoded);
 /// Returns the statistics stored with a row, or nullopt if it has none.
 Result<std::optional<RowStatistics>> ReadRowStatistics(ByteView encoded);
 
-/// Decodes the points. `sequence` is used for points that were stored without a sequence of
-/// their own.
+/// Decodes the points. `sequence` is used for points that were stored without their own sequence
+/// number.
 Result<RowTraits> DecodeRow(ByteView encoded, uint64_t sequence, std::vector<PartPoint>* points);
 
 /// The points of rows as columns of numbers, in the form that queries use.

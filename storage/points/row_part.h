@@ -39,8 +39,8 @@ struct RawCell {
   bool operator==(const RawCell&) const = default;
 };
 
-/// How the points of a row were written. Render decides how an old row is shown, whatever its form
-/// is. The numbers are part of the file format.
+/// The way in which the points of a row were written. Render decides how an old row is shown,
+/// whatever its form is. The numbers are part of the file format.
 enum class RowForm : uint8_t {
   kNone = 0,    // the row has had no points since it was last cleared
   kAuto = 1,    // points written through the point store
@@ -88,10 +88,10 @@ RowPart Merge(RowPart newer, RowPart older);
 void Settle(RowPart* part);
 
 /// Sorts a RowPart that a caller has filled in any order, and removes duplicates. Points are sorted
-/// by time; of equal times, later entries are newer. Of equal qualifiers the last entry is kept,
-/// also in `raw` and `gone`. Raw cells that are canonical points become points and are the newest
-/// of their time. Points with the qualifier of a raw cell are removed. Qualifiers of cells that the
-/// RowPart holds are removed from `gone`.
+/// by time; if times are equal, later entries are newer. If qualifiers are equal, the last entry is
+/// kept, also in `raw` and `gone`. Raw cells that are canonical points become points and are the
+/// newest of their time. Points with the qualifier of a raw cell are removed. Qualifiers of cells
+/// that the RowPart holds are removed from `gone`.
 void Normalize(RowPart* part);
 
 }  // namespace hg::points

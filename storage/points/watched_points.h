@@ -41,11 +41,11 @@ class ChangeListener {
   virtual void AfterAlteration() {}
 };
 
-/// Implemented by a point store whose engine reports changes of old rows. Reported are points of
+/// Implemented by a point store whose engine reports changes of old rows. It reports points of
 /// Append, and rows changed by DeleteRows or through the cell store (put, append, delete,
-/// annotations, histograms, row compaction). Not reported are flushes and merges, which change only
-/// the form, and rows whose TTL is over (RowsExpire). Deleting whole files is reported as one
-/// alteration.
+/// annotations, histograms, row compaction). It does not report flushes and merges, because they
+/// change only the form, nor rows whose TTL is over (RowsExpire). It reports the deletion of whole
+/// files as one alteration.
 ///
 /// Thread-safe.
 class WatchedPoints {

@@ -102,7 +102,7 @@ class Pace {
 
  private:
   Mutex mutex_;
-  // Time at which the bytes written so far would have been written at the allowed rate.
+  // The time at which a writer at the allowed rate would have written the bytes written so far.
   double free_at_ms_ GUARDED_BY(mutex_) = 0;
 };
 

@@ -17,8 +17,8 @@ enum class SplitRule : uint8_t {
   // A region is split at 2 · R³ · unit_bytes or at bytes_max, whichever is smaller. R is the number
   // of regions of the table (region-store.md R10).
   kIncreasingCubed,
-  // As in older versions of HBase: a region is split at R² · unit_bytes or at bytes_max, whichever
-  // is smaller. R is the number of regions of the table.
+  // Decides like older versions of HBase: a region is split at R² · unit_bytes or at bytes_max,
+  // whichever is smaller. R is the number of regions of the table.
   kIncreasingSquared,
   // The only region of a table is split at 2 · unit_bytes. Each of several regions is split at
   // bytes_max (region-store.md R11).
@@ -29,7 +29,7 @@ struct SplitPolicy {
   SplitRule rule = SplitRule::kStepping;
   uint64_t unit_bytes = uint64_t{128} << 20;  // HBase's flush size
   uint64_t bytes_max = uint64_t{10} << 30;
-  // How far bytes_max differs between regions: by up to half of this fraction, up or down.
+  // The fraction by which bytes_max differs between regions: half of it up or down at most.
   double jitter = 0.25;
   uint32_t regions_max = 1000;  // over all tables; with more regions there are no automatic splits
 };

@@ -24,7 +24,7 @@ namespace hg {
 
 /// The kinds of places at which the engine syncs, as far as a disk can distinguish them.
 enum class SyncSite : uint8_t {
-  kLogWritten,        // a log file, for an acknowledgement or before a flush is published
+  kLogWritten,        // a log file that is being written
   kLogRecovered,      // a log file that was replayed at start
   kCells,             // a cell file
   kPoints,            // a points file
@@ -63,7 +63,7 @@ class FaultyFileSystem : public FileSystem {
   /// Number of syncs of that kind so far.
   [[nodiscard]] uint64_t syncs(SyncSite site) const;
   void PowerCut();
-  /// The same for the files of one folder, as if it were a separate disk.
+  /// Like the function above, for the files of one folder, as if it were a separate disk.
   void PowerCutBelow(const std::string& folder);
   /// Makes Link return Unsupported.
   void CannotLink(bool cannot) { cannot_link_ = cannot; }

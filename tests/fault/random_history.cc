@@ -62,7 +62,7 @@ enum class Kind {
   kAge,
 };
 
-// Of ten thousand.
+// The share of each operation, in ten-thousandths.
 constexpr std::pair<Kind, uint64_t> kShares[] = {
     {Kind::kAppend, 4500},      {Kind::kPut, 2000},
     {Kind::kDeleteColumn, 700}, {Kind::kDeleteRow, 150},

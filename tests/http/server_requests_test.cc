@@ -352,7 +352,7 @@ TEST_CASE("a PromQL query with little input and a large result is answered on th
   CHECK(ask(all) == on_pool);
   CHECK(edge.points.scans_on_loop == 1);
   CHECK(edge.points.scans == 2);
-  // The same number of steps, but few of them have a sample.
+  // This query has the same number of steps, but few of them have a sample.
   ask("query_range?query=m&start=1700000000&end=1700010000&step=1&lookback_delta=10");
   CHECK(edge.points.scans_on_loop == 2);
   CHECK(edge.points.scans == 3);

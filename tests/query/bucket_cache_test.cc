@@ -338,13 +338,14 @@ TEST_CASE_FIXTURE(Fixture,
                   "maxima are also cached if rows were skipped first and had to be read later") {
   for (int host = 0; host < kHosts; ++host) {
     for (int64_t at = 0; at < kNow - kStart; at += 20) {
-      const int64_t in_last = at - (kHours - 1) * kHour;  // of the old hours
+      const int64_t in_last =
+          at - (kHours - 1) * kHour;  // time since the start of the last old hour
       if (in_last >= 600 && in_last < 900) continue;
       REQUIRE(Put(host, kStart + at, host == 0 ? 1000 : 1 + Random(90)).ok());
     }
   }
   REQUIRE(store->cells().Flush().ok());
-  REQUIRE(store->cells().Compact().ok());  // with statistics of rows
+  REQUIRE(store->cells().Compact().ok());  // the scan also returns statistics of rows
   CheckGreatestKeptFromSecondOn();
 }
 

@@ -256,7 +256,7 @@ TEST_CASE("a row is needed while one of its hour's buckets is below the row's ma
   fold.Take(Buckets(kBase + kMinuteMs, {3, 6}));
   CHECK_FALSE(fold.Needs(kBase, From(1, 5)));
   CHECK(fold.Needs(kBase, From(1, 5.5)));
-  CHECK_FALSE(fold.Needs(kBase + 3'600'000, From(1, 100)));  // it is not in the result
+  CHECK_FALSE(fold.Needs(kBase + 3'600'000, From(1, 100)));  // this hour is not in the result
   CHECK_FALSE(fold.Needs(kBase - 3'600'000, From(1, 100)));
   const auto runs = fold.Runs();
   REQUIRE(runs.size() == 1);
@@ -400,8 +400,8 @@ TEST_CASE_FIXTURE(Fixture, "gaps outside the requested time do not make a series
       }
     }
     if (files) {
-      // Of each series the first row, whose single point has no step; of the maximum also the other
-      // rows.
+      // The query reads the first row of each series, because its single point has no step. It also
+      // reads the other rows of the series with the maximum.
       CHECK(ReadFor(Ask("max", "1m-max"), kBegin, kEnd - 1) == kHosts + 3);
       for (int host = 0; host < kHosts; ++host) PutInt(host, kEnd + 2000, 6000);
     }

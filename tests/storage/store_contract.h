@@ -34,7 +34,8 @@ using StoreFactory = std::function<std::unique_ptr<StoreSubject>()>;
 /// Runs all checks as assertions of the running doctest case. A failure prints the seed of a random
 /// check.
 void CheckStoreContract(const StoreFactory& make);
-/// The same for the options of readers: selections, budgets, directions and filters.
+/// Like CheckStoreContract, for the options of readers: selections, budgets, directions and
+/// filters.
 void CheckReadContract(const StoreFactory& make);
 
 }  // namespace hg

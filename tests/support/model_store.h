@@ -51,7 +51,7 @@ class ModelStore : public Store {
   [[nodiscard]] StoreCapabilities Capabilities() const override {
     return {.cell_ttl = true, .reverse_scan = true};
   }
-  /// The model has no files, so these three do nothing.
+  /// The model has no files, so the following three functions do nothing.
   Status Flush() override { return {}; }
   Status Compact() override { return {}; }
   Status Sync() override { return {}; }

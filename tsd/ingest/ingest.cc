@@ -630,10 +630,10 @@ Status Ingest::AskForValues(std::span<const std::string_view> metrics, uint64_t 
   for (const std::string_view metric : metrics) {
     Result<Bytes> id = resolver_->FindMetric(metric);
     const StatusCode code = id.status().code();
-    // Returned at once, because the code would wait as long for each further metric.
+    // The error is returned at once, because the look-up of each further metric would wait as long.
     if (code == StatusCode::kBusy || code == StatusCode::kUnavailable) return id.status();
-    // A metric without an id has no values yet. Other errors of a name are reported with its
-    // values.
+    // A metric without an id has no stored values, so no limit applies. Other errors of a name are
+    // reported when its values are stored.
     if (id.ok()) ids.push_back(std::move(*id));
   }
   return limits_->AskForValues(ids, values);

@@ -60,8 +60,7 @@ class Ingest : public PointSink {
   /// Errors are as in AppendNamed. Blocks.
   Result<SeriesNumber> Resolve(const NamedPoint& point, WriteContext& context);
 
-  /// Returns the result of those checks of AppendNamed that need only the point: its names and the
-  /// number of its tags.
+  /// Checks the names of a point and the number of its tags, as AppendNamed does first.
   [[nodiscard]] Status CheckNames(const NamedPoint& point) const;
 
   // The following functions are for histograms and rollups (histogram_ingest.h, rollup_ingest.h),
@@ -78,10 +77,10 @@ class Ingest : public PointSink {
 
   /// Returns the tag formats of the raw series keys that were learned.
   TagFormats& formats();
-  /// Remembers the raw series keys of all series. Clients will send these keys, because they follow
-  /// from the tag formats and the names (raw_key_recall.h). Does nothing if the store does not
-  /// list its series. Ends early when `stop` becomes true. Returns false if there was not enough
-  /// memory for all. May run concurrently with all other calls. Blocks.
+  /// Computes the raw series keys of all series from the tag formats and the names, and remembers
+  /// them: clients are expected to send these keys (raw_key_recall.h). Does nothing if the store
+  /// does not list its series. Ends early when `stop` becomes true. Returns false if there was not
+  /// enough memory for all. May run concurrently with all other calls. Blocks.
   Result<bool> RecallRawKeys(const std::atomic<bool>& stop);
 
   struct Stats {

@@ -129,7 +129,8 @@ struct RawKeyTable::Space {
   }
 };
 
-/// Where the texts of one half of a raw series key are. The halves are the metric and the tags.
+/// The tables that hold the texts of one half of a raw series key. The halves are the metric and
+/// the tags.
 struct RawKeyTable::Half {
   std::shared_ptr<Table<TextSlot>> View::*texts;
   Meanings Space::*meanings;

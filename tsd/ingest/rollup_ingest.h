@@ -17,7 +17,7 @@ struct RollupIngestOptions {
   std::string aggregate_key = "_aggregate";  // tsd.rollups.agg_tag_key
   std::string raw_value;  // tsd.rollups.raw_agg_tag_value if tsd.rollups.tag_raw is set, else ""
   bool block_derived = true;  // tsd.rollups.block_derived
-  // Tsd.rollups.automatic: the daemon computes the rollups of single series and rejects client
+  // tsd.rollups.automatic: the daemon computes the rollups of single series and rejects client
   // writes of them.
   bool automatic = false;
 };
@@ -38,7 +38,7 @@ class RollupIngest : public RollupSink {
   Status Put(const NamedRollup& rollup, WriteContext& context) override;
 
  private:
-  /// Where the cell of a value is stored: table, row base and qualifier.
+  /// The place in which the cell of a value is stored: table, row base and qualifier.
   struct Place {
     std::string table;
     uint32_t base = 0;

@@ -38,7 +38,7 @@ class TrackingIngest : public PointSink {
   Status Track(const NamedPoint& point, RequestContext& context);
 
   PointSink& ingest_;
-  Points& points_;  // the points to which `ingest_` stores
+  Points& points_;  // the point store that `ingest_` writes to
   uid::Names& names_;
   uid::SeriesTracker& tracker_;
   std::atomic<uint64_t> failures_{0};

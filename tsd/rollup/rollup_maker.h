@@ -39,7 +39,7 @@ struct RollupStats {
   uint64_t repaired = 0;
   uint64_t failures = 0;  // number of rounds that failed
   uint64_t markers = 0;
-  // How far the slowest level is behind, in addition to the length of its interval.
+  // The delay of the slowest level, in addition to the length of its interval.
   int64_t lag_s = 0;
   uint64_t metrics_left = 0;  // known metrics whose older points are not filled yet
 };

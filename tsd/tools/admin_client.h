@@ -29,7 +29,7 @@ inline constexpr OptionSpec kKeyOption{
     "PEM file with its private key; the default is $TSDB_KEY_FILE, then the file of the "
     "certificate"};
 
-/// How to connect to a daemon, read from options and the environment.
+/// Address and credentials for a connection to a daemon, read from options and the environment.
 struct DaemonAccess {
   std::string authorization;     // the Authorization header; "" = none
   std::string authorities_file;  // "" = the system's authorities

@@ -43,7 +43,7 @@ std::string CsvCell(std::string_view text);
 /// Returns the name of a column of tags with this key. ReadCsvHeader converts it back to the key.
 std::string CsvTagColumn(std::string_view key);
 
-/// Which columns of a CSV file have which parts of a point.
+/// Assigns the columns of a CSV file to the fields of a point.
 struct CsvColumns {
   size_t metric = 0, time = 0, value = 0;
   std::vector<std::string> tags;  // the key of each column; "" = not a tag

@@ -59,8 +59,8 @@ class RowCheck {
       CheckCell(cell);
     }
     row_.has_points = !points_.empty();
-    // Decided here, because only now it is known whether the row has a compacted cell. Such a row
-    // is rewritten completely.
+    // A row that has a compacted cell is rewritten completely. All cells must have been read before
+    // this is known.
     joining_ = has_compacted_ || options_.compact;
     std::stable_sort(points_.begin(), points_.end(), Earlier);
     for (size_t begin = 0, end = 0; begin < points_.size(); begin = end) {

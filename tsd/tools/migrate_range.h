@@ -32,7 +32,7 @@ struct RangeReport {
   void Add(const RangeReport& other);
 };
 
-/// What to do with rows that differ.
+/// The action for rows that differ.
 enum class RangeWork : uint8_t {
   kCompare,  // nothing is written
   kWrite,    // writes to a store without other writers, or to one that orders writes by their times

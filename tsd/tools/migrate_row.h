@@ -33,7 +33,7 @@ std::vector<codec::StoredPoint> PointsOfCell(const Cell& cell);
 /// Returns the total size of key, columns and values.
 size_t BytesOf(const Row& row);
 
-/// How the target table stores cells, and what may be changed there.
+/// The form in which the target table stores cells, and the changes that are allowed there.
 struct RowRules {
   bool points = false;        // this is the table of points
   bool native = false;        // the target stores points natively, each under its own qualifier

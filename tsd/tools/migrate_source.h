@@ -26,7 +26,7 @@ struct SourceRules {
   int64_t time_max_ms = std::numeric_limits<int64_t>::max();
 };
 
-/// Which data the target would not show because of the TTL of its families.
+/// The data that the target would not show because of the TTL of its families.
 struct ExpiryRules {
   bool native = false;  // the target expires points by their own time, not by the cell time
   KeyLayout layout;

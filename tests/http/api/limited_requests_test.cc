@@ -170,7 +170,8 @@ TEST_CASE("every handler charges its request with the memory of parsing it") {
     CHECK(refused(target, {{"content-type", type}}, body, 64));
     CHECK_FALSE(refused(target, {{"content-type", type}}, body, 1 << 30));
   }
-  // Two bytes for each empty message. Unpacking takes little of the memory, and parsing the rest.
+  // Each empty message takes two bytes. Unpacking the body needs little memory, and parsing it
+  // exceeds the limit.
   std::string empties;
   for (int i = 0; i < 100'000; ++i) empties += std::string("\x0A\0", 2);
   std::string series = "\x0A";

@@ -48,7 +48,7 @@ std::string Shown(std::string_view bytes) {
   return read.ok() ? text : "none";
 }
 
-/// The same, parsed by protobuf alone.
+/// Returns the same text, but parses the message with protobuf alone.
 std::string ShownByProtobuf(const std::string& bytes) {
   std::string text;
   prometheus::WriteRequest message;
@@ -86,7 +86,8 @@ std::string Shown2(std::string_view bytes, uint64_t labels_bytes_max = 1 << 20) 
   return read.ok() ? text : std::string(read.message());
 }
 
-/// The same, parsed by protobuf alone. "none": the request is not valid.
+/// Returns the same text, but parses the message with protobuf alone. "none": the request is not
+/// valid.
 std::string Shown2ByProtobuf(const std::string& bytes) {
   prometheus::WriteRequest2 message;
   if (!message.ParseFromString(bytes)) return "none";

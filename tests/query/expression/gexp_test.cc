@@ -232,7 +232,7 @@ TEST_CASE("sets are combined by position, not by time") {
             .find("error: No more elements") == 0);
   CHECK(Evaluate("multiply(sum(sum:m,sum:n,sum:o),sum:p)", sparse).find("error") ==
         std::string::npos);
-  // But each level of functions reads each series one point ahead, whether or not it is used.
+  // Each level of functions reads each series one point ahead, even if that point is not used.
   const std::vector<std::vector<Group>> ahead = {
       {HostGroup(0, "g.a", "x", OfInts({{10, 1}}))},
       {HostGroup(1, "g.b", "h", OfInts({{11, 2}})),

@@ -16,7 +16,7 @@ enum class CaseEnd : unsigned char {
   kUnsupported,  // fails because it needs what docs/promql.md excludes
 };
 
-/// What became of one "eval".
+/// The result of one "eval" command.
 struct CaseResult {
   size_t line = 0;  // from 1
   std::string command;

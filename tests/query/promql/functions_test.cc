@@ -1,4 +1,4 @@
-// What functions give.
+// The results of PromQL functions.
 
 #include <doctest/doctest.h>
 

@@ -98,7 +98,7 @@ void CheckAnnotation(const KeyLayout& layout, const Bytes& key, const Bytes& qua
 
 void CheckHistogram(const Bytes& value, CellCounts* counts) {
   const Result<SimpleHistogram> histogram = DecodeSimpleHistogram(value);
-  if (!histogram.ok()) return;  // of another codec, or too short to decode
+  if (!histogram.ok()) return;  // the histogram has another codec, or is too short to decode
   const Result<Bytes> written = EncodeSimpleHistogram(*histogram);
   REQUIRE(written.ok());
   CHECK(*written == value);

@@ -157,7 +157,7 @@ TEST_CASE("a failed merge is retried, and a close does not wait for it") {
   CHECK_FALSE(store->cells().Compact().ok());
   disk.starves = false;
   CHECK(store->cells().Compact().ok());
-  // The same for regions that are merged.
+  // Merging regions on a full disk fails in the same way.
   REQUIRE(store->cells().Split("tsdb-uid", "k", Bytes("k")).ok());
   disk.starves = true;
   CHECK_FALSE(store->cells().MergeRegions("tsdb-uid", "k").ok());

@@ -1,4 +1,4 @@
-// What counts towards the memory limit, and which writes are refused first.
+// The memory that counts towards the memory limit, and the order in which writes are refused.
 
 #include <doctest/doctest.h>
 

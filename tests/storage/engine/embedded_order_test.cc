@@ -1,4 +1,5 @@
-// Which of two writes to one time of a row is newer, and what a reader sees between them.
+// Of two writes to one time of a row, the later one is newer. Also tests what a reader sees between
+// the two writes.
 
 #include <doctest/doctest.h>
 
@@ -93,7 +94,7 @@ TEST_CASE(
           REQUIRE(store->cells().Flush().ok());
           REQUIRE(store->Close().ok());
         }
-        // As if that many records had been written in between.
+        // Changes the manifest as if `apart` records had been written in between.
         auto manifest = lsm::LoadManifest(disk, "d");
         REQUIRE(manifest.ok());
         manifest->flushed += apart;

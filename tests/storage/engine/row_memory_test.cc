@@ -58,7 +58,7 @@ TEST_CASE("points within a record cost the same, however long the row is") {
     for (uint32_t i = 0; i < 512; ++i) {
       rows.Put(row, 1000, Millis(1'000'000 - i), i, points::RowForm::kAuto);
     }
-    CHECK(allocations - before <= 64);  // of the arena, and those at the start
+    CHECK(allocations - before <= 64);  // the allocations of the arena, and the first ones
     points::RowPart part;
     row->Read(&part);
     CHECK(part.points.size() == kBefore + 512);

@@ -67,7 +67,7 @@ TEST_CASE("if one caller runs out of memory, the others get the results of their
         return store->Mutate("g", {PutRow("k", n), PutRow("l", n)});
       });
     });
-    // It may end before it began to wait.
+    // The waiting caller may get its result before it has begun to wait.
     bed.Release();
     for (std::thread* thread : {&first, &waits, &starves}) thread->join();
     REQUIRE(before.ok());

@@ -99,7 +99,7 @@ TEST_CASE("a block that a reader holds stays valid after its eviction") {
 TEST_CASE("threads that read, scan and drop concurrently get the requested blocks") {
   constexpr uint64_t kFiles = 4;
   constexpr size_t kBlocks = 200;
-  BlockCache cache(32 << 20);  // of several shards
+  BlockCache cache(32 << 20);  // large enough to have several shards
   BlockCache small(300 << 10);
   const auto content = [](uint64_t file, size_t block) {
     return Bytes(500 + block * 7, static_cast<char>('a' + file));

@@ -61,7 +61,7 @@ void ReplaceFirstBlock(FaultyFileSystem& disk, ByteView block) {
   const Bytes index = Bytes("\3key") + Bytes(2, '\0') + static_cast<char>(index_offset);
   out += index;
   const size_t trailer = out.size();
-  append_little(index_offset, 8);  // of the filter, which is empty
+  append_little(index_offset, 8);  // checksum of the filter, which is empty
   append_little(0, 8);
   append_little(1, 8);  // times: unknown
   append_little(0, 8);

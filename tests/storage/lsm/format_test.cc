@@ -57,12 +57,12 @@ std::string FileText(uint64_t bytes, uint32_t crc) {
 }
 
 std::string PartText(const PartEntry& part) {
-  return " | run " + std::to_string(part.number) + " of " + std::to_string(part.table) + "/" +
+  return " | part " + std::to_string(part.number) + " of " + std::to_string(part.table) + "/" +
          std::to_string(part.region) + " records " + std::to_string(part.first_sequence) + " to " +
          std::to_string(part.last_sequence) + " cells " +
          FileText(part.cells_bytes, part.cells_crc) + " points " +
          FileText(part.points_bytes, part.points_crc) + (part.reference ? " reference" : "") +
-         (part.tombstones ? " marks" : "") + " made " + Number(part.made_ms) + " rows " +
+         (part.tombstones ? " tombstones" : "") + " made " + Number(part.made_ms) + " rows " +
          Number(part.first_base) + " to " + Number(part.last_base) + (part.loose ? " loose" : "") +
          " rewritten " + Number(part.rewrites) +
          (part.space.empty() ? "" : " in '" + part.space + "'");
@@ -186,7 +186,7 @@ std::string VersionText(const CellVersion& cell) {
 
 std::string CellText(const StoredCell& cell) {
   std::string text = Column(cell.family, cell.qualifier);
-  if (cell.tombstone_ms != kNoTombstone) text += " mark " + Number(cell.tombstone_ms);
+  if (cell.tombstone_ms != kNoTombstone) text += " tombstone " + Number(cell.tombstone_ms);
   if (cell.has_value) {
     text += (cell.operand ? " append " : " put ") + Shown(cell.value) + " at " +
             Number(cell.timestamp_ms);
@@ -204,7 +204,7 @@ std::string Row(const FormatExample& example) {
   for (size_t family = 0; family < row.family_tombstones.size(); ++family) {
     const int64_t tombstone = row.family_tombstones[family];
     if (tombstone != kNoTombstone)
-      parts.push_back(std::to_string(family) + ": mark " + Number(tombstone));
+      parts.push_back(std::to_string(family) + ": tombstone " + Number(tombstone));
   }
   for (const StoredCell& cell : row.cells) parts.push_back(CellText(cell));
   for (const CellVersion& cell : row.versions) parts.push_back(VersionText(cell));

@@ -13,7 +13,7 @@ namespace hg::points {
 /// One record of a row's history, in the form of a RowPart.
 struct Record {
   RowPart part;
-  // The same record as a change of cells.
+  // The change of cells that has the same effect as `part`.
   enum class Kind { kPut, kDelete, kClear, kJoin } kind = Kind::kPut;
   Bytes qualifier;
   Bytes value;

@@ -18,7 +18,7 @@ enum class Stage : uint8_t {
   kAfter,   // the call was carried out, and the response is not sent yet
 };
 
-/// What happens to the call after the hook.
+/// The fate of a call after the hook has seen it.
 enum class Fate : uint8_t {
   kGoOn,
   kDrop,  // the gateway closes the connection

@@ -186,7 +186,7 @@ TEST_CASE("a batch of new series gets the same ids and rows as its points one by
   for (const RawKey& raw_key : batch) {
     REQUIRE(KnownRawKey(together, raw_key.metric, raw_key.tags));
   }
-  // That is: nothing new in the store.
+  // The store must have got nothing new.
   std::vector<std::string> words;
   for (int host = 0; host < 150; ++host) {
     words.push_back("dc=d" + std::to_string(host % 7) + " host=h" + std::to_string(host));
@@ -304,7 +304,7 @@ TEST_CASE("the error of invalid tags is built once for all fields of a line") {
     CHECK(verdicts[i].code() == StatusCode::kInvalidArgument);
     CHECK(verdicts[i].message() == verdicts[0].message());
   }
-  // The same bytes, not similar ones.
+  // The messages share one text in memory.
   CHECK(verdicts[1].message().data() == verdicts[2].message().data());
   CHECK(verdicts[2].message().data() == verdicts[3].message().data());
   CHECK(verdicts[4].ok());

@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kPlenty = size_t{1} << 29;
 
-/// A file of tag formats with these texts.
+/// Returns the content of a file with tag formats that have these texts.
 Bytes SomeTagFormats(const std::vector<std::string>& words) {
   TagFormats formats;
   for (const std::string& raw_key : words) {

@@ -75,7 +75,7 @@ TEST_CASE_FIXTURE(RollupsFixture,
   CHECK(Put("m", "1h", "sum", {}, "RAW").message() ==
         "Given tag value for _aggregate of RAW did not match the group by aggregator of null for m "
         "{host=a, _aggregate=RAW}");
-  // Before the function itself is checked.
+  // The tag with the aggregate key is checked before the name of the function ("foo").
   CHECK(Put("m", "1h", "sum", "foo", "SUM").message().find("Given tag value") == 0);
 }
 

@@ -50,7 +50,7 @@ TEST_CASE("regions are split and merged without changing stored data") {
   program.Admin({"compact", "tsdb"});
   CHECK(program.Admin({"sizes", "tsdb"}).find(R"("references":0})") != std::string::npos);
   CHECK(program.Dump("tsdb") == before);
-  // The same by region: one row of m, two of n.
+  // The counts are correct for each region: one row of m, two of n.
   CHECK(program.Admin({"count", "tsdb"}).find(R"({"table":"tsdb","rows":3,"cells":3,)") == 0);
   program.Admin({"merge", "tsdb", R"(\x00\x00\x02)"});
   program.Admin({"compact"});

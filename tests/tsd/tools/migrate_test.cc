@@ -84,7 +84,7 @@ TEST_CASE("a later pass migrates what has changed in HBase since") {
   MigrateCluster cluster;
   program.Import(kMixedLines);
   REQUIRE(program.Migrate(program.Uri(), cluster.Uri()).exit == 0);
-  // As if it had been written an hour ago.
+  // Changes the times of all cells, as if they had been written an hour ago.
   const int64_t hour_ago_ms = SystemClock().NowMs() - 3'600'000;
   const std::vector<Row> rows = RowsOf(cluster.model, "tsdb");
   for (const char* table : {"tsdb", "tsdb-uid"}) {

@@ -88,7 +88,7 @@ class TellingBuffer : public std::stringbuf {
   }
 };
 
-/// Refuses points, and delays names until that was reported.
+/// Refuses points. Writes of names wait until the refusal was reported.
 class RefusingModel : public ModelStore {
  public:
   explicit RefusingModel(const std::atomic<bool>* told) : told_(told) {}

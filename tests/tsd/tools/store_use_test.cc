@@ -1,5 +1,5 @@
-// How commands open the store: commands that only read leave its files unchanged, however much is
-// to be merged.
+// Commands that only read leave the files of the store unchanged, even if many files wait to be
+// merged.
 
 #include <doctest/doctest.h>
 
