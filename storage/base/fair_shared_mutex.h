@@ -27,6 +27,7 @@ class FairSharedMutex {
   void lock() { INVARIANT(::pthread_rwlock_wrlock(&lock_) == 0); }
   void unlock() { ::pthread_rwlock_unlock(&lock_); }
   void lock_shared() { INVARIANT(::pthread_rwlock_rdlock(&lock_) == 0); }
+  bool try_lock_shared() { return ::pthread_rwlock_tryrdlock(&lock_) == 0; }
   void unlock_shared() { ::pthread_rwlock_unlock(&lock_); }
 
  private:

@@ -25,6 +25,7 @@ void Compactor::Start() {
   threads_[kFlush] = std::thread([this] { FlushLoop(); });
   threads_[kSmallMerges] = std::thread([this] { MergeLoop(MergePool::kSmall); });
   threads_[kLargeMerges] = std::thread([this] { MergeLoop(MergePool::kLarge); });
+  threads_[kSeriesSweep] = std::thread([this] { SweepLoop(); });
 }
 
 Status Compactor::Stop(bool flush) {
@@ -99,6 +100,25 @@ void Compactor::MergeLoop(MergePool pool) {
       if (status.ok()) status = split;
     }
     EndRound(worker, status);
+  }
+}
+
+// The first sweep follows soon after the start, because the start registers all series. A long
+// sweep may take a twentieth of the time.
+void Compactor::SweepLoop() {
+  constexpr int64_t kRestPerWork = 20;
+  std::chrono::milliseconds rest(env_.options.check_interval_ms);
+  std::weak_ptr<const Version> swept;  // nothing has left since a version that is still current
+  while (SleepUntilWanted(kSeriesSweep, rest)) {
+    rest = std::chrono::milliseconds(env_.options.sweep_interval_ms);
+    const auto version = file_set_.Pin();
+    if (swept.lock() == version) continue;
+    const int64_t begin_ms = env_.MonotonicMs();
+    Status status = Survive([this] { return SweepSeries(); });
+    if (status.ok()) swept = version;
+    EndRound(kSeriesSweep, std::move(status));
+    rest =
+        std::max(rest, std::chrono::milliseconds((env_.MonotonicMs() - begin_ms) * kRestPerWork));
   }
 }
 

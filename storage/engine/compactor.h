@@ -76,6 +76,11 @@ class Compactor {
 
   // One round of the work of each thread. Tests without threads call these.
   enum class MergePool : uint8_t { kAny, kSmall, kLarge };
+  /// Hides the series that have no rows in memory or in files (Registry::Hidden). Deleted or
+  /// expired rows that no merge has removed yet count as rows, and so do rollups. Reads at most one
+  /// block per series and points file, and all cell files of tables with row keys of series, but
+  /// stops as soon as all series are found.
+  Status SweepSeries() EXCLUDES(sweep_mutex_);
   Status FlushIfNeeded() EXCLUDES(regions_mutex_);
   Status MergePending(MergePool pool);
   Status SplitWhereDue();
@@ -114,7 +119,7 @@ class Compactor {
   [[nodiscard]] const KeyLayout& layout() const { return env_.layout(); }
 
   // The threads. Each has a flag that wakes it and the error of its last round.
-  enum Worker : size_t { kFlush, kSmallMerges, kLargeMerges, kWorkers };
+  enum Worker : size_t { kFlush, kSmallMerges, kLargeMerges, kSeriesSweep, kWorkers };
   struct WorkerState {
     bool wanted = false;
     Status error;
@@ -126,6 +131,7 @@ class Compactor {
   void EndRound(Worker worker, Status status) EXCLUDES(background_mutex_);
   void FlushLoop();
   void MergeLoop(MergePool pool);
+  void SweepLoop();
   void WakeMerges() EXCLUDES(background_mutex_);
 
   // Defined in compactor_flush.cc.
@@ -203,6 +209,8 @@ class Compactor {
   /// Estimates the expired bytes of a part of the points table. A merge of all parts of its region
   /// would drop them.
   [[nodiscard]] uint64_t ExpiredBytes(const Part& part, int64_t now_ms) const;
+  // Defined in compactor_series.cc.
+  class SeriesSearch;
   // Defined in compactor_region.cc.
   Result<Bytes> SplitHeld(const Table& table, RegionPlace place, const std::optional<Bytes>& at);
   Status MergeHeld(const Table& table, RegionPlace left, RegionPlace right);
@@ -226,6 +234,8 @@ class Compactor {
   Mutex regions_mutex_;
   // When the flush was first postponed.
   std::optional<int64_t> flush_put_off_ms_ GUARDED_BY(regions_mutex_);
+
+  Mutex sweep_mutex_;  // held during a whole sweep; taken while no other engine lock is held
 
   region::Pace pace_;  // shared by all background merges; thread-safe
 

@@ -247,7 +247,7 @@ Status Compactor::Compact() {
     const Status status = parts.empty() ? Status() : CompactRegion(place);
     if (first.ok()) first = status;
   }
-  return first;
+  return first.ok() ? SweepSeries() : first;
 }
 
 Status Compactor::Compact(const Table& table) {

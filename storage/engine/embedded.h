@@ -51,6 +51,9 @@ struct EmbeddedOptions {
   region::MergePolicy merge;
   region::SplitPolicy split;
   int64_t check_interval_ms = 60'000;  // interval of the checks for due merges and splits
+  /// Interval of the searches for series that have no rows any more. The first search follows after
+  /// check_interval_ms.
+  int64_t sweep_interval_ms = 3'600'000;
   /// The value of tsd.storage.enable_compaction. If true, the cell store may show the points of an
   /// old row as one compacted cell.
   bool enable_compaction = true;

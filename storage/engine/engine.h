@@ -106,6 +106,7 @@ class Engine {
   Status FlushIfNeeded() { return compactor_.FlushIfNeeded(); }
   Status MergePending(MergePool pool) { return compactor_.MergePending(pool); }
   Status SplitWhereDue() { return compactor_.SplitWhereDue(); }
+  Status SweepSeries() { return compactor_.SweepSeries(); }
 
   /// See storage/maintenance.h.
   Result<CheckReport> Check();

@@ -102,6 +102,15 @@ class Memstore {
   [[nodiscard]] uint64_t active_bytes() const { return active_bytes_; }
   [[nodiscard]] uint64_t MemoryBytes() const { return active_bytes_ + *frozen_bytes_; }
 
+  // To hide series that have no rows any more, call BeginSweep, search memtables and files, and
+  // call EndSweep. One sweep at a time. A series whose row changes meanwhile is not hidden, and a
+  // hidden series whose row changes is shown again before readers see the change.
+  /// Starts to record which series change. Returns a number: lower ones may be passed to EndSweep.
+  uint32_t BeginSweep() EXCLUDES(write_);
+  /// Hides the series of `absent` that did not change since BeginSweep. `absent` is null if the
+  /// search failed. Blocks the registration of new series while it creates a new index.
+  void EndSweep(const NumberSet* absent) EXCLUDES(register_);
+
   // Functions for flushes. One flush at a time.
   struct FlushDue {
     bool due = false;
@@ -174,6 +183,12 @@ class Memstore {
       REQUIRES(write_);
   void ApplyRow(const Table& table, const RowRecord& record, uint64_t sequence) noexcept
       REQUIRES(write_);
+  // Defined in memstore_series.cc. Called before a row changes.
+  [[nodiscard]] bool NotesSeries() const REQUIRES(write_) {
+    return sweeping_ || registry_.hidden_count() > 0;
+  }
+  void NoteSeries(SeriesNumber number) REQUIRES(write_);
+  void NoteRow(const Table& table, ByteView key) REQUIRES(write_);
   void ApplyRegularRow(const Table& table, const RowRecord& record, uint64_t sequence,
                        SeriesNumber series, uint32_t base) REQUIRES(write_);
   LogPosition WriteLocked(const Table& table, ByteView key, const std::vector<CellChange>& changes,
@@ -231,6 +246,8 @@ class Memstore {
   int64_t stamp_floor_ms_ GUARDED_BY(write_) = 0;
   Memtable* active_ GUARDED_BY(write_) = nullptr;  // the first memtable of the version
   Bytes body_ GUARDED_BY(write_);
+  bool sweeping_ GUARDED_BY(write_) = false;
+  NumberSet changed_ GUARDED_BY(write_);  // series that changed since BeginSweep
 };
 
 }  // namespace hg::engine

@@ -2,8 +2,10 @@
 
 #include "storage/base/crc32c.h"
 #include "storage/base/invariant.h"
+#include "storage/base/survive.h"
 #include "storage/codec/row_key.h"
 #include "storage/engine/memstore.h"
+#include "storage/points/render.h"
 
 namespace hg::engine {
 namespace {
@@ -133,6 +135,51 @@ Status Memstore::AddSeries(std::span<const ByteView> tsuids, SeriesNumber* numbe
   }
   add();
   return status;
+}
+
+uint32_t Memstore::BeginSweep() {
+  NumberSet changed(registry_.size());
+  const uint32_t count = registry_.size();
+  changed.Grow(count);
+  MutexLock lock(write_);
+  INVARIANT(!sweeping_);
+  changed_ = std::move(changed);
+  sweeping_ = true;
+  return count;
+}
+
+void Memstore::EndSweep(const NumberSet* absent) {
+  NumberSet freed;
+  std::unique_ptr<TagIndex> index;
+  const Status status = Survive([&] {
+    if (absent == nullptr) return;
+    MutexLock no_new_series(register_);
+    NumberSet hidden = *absent;
+    index = registry_.IndexWithout(hidden);
+    MutexLock lock(write_);
+    hidden.RemoveAll(changed_,
+                     [&](uint32_t number) { index->Add(number, registry_.Tsuid(number)); });
+    index = registry_.ReplaceIndex(std::move(index), std::move(hidden));
+  });
+  // Without memory for a new index, the series stay as they are until the next sweep.
+  (void)status;
+  MutexLock lock(write_);
+  sweeping_ = false;
+  std::swap(changed_, freed);
+}
+
+void Memstore::NoteSeries(SeriesNumber number) {
+  if (sweeping_) changed_.Add(number);
+  if (registry_.IsHidden(number)) registry_.Show(number);
+}
+
+// Rollups and pre-aggregates are in tables of their own, with the row keys of their series. Such a
+// series is searched in the registry, too.
+void Memstore::NoteRow(const Table& table, ByteView key) {
+  if (table.FamilyIndex(points::kFamily) < 0) return;
+  const auto tsuid = codec::TsuidOf(layout(), key);
+  if (!tsuid.ok()) return;
+  if (const auto number = registry_.Find(*tsuid)) NoteSeries(*number);
 }
 
 }  // namespace hg::engine

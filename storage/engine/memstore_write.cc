@@ -218,6 +218,9 @@ void Memstore::ApplyPoints(std::span<const PointEntry> entries, uint64_t sequenc
   constexpr size_t kRowAhead = 12;
   RowMemory& rows = active_->rows;
   const size_t n = entries.size();
+  if (NotesSeries()) [[unlikely]] {
+    for (const PointEntry& entry : entries) NoteSeries(entry.series);
+  }
   for (size_t i = 0; i < n; ++i) {
     if (i + kHeadAhead < n) rows.PrefetchHead(entries[i + kHeadAhead].series);
     if (i + kRowAhead < n) rows.PrefetchRow(entries[i + kRowAhead].series);
@@ -251,6 +254,8 @@ void Memstore::ApplyPoints(std::span<const PointEntry> entries, uint64_t sequenc
 }
 
 void Memstore::ApplyRow(const Table& table, const RowRecord& record, uint64_t sequence) noexcept {
+  if (NotesSeries()) [[unlikely]]
+    NoteRow(table, record.key);
   Bytes tsuid;
   uint32_t base;
   if (table.points_family >= 0 && IsRegularKey(layout(), record.key, &tsuid, &base)) {

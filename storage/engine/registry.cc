@@ -4,6 +4,8 @@
 #include <array>
 #include <cstring>
 #include <mutex>
+#include <shared_mutex>
+#include <utility>
 
 #include "storage/base/invariant.h"
 #include "storage/codec/row_key.h"
@@ -114,9 +116,40 @@ void Registry::AddLocked(ByteView tsuid, uint32_t hash) {
   name->size = static_cast<uint16_t>(tsuid.size());
   std::memcpy(name->bytes, tsuid.data(), tsuid.size());
   names_.Set(number, name);
-  index_.Add(number, {name->bytes, name->size});
+  index_->Add(number, {name->bytes, name->size});
   slots_.Add(hash, number);
   size_.store(number + 1, std::memory_order_release);
+}
+
+NumberSet Registry::Hidden() const {
+  std::shared_lock lock(mutex_);
+  return hidden_;
+}
+
+std::unique_ptr<TagIndex> Registry::IndexWithout(const NumberSet& hidden) const {
+  auto index = std::make_unique<TagIndex>(layout_);
+  const uint32_t count = size();
+  for (uint32_t number = 0; number < count; ++number) {
+    if (!hidden.Has(number)) index->Add(number, Tsuid(number));
+  }
+  return index;
+}
+
+std::unique_ptr<TagIndex> Registry::ReplaceIndex(std::unique_ptr<TagIndex> index,
+                                                 NumberSet hidden) {
+  std::unique_lock lock(mutex_);
+  index_.swap(index);
+  std::swap(hidden_, hidden);
+  hidden_count_.store(hidden_.Count(), std::memory_order_release);
+  return index;
+}
+
+void Registry::Show(uint32_t number) {
+  std::unique_lock lock(mutex_);
+  INVARIANT(hidden_.Has(number));
+  index_->Add(number, Tsuid(number));
+  hidden_.Remove(number);
+  hidden_count_.fetch_sub(1, std::memory_order_release);
 }
 
 bool Registry::HasOnlyNamedTags(ByteView tsuid, const SeriesMatcher& matcher) const {
@@ -133,7 +166,7 @@ std::vector<uint32_t> Registry::Match(ByteView metric, const SeriesMatcher& matc
   std::vector<uint32_t> numbers;
   {
     std::shared_lock lock(mutex_);
-    numbers = index_.Match(metric, matcher);
+    numbers = index_->Match(metric, matcher);
   }
   if (matcher.exact_tags) {
     std::erase_if(numbers,
@@ -161,17 +194,17 @@ Status Registry::MayMatch(ByteView metric, const SeriesMatcher& matcher,
   if (context == nullptr || !context->on_loop()) return {};
   std::shared_lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return context->MayWait();  // series are being added, which may take long
-  return index_.MatchesAtMost(metric, matcher) > kFewSeries ? context->MayWait() : Status();
+  return index_->MatchesAtMost(metric, matcher) > kFewSeries ? context->MayWait() : Status();
 }
 
 std::vector<Bytes> Registry::Metrics() const {
   std::shared_lock lock(mutex_);
-  return index_.Metrics();
+  return index_->Metrics();
 }
 
 size_t Registry::bytes() const {
   std::shared_lock lock(mutex_);
-  return arena_.bytes() + names_.bytes() + slots_.bytes() + index_.bytes();
+  return arena_.bytes() + names_.bytes() + slots_.bytes() + index_->bytes() + hidden_.bytes();
 }
 
 }  // namespace hg::engine

@@ -1,19 +1,22 @@
 #pragma once
 // Maps series numbers to TSUIDs and back, with an index that finds series numbers by tags. A number
-// is assigned once and never reused.
+// is assigned once and never reused. A series that has no rows any more is hidden: it keeps number
+// and TSUID, so that writers who know the number can continue, but the index does not contain it.
 
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
-#include <shared_mutex>
 #include <span>
 #include <vector>
 
 #include "storage/base/bytes.h"
+#include "storage/base/fair_shared_mutex.h"
 #include "storage/base/request_context.h"
 #include "storage/base/status.h"
 #include "storage/engine/arena.h"
+#include "storage/engine/number_set.h"
 #include "storage/engine/number_slots.h"
 #include "storage/engine/tag_index.h"
 #include "storage/model/key_layout.h"
@@ -29,7 +32,8 @@ class Registry {
   static constexpr uint64_t kFewSeries = 4096;
   static constexpr uint32_t kUnknown = NumberSlots::kNone;
 
-  explicit Registry(const KeyLayout& layout) : layout_(layout), index_(layout) {}
+  explicit Registry(const KeyLayout& layout)
+      : layout_(layout), index_(std::make_unique<TagIndex>(layout)) {}
 
   /// Returns the number of series. All lower numbers are assigned.
   [[nodiscard]] uint32_t size() const { return size_.load(std::memory_order_acquire); }
@@ -45,6 +49,24 @@ class Registry {
   /// Adds several TSUIDs in order. It is faster than Add for each of them, because memory accesses
   /// overlap.
   void AddAll(std::span<const ByteView> tsuids);
+
+  // Hidden series. Only Match and Metrics leave them out. All other functions know them, and so
+  // does Match if the matcher lists TSUIDs: the limits for new series ask in this way whether a
+  // series is known.
+  [[nodiscard]] uint32_t hidden_count() const {
+    return hidden_count_.load(std::memory_order_acquire);
+  }
+  /// Returns a copy of the set of hidden series.
+  [[nodiscard]] NumberSet Hidden() const;
+  /// The caller must exclude Show and ReplaceIndex. Takes no lock.
+  [[nodiscard]] bool IsHidden(uint32_t number) const { return hidden_.Has(number); }
+  /// Returns a new index of all series except these. The caller must exclude Add.
+  [[nodiscard]] std::unique_ptr<TagIndex> IndexWithout(const NumberSet& hidden) const;
+  /// Hides exactly these series. `index` contains all others. Returns the previous index, so that
+  /// the caller can free it without its locks. The caller must exclude Add, Show and IsHidden.
+  std::unique_ptr<TagIndex> ReplaceIndex(std::unique_ptr<TagIndex> index, NumberSet hidden);
+  /// Adds a hidden series to the index again. The caller must exclude IsHidden and ReplaceIndex.
+  void Show(uint32_t number);
 
   /// Returns the numbers of the matching series of the metric ("" = all metrics), ordered by TSUID.
   [[nodiscard]] std::vector<uint32_t> Match(ByteView metric, const SeriesMatcher& matcher) const;
@@ -79,10 +101,14 @@ class Registry {
   mutable std::atomic<uint32_t> next_{0};
   Arena arena_{alignof(Name)};  // used by the writer only
 
-  mutable std::shared_mutex mutex_;
+  std::atomic<uint32_t> hidden_count_{0};
+
+  // Show takes it while the write lock is held, so overlapping readers must not keep it waiting.
+  mutable FairSharedMutex mutex_;
   // The following members are guarded by mutex_.
   NumberSlots slots_;
-  TagIndex index_;
+  std::unique_ptr<TagIndex> index_;
+  NumberSet hidden_;
 };
 
 }  // namespace hg::engine

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <numeric>
 #include <roaring/roaring.hh>
 
 #include "storage/base/invariant.h"
@@ -32,7 +31,7 @@ size_t Postings::Add(uint32_t number) {
   }
   if (many_ == nullptr) {
     auto many = std::make_unique<Many>();
-    many->list = {one_, number};
+    many->list = {std::min(one_, number), std::max(one_, number)};
     many_ = std::move(many);
     return kManyBytes;
   }
@@ -41,7 +40,7 @@ size_t Postings::Add(uint32_t number) {
     many_->bitmap->add(number);
   } else if (list.size() < kListMax) {
     if (list.size() == list.capacity()) list.reserve(list.size() * 3 / 2 + 1);
-    list.push_back(number);
+    list.insert(std::upper_bound(list.begin(), list.end(), number), number);
   } else {
     many_->bitmap = std::make_unique<Roaring>(list.size(), list.data());
     many_->bitmap->add(number);
@@ -116,7 +115,10 @@ void TagIndex::Add(uint32_t number, ByteView tsuid) {
   const ByteView pairs = tsuid.substr(width);
   if (last_set_ == kNone || sets_[last_set_].pairs != pairs) last_set_ = SetOf(pairs);
   TagSet& set = sets_[last_set_];
-  series_.push_back({last_set_, set.last});
+  if (number >= series_.size()) series_.resize(number + size_t{1});
+  INVARIANT(series_[number].set == kNone);
+  series_[number] = {last_set_, set.last};
+  ++count_;
   set.last = number;
   ++set.series;
 }
@@ -233,14 +235,15 @@ template <typename Sets, typename Has>
 std::vector<uint32_t> TagIndex::SeriesOf(const Sets& sets, const Postings* metric,
                                          Has&& has) const {
   std::vector<uint32_t> numbers;
-  const uint64_t most = metric != nullptr ? metric->size() : series_.size();
+  const uint64_t most = metric != nullptr ? metric->size() : count_;
   uint64_t in_sets = 0;
   for (auto set = sets.begin(); set != sets.end() && in_sets <= most; ++set) {
     in_sets += sets_[*set].series;
   }
   if (in_sets > most) {
     const auto take = [&](uint32_t number) {
-      if (has(series_[number].set)) numbers.push_back(number);
+      const uint32_t set = series_[number].set;
+      if (set != kNone && has(set)) numbers.push_back(number);
     };
     if (metric != nullptr) {
       metric->ForEach(take);
@@ -263,11 +266,14 @@ std::vector<uint32_t> TagIndex::Match(ByteView metric, const SeriesMatcher& matc
   if (!metric.empty() && of_metric == metrics_.end()) return {};
   const Postings* const postings = metric.empty() ? nullptr : &of_metric->second;
   if (matcher.clauses.empty()) {
-    std::vector<uint32_t> numbers(postings != nullptr ? 0 : series_.size());
-    std::iota(numbers.begin(), numbers.end(), 0);
+    std::vector<uint32_t> numbers;
+    numbers.reserve(postings != nullptr ? postings->size() : count_);
     if (postings != nullptr) {
-      numbers.reserve(postings->size());
       postings->ForEach([&](uint32_t number) { numbers.push_back(number); });
+    } else {
+      for (uint32_t number = 0; number < series_.size(); ++number) {
+        if (series_[number].set != kNone) numbers.push_back(number);
+      }
     }
     return numbers;
   }

@@ -30,8 +30,8 @@ class Postings {
   Postings(Postings&&) noexcept;
   Postings& operator=(Postings&&) noexcept;
 
-  /// Adds a number. Numbers must be ascending and below UINT32_MAX. Returns the approximate number
-  /// of bytes by which the memory of the set has grown.
+  /// Adds a number that the set does not contain, below UINT32_MAX. Ascending numbers are added
+  /// fastest. Returns the approximate number of bytes by which the memory of the set has grown.
   size_t Add(uint32_t number);
   void AddTo(Roaring* set) const;
   /// Calls visit(number) for each number, ascending.
@@ -86,8 +86,8 @@ class TagIndex {
         keys_(static_cast<size_t>(layout.tagk_width)),
         pairs_(static_cast<size_t>(layout.pair_width())) {}
 
-  /// Adds the series with the number `number`. Numbers must be added without gaps, beginning with
-  /// 0. The bytes of `tsuid` must live as long as the index.
+  /// Adds the series with the number `number`, which the index does not contain. Ascending numbers
+  /// are added fastest. The bytes of `tsuid` must live as long as the index.
   void Add(uint32_t number, ByteView tsuid);
   /// Returns the numbers of the series of the metric ("" = all metrics) that match all clauses,
   /// ascending. The caller must also check matcher.exact_tags and matcher.tsuids.
@@ -117,11 +117,11 @@ class TagIndex {
   struct TagSet {
     ByteView pairs;
     uint32_t series = 0;    // number of series with this tag set
-    uint32_t last = kNone;  // number of the newest of these series, or kNone
+    uint32_t last = kNone;  // the one of these series that was added last, or kNone
   };
   struct Series {
-    uint32_t set;
-    uint32_t before;  // the previous series of the same set, or kNone
+    uint32_t set = kNone;
+    uint32_t before = kNone;  // the series that was added to the same set before, or kNone
   };
   [[nodiscard]] uint32_t SetOf(ByteView pairs);
   void AddSet(uint32_t set, ByteView pairs);
@@ -134,7 +134,8 @@ class TagIndex {
 
   const KeyLayout layout_;
   std::map<Bytes, Postings, std::less<>> metrics_;  // metric id → its series
-  std::vector<Series> series_;
+  std::vector<Series> series_;  // by number; one that is not in the index has the set kNone
+  uint64_t count_ = 0;          // number of series in the index
   std::vector<TagSet> sets_;
   NumberSlots set_slots_;  // indexes in sets_, found by the pairs of the set
   uint32_t last_set_ = kNone;

@@ -1,0 +1,54 @@
+#pragma once
+// A set of series numbers, one bit per number.
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace hg::engine {
+
+/// Callers must lock: one writer, or any number of readers.
+class NumberSet {
+ public:
+  NumberSet() = default;
+  /// A set for numbers below `end`.
+  explicit NumberSet(uint32_t end) : words_((size_t{end} + 63) / 64) {}
+
+  /// Grows the set, so that numbers below `end` can be added.
+  void Grow(uint32_t end) {
+    if ((size_t{end} + 63) / 64 > words_.size()) words_.resize((size_t{end} + 63) / 64);
+  }
+  [[nodiscard]] bool Has(uint32_t number) const {
+    return number / 64 < words_.size() && (words_[number / 64] >> (number % 64) & 1) != 0;
+  }
+  /// Adds a number for which the set is large enough. Ignores other numbers.
+  void Add(uint32_t number) {
+    if (number / 64 < words_.size()) words_[number / 64] |= uint64_t{1} << (number % 64);
+  }
+  void Remove(uint32_t number) {
+    if (number / 64 < words_.size()) words_[number / 64] &= ~(uint64_t{1} << (number % 64));
+  }
+  [[nodiscard]] uint32_t Count() const {
+    uint32_t count = 0;
+    for (const uint64_t word : words_) count += static_cast<uint32_t>(std::popcount(word));
+    return count;
+  }
+  /// Removes all numbers of `other`, and calls visit(number) for each number that was removed.
+  template <typename Visit>
+  void RemoveAll(const NumberSet& other, Visit&& visit) {
+    for (size_t i = 0; i < words_.size() && i < other.words_.size(); ++i) {
+      uint64_t both = words_[i] & other.words_[i];
+      words_[i] &= ~both;
+      for (; both != 0; both &= both - 1) {
+        visit(static_cast<uint32_t>(i * 64) + static_cast<uint32_t>(std::countr_zero(both)));
+      }
+    }
+  }
+  [[nodiscard]] size_t bytes() const { return words_.capacity() * sizeof(uint64_t); }
+
+ private:
+  std::vector<uint64_t> words_;
+};
+
+}  // namespace hg::engine
