@@ -1,11 +1,38 @@
 #include "http/intake/intake.h"
 
 #include <algorithm>
+#include <chrono>
+#include <memory>
+#include <semaphore>
 #include <utility>
 
-#include "http/request/commit_wait.h"
-
 namespace hg::http {
+namespace {
+
+/// Waits until the points up to `position` are durable. Position 0 returns OK at once.
+/// DeadlineExceeded: timeout_ms has passed (0 = no timeout).
+Status CommitAndWait(PointSink& sink, PointSink::Position position, int64_t timeout_ms) {
+  if (position == 0) return {};
+  struct Outcome {
+    Status status;
+    std::binary_semaphore done{0};
+  };
+  // Shared with the callback, which may use it after this function has returned because of a
+  // timeout.
+  auto outcome = std::make_shared<Outcome>();
+  sink.Commit(position, [outcome](const Status& status) {
+    outcome->status = status;
+    outcome->done.release();
+  });
+  if (timeout_ms == 0) {
+    outcome->done.acquire();
+  } else if (!outcome->done.try_acquire_for(std::chrono::milliseconds(timeout_ms))) {
+    return Status::DeadlineExceeded("Write timedout");
+  }
+  return outcome->status;
+}
+
+}  // namespace
 
 bool Intake::StoreKnown(std::span<const KeyedPoint> points) {
   return Settle(sink_.AppendKeyed(points, context_), points.size());
@@ -30,8 +57,7 @@ bool Intake::Settle(const Result<PointSink::Appended>& appended, uint64_t points
   return settled;
 }
 
-bool Intake::Settle(const Result<PointSink::Appended>& appended, uint64_t points,
-                    Status* refused) {
+bool Intake::Settle(const Result<PointSink::Appended>& appended, uint64_t points, Status* refused) {
   if (!appended.ok()) {
     if (!RefusesAll(FailureOf(appended.status()))) return false;
     *refused = appended.status();
