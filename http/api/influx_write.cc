@@ -5,7 +5,7 @@
 
 #include "http/api/influx.h"
 #include "http/intake/foreign_points.h"
-#include "http/request/commit_wait.h"
+#include "http/intake/intake.h"
 #include "http/request/errors.h"
 #include "http/request/replies.h"
 #include "http/request/services.h"
@@ -60,13 +60,8 @@ class InfluxWrite {
     TakeBody();
     Append();
     // Points stored before a refusal stay stored; the client sends them again.
-    const Status committed = CommitAndWait(services_.sink, position_);
-    if (!refusal_.ok()) return SendWriteRefusal(out_, request_, refusal_);
-    if (!committed.ok()) {
-      counters_.put_storage_errors.fetch_add(1, std::memory_order_relaxed);
-      return SendStatus(out_, request_, committed);
-    }
-    if (!exhausted_.ok()) return SendWriteRefusal(out_, request_, exhausted_);
+    if (const Status again = intake_.Finish(); !again.ok())
+      return SendWriteRefusal(out_, request_, again);
     // The text fields are counted at the end, because a client repeats a request that got 503.
     counters_.text_fields.fetch_add(text_fields_, std::memory_order_relaxed);
     if (bad_lines_ == 0) return SendBody(out_, 204, "", {});
@@ -87,8 +82,7 @@ class InfluxWrite {
     std::string_view rest = request_.body;
     bool regular = rest.size() > kSliceBytes;
     for (size_t number = 1; !rest.empty();) {
-      refusal_ = request_.running->Check();
-      if (!refusal_.ok()) return;
+      if (Ended()) return;
       std::string_view slice = rest;
       if (regular && rest.size() > kSliceBytes)
         slice = rest.substr(0, rest.rfind('\n', kSliceBytes) + 1);
@@ -103,7 +97,7 @@ class InfluxWrite {
         TakeLines(&reader);
       }
       number = reader.next_number();
-      if (!refusal_.ok()) return;
+      if (!intake_.refusal().ok()) return;
     }
   }
 
@@ -112,31 +106,28 @@ class InfluxWrite {
   bool StoreKnown() {
     if (known_.fields.empty()) return false;
     Append();  // stores earlier lines first
-    if (!refusal_.ok()) return true;
-    const auto appended = services_.sink.AppendLines(known_.lines, known_.fields, write_);
-    if (!appended.ok()) {
-      counters_.put_writes_blocked.fetch_add(1, std::memory_order_relaxed);
-      refusal_ = appended.status();
-      return true;
-    }
-    if (!appended->known) return false;
-    position_ = std::max(position_, appended->position);
-    counters_.points_added.fetch_add(known_.fields.size(), std::memory_order_relaxed);
+    if (!intake_.refusal().ok()) return true;
+    if (!intake_.StoreLines(known_.lines, known_.fields)) return false;
     text_fields_ += known_.text_fields;
     return true;
+  }
+
+  /// Checks whether the request was ended or refused.
+  bool Ended() {
+    intake_.Stop(request_.running->Check());
+    return !intake_.refusal().ok();
   }
 
   void TakeLines(InfluxLineReader* reader) {
     size_t taken_lines = 0;  // with empty lines and comments
     for (std::string_view line; reader->Next(&line);) {
-      if (taken_lines++ % kLinesPerCheck == 0) refusal_ = request_.running->Check();
-      if (!refusal_.ok()) break;
+      if (taken_lines++ % kLinesPerCheck == 0 && Ended()) break;
       if (line.empty()) continue;
       ++lines_;
       line_number_ = reader->number();
       if (const Status taken = TakeLine(line); !taken.ok()) Blame(line_number_, taken.message());
       if (points_.points().size() >= kBatchPoints || points_.bytes() >= kBatchBytes) Append();
-      if (!refusal_.ok()) break;
+      if (!intake_.refusal().ok()) break;
     }
   }
 
@@ -167,7 +158,7 @@ class InfluxWrite {
       numbers_.push_back(line_number_);
       if (points_.bytes() < kBatchBytes) continue;
       Append();
-      if (!refusal_.ok()) break;
+      if (!intake_.refusal().ok()) break;
       RETURN_IF_ERROR(points_.SetTags(parts.tags));
     }
     return {};
@@ -175,23 +166,12 @@ class InfluxWrite {
 
   void Append() {
     if (points_.points().empty()) return points_.Clear();  // only names of invalid lines
-    std::vector<Status> verdicts;
-    position_ =
-        std::max(position_, services_.sink.AppendNamed(points_.points(), write_, &verdicts));
-    uint64_t stored = 0;
-    for (size_t i = 0; i < verdicts.size(); ++i) {
-      const Status& verdict = verdicts[i];
-      if (verdict.ok()) {
-        ++stored;
-      } else if (CountRefusal(verdict, &counters_)) {
-        Blame(numbers_[i], verdict.message());
-      } else if (verdict.code() == StatusCode::kExhausted) {
-        exhausted_ = verdict;
-      } else {
-        refusal_ = verdict;
-      }
+    std::vector<Status> results;
+    intake_.StoreNamed(points_.points(), &results);
+    for (size_t i = 0; i < results.size(); ++i) {
+      const Failure failure = intake_.Judge(results[i]);
+      if (failure != Failure::kNone && !MayPass(failure)) Blame(numbers_[i], results[i].message());
     }
-    counters_.points_added.fetch_add(stored, std::memory_order_relaxed);
     points_.Clear();
     numbers_.clear();
   }
@@ -211,6 +191,7 @@ class InfluxWrite {
   Counters& counters_;
   ResponseWriter& out_;
   WriteContext write_{*request_.running, request_.writer.get(), WriteContext::Checks::kOnce};
+  Intake intake_{services_.sink, counters_, write_};
   InfluxUnit unit_ = InfluxUnit::kNanosecond;
   Timestamp now_;
 
@@ -223,9 +204,6 @@ class InfluxWrite {
   size_t lines_ = 0, line_number_ = 0, text_fields_ = 0;
   size_t bad_lines_ = 0, blamed_ = 0;
   std::map<size_t, std::string> named_;  // invalid lines and their errors
-  PointSink::Position position_ = 0;
-  Status refusal_;    // the client must send the points again
-  Status exhausted_;  // error of points of new series; other points are stored
 };
 
 }  // namespace

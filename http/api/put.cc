@@ -8,7 +8,7 @@
 
 #include "http/api/put_answer.h"
 #include "http/api/put_point.h"
-#include "http/request/commit_wait.h"
+#include "http/intake/intake.h"
 #include "http/request/errors.h"
 #include "http/request/services.h"
 #include "http/wire/histogram_text.h"
@@ -44,20 +44,15 @@ class PutRequest {
     if (!ReadBody() || !ReadFlags()) return;
     result_.outcomes.resize(result_.points.size());
     if (kind_ == PutKind::kPoints) ReadRawKeys();
-    if (kind_ != PutKind::kPoints && !MayStore()) {
-      counters_.put_writes_blocked.fetch_add(1, std::memory_order_relaxed);
-      return SendWriteRefusal(out_, request_, refusal_);
+    if (kind_ != PutKind::kPoints) AskForRates();
+    for (size_t i = 0; i < result_.points.size() && intake_.refusal().ok(); ++i) {
+      if (i % kPointsPerCheck == 0) intake_.Stop(request_.running->Check());
+      if (!intake_.refusal().ok()) break;
+      result_.outcomes[i] =
+          kind_ == PutKind::kHistograms ? TakeHistogram(result_.points[i]) : TakePoint(i);
     }
-    for (size_t i = 0; i < result_.points.size(); ++i) {
-      if (i % kPointsPerCheck == 0) refusal_ = request_.running->Check();
-      if (refusal_.ok()) {
-        result_.outcomes[i] =
-            kind_ == PutKind::kHistograms ? TakeHistogram(result_.points[i]) : TakePoint(i);
-      }
-      if (!refusal_.ok()) return SendWriteRefusal(out_, request_, refusal_);
-    }
-    if (!Store()) return;
-    AnswerPut(request_, result_, out_);
+    if (intake_.refusal().ok()) Store();
+    Answer();
   }
 
  private:
@@ -108,22 +103,15 @@ class PutRequest {
     std::vector<KeyedPoint> points;
     if (!parser_.Parse(Padded(), &points) || points.empty()) return false;
     // A body of a million points takes a good part of a second to parse, and as long to store.
-    if (refusal_ = request_.running->Check(); !refusal_.ok()) {
-      SendWriteRefusal(out_, request_, refusal_);
+    if (const Status ended = request_.running->Check(); !ended.ok()) {
+      SendWriteRefusal(out_, request_, ended);
       return true;
     }
     if (!ReadFlags()) return true;
     if (result_.flags.sync) return false;  // the response may list points that timed out
-    const auto appended = services_.sink.AppendLearning(points, write_);
-    if (!appended.ok()) {
-      if (Judge(appended.status()); refusal_.ok()) return false;
-      SendWriteRefusal(out_, request_, refusal_);
-      return true;
-    }
-    if (!appended->known) return false;
+    if (!intake_.StoreLearning(points)) return false;
     result_.outcomes.resize(points.size());
-    counters_.points_added.fetch_add(points.size(), std::memory_order_relaxed);
-    if (Commit(appended->position)) AnswerPut(request_, result_, out_);
+    Answer();
     return true;
   }
 
@@ -176,7 +164,7 @@ class PutRequest {
     rollup.tags = tags;
     const Status stored = services_.rollups->Put(rollup, write_);
     if (stored.code() == StatusCode::kUnsupported) return {"Unexpected exception", false};
-    return Judge(stored);
+    return OutcomeOf(stored);
   }
 
   /// Stores a histogram (opentsdb-http-api.md §9.2).
@@ -185,20 +173,15 @@ class PutRequest {
     std::string fault = CheckPutPoint(point, kind_, &counters_, &no_number);
     if (!fault.empty()) return {std::move(fault), false};
     const Result<Bytes> value = EncodeHistogram(point, *services_.options.histogram_codec_id);
-    if (!value.ok()) return {Illegal(std::string(value.status().message())), false};
+    if (!value.ok()) return OutcomeOf(value.status());
     const std::vector<TagText> tags = TagsOf(point);
-    return Judge(services_.histograms->Put(
+    return OutcomeOf(services_.histograms->Put(
         {*point.metric, tags, Timestamp{point.timestamp}, *value}, write_));
-  }
-
-  std::string Illegal(std::string text) {
-    counters_.put_illegal_arguments.fetch_add(1, std::memory_order_relaxed);
-    return text;
   }
 
   /// Checks the rate limits for all values at once. Values are stored one by one, but a refused
   /// request must store none of them.
-  bool MayStore() {
+  void AskForRates() {
     std::set<std::string_view> metrics;
     uint64_t values = 0;
     for (const PutPoint& point : result_.points) {
@@ -209,68 +192,60 @@ class PutRequest {
     LimitedSink* const sink = kind_ == PutKind::kHistograms
                                   ? static_cast<LimitedSink*>(services_.histograms)
                                   : services_.rollups;
-    refusal_ =
+    const Status asked =
         sink->AskFor(std::vector<std::string_view>(metrics.begin(), metrics.end()), values, write_);
-    return refusal_.ok();
+    CountFailure(FailureOf(asked), values, &counters_);
+    intake_.Stop(asked);
   }
 
-  /// Stores the valid points and waits for the log. If the store refuses writes for now, sends a
-  /// reply and returns false.
-  bool Store() {
+  /// Stores the valid points.
+  void Store() {
     for (size_t k = 0; k < named_.size(); ++k) named_[k].tags = tags_[k];
-    std::vector<Status> verdicts;
-    const auto position = services_.sink.AppendNamed(named_, write_, &verdicts);
-    for (size_t k = 0; k < verdicts.size(); ++k) {
-      result_.outcomes[places_[k]] = Judge(verdicts[k]);
-      if (!refusal_.ok()) return SendWriteRefusal(out_, request_, refusal_), false;
-    }
-    return Commit(position);
+    std::vector<Status> results;
+    intake_.StoreNamed(named_, &results);
+    for (size_t k = 0; k < results.size(); ++k)
+      result_.outcomes[places_[k]] = OutcomeOf(results[k]);
   }
 
-  /// Waits for the log. On failure sends a reply and returns false.
-  bool Commit(PointSink::Position position) {
+  /// Waits for the log and sends the reply.
+  void Answer() {
     const Status committed =
-        CommitAndWait(services_.sink, position,
-                      result_.flags.sync ? std::max(result_.flags.sync_timeout_ms, 0) : 0);
+        intake_.Commit(result_.flags.sync ? std::max(result_.flags.sync_timeout_ms, 0) : 0);
+    // Refuses the whole request. If the reply listed single points as failed, clients would drop
+    // them.
+    if (!intake_.refusal().ok()) return SendWriteRefusal(out_, request_, intake_.refusal());
+    if (!no_memory_.ok()) return SendWriteRefusal(out_, request_, no_memory_);
     if (committed.code() == StatusCode::kDeadlineExceeded) {
       result_.timed_out = true;
       for (const size_t place : places_) {
         if (result_.outcomes[place].error.empty()) result_.outcomes[place] = {kPutTimedOut, true};
       }
     } else if (!committed.ok()) {
-      counters_.put_storage_errors.fetch_add(1, std::memory_order_relaxed);
-      return SendStatus(out_, request_, committed), false;
+      return SendWriteRefusal(out_, request_, committed);
     }
-    return true;
+    AnswerPut(request_, result_, out_);
   }
 
-  PutOutcome Judge(const Status& verdict) {
-    switch (verdict.code()) {
-      case StatusCode::kOk:
-        counters_.points_added.fetch_add(1, std::memory_order_relaxed);
+  PutOutcome OutcomeOf(const Status& stored) {
+    std::string message(stored.message());
+    switch (intake_.Judge(stored)) {
+      case Failure::kNone:
         return {};
-      case StatusCode::kInvalidArgument:
-        return {Illegal(std::string(verdict.message())), false};
-      case StatusCode::kNotFound:
-        counters_.put_unknown_metrics.fetch_add(1, std::memory_order_relaxed);
+      case Failure::kInvalid:
+        return {std::move(message), false};
+      case Failure::kUnknown:
         return {"Unknown metric", false};
-      case StatusCode::kConflict:  // the name's bytes belong to another name
-        counters_.put_storage_errors.fetch_add(1, std::memory_order_relaxed);
-        return {std::string(verdict.message()), false};
-      case StatusCode::kBusy:
-      case StatusCode::kDeadlineExceeded:  // the request was ended early
-      case StatusCode::kExhausted:
-      case StatusCode::kUnavailable:
-      case StatusCode::kLimitExceeded:
-        // Refuses the whole request. If the reply listed single points as failed, clients would
-        // drop them.
-        counters_.put_writes_blocked.fetch_add(1, std::memory_order_relaxed);
-        refusal_ = verdict;
-        return {std::string(verdict.message()), true};
-      default:
-        counters_.put_storage_errors.fetch_add(1, std::memory_order_relaxed);
-        return {"Storage exception: " + std::string(verdict.message()), true};
+      case Failure::kNewSeries:
+        no_memory_ = stored;
+        [[fallthrough]];
+      case Failure::kRate:
+      case Failure::kBusy:
+        return {std::move(message), true};
+      case Failure::kDamaged:
+      case Failure::kStorage:
+        break;
     }
+    return {"Storage exception: " + message, true};
   }
 
   const Request& request_;
@@ -279,6 +254,7 @@ class PutRequest {
   ResponseWriter& out_;
   const PutKind kind_;
   WriteContext write_{*request_.running, request_.writer.get()};
+  Intake intake_{services_.sink, counters_, write_};
 
   PutResult result_;
   std::string padded_;
@@ -287,7 +263,7 @@ class PutRequest {
   std::vector<NamedPoint> named_;           // valid points
   std::vector<std::vector<TagText>> tags_;  // tags of named_
   std::vector<size_t> places_;              // index of each element of named_ among the points
-  Status refusal_;  // the store refuses for now; the client may send the same points again
+  Status no_memory_;                        // the failure of points of new series, if any
 };
 
 }  // namespace

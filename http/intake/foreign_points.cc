@@ -50,29 +50,4 @@ Result<std::string_view> ForeignPoints::Escaped(std::string_view what, std::stri
   return Status::InvalidArgument("the " + std::string(what) + " \"" + shown + "\" is no UTF-8");
 }
 
-bool CountRefusal(const Status& verdict, Counters* counters) {
-  const auto count = [](Counters::Counter* counter) {
-    counter->fetch_add(1, std::memory_order_relaxed);
-  };
-  switch (verdict.code()) {
-    case StatusCode::kNotFound:
-      count(&counters->put_unknown_metrics);
-      return true;
-    case StatusCode::kInvalidArgument:
-    case StatusCode::kConflict:  // the name's bytes belong to another name
-      count(&counters->put_illegal_arguments);
-      return true;
-    case StatusCode::kBusy:
-    case StatusCode::kDeadlineExceeded:  // the request was ended early
-    case StatusCode::kExhausted:
-    case StatusCode::kUnavailable:
-    case StatusCode::kLimitExceeded:  // a rate limit
-      count(&counters->put_writes_blocked);
-      return false;
-    default:
-      count(&counters->put_storage_errors);
-      return false;
-  }
-}
-
 }  // namespace hg::http

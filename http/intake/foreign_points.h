@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "http/request/counters.h"
 #include "http/request/options.h"
 #include "storage/base/status.h"
 #include "storage/model/escaped_name.h"
@@ -49,10 +48,5 @@ class ForeignPoints {
   std::deque<std::string> texts_;          // escaped names
   size_t bytes_ = 0, bytes_of_tags_ = 0;   // all memory; memory of the last tags
 };
-
-/// Counts the error that AppendNamed returned for a point. Returns true if the point is invalid.
-/// Returns false if the store failed or a rate limit was reached, so that the client should send
-/// the point again.
-bool CountRefusal(const Status& verdict, Counters* counters);
 
 }  // namespace hg::http

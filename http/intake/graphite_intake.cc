@@ -5,7 +5,6 @@
 #include <string>
 #include <thread>
 
-#include "http/request/commit_wait.h"
 #include "storage/model/instant.h"
 #include "storage/model/utf8.h"
 
@@ -18,10 +17,6 @@ constexpr size_t kBatchBytesMax = size_t{4} << 20;
 constexpr size_t kPointBytes = 128;
 constexpr auto kBusyPause = std::chrono::milliseconds(20);
 constexpr int64_t kWarningIntervalMs = 10'000;
-
-bool Passes(const Status& verdict) {
-  return verdict.code() == StatusCode::kBusy || verdict.code() == StatusCode::kUnavailable;
-}
 
 bool OfOneMetric(const std::vector<NamedPoint>& points) {
   return std::all_of(points.begin(), points.end(), [&points](const NamedPoint& point) {
@@ -48,7 +43,7 @@ void GraphiteIntake::AddCopy(const GraphitePoint& point, Writer* writer) {
 }
 
 void GraphiteIntake::Refuse(const Status& why) {
-  services_.counters.put_illegal_arguments.fetch_add(1, std::memory_order_relaxed);
+  CountFailure(Failure::kInvalid, 1, &services_.counters);
   Tell(why.message());
 }
 
@@ -66,18 +61,17 @@ void GraphiteIntake::Tell(std::string_view why) {
 
 void GraphiteIntake::Flush(Writer* writer) {
   if (batch_.empty()) return;
-  position_ = 0;
   WriteContext context(RequestContext::Unlimited(), writer,
                        WriteContext::Checks::kMetricsEachBatch);
-  const std::optional<Status> verdict = StoreKnown(context);
-  if (!verdict || !verdict->ok()) {
+  Intake intake(services_.sink, services_.counters, context);
+  Status refused;
+  if (intake.StoreKnown(batch_, &refused) && refused.ok()) {
+    services_.counters.rpc_graphite.fetch_add(batch_.size(), std::memory_order_relaxed);
+  } else {
     NamePoints();
-    Store(named_.points(), context, verdict);
+    Store(named_.points(), context, intake, refused);
   }
-  if (const Status committed = CommitAndWait(services_.sink, position_); !committed.ok()) {
-    services_.counters.put_storage_errors.fetch_add(1, std::memory_order_relaxed);
-    Tell(committed.message());
-  }
+  if (const Status committed = intake.Commit(); !committed.ok()) Tell(committed.message());
   Drop();
 }
 
@@ -86,16 +80,6 @@ void GraphiteIntake::Drop() {
   named_.Clear();
   paths_.clear();
   batch_bytes_ = 0;
-}
-
-std::optional<Status> GraphiteIntake::StoreKnown(WriteContext& context) {
-  const auto appended = services_.sink.AppendKeyed(batch_, context);
-  if (!appended.ok()) return appended.status();
-  if (!appended->known) return {};
-  position_ = appended->position;
-  services_.counters.rpc_graphite.fetch_add(batch_.size(), std::memory_order_relaxed);
-  services_.counters.points_added.fetch_add(batch_.size(), std::memory_order_relaxed);
-  return Status();
 }
 
 void GraphiteIntake::NamePoints() {
@@ -112,39 +96,33 @@ void GraphiteIntake::NamePoints() {
   }
 }
 
-void GraphiteIntake::Store(std::vector<NamedPoint> left, WriteContext& context,
-                           std::optional<Status> verdict) {
-  std::vector<Status> verdicts;
-  while (!left.empty()) {
-    if (verdict) {
-      verdicts.assign(left.size(), *verdict);
-      verdict.reset();
-    } else {
-      position_ = std::max(position_, services_.sink.AppendNamed(left, context, &verdicts));
-    }
+void GraphiteIntake::Store(std::vector<NamedPoint> left, const WriteContext& context,
+                           Intake& intake, const Status& refused) {
+  std::vector<Status> results;
+  if (!refused.ok()) results.assign(left.size(), refused);
+  for (;;) {
+    if (results.empty()) intake.StoreNamed(left, &results);
     std::vector<NamedPoint> again, limited;
     const bool may_pass = context.writer_passed() && !OfOneMetric(left);
-    uint64_t stored = 0;
-    for (size_t i = 0; i < verdicts.size(); ++i) {
-      if (verdicts[i].ok()) {
-        ++stored;
-      } else if (verdicts[i].code() == StatusCode::kLimitExceeded && may_pass) {
+    for (size_t i = 0; i < results.size(); ++i) {
+      if (may_pass && FailureOf(results[i]) == Failure::kRate) {
         limited.push_back(left[i]);
-      } else {
-        CountRefusal(verdicts[i], &services_.counters);
-        Tell(verdicts[i].message());
-        if (Passes(verdicts[i])) again.push_back(left[i]);
+        continue;
       }
+      const Failure failure = intake.Judge(results[i]);
+      if (failure != Failure::kNone) Tell(results[i].message());
+      if (failure == Failure::kBusy) again.push_back(left[i]);
     }
-    services_.counters.points_added.fetch_add(stored, std::memory_order_relaxed);
-    StoreByMetric(std::move(limited), context);
+    results.clear();
+    StoreByMetric(std::move(limited), context, intake);
     left = std::move(again);
     if (left.empty() || stopping_.load(std::memory_order_relaxed)) break;
     std::this_thread::sleep_for(kBusyPause);
   }
 }
 
-void GraphiteIntake::StoreByMetric(std::vector<NamedPoint> points, WriteContext& context) {
+void GraphiteIntake::StoreByMetric(std::vector<NamedPoint> points, const WriteContext& context,
+                                   Intake& intake) {
   // The sort is stable, because for equal timestamps the later point counts.
   std::stable_sort(points.begin(), points.end(),
                    [](const NamedPoint& a, const NamedPoint& b) { return a.metric < b.metric; });
@@ -152,7 +130,7 @@ void GraphiteIntake::StoreByMetric(std::vector<NamedPoint> points, WriteContext&
     const auto end = std::find_if(begin, points.end(), [&begin](const NamedPoint& point) {
       return point.metric != begin->metric;
     });
-    Store({begin, end}, context);
+    Store({begin, end}, context, intake);
     begin = end;
   }
 }

@@ -6,12 +6,12 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "http/intake/foreign_points.h"
+#include "http/intake/intake.h"
 #include "http/request/options.h"
 #include "http/request/services.h"
 #include "http/wire/graphite_line.h"
@@ -45,9 +45,9 @@ class GraphiteIntake {
   /// Logs a warning, but at most one every ten seconds.
   void Tell(std::string_view why);
 
-  /// Stores the added points. Busy and Unavailable are retried, because they are temporary. Other
-  /// errors drop only the points concerned. That includes write rate limits (docs/security.md):
-  /// waiting for one client's limit would block all other clients.
+  /// Stores the added points. If the store refuses them for now (Failure::kBusy), tries again until
+  /// it takes them. Other failures drop only the points concerned. That includes write rate
+  /// limits (docs/security.md): waiting for one client's limit would block all other clients.
   void Flush(Writer* writer);
 
   /// Discards points that were added and not stored. Called after an exception, when the bytes that
@@ -55,24 +55,21 @@ class GraphiteIntake {
   void Drop();
 
  private:
-  /// Stores the batch if all its series are known. Returns the sink's Status for the whole batch;
-  /// nullopt if a series is unknown.
-  std::optional<Status> StoreKnown(WriteContext& context);
   void NamePoints();
-  /// `verdict`: the error of all points if the sink was already called for them.
-  void Store(std::vector<NamedPoint> left, WriteContext& context,
-             std::optional<Status> verdict = {});
+  /// Stores the points, and again those that the store refuses for now. `refused`: the failure of
+  /// all points if the store already refused them.
+  void Store(std::vector<NamedPoint> left, const WriteContext& context, Intake& intake,
+             const Status& refused = {});
   /// Stores each metric's points separately, because a rate limit may refuse only one of the
   /// metrics.
-  void StoreByMetric(std::vector<NamedPoint> points, WriteContext& context);
+  void StoreByMetric(std::vector<NamedPoint> points, const WriteContext& context, Intake& intake);
 
   Services& services_;
   const std::atomic<bool>& stopping_;
   std::vector<KeyedPoint> batch_;
   std::deque<std::string> paths_;  // copies of paths of the batch
   size_t batch_bytes_ = 0;
-  ForeignPoints named_;               // the batch with names, if not all its series are known
-  PointSink::Position position_ = 0;  // log position of the points stored from the batch
+  ForeignPoints named_;  // the batch with names, if not all its series are known
   int64_t told_ms_ = 0;
   uint64_t untold_ = 0;
 };

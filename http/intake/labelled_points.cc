@@ -4,7 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include "http/request/commit_wait.h"
 #include "storage/model/instant.h"
 #include "storage/model/special_double.h"
 
@@ -18,10 +17,6 @@ constexpr size_t kBatchBytes = 8 << 20;
 /// Typical bytes for the two lengths of a label.
 constexpr size_t kSizesBytes = 2;
 
-void Count(Counters::Counter& counter, uint64_t n = 1) {
-  counter.fetch_add(n, std::memory_order_relaxed);
-}
-
 }  // namespace
 
 bool LabelledPoints::HasTooManyLabels(std::span<const Label> labels) const {
@@ -34,16 +29,16 @@ bool LabelledPoints::HasTooManyLabels(std::span<const Label> labels) const {
 
 void LabelledPoints::BeginItem() {
   ++items_;
-  if (!failure_.ok()) return;
+  if (!intake_.refusal().ok()) return;
   constexpr uint64_t kItemSteps = 16;
   constexpr uint64_t kBytesPerStep = 8;
   const uint64_t steps = kItemSteps + std::exchange(raw_key_bytes_, 0) / kBytesPerStep;
-  if (Status stop = context_.Step(steps); !stop.ok()) failure_ = std::move(stop);
+  intake_.Stop(context_.Step(steps));
 }
 
 void LabelledPoints::SetSeries(std::string_view metric, std::span<const Label> labels) {
   too_many_labels_ = HasTooManyLabels(labels);
-  if (too_many_labels_ || !failure_.ok()) labels = {};
+  if (too_many_labels_ || !intake_.refusal().ok()) labels = {};
   if (!series_.empty() && !borrowed_) {  // the previous series had no points
     series_bytes_ -= series_.back().size();
     series_.pop_back();
@@ -61,7 +56,7 @@ void LabelledPoints::SetSeries(std::string_view metric, std::span<const Label> l
 }
 
 void LabelledPoints::Add(int64_t time_ms, PointValue value) {
-  if (!failure_.ok()) return;
+  if (!intake_.refusal().ok()) return;
   if (too_many_labels_) return Refuse("has too many labels (setting tsd.ingest.max_tags)");
   const std::optional<Timestamp> time = TimestampOfMillis(time_ms);
   if (!time) return Refuse(BadInstant(std::to_string(time_ms) + " ms").message());
@@ -74,29 +69,18 @@ void LabelledPoints::Add(int64_t time_ms, PointValue value) {
 }
 
 void LabelledPoints::Refuse(std::string_view reason) {
-  Count(services_.counters.put_illegal_arguments);
+  CountFailure(Failure::kInvalid, 1, &services_.counters);
   RefuseItem(items_, series_.back().metric(), series_.back().labels(), reason);
 }
 
 Status LabelledPoints::Finish() {
   Flush();
-  if (!failure_.ok()) return failure_;
-  const Status committed = CommitAndWait(services_.sink, position_);
-  if (!committed.ok()) Fail(committed);
-  return committed.ok() ? exhausted_ : committed;
+  return intake_.Finish();
 }
 
 void LabelledPoints::Flush() {
-  if (points_.empty() || !failure_.ok()) return;
-  const auto appended = services_.sink.AppendKeyed(points_, write_);
-  if (!appended.ok()) {
-    for (size_t i = 0; i < points_.size(); ++i) Judge(i, appended.status());
-  } else if (appended->known) {
-    position_ = std::max(position_, appended->position);
-    CountStored(points_.size());
-  } else {
-    StoreNamed();
-  }
+  if (points_.empty() || !intake_.refusal().ok()) return;
+  if (!intake_.StoreKnown(points_)) StoreNamed();
   points_.clear();
   item_of_.clear();
   borrowed_ = false;
@@ -143,41 +127,16 @@ void LabelledPoints::StoreNamed() {
     to.raw_key = point.series;
     places.push_back(i);
   }
-  std::vector<Status> verdicts;
-  position_ = std::max(position_, services_.sink.AppendNamed(named, write_, &verdicts));
-  for (size_t i = 0; i < verdicts.size(); ++i) Judge(places[i], verdicts[i]);
+  std::vector<Status> results;
+  intake_.StoreNamed(named, &results);
+  for (size_t i = 0; i < results.size(); ++i) Judge(places[i], results[i]);
 }
 
-void LabelledPoints::CountStored(uint64_t points) {
-  stored_ += points;
-  Count(services_.counters.points_added, points);
-}
-
-void LabelledPoints::Judge(size_t point, const Status& verdict) {
-  Counters& counters = services_.counters;
-  switch (verdict.code()) {
-    case StatusCode::kOk:
-      return CountStored(1);
-    case StatusCode::kInvalidArgument:
-      Count(counters.put_illegal_arguments);
-      break;
-    case StatusCode::kNotFound:
-      Count(counters.put_unknown_metrics);
-      break;
-    case StatusCode::kExhausted:
-      Count(counters.put_writes_blocked);
-      exhausted_ = verdict;
-      return;
-    case StatusCode::kBusy:
-    case StatusCode::kDeadlineExceeded:  // the request was ended early
-    case StatusCode::kUnavailable:
-    case StatusCode::kLimitExceeded:
-      return Fail(verdict);
-    default:  // permanent: after 5xx the client would repeat the whole request for ever
-      Count(counters.put_storage_errors);
-  }
+void LabelledPoints::Judge(size_t point, const Status& result) {
+  const Failure failure = intake_.Judge(result);
+  if (failure == Failure::kNone || MayPass(failure)) return;
   const RawKey& series = points_[point].series;
-  RefuseItem(item_of_[point], series.metric, series.tags, verdict.message());
+  RefuseItem(item_of_[point], series.metric, series.tags, result.message());
 }
 
 void LabelledPoints::RefuseItem(uint64_t item, std::string_view metric, ByteView labels,
@@ -187,16 +146,6 @@ void LabelledPoints::RefuseItem(uint64_t item, std::string_view metric, ByteView
   item_refused_[item] = true;
   if (refused_++ == 0)
     first_refusal_ = SeriesText(metric, ReadLabels(labels)) + ": " + std::string(reason);
-}
-
-void LabelledPoints::Fail(const Status& status) {
-  if (!failure_.ok()) return;
-  failure_ = status;
-  const bool later =
-      status.code() == StatusCode::kBusy || status.code() == StatusCode::kDeadlineExceeded ||
-      status.code() == StatusCode::kUnavailable || status.code() == StatusCode::kLimitExceeded;
-  Counters& counters = services_.counters;
-  Count(later ? counters.put_writes_blocked : counters.put_storage_errors);
 }
 
 }  // namespace hg::http

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "http/intake/intake.h"
 #include "http/request/services.h"
 #include "http/wire/series_labels.h"
 #include "storage/base/request_context.h"
@@ -26,6 +27,7 @@ class LabelledPoints : public LabelledSink {
       : services_(services),
         context_(context),
         write_(context, writer, WriteContext::Checks::kOnce),
+        intake_(services.sink, services.counters, write_),
         tags_max_(services.sink.tags_max()) {}
 
   void SetSeries(std::string_view metric, std::span<const Label> labels) override;
@@ -35,20 +37,13 @@ class LabelledPoints : public LabelledSink {
   void Add(int64_t time_ms, PointValue value) override;
   void Refuse(std::string_view reason) override;
 
-  /// Stores the added points and waits for the log. After an error, the client may send the same
-  /// request again:
-  /// - an error of `context`: it ended the request
-  /// - Busy, Unavailable: the store refuses all writes for now
-  /// - Exhausted: there is no memory for new series; points of known series are stored
-  /// - LimitExceeded: a rate limit was reached
-  /// - other errors: the log failed
-  ///
-  /// Points that a retry would not store either do not cause an error; they are counted by
-  /// refused().
+  /// Stores the added points and waits for the log. After an error, the client should send the same
+  /// request again (Intake::Finish). Points that a retry would not store either do not cause an
+  /// error; they are counted by refused().
   Status Finish();
 
-  /// The points that were stored so far, also if others could not be stored.
-  [[nodiscard]] uint64_t stored() const { return stored_; }
+  /// The number of points that Finish made durable, also if others could not be stored.
+  [[nodiscard]] uint64_t stored() const { return intake_.stored(); }
   // The numbers of received items and of refused items. Valid after Finish.
   [[nodiscard]] uint64_t items() const { return items_; }
   [[nodiscard]] uint64_t refused() const { return refused_; }
@@ -68,12 +63,8 @@ class LabelledPoints : public LabelledSink {
   void Flush();
   /// Stores the points by name.
   void StoreNamed();
-  void CountStored(uint64_t points);
-  void Judge(size_t point, const Status& verdict);
+  void Judge(size_t point, const Status& result);
   void RefuseItem(uint64_t item, std::string_view metric, ByteView labels, std::string_view reason);
-  /// Stops storing after an error of the store.
-  void Fail(const Status& status);
-
   /// Returns true if the current series has too many labels and an earlier refusal already has its
   /// reason. Its points are then refused without reading the labels.
   [[nodiscard]] bool HasTooManyLabels(std::span<const Label> labels) const;
@@ -81,6 +72,7 @@ class LabelledPoints : public LabelledSink {
   Services& services_;
   RequestContext& context_;
   WriteContext write_;
+  Intake intake_;
   const size_t tags_max_;
   // Bytes of raw series keys that were added since the last report to context_.
   uint64_t raw_key_bytes_ = 0;
@@ -91,10 +83,7 @@ class LabelledPoints : public LabelledSink {
   bool borrowed_ = false;  // the last element of series_ has points in points_, which refer to it
   std::vector<KeyedPoint> points_;
   std::vector<uint64_t> item_of_;  // item number of each element of points_, from 1
-  PointSink::Position position_ = 0;
-  Status failure_;
-  Status exhausted_;  // error of points of new series; other points are stored
-  uint64_t items_ = 0, refused_ = 0, stored_ = 0;
+  uint64_t items_ = 0, refused_ = 0;
   std::vector<bool> item_refused_;
   std::string first_refusal_;
 };

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "http/access/cross_site.h"
+#include "http/intake/failure.h"
 #include "http/request/errors.h"
 #include "http/request/influx_target.h"
 #include "http/request/request.h"
@@ -307,7 +308,7 @@ bool Connection::TryPut(std::string_view body) {
   const PutTarget target = ParsePutTarget(head_.target);
   if (!target.plain || !loop_.parser.Parse(body, &loop_.points) || loop_.points.empty())
     return false;
-  put_reply_ = {target.summary, target.details, loop_.points.size(), 0};
+  put_reply_ = {.summary = target.summary, .details = target.details};
   WriteContext context(RequestContext::Unlimited(), writer().get());
   return Appended(edge_.services.sink.AppendKeyed(loop_.points, context), loop_.points.size(),
                   &edge_.services.counters.rpc_put);
@@ -327,15 +328,17 @@ bool Connection::TryInflux(std::string_view body) {
 
 bool Connection::Appended(const Result<PointSink::Appended>& appended, size_t points,
                           std::atomic<uint64_t>* requests) {
-  Counters& counters = edge_.services.counters;
   if (!appended.ok()) {
-    counters.put_writes_blocked.fetch_add(1, std::memory_order_relaxed);
+    // The slow path gives each point its reply for other failures.
+    const Failure failure = FailureOf(appended.status());
+    if (!RefusesAll(failure)) return false;
+    CountFailure(failure, points, &edge_.services.counters);
     ReplyInline(*MakeRequest({}), appended.status());
     return true;
   }
   if (!appended->known) return false;
   requests->fetch_add(1, std::memory_order_relaxed);
-  counters.points_added.fetch_add(points, std::memory_order_relaxed);
+  put_reply_.points = points;
   state_ = State::kCommitting;
   loop_.CommitLater(shared_from_this(), appended->position);
   return true;
@@ -343,10 +346,12 @@ bool Connection::Appended(const Result<PointSink::Appended>& appended, size_t po
 
 void Connection::PutCommitted(const Status& status) {
   Counters& counters = edge_.services.counters;
-  if (status.ok())
+  CountFailure(FailureOf(status), put_reply_.points, &counters);
+  if (status.ok()) {
+    counters.points_added.fetch_add(put_reply_.points, std::memory_order_relaxed);
     counters.text_fields.fetch_add(put_reply_.text_fields, std::memory_order_relaxed);
+  }
   if (!status.ok()) {
-    counters.put_storage_errors.fetch_add(1, std::memory_order_relaxed);
     ReplyInline(*MakeRequest({}), status);
   } else if (!put_reply_.summary && !put_reply_.details && head_.keep_alive) {
     TransmitReply(kPutDone);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "http/intake/failure.h"
 #include "http/request/shut_down.h"
 #include "http/server/connection.h"
 #include "http/server/lent_connection.h"
@@ -50,9 +51,10 @@ bool Connection::TryLines(std::string_view lines) {
   WriteContext context(RequestContext::Unlimited(), writer().get());
   const auto appended = edge_.services.sink.AppendKeyed(points, context);
   if (!appended.ok()) {
-    // The slow path creates error messages per line for other refusals.
-    if (!WaitsFor(appended.status())) return false;
-    edge_.services.counters.put_writes_blocked.fetch_add(1, std::memory_order_relaxed);
+    // The slow path creates error messages per line for other failures.
+    const Failure failure = FailureOf(appended.status());
+    if (!RefusesAll(failure)) return false;
+    CountFailure(failure, points.size(), &edge_.services.counters);
     RetryLater();
     return true;
   }
@@ -65,14 +67,13 @@ bool Connection::TryLines(std::string_view lines) {
 
 void Connection::LinesCommitted(const Status& status) {
   Counters& counters = edge_.services.counters;
-  if (WaitsFor(status)) {
-    counters.put_writes_blocked.fetch_add(1, std::memory_order_relaxed);
-    return RetryLater();
-  }
+  const Failure failure = FailureOf(status);
+  CountFailure(failure, line_points_, &counters);
+  if (RefusesAll(failure)) return RetryLater();
   retries_ = 0;
   counters.rpc_telnet.fetch_add(line_points_, std::memory_order_relaxed);
   counters.rpc_put.fetch_add(line_points_, std::memory_order_relaxed);
-  counters.points_added.fetch_add(line_points_, std::memory_order_relaxed);
+  if (status.ok()) counters.points_added.fetch_add(line_points_, std::memory_order_relaxed);
   if (!status.ok() && edge_.options.telnet_return_errors)
     SendTelnet("put: HBase error: " + std::string(status.message()) + "\n");
   FinishLines();

@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "http/request/services.h"
-#include "http/telnet/lines.h"
 #include "http/telnet/tag_words.h"
 #include "http/wire/histogram_text.h"
 #include "storage/model/aggregate_sink.h"
@@ -60,10 +59,10 @@ std::optional<Result<Bytes>> EncodeValue(std::optional<int32_t> id, std::string_
   return codec::EncodeSimpleHistogram(std::move(*decoded));
 }
 
-/// Returns the message to send after "histogram: ", or "". *stored is the Status of the last step
-/// that was reached.
+/// Returns the message to send after "histogram: ", or "". *result is the result of the
+/// store, if the line was passed to it.
 std::string PutHistogram(const std::vector<std::string_view>& words, Services& services,
-                         WriteContext& context, Status* stored) {
+                         WriteContext& context, std::optional<Status>* result) {
   if (services.histograms == nullptr) return IllegalArgument(kHistogramsOff);
   if (words.size() < 5) return TooFew(5, words.size());
   LineTexts texts;
@@ -78,15 +77,12 @@ std::string PutHistogram(const std::vector<std::string_view>& words, Services& s
   const std::optional<Result<Bytes>> encoded =
       EncodeValue(id, words[value], *services.options.histogram_codec_id);
   if (!encoded) return {};
-  *stored = encoded->status();
-  if (stored->ok()) *stored = services.histograms->AskFor({&head.metric, 1}, 1, context);
-  if (stored->ok())
-    *stored = services.histograms->Put({head.metric, tags, head.time, **encoded}, context);
-  if (stored->ok()) {
-    services.counters.points_added.fetch_add(1, std::memory_order_relaxed);
-    return {};
-  }
-  return "HBase error: " + std::string(stored->message());
+  Status stored = encoded->status();
+  if (stored.ok()) stored = services.histograms->AskFor({&head.metric, 1}, 1, context);
+  if (stored.ok())
+    stored = services.histograms->Put({head.metric, tags, head.time, **encoded}, context);
+  *result = stored;
+  return stored.ok() ? "" : "HBase error: " + std::string(stored.message());
 }
 
 /// Reads "<interval>-<aggregator>[:<group by>]" or "<group by>". Text in front of a colon counts
@@ -105,10 +101,10 @@ void ReadSource(std::string_view text, NamedRollup* rollup) {
   }
 }
 
-/// Returns the message to send after "rollup: ", or "". *stored is the Status of the last step that
-/// was reached.
+/// Returns the message to send after "rollup: ", or "". *result is the result of the
+/// store, if the line was passed to it.
 std::string PutRollup(const std::vector<std::string_view>& words, Services& services,
-                      WriteContext& context, Status* stored) {
+                      WriteContext& context, std::optional<Status>* result) {
   if (words.size() < 6) return TooFew(7, words.size());
   LineTexts texts;
   NamedRollup rollup;
@@ -142,14 +138,15 @@ std::string PutRollup(const std::vector<std::string_view>& words, Services& serv
                            " for metric=" + std::string(rollup.metric) +
                            " timestamp=" + std::to_string(rollup.time.raw));
   }
-  *stored = services.rollups->AskFor({&rollup.metric, 1}, 1, context);
-  if (stored->ok()) *stored = services.rollups->Put(rollup, context);
-  const std::string message(stored->message());
-  switch (stored->code()) {
+  Status stored = services.rollups->AskFor({&rollup.metric, 1}, 1, context);
+  if (stored.ok()) stored = services.rollups->Put(rollup, context);
+  *result = stored;
+  const std::string message(stored.message());
+  switch (stored.code()) {
     case StatusCode::kOk:
-      services.counters.points_added.fetch_add(1, std::memory_order_relaxed);
       return {};
     case StatusCode::kInvalidArgument:
+    case StatusCode::kConflict:
       return IllegalArgument(message);
     case StatusCode::kNotFound:
       return "unknown metric: " + message;
@@ -160,25 +157,20 @@ std::string PutRollup(const std::vector<std::string_view>& words, Services& serv
   }
 }
 
-AggregateReply Reply(std::string_view command, const std::string& text, const Status& stored) {
-  if (WaitsFor(stored)) return {{}, true};
-  return {text.empty() ? text : std::string(command) + ": " + text + "\n", false};
-}
-
 }  // namespace
 
 AggregateReply RunHistogramLine(const std::vector<std::string_view>& words, Services& services,
                                 WriteContext& context) {
-  Status stored;
-  const std::string text = PutHistogram(words, services, context, &stored);
-  return Reply("histogram", text, stored);
+  AggregateReply reply;
+  reply.text = PutHistogram(words, services, context, &reply.stored);
+  return reply;
 }
 
 AggregateReply RunRollupLine(const std::vector<std::string_view>& words, Services& services,
                              WriteContext& context) {
-  Status stored;
-  const std::string text = PutRollup(words, services, context, &stored);
-  return Reply("rollup", text, stored);
+  AggregateReply reply;
+  reply.text = PutRollup(words, services, context, &reply.stored);
+  return reply;
 }
 
 }  // namespace hg::http

@@ -1,9 +1,12 @@
 #pragma once
 // The telnet commands `rollup` and `histogram` (opentsdb-http-api.md §19.3).
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "storage/base/status.h"
 
 namespace hg {
 class WriteContext;
@@ -14,13 +17,12 @@ namespace hg::http {
 struct Services;
 
 struct AggregateReply {
-  std::string text;  // with its LF; empty if there is nothing to send
-  // The store refuses writes for now; the caller should run the line again after a while.
-  bool busy = false;
+  std::string text;  // the error message to send after the command and ": "; "" = none
+  // The result of the store; nullopt if the line was not passed to it.
+  std::optional<Status> stored;
 };
 
-/// Stores the histogram of a line, given as words ("histogram" first). May block on disk I/O. If
-/// the store is busy, returns at once with `busy`.
+/// Stores the histogram of a line, given as words ("histogram" first). May block on disk I/O.
 AggregateReply RunHistogramLine(const std::vector<std::string_view>& words, Services& services,
                                 WriteContext& context);
 

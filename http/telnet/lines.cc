@@ -6,8 +6,8 @@
 
 #include "http/access/needed_role.h"
 #include "http/api/stats.h"
+#include "http/intake/intake.h"
 #include "http/request/build_info.h"
-#include "http/request/commit_wait.h"
 #include "http/request/services.h"
 #include "http/telnet/aggregate_lines.h"
 #include "http/telnet/put_line.h"
@@ -26,16 +26,13 @@ constexpr size_t kPutsTogether = 1024;
 /// Returns the text of a point's refusal in the telnet protocol.
 std::string Reason(const Status& status) {
   const std::string message(status.message());
-  switch (status.code()) {
-    case StatusCode::kInvalidArgument:
+  switch (FailureOf(status)) {
+    case Failure::kInvalid:
       return "illegal argument: " + message;
-    case StatusCode::kNotFound:
+    case Failure::kUnknown:
       return "unknown metric: " + message;
-    case StatusCode::kBusy:
-    case StatusCode::kExhausted:
+    case Failure::kNewSeries:
       return "Please throttle writes: " + message;
-    case StatusCode::kDeadlineExceeded:
-      return "Request timed out: " + message;
     default:
       return "HBase error: " + message;
   }
@@ -51,26 +48,24 @@ class LineRunner {
         context_(RequestContext::Unlimited(), call.writer),
         puts_together_(call.after_busy ? 1 : kPutsTogether) {}
 
-  LinesResult Run(std::string_view lines) {
+  LinesResult Run(std::string_view lines, const LinesCall& call) {
     std::string_view rest = lines;
-    if (writes() && roles_.Has(Role::kWrite) && StoreLearning(lines)) rest = {};
+    // After a refusal, lines are tried one by one, so that some of them may be stored.
+    const bool together = !call.after_busy && writes() && roles_.Has(Role::kWrite);
+    if (together && StoreLearning(lines)) rest = {};
     while (!rest.empty() && !result_.close && !heavy_ && result_.text.size() < kTextBytesMax) {
       const std::string_view line = TakeLine(&rest);
       if (!RunLine(line, lines.size() - rest.size())) break;
     }
     Flush();
-    const Status committed = CommitAndWait(services_.sink, position_);
-    if (WaitsFor(committed) && !result_.shut_down) {
-      counters_.put_writes_blocked.fetch_add(1, std::memory_order_relaxed);
+    const Status committed = intake_.Commit();
+    if (RefusesAll(FailureOf(committed)) && !result_.shut_down) {
       result_ = {};
       result_.busy = true;
       return std::move(result_);
     }
     Count(done_);
-    if (!committed.ok()) {
-      counters_.put_storage_errors.fetch_add(1, std::memory_order_relaxed);
-      SayStorageError(committed);
-    }
+    if (!committed.ok()) SayStorageError(committed);
     return std::move(result_);
   }
 
@@ -78,7 +73,7 @@ class LineRunner {
   /// Counts of finished lines. They are added to the counters when it is known that the lines need
   /// not run again.
   struct Done {
-    uint64_t rpc_telnet = 0, rpc_put = 0, points_added = 0;
+    uint64_t rpc_telnet = 0, rpc_put = 0;
   };
   struct PutLine {
     std::string fault;  // "" = its point is in puts_
@@ -88,16 +83,15 @@ class LineRunner {
   [[nodiscard]] bool writes() const { return services_.options.mode != Mode::kReadOnly; }
 
   /// Stores regular put lines whose series are new, or not seen since the start. Returns false if
-  /// it did nothing, so that each line must be run separately.
+  /// it did nothing, so that each line must be run separately. The store may be busy.
   bool StoreLearning(std::string_view lines) {
     std::vector<KeyedPoint> points;
     if (!ParsePutLines(lines, &points)) return false;
-    const auto appended = services_.sink.AppendLearning(points, context_);
-    if (!appended.ok() || !appended->known) return false;
+    if (!intake_.StoreLearning(points)) return false;
+    result_.busy = !intake_.refusal().ok();
+    if (result_.busy) return true;
     done_.rpc_telnet += points.size();
     done_.rpc_put += points.size();
-    done_.points_added += points.size();
-    position_ = appended->position;
     result_.used = lines.size();
     return true;
   }
@@ -140,12 +134,13 @@ class LineRunner {
     const AggregateReply reply = words_[0] == "rollup"
                                      ? RunRollupLine(words_, services_, context_)
                                      : RunHistogramLine(words_, services_, context_);
-    if (reply.busy) {
-      counters_.put_writes_blocked.fetch_add(1, std::memory_order_relaxed);
-      result_.busy = true;
-      return false;
+    if (reply.stored) {
+      result_.busy = RefusesAll(intake_.Judge(*reply.stored));
+      if (result_.busy) return false;
+    } else if (!reply.text.empty()) {
+      CountFault(reply.text);
     }
-    Tell(reply.text);
+    if (!reply.text.empty()) Say(std::string(words_[0]) + ": " + reply.text);
     return true;
   }
 
@@ -154,6 +149,7 @@ class LineRunner {
       Tell(BuildText());
     } else if (command == "stats") {
       Count(std::exchange(done_, {}));  // the statistics include the lines before it
+      intake_.CountStored();
       if (muted_) return;
       Tell(StatsText(services_));
       heavy_ = true;
@@ -194,19 +190,22 @@ class LineRunner {
   /// Stores the collected points and sends the results of their lines, in order. If the store is
   /// busy, returns false, and the first refused line and all later ones must run again.
   bool Flush() {
-    std::vector<Status> verdicts;
-    if (!puts_.points().empty())
-      position_ =
-          std::max(position_, services_.sink.AppendNamed(puts_.points(), context_, &verdicts));
+    std::vector<Status> results;
+    intake_.StoreNamed(puts_.points(), &results);
     size_t next = 0;
     for (const PutLine& line : lines_) {
-      const Status verdict = line.fault.empty() ? verdicts[next++] : Status();
-      if (WaitsFor(verdict)) {
-        counters_.put_writes_blocked.fetch_add(1, std::memory_order_relaxed);
-        result_.busy = true;
-        break;
+      if (!line.fault.empty()) {
+        CountFault(line.fault);
+        Say("put: " + line.fault);
+      } else {
+        const Status& stored = results[next++];
+        const Failure failure = intake_.Judge(stored);
+        result_.busy = RefusesAll(failure);
+        if (result_.busy) break;
+        Conclude(failure, stored);
       }
-      Conclude(line, verdict);
+      ++done_.rpc_telnet;
+      ++done_.rpc_put;
       result_.used = line.end;
     }
     lines_.clear();
@@ -215,47 +214,23 @@ class LineRunner {
     return !result_.busy;
   }
 
-  void Conclude(const PutLine& line, const Status& verdict) {
-    ++done_.rpc_telnet;
-    ++done_.rpc_put;
-    if (!line.fault.empty()) {
-      auto& counter = line.fault.starts_with("invalid value") ? counters_.put_invalid_values
-                                                              : counters_.put_illegal_arguments;
-      counter.fetch_add(1, std::memory_order_relaxed);
-      return Say("put: " + line.fault);
-    }
-    if (verdict.ok()) {
-      ++done_.points_added;
-      return;
-    }
-    Count(verdict);
-    const bool at_once = verdict.code() == StatusCode::kInvalidArgument ||
-                         verdict.code() == StatusCode::kNotFound ||
-                         verdict.code() == StatusCode::kExhausted;
-    if (at_once) return Say("put: " + Reason(verdict));
-    SayStorageError(verdict);
+  void CountFault(const std::string& fault) {
+    auto& counter = fault.starts_with("invalid value") ? counters_.put_invalid_values
+                                                       : counters_.put_illegal_arguments;
+    counter.fetch_add(1, std::memory_order_relaxed);
+  }
+
+  void Conclude(Failure failure, const Status& stored) {
+    if (failure == Failure::kNone) return;
+    const bool at_once = failure == Failure::kInvalid || failure == Failure::kUnknown ||
+                         failure == Failure::kNewSeries;
+    if (at_once) return Say("put: " + Reason(stored));
+    SayStorageError(stored);
   }
 
   void Count(const Done& done) {
     counters_.rpc_telnet.fetch_add(done.rpc_telnet, std::memory_order_relaxed);
     counters_.rpc_put.fetch_add(done.rpc_put, std::memory_order_relaxed);
-    counters_.points_added.fetch_add(done.points_added, std::memory_order_relaxed);
-  }
-
-  void Count(const Status& verdict) {
-    switch (verdict.code()) {
-      case StatusCode::kInvalidArgument:
-        counters_.put_illegal_arguments.fetch_add(1, std::memory_order_relaxed);
-        return;
-      case StatusCode::kNotFound:
-        counters_.put_unknown_metrics.fetch_add(1, std::memory_order_relaxed);
-        return;
-      case StatusCode::kExhausted:
-        counters_.put_writes_blocked.fetch_add(1, std::memory_order_relaxed);
-        return;
-      default:
-        counters_.put_storage_errors.fetch_add(1, std::memory_order_relaxed);
-    }
   }
 
   Services& services_;
@@ -263,6 +238,7 @@ class LineRunner {
   const bool muted_;
   const Roles roles_;
   WriteContext context_;
+  Intake intake_{services_.sink, counters_, context_};
   size_t puts_together_;
   // Whether a command took milliseconds. The remaining lines run after its reply was sent, because
   // sending finds out whether the client has gone.
@@ -272,19 +248,12 @@ class LineRunner {
   std::vector<std::string_view> words_;
   PutLines puts_;
   std::vector<PutLine> lines_;  // put lines without a result
-  PointSink::Position position_ = 0;
 };
 
 }  // namespace
 
-bool WaitsFor(const Status& refusal) {
-  const StatusCode code = refusal.code();
-  return code == StatusCode::kBusy || code == StatusCode::kUnavailable ||
-         code == StatusCode::kLimitExceeded;
-}
-
 LinesResult RunTelnetLines(std::string_view lines, Services& services, LinesCall call) {
-  return LineRunner(services, call).Run(lines);
+  return LineRunner(services, call).Run(lines, call);
 }
 
 }  // namespace hg::http

@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "http/access/roles.h"
-#include "storage/base/status.h"
 
 namespace hg {
 class Writer;
@@ -16,11 +15,6 @@ class Writer;
 namespace hg::http {
 
 struct Services;
-
-/// Returns true if the refusal is temporary: out of memory, a log that cannot be written, an
-/// unavailable store, or a rate limit. The connection then keeps the lines and runs them again
-/// later, because the telnet protocol has no "retry later" reply.
-bool WaitsFor(const Status& refusal);
 
 /// The state of the connection that affects its next lines.
 struct LinesCall {
@@ -43,7 +37,7 @@ struct LinesResult {
 };
 
 /// Runs whole lines, each ended by LF. On return, the points of the lines that were run are
-/// durable. If the log refuses writes for now (Busy, Unavailable), `used` is 0. The caller then
+/// durable. If the log refuses writes for now (RefusesAll), `used` is 0. The caller then
 /// passes the same lines again; points that are already stored are overwritten with equal ones. May
 /// block on disk I/O. If the store is busy, returns at once with `busy`.
 LinesResult RunTelnetLines(std::string_view lines, Services& services, LinesCall call = {});

@@ -49,7 +49,7 @@ MAY_INCLUDE = {
     "http/intake": ["http/request", "http/wire", "storage/**"],
     "http/api": ["http/access", "http/graph", "http/intake", "http/page", "http/request", "http/routes", "http/wire", "query/**", "uid", "storage/**"],
     "http/routes": ["http/access", "http/api", "http/request", "http/wire", "query/**", "storage/**"],
-    "http/telnet": ["http/access", "http/api", "http/request", "http/wire", "storage/**"],
+    "http/telnet": ["http/access", "http/api", "http/intake", "http/request", "http/wire", "storage/**"],
     "http/server": ["http/access", "http/intake", "http/request", "http/routes", "http/telnet", "http/tls", "http/wire", "query/**", "storage/**"],
     "tsd": ["http/**", "query/**", "compaction", "uid", "storage/**"],
     "tests": ["**"],

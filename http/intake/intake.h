@@ -1,0 +1,78 @@
+#pragma once
+// Stores the points of one request, or of one batch of a connection, for all ingestion formats. A
+// format decodes its points, stores them here, and makes its reply of the results. The fast paths
+// on event loops call the PointSink directly and use the same classes of failures (failure.h).
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "http/intake/failure.h"
+#include "http/request/counters.h"
+#include "storage/base/status.h"
+#include "storage/model/point_sink.h"
+#include "storage/model/write_context.h"
+
+namespace hg::http {
+
+/// One thread at a time. Blocks, so it must run on a thread that may.
+class Intake {
+ public:
+  /// All arguments must outlive the object.
+  Intake(PointSink& sink, Counters& counters, WriteContext& context)
+      : sink_(sink), counters_(counters), context_(context) {}
+
+  /// Store points without naming them. Return false if nothing was stored, because a raw series key
+  /// is unknown or one of the points has a failure of its own; the caller then uses StoreNamed.
+  /// True: all points are stored, or all are refused (refusal()).
+  bool StoreKnown(std::span<const KeyedPoint> points);
+  bool StoreLearning(std::span<const KeyedPoint> points);
+  /// As StoreKnown, for callers that store refused points again themselves: a refusal of all points
+  /// is only returned in *refused.
+  bool StoreKnown(std::span<const KeyedPoint> points, Status* refused);
+  bool StoreLines(std::span<const KeyedLine> lines, std::span<const KeyedField> fields);
+
+  /// Stores points by name. Sets (*results)[i] to the result of point i (PointSink::AppendNamed).
+  /// The caller passes each result to Judge, except for points that it stores again itself.
+  void StoreNamed(std::span<const NamedPoint> points, std::vector<Status>* results);
+
+  /// Counts the result of one point, and remembers it if the client should send the point again.
+  Failure Judge(const Status& result) { return Judge(result, 1); }
+
+  /// Ends the request: `why` is its refusal from now on. An OK status, or a second one, has no
+  /// effect.
+  void Stop(const Status& why);
+
+  /// The failure of all points at once (RefusesAll), or the argument of Stop. If it is not OK,
+  /// nothing more should be stored.
+  [[nodiscard]] const Status& refusal() const { return refusal_; }
+
+  /// Waits until the stored points are durable. `timeout_ms`: 0 = no timeout; otherwise
+  /// DeadlineExceeded means that the points may become durable later.
+  Status Commit(int64_t timeout_ms = 0);
+
+  /// Commits, and returns why the client should send the whole request again: the refusal, a failed
+  /// commit, or the failure of single points that may pass (MayPass). OK: it should not.
+  Status Finish();
+
+  /// Counts the stored points as added now, and not with the next Commit.
+  void CountStored();
+
+  /// The number of points that are stored and counted as added.
+  [[nodiscard]] uint64_t stored() const { return stored_; }
+
+ private:
+  Failure Judge(const Status& result, uint64_t points);
+  bool Settle(const Result<PointSink::Appended>& appended, uint64_t points, Status* refused);
+  bool Settle(const Result<PointSink::Appended>& appended, uint64_t points);
+
+  PointSink& sink_;
+  Counters& counters_;
+  WriteContext& context_;
+  PointSink::Position position_ = 0;
+  uint64_t stored_ = 0, uncounted_ = 0;  // uncounted_: stored, but not yet counted as added
+  Status refusal_;
+  Status missed_;  // the first failure of a single point that may pass
+};
+
+}  // namespace hg::http
