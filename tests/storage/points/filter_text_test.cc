@@ -13,7 +13,7 @@ std::string Failure(std::string_view text) {
   ScanSpec spec;
   const auto filter = ApplyFilterText(text, &spec);
   CHECK_FALSE(filter.ok());
-  return filter.status().message();
+  return std::string(filter.status().message());
 }
 
 using Rows = std::vector<std::pair<std::string, std::string>>;
