@@ -105,6 +105,10 @@ Result<http::Parameters> ReadParameters(const CommandLine& line, const Verb& ver
   if (!families.empty() && !verb.takes_families) {
     return Status::InvalidArgument(std::string(verb.name) + " takes no families: " + families);
   }
+  if (line.Has("--rows")) {
+    if (verb.name != "regions") return Status::InvalidArgument("--rows: only for regions");
+    parameters.Add("rows", "true");
+  }
   if (verb.name == "list") return parameters;
   if (words.size() < 2) return Status::InvalidArgument("the name of a table is missing");
   parameters.Add("table", words[1]);
@@ -113,10 +117,6 @@ Result<http::Parameters> ReadParameters(const CommandLine& line, const Verb& ver
     return Status::InvalidArgument(std::string(verb.name) + " needs --family NAME");
   }
   if (verb.takes_families) parameters.Add("families", families);
-  if (line.Has("--rows")) {
-    if (verb.name != "regions") return Status::InvalidArgument("--rows: only for regions");
-    parameters.Add("rows", "true");
-  }
   for (const char* name : {"splits", "uniform", "hex", "splits-file"}) {
     const auto value = line.Value(std::string("--") + name);
     if (!value) continue;
