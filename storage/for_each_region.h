@@ -59,29 +59,36 @@ struct TableCount {
   bool operator==(const TableCount&) const = default;
 };
 
+/// Returns the number of rows and cells that a scan of the region would return. Reads the whole
+/// region and reports that to `watch`. Blocks.
+inline Result<TableCount> CountRegion(Store& store, const std::string& table,
+                                      const RegionInfo& region, RequestContext& watch) {
+  constexpr uint64_t kStepsPerRow = 64;
+  ScanSpec spec;
+  spec.table = table;
+  spec.start = region.start;
+  spec.stop = region.stop;
+  spec.fill_cache = false;
+  ASSIGN_OR_RETURN(const auto cursor, store.Scan(spec));
+  TableCount counted;
+  for (std::vector<Row> rows;;) {
+    RETURN_IF_ERROR(cursor->Next(&rows));
+    if (rows.empty()) return counted;
+    RETURN_IF_ERROR(watch.Step(kStepsPerRow * rows.size()));
+    for (const Row& row : rows) {
+      ++counted.rows;
+      counted.cells += row.cells.size();
+      for (const Cell& cell : row.cells) counted.value_bytes += cell.value.size();
+    }
+  }
+}
+
 /// Returns the number of rows and cells that a scan of the whole table would return. Reads the
 /// whole table and reports that to `watch`. Blocks.
 inline Result<TableCount> CountTable(Store& store, const std::string& table,
                                      RequestContext& watch) {
-  constexpr uint64_t kStepsPerRow = 64;
-  const auto count = [&](const RegionInfo& region) -> Result<TableCount> {
-    ScanSpec spec;
-    spec.table = table;
-    spec.start = region.start;
-    spec.stop = region.stop;
-    spec.fill_cache = false;
-    ASSIGN_OR_RETURN(const auto cursor, store.Scan(spec));
-    TableCount counted;
-    for (std::vector<Row> rows;;) {
-      RETURN_IF_ERROR(cursor->Next(&rows));
-      if (rows.empty()) return counted;
-      RETURN_IF_ERROR(watch.Step(kStepsPerRow * rows.size()));
-      for (const Row& row : rows) {
-        ++counted.rows;
-        counted.cells += row.cells.size();
-        for (const Cell& cell : row.cells) counted.value_bytes += cell.value.size();
-      }
-    }
+  const auto count = [&](const RegionInfo& region) {
+    return CountRegion(store, table, region, watch);
   };
   return ForEachRegion<TableCount>(store, table, {}, count, [](TableCount* all, TableCount part) {
     all->rows += part.rows;

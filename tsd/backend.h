@@ -67,6 +67,12 @@ class Backend {
   virtual Status Health() { return {}; }
   /// Returns the functions for backup, check and repair; nullptr if the store has no files.
   virtual Maintenance* maintenance() { return nullptr; }
+  /// Deletes all rows of a table of a remote store in one call of that store, and keeps families,
+  /// attributes and regions. Unsupported: the store has no such call; drop the table and create it
+  /// again (http/api/admin.h).
+  virtual Status TruncateTable(const std::string& table) {
+    return Status::Unsupported("table '" + table + "' cannot be truncated in one call");
+  }
   /// Closes the store cleanly: all acknowledged data is kept. Call it once, when nothing uses the
   /// store any more.
   virtual Status Close() = 0;

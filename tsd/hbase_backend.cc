@@ -147,6 +147,7 @@ class HbaseBackend : public Backend {
     return Status::InvalidArgument("HBase refused rows of the spool; they were moved aside: " +
                                    spool->set_aside);
   }
+  Status TruncateTable(const std::string& table) override { return store_->TruncateTable(table); }
   Status Close() override { return store_->Sync(); }
 
  private:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <optional>
 #include <vector>
 
@@ -88,9 +89,48 @@ void WriteSizes(const RegionInfo& sizes, JsonWriter* json) {
   json->Member("references", static_cast<int64_t>(sizes.references));
 }
 
+// A region with what a count of its rows found.
+struct CountedRegion {
+  RegionInfo info;
+  std::optional<TableCount> count;  // none: the rows were not counted
+
+  // Returns the size by which regions are compared. Over HBase only a count finds one.
+  [[nodiscard]] uint64_t Load() const {
+    return count ? count->value_bytes : info.file_bytes + info.memory_bytes;
+  }
+};
+
+Result<std::vector<CountedRegion>> CountRegions(Store& store, const std::string& table, bool rows,
+                                                RequestContext& watch) {
+  std::vector<CountedRegion> all;
+  if (!rows) {
+    ASSIGN_OR_RETURN(auto regions, store.Regions(table));
+    for (RegionInfo& region : regions) all.push_back({std::move(region), {}});
+    return all;
+  }
+  using List = std::vector<CountedRegion>;
+  const auto count = [&](const RegionInfo& region) -> Result<List> {
+    ASSIGN_OR_RETURN(const TableCount found, CountRegion(store, table, region, watch));
+    return List{{region, found}};
+  };
+  return ForEachRegion<List>(store, table, {}, count,
+                             [](List* list, List one) { list->push_back(std::move(one[0])); });
+}
+
+// Writes which share of the table's bytes the region has, and a warning if that is most of them:
+// one of two regions may have three quarters, one of many regions about half.
+void WriteShare(const CountedRegion& region, uint64_t total, size_t regions, JsonWriter* json) {
+  if (total == 0) return;
+  const double share = static_cast<double>(region.Load()) / static_cast<double>(total);
+  json->Member("share", std::round(share * 1000) / 1000);
+  if (regions < 2 || share <= 0.5 + 0.5 / static_cast<double>(regions)) return;
+  json->Member("warning", "this region has most bytes of the table");
+}
+
 // Returns the regions as JSON. If `total` is set, each table is one element, with the sums of its
 // regions.
-Result<std::string> ListRegions(Store& store, const Parameters& parameters, bool total) {
+Result<std::string> ListRegions(Store& store, const Parameters& parameters, bool total,
+                                RequestContext& watch) {
   ASSIGN_OR_RETURN(auto tables, store.ListTables());
   if (const std::string* one = parameters.Find("table")) {
     RETURN_IF_ERROR(store.Regions(*one).status());
@@ -99,10 +139,14 @@ Result<std::string> ListRegions(Store& store, const Parameters& parameters, bool
   std::string text;
   JsonWriter json(&text);
   json.BeginArray();
+  const bool rows = !total && parameters.Find("rows") != nullptr;
   for (const TableDescriptor& table : tables) {
-    ASSIGN_OR_RETURN(const auto regions, store.Regions(table.name));
+    ASSIGN_OR_RETURN(const auto regions, CountRegions(store, table.name, rows, watch));
+    uint64_t load = 0;
+    for (const CountedRegion& region : regions) load += region.Load();
     RegionInfo sum;
-    for (const RegionInfo& region : regions) {
+    for (const CountedRegion& counted : regions) {
+      const RegionInfo& region = counted.info;
       sum.file_count += region.file_count;
       sum.file_bytes += region.file_bytes;
       sum.memory_bytes += region.memory_bytes;
@@ -114,6 +158,11 @@ Result<std::string> ListRegions(Store& store, const Parameters& parameters, bool
       json.Member("start", region::KeyText(region.start));
       json.Member("stop", region::KeyText(region.stop));
       WriteSizes(region, &json);
+      if (counted.count) {
+        json.Member("rows", static_cast<int64_t>(counted.count->rows));
+        json.Member("value_bytes", static_cast<int64_t>(counted.count->value_bytes));
+      }
+      WriteShare(counted, load, regions.size(), &json);
       json.EndObject();
     }
     if (!total) continue;
@@ -229,8 +278,8 @@ Result<std::string> Truncate(Store& store, const Parameters& parameters) {
   ASSIGN_OR_RETURN(const TableDescriptor table, FindTable(store, parameters));
   if (!store.Capabilities().region_admin) {
     return Status::Unsupported("table '" + table.name +
-                               "' is not in the embedded store: use truncate_preserve of HBase's "
-                               "shell");
+                               "' is not in the embedded store: use 'tsdb table truncate' with the "
+                               "settings of the daemon, or truncate_preserve of HBase's shell");
   }
   RETURN_IF_ERROR(store.DropTable(table.name));
   RETURN_IF_ERROR(Prepend(store.CreateTable(table),
@@ -304,8 +353,8 @@ bool AdminChanges(std::string_view call) {
 Result<std::string> RunAdminCall(Store& store, std::string_view call, const Parameters& parameters,
                                  RequestContext& watch) {
   if (call == "tables") return ListTables(store);
-  if (call == "regions") return ListRegions(store, parameters, false);
-  if (call == "sizes") return ListRegions(store, parameters, true);
+  if (call == "regions") return ListRegions(store, parameters, false, watch);
+  if (call == "sizes") return ListRegions(store, parameters, true, watch);
   if (call == "count") return Count(store, parameters, watch);
   if (call == "describe") return Describe(store, parameters);
   if (call == "create") return Create(store, parameters);
@@ -351,7 +400,8 @@ void HandleAdmin(const Request& request, Services& services, ResponseWriter& out
                      "Use HBase's shell");
   }
   AdminCalls::Slot slot;
-  if (TakesLong(call) && !progress) {
+  const bool counts = call == "regions" && request.parameters.Find("rows") != nullptr;
+  if ((TakesLong(call) || counts) && !progress) {
     slot = services.admin_calls.Begin(call);
     if (slot == nullptr) {
       return SendStatus(out, request,

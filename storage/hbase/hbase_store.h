@@ -40,6 +40,9 @@ class HbaseStore : public Store {
   Status CreateTable(const TableDescriptor& table) override;
   Status AlterTable(const TableDescriptor& table) override;
   Status DropTable(const std::string& table) override;
+  /// Deletes all rows and keeps families, attributes and regions. If a step fails, the table may
+  /// stay disabled; a repetition continues.
+  Status TruncateTable(const std::string& table);
   Result<TableDescriptor> DescribeTable(const std::string& table) override;
   /// Does not list the system tables of HBase.
   Result<std::vector<TableDescriptor>> ListTables() override;

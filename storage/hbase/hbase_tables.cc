@@ -51,6 +51,19 @@ Result<wire::TTableDescriptor> ReadTable(Client& client, const std::string& name
   return table;
 }
 
+// Disables the table if it is enabled.
+Status Disable(Client& client, const std::string& name, CallTrace* trace) {
+  const wire::TTableName there = WriteTableName(name);
+  bool enabled = false;
+  RETURN_IF_ERROR(client.Send({"isTableEnabled", name},
+                              [&](Service& service) { enabled = service.isTableEnabled(there); }));
+  if (!enabled) return {};
+  const Status disabled = client.Send(
+      {"disableTable", name}, [&](Service& service) { service.disableTable(there); }, trace);
+  // If an earlier attempt may have disabled the table, the caller tries to continue anyway.
+  return trace->repeated_blindly ? Status() : disabled;
+}
+
 }  // namespace
 
 Status HbaseStore::CreateTable(const TableDescriptor& wanted) {
@@ -101,21 +114,23 @@ Status HbaseStore::AlterTable(const TableDescriptor& wanted) {
 Status HbaseStore::DropTable(const std::string& table) {
   ASSIGN_OR_RETURN(const std::string name, lsm::TableName(table));
   const wire::TTableName there = WriteTableName(name);
-  bool enabled = false;
-  RETURN_IF_ERROR(client_->Send({"isTableEnabled", name}, [&](Service& service) {
-    enabled = service.isTableEnabled(there);
-  }));
   CallTrace trace;
-  if (enabled) {
-    const Status disabled = client_->Send(
-        {"disableTable", name}, [&](Service& service) { service.disableTable(there); }, &trace);
-    // If an earlier attempt may have disabled the table, try to delete it anyway.
-    if (!disabled.ok() && !trace.repeated_blindly) return disabled;
-  }
+  RETURN_IF_ERROR(Disable(*client_, name, &trace));
   const Status dropped = client_->Send(
       {"deleteTable", name}, [&](Service& service) { service.deleteTable(there); }, &trace);
   const bool before = trace.repeated_blindly && dropped.code() == StatusCode::kNotFound;
   return before ? Status() : dropped;
+}
+
+Status HbaseStore::TruncateTable(const std::string& table) {
+  ASSIGN_OR_RETURN(const std::string name, lsm::TableName(table));
+  CallTrace trace;
+  RETURN_IF_ERROR(Disable(*client_, name, &trace));
+  // HBase enables the table again. A repeated call would then fail because the table is enabled.
+  const Status done = client_->Send(
+      {"truncateTable", name},
+      [&](Service& service) { service.truncateTable(WriteTableName(name), true); }, &trace);
+  return Prepend(done, "table '" + name + "' was disabled but may not be empty");
 }
 
 Result<TableDescriptor> HbaseStore::DescribeTable(const std::string& table) {

@@ -30,7 +30,8 @@ struct Verb {
 
 constexpr Verb kVerbs[] = {{"list", "tables"},       {"create", "create", true},
                            {"describe", "describe"}, {"alter", "alter", true},
-                           {"drop", "drop"},         {"truncate", "truncate"}};
+                           {"drop", "drop"},         {"truncate", "truncate"},
+                           {"regions", "regions"}};
 
 const std::vector<OptionSpec>& Options() {
   static const std::vector<OptionSpec> options = [] {
@@ -40,7 +41,8 @@ const std::vector<OptionSpec>& Options() {
       all.push_back({attribute.option, attribute.argument, attribute.meaning});
     all.insert(
         all.end(),
-        {{"--delete-family", "NAME", "alter: removes the family with its cells"},
+        {{"--rows", "", "regions: count rows and bytes of values, which reads the whole table"},
+         {"--delete-family", "NAME", "alter: removes the family with its cells"},
          {"--splits", "KEYS", "create: first keys of regions, separated by commas"},
          {"--splits-file", "PATH", "create: first keys of regions, one in each line"},
          {"--uniform", "N", "create: N regions with equal shares of 8-byte keys"},
@@ -102,6 +104,10 @@ Result<http::Parameters> ReadParameters(const CommandLine& line, const Verb& ver
   ASSIGN_OR_RETURN(std::string families, FamiliesOfOptions(line));
   if (!families.empty() && !verb.takes_families) {
     return Status::InvalidArgument(std::string(verb.name) + " takes no families: " + families);
+  }
+  if (line.Has("--rows")) {
+    if (verb.name != "regions") return Status::InvalidArgument("--rows: only for regions");
+    parameters.Add("rows", "true");
   }
   if (verb.name == "list") return parameters;
   if (words.size() < 2) return Status::InvalidArgument("the name of a table is missing");
@@ -197,6 +203,10 @@ Result<std::string> RunHere(Invocation& call, const Verb& verb,
   RETURN_IF_ERROR(call.Open(StoreUse::kLook));
   if (verb.name == "drop" || verb.name == "truncate")
     RETURN_IF_ERROR(CheckOwn(call.session, *parameters.Find("table")));
+  if (verb.name == "truncate" && call.session.backend().remote()) {
+    RETURN_IF_ERROR(call.session.backend().TruncateTable(*parameters.Find("table")));
+    return std::string(R"({"done":true})");
+  }
   return http::RunAdminCall(call.session.cells(), verb.call, parameters,
                             RequestContext::Unlimited());
 }
@@ -229,13 +239,17 @@ int RunTable(Invocation& call) {
 
 const Command kTableCommand{
     "table",
-    "list | create TABLE | describe TABLE | alter TABLE | drop TABLE | truncate TABLE",
-    "Lists, creates, describes, changes, drops and empties tables.",
+    "list | create TABLE | describe TABLE | alter TABLE | drop TABLE | truncate TABLE | "
+    "regions TABLE",
+    "Lists, creates, describes, changes, drops and empties tables, and shows their regions.",
     "  tsdb table create t1 --family f1 --ttl 3d --versions 3 --family f2\n"
     "  tsdb table create t2 \"{NAME => 'f1', TTL => 180}, SPLITS => ['a', 'm']\"\n"
     "  tsdb table alter t1 --family f1 --ttl 7d --delete-family f2\n"
     "The first form has options; the second is the notation of HBase's shell. Attributes that\n"
-    "alter does not name keep their values. Commands that delete data ask on a terminal, and need\n"
+    "alter does not name keep their values. regions shows the share of each region in the bytes "
+    "of\n"
+    "the table, and warns if one region has most of them. Commands that delete data ask on a "
+    "terminal, and need\n"
     "--yes elsewhere. The result is JSON. In a key, \\xHH is a byte. Without --url the command "
     "uses\n"
     "the store of the settings, also while a daemon uses the data directory.",

@@ -153,6 +153,12 @@ def main():
         server.settings["tsd.rollups.automatic"] = "true"
         server.start()
         check("what was made of them is there when it is on again", ask(server, start, end, "1d-sum")[0], before)
+        for ttl, left in (("400d", before), ("1s", {})):
+            for table in ("tsdb-1h", "tsdb-1d"):
+                changed = subprocess.run([tsdb, "table", f"--config={folder}/tsd.conf", "alter", table, "--family", "t", "--ttl", ttl],
+                                         cwd=folder, capture_output=True)
+                check(f"table {table} gets a TTL next to the daemon", (changed.returncode, changed.stderr), (0, b""))
+            check(f"rollups with a TTL of {ttl}", waited(lambda: ask(server, start, end, "1d-sum")[0], left), left)
         server.stop()
 
         server.settings["tsd.storage.ttl"] = DAY

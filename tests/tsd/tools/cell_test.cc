@@ -4,6 +4,7 @@
 
 #include "tests/support/tool_program.h"
 #include "tsd/embedded_backend.h"
+#include "tsd/tools/cell_read.h"
 
 namespace hg::tsd {
 namespace {
@@ -53,6 +54,18 @@ TEST_CASE("cells are put, got, scanned, counted and deleted") {
   program.Cell({"delete", "t1", "row2"});
   program.Cell({"delete", "t1", R"(s\xFF)", "f1"});
   CHECK(program.Cell({"count", "t1"}) == "1\n");
+}
+
+TEST_CASE("long reads report the number of rows at intervals") {
+  std::vector<std::string> lines;
+  const auto keep = [&](const std::string& line) { lines.push_back(line); };
+  RowProgress always(std::chrono::milliseconds(0), keep);
+  always.Count(3);
+  always.Count(4);
+  CHECK(lines == std::vector<std::string>{"3 rows read", "7 rows read"});
+  RowProgress hourly(std::chrono::hours(1), keep);
+  hourly.Count(3);
+  CHECK(lines.size() == 2);
 }
 
 TEST_CASE("wrong words and OpenTSDB's tables are refused with the value") {

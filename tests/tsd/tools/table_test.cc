@@ -173,6 +173,34 @@ TEST_CASE("tables of rollups get a TTL, and keep it when they are emptied") {
   CHECK(program.Dump("r1h").empty());
 }
 
+TEST_CASE("the regions of a table are shown with their share, and the one with most bytes") {
+  const Program program;
+  program.Table({"create", "t1", "--family=f", "--splits=g,n"});
+  const std::string big(3000, 'x');
+  for (const auto& [row, value] : {std::pair<std::string, std::string>("a", "x"), {"h", big}}) {
+    REQUIRE(program.Run({"cell", "put", "t1", row, "f:q", value}).exit == 0);
+  }
+  const std::string regions = program.Table({"regions", "t1", "--rows"});
+  INFO(regions);
+  CHECK(Has(regions, R"("rows":1,"value_bytes":1,"share":0.0})"));
+  CHECK(Has(regions, R"("rows":1,"value_bytes":3000,"share":1.0,"warning":"this region has most)"));
+  CHECK(Has(regions, R"("rows":0,"value_bytes":0,"share":0.0})"));
+  const std::string sizes = program.Table({"regions", "t1"});
+  INFO(sizes);
+  CHECK(Has(sizes, R"("share")"));
+  CHECK(!Has(sizes, R"("rows")"));
+  CHECK(Has(program.Refusal({"regions", "none"}), "none"));
+  CHECK(Has(program.Refusal({"list", "--rows"}, 2), "--rows"));
+}
+
+TEST_CASE("a split policy of one table is refused by its name") {
+  const Program program;
+  for (const char* policy : {"SPLIT_POLICY => 'KeyPrefixRegionSplitPolicy'",
+                             "{SPLIT_POLICY => 'DelimitedKeyPrefixRegionSplitPolicy'}"}) {
+    CHECK(Has(program.Refusal({"create", "t1", "f", policy}), "SPLIT_POLICY"));
+  }
+}
+
 TEST_CASE("admin names the command that replaces its calls") {
   const Program program;
   const Outcome created = program.Run({"admin", "create", "t5", "{NAME=>f1,TTL=>180}"});

@@ -1,0 +1,36 @@
+#pragma once
+// The reading part of the command cell: gets, scans and aggregates, and their output.
+
+#include <chrono>
+#include <functional>
+#include <ostream>
+#include <string>
+
+#include "storage/base/thread_annotations.h"
+#include "storage/store.h"
+#include "tsd/tools/cell_request.h"
+
+namespace hg::tsd {
+
+/// Reports the number of rows read at intervals. Thread-safe.
+class RowProgress {
+ public:
+  /// `line` is called with each report, not concurrently.
+  RowProgress(std::chrono::milliseconds interval, std::function<void(const std::string&)> line)
+      : interval_(interval), line_(std::move(line)) {}
+  void Count(uint64_t rows);
+
+ private:
+  const std::chrono::milliseconds interval_;
+  const std::function<void(const std::string&)> line_;
+  Mutex mutex_;
+  uint64_t rows_ GUARDED_BY(mutex_) = 0;
+  std::chrono::steady_clock::time_point next_ GUARDED_BY(mutex_) =
+      std::chrono::steady_clock::now() + interval_;
+};
+
+/// Runs a verb that reads and prints its result. Aggregates without a limit read up to
+/// kRegionThreadsMax regions concurrently. LimitExceeded: a sum needs more than 64 bits. Blocks.
+Status ReadCells(Store& store, CellRequest request, RowProgress* progress, std::ostream& out);
+
+}  // namespace hg::tsd
