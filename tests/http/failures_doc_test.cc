@@ -24,9 +24,8 @@ using Cells = std::vector<std::string>;
 
 std::string Trimmed(const std::string& text) {
   const size_t first = text.find_first_not_of(" `");
-  return first == std::string::npos
-             ? ""
-             : text.substr(first, text.find_last_not_of(" `") + 1 - first);
+  return first == std::string::npos ? ""
+                                    : text.substr(first, text.find_last_not_of(" `") + 1 - first);
 }
 
 /// Returns the rows of the table whose first column has the heading `failure`.
@@ -130,8 +129,7 @@ std::string Answer(EdgeFixture& edge, const std::string& format) {
   if (format == "telnet") return Telnet(edge);
   if (format == "InfluxDB") return Http(edge, {}, "/write?precision=s", "m,a=b value=1 1700000000");
   if (format == "remote write") {
-    return Http(edge,
-                {{"content-type", "application/x-protobuf"}, {"content-encoding", "snappy"}},
+    return Http(edge, {{"content-type", "application/x-protobuf"}, {"content-encoding", "snappy"}},
                 "/api/v1/write", RemoteWriteBody());
   }
   if (format == "OTLP") {
