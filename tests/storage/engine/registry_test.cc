@@ -17,12 +17,13 @@ namespace {
 std::atomic<size_t> allocated_bytes{0};
 }  // namespace
 
-void* operator new(size_t bytes) {
+// Not inlined, because GCC would warn about freeing its memory with free.
+[[gnu::noinline]] void* operator new(size_t bytes) {
   allocated_bytes += bytes;
   if (void* p = std::malloc(bytes)) return p;
   std::abort();
 }
-void* operator new[](size_t bytes) { return operator new(bytes); }
+[[gnu::noinline]] void* operator new[](size_t bytes) { return operator new(bytes); }
 void operator delete(void* p) noexcept { std::free(p); }
 void operator delete[](void* p) noexcept { std::free(p); }
 void operator delete(void* p, size_t) noexcept { std::free(p); }
