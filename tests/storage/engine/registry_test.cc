@@ -17,17 +17,17 @@ namespace {
 std::atomic<size_t> allocated_bytes{0};
 }  // namespace
 
-// Not inlined, because GCC would warn about freeing its memory with free.
-[[gnu::noinline]] void* operator new(size_t bytes) {
+// If GCC inlined the functions that free memory, it would warn that new is not malloc.
+void* operator new(size_t bytes) {
   allocated_bytes += bytes;
   if (void* p = std::malloc(bytes)) return p;
   std::abort();
 }
-[[gnu::noinline]] void* operator new[](size_t bytes) { return operator new(bytes); }
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete[](void* p) noexcept { std::free(p); }
-void operator delete(void* p, size_t) noexcept { std::free(p); }
-void operator delete[](void* p, size_t) noexcept { std::free(p); }
+void* operator new[](size_t bytes) { return operator new(bytes); }
+[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete[](void* p) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, size_t) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete[](void* p, size_t) noexcept { std::free(p); }
 
 namespace hg::engine {
 namespace {
