@@ -103,8 +103,7 @@ Bytes PutsHead(uint32_t count) {
 
 void Fill(Store& store, int rows, size_t value_bytes) {
   for (int i = 0; i < rows; ++i) {
-    char key[8];
-    std::snprintf(key, sizeof(key), "k%04d", i);
+    const Bytes key = "k" + std::to_string(10000 + i).substr(1);
     REQUIRE(store.Mutate("g", {{key, {PutCell("a", "q", Bytes(value_bytes, 'v'))}}}).ok());
   }
 }
