@@ -104,7 +104,6 @@ Postings* NamedPostings::FindOrMake(ByteView name) {
 
 void TagIndex::Add(uint32_t number, ByteView tsuid) {
   const auto width = static_cast<size_t>(layout_.metric_width);
-  INVARIANT(number == series_.size());  // series_ is indexed by number
   const ByteView metric = tsuid.substr(0, width);
   auto found = metrics_.find(metric);
   if (found == metrics_.end()) {
