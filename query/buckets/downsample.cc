@@ -524,8 +524,8 @@ void Downsampler::Close() {
   const Function function = grid_->spec().function->function;
   double value;
   if (Collects(function)) {
-    // Of the thread, because it would otherwise be allocated for each bucket, or kept by each
-    // series of the query.
+    // Each thread keeps this buffer. Otherwise it would be allocated for each bucket, or each
+    // series of the query would keep one.
     static thread_local std::vector<double> scratch;
     value = RunDouble(*grid_->spec().function, collected_, &scratch);
     collected_.clear();

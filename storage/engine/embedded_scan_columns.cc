@@ -111,8 +111,8 @@ Status EmbeddedScan::Load(RowHour* row) {
   return {};
 }
 
-// A scan can be repeated only if it has no cells and no irregular rows. The scan gives those away
-// when it returns them, so it could not return them twice.
+// A scan can be repeated only if it has no cells and no irregular rows. The scan hands those
+// over to the caller and keeps no copy, so it cannot return them a second time.
 bool EmbeddedScan::RepeatsSeries() const { return cells_.empty() && irregular_.empty(); }
 
 void EmbeddedScan::RepeatSeries() {

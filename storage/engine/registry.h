@@ -1,7 +1,8 @@
 #pragma once
 // Maps series numbers to TSUIDs and back, with an index that finds series numbers by tags. A number
-// is assigned once and never reused. A series that has no rows any more is hidden: it keeps number
-// and TSUID, so that writers who know the number can continue, but the index does not contain it.
+// is assigned once and never reused. A series that has no rows any more is hidden: it
+// keeps its number and its TSUID, so that a writer that knows the number can continue, but the
+// index does not contain it.
 
 #include <atomic>
 #include <cstdint>

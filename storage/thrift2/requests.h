@@ -65,8 +65,8 @@ wire::TResult WriteRow(Row row);
 std::vector<CellChange> ReadPut(const wire::TPut& put, const std::string& method);
 std::vector<CellChange> ReadDelete(const TableDescriptor& table, const wire::TDelete& gone,
                                    const std::string& method);
-/// Returns all changes of a row in an order in which deletes hide puts, as in HBase, where all
-/// changes of a mutation have one time.
+/// Returns all changes of a row in an order in which deletes hide puts, as in HBase. HBase gives
+/// all changes of a mutation the same timestamp.
 RowMutation ReadMutations(const TableDescriptor& table, const wire::TRowMutations& row,
                           const std::string& method);
 

@@ -176,7 +176,8 @@ void Service::deleteTable(const wire::TTableName& wire_name) {
   state_.master.Forget(name);
 }
 
-// The table is dropped and created again. A call of another client between both finds no table.
+// Drops the table and creates it again. A call of another client between the two steps gets the
+// error that the table does not exist.
 void Service::truncateTable(const wire::TTableName& wire_name, bool keep_splits) {
   const std::string name = ReadTableName(wire_name);
   TableDescriptor descriptor = Described(name);

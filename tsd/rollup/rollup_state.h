@@ -155,7 +155,7 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
   [[nodiscard]] Bytes Place(const codec::RollupLevel& level) const {
     return PlaceOf(level, making_);
   }
-  // Implemented in rollup_markers.cc. Callers must hold mutex_; functions with a `lock` parameter
+  // Implemented in dirty_markers.cc. Callers must hold mutex_; functions with a `lock` parameter
   // release it while they wait. Waits while KeepBefore works on the hour of the key.
   void WaitWhileKeeping(std::unique_lock<std::mutex>* lock, const MetricHour& key);
   /// Sets the marker of an hour before the hour is changed. When the function returns a marker, the
