@@ -18,7 +18,7 @@ import trial
 
 TRIALS = ("collectd", "graphite", "icinga", "netdata", "prometheus", "tcollector", "telegraf opentsdb-lines",
           "telegraf opentsdb-http", "telegraf influxdb", "telegraf influxdb_v2", "python_client opentsdb",
-          "python_client influx", "otlp")
+          "python_client influx", "otlp", "remote_write_2")
 INSTALLING_S = 1200  # packages and modules that are missing on this machine have to be installed
 COUNTS = re.compile(r"^(\d+) passed, (\d+) failed$", re.MULTILINE)
 

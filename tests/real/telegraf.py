@@ -21,6 +21,7 @@ import names
 import trial
 
 DOWN_S = 1.0
+SOURCE = trial.ROOT / "tests/real/telegraf_feed"
 PROGRAM = trial.ROOT / "build/agents/telegraf_feed"
 WAYS = ("opentsdb-lines", "opentsdb-http", "influxdb", "influxdb_v2")
 
@@ -69,4 +70,4 @@ def run(t):
 
 
 if __name__ == "__main__":
-    sys.exit(trial.main(run, __doc__, needs=["setup/telegraf_feed", str(PROGRAM)], ways=WAYS, seconds=10))
+    sys.exit(trial.main(run, __doc__, needs=["setup/go_program", str(SOURCE), str(PROGRAM)], ways=WAYS, seconds=10))
