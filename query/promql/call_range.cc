@@ -44,8 +44,18 @@ Status Annotate(const CallSite& site, const Value& result, const std::vector<Val
                           Quoted(metric));
     }
   }
-  if (name == "quantile_over_time" && !result.vector.empty())
-    return CheckQuantiles(scalars[0].scalar, site.argument(0).at, &annotations, &tally);
+  if (name == "quantile_over_time") {
+    MemoryHold held;
+    RETURN_IF_ERROR(held.Add(&tally, static_cast<int64_t>(site.steps.count * sizeof(double))));
+    Column used(site.steps.count, 0);  // the φ of each step that has results
+    for (const VectorSeries& series : result.vector) {
+      RETURN_IF_ERROR(tally.Step(site.steps.count));
+      for (size_t i = 0; i < site.steps.count; ++i) {
+        if (!IsAbsent(series.values[i])) used[i] = scalars[0].scalar[i];
+      }
+    }
+    return CheckQuantiles(used, site.argument(0).at, &annotations, &tally);
+  }
   return {};
 }
 

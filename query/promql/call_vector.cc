@@ -118,6 +118,8 @@ Result<std::vector<Histogram>> HistogramsOf(const CallSite& site, size_t argumen
     const std::string_view text = series.labels.Get(kBucketLabel);
     const std::optional<double> bound = ParseFloat(text);
     if (!bound || std::isnan(*bound)) {
+      RETURN_IF_ERROR(tally->Step(series.values.size()));
+      if (std::ranges::all_of(series.values, IsAbsent)) continue;
       const std::string_view name = series.labels.Get(kNameLabel);
       site.evaluator.annotations().Add(
           Remark::kWarning, site.argument(argument).at,
