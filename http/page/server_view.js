@@ -231,7 +231,7 @@ export class ServerView {
           element(
             'tr',
             {},
-            ...['table', 'from', 'to', 'files', 'in files', 'in memory'].map((name) =>
+            ...['table', 'from', 'to', 'files', 'in files', 'in memory', 'share'].map((name) =>
               element('th', { scope: 'col' }, name),
             ),
           ),
@@ -249,12 +249,19 @@ export class ServerView {
               element('td', {}, formatNumber(region.files)),
               element('td', {}, formatBytes(region.file_bytes)),
               element('td', {}, formatBytes(region.memory_bytes)),
+              element('td', {}, describeShare(region)),
             ),
           ),
         ),
       ),
     );
   }
+}
+
+/** The share of a region in the bytes of its table, with the warning of the server. */
+function describeShare({ share, warning }) {
+  if (share === undefined) return '–';
+  return `${formatNumber(Math.round(share * 100))} %` + (warning ? `: ${warning}` : '');
 }
 
 /** The list, or a text that says why there is none. */
