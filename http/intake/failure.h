@@ -1,7 +1,7 @@
 #pragma once
-// Why a point was not stored, and what that means for every ingestion format: how it is counted,
-// and whether the client should send the point again. What a format answers is in its handler;
-// docs/ingestion.md ("Failures") has the table.
+// Classifies why a point was not stored. All ingestion formats use the class to count the point and
+// to decide whether the client should send it again. The handler of each format makes the response.
+// The table "Failures" of docs/ingestion.md lists all responses.
 
 #include <cstdint>
 
@@ -25,8 +25,8 @@ enum class Failure : uint8_t {
 /// Returns the class of the result that the store gave for a point, a batch or a commit.
 Failure FailureOf(const Status& result);
 
-/// Returns true for the failures of all points at once, after which storing more is useless: kRate
-/// and kBusy. Telnet lines wait until these are over.
+/// Returns true for failures that affect all points of a client: kRate and kBusy. Storing further
+/// points would fail, too. Telnet lines wait until the failure is over.
 constexpr bool RefusesAll(Failure failure) {
   return failure == Failure::kRate || failure == Failure::kBusy;
 }

@@ -1,8 +1,8 @@
 #pragma once
-// Converts points of other products' protocols for the PointSink (docs/ingestion.md). It escapes
-// names, adds the default tag to points without tags, and owns the converted texts. If the default
-// tag is a point's only tag, its key gets a suffix, so that the point does not get into the series
-// of points without tags.
+// Converts points of InfluxDB, Prometheus, OTLP and Graphite for the PointSink (docs/ingestion.md).
+// It escapes names, adds the default tag to points without tags, and owns the converted texts. If a
+// client sends the default tag as a point's only tag, the tag key gets a suffix. The suffix keeps
+// such points apart from points without tags.
 
 #include <deque>
 #include <span>

@@ -11,8 +11,8 @@
 namespace hg::http {
 namespace {
 
-/// Memory of waiting points. A frame that names one long path many times must not become that many
-/// copies of it. kPointBytes: memory per point in addition to its names.
+/// Maximum memory of points that wait to be stored. It limits the copies that a frame with one long
+/// path and many points can cause. kPointBytes: memory per point in addition to its names.
 constexpr size_t kBatchBytesMax = size_t{4} << 20;
 constexpr size_t kPointBytes = 128;
 constexpr auto kBusyPause = std::chrono::milliseconds(20);
@@ -123,7 +123,8 @@ void GraphiteIntake::Store(std::vector<NamedPoint> left, const WriteContext& con
 
 void GraphiteIntake::StoreByMetric(std::vector<NamedPoint> points, const WriteContext& context,
                                    Intake& intake) {
-  // The sort is stable, because for equal timestamps the later point counts.
+  // The sort is stable: of two points with the same timestamp, the one sent later must be stored
+  // last.
   std::stable_sort(points.begin(), points.end(),
                    [](const NamedPoint& a, const NamedPoint& b) { return a.metric < b.metric; });
   for (auto begin = points.begin(); begin != points.end();) {

@@ -56,8 +56,8 @@ class GraphiteIntake {
 
  private:
   void NamePoints();
-  /// Stores the points, and again those that the store refuses for now. `refused`: the failure of
-  /// all points if the store already refused them.
+  /// Stores the points. Retries points that the store refuses for now. `refused`: the error if the
+  /// store has already refused all of them, otherwise OK.
   void Store(std::vector<NamedPoint> left, const WriteContext& context, Intake& intake,
              const Status& refused = {});
   /// Stores each metric's points separately, because a rate limit may refuse only one of the

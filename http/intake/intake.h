@@ -1,7 +1,8 @@
 #pragma once
-// Stores the points of one request, or of one batch of a connection, for all ingestion formats. A
-// format decodes its points, stores them here, and makes its reply of the results. The fast paths
-// on event loops call the PointSink directly and use the same classes of failures (failure.h).
+// Stores the points of one request, or of one batch of a connection, for all ingestion formats. The
+// handler of a format decodes the points, passes them to an Intake, and makes its response from the
+// results. Fast paths on event loops do not use Intake: they call the PointSink directly and
+// classify failures in the same way (failure.h).
 
 #include <cstdint>
 #include <span>
@@ -15,7 +16,7 @@
 
 namespace hg::http {
 
-/// One thread at a time. Blocks, so it must run on a thread that may.
+/// Use it from one thread at a time. Its functions may block, so do not call them on an event loop.
 class Intake {
  public:
   /// All arguments must outlive the object.
@@ -39,12 +40,12 @@ class Intake {
   /// Counts the result of one point, and remembers it if the client should send the point again.
   Failure Judge(const Status& result) { return Judge(result, 1); }
 
-  /// Ends the request: `why` is its refusal from now on. An OK status, or a second one, has no
-  /// effect.
+  /// Ends the request: from now on refusal() returns `why`. The call has no effect if `why` is OK
+  /// or the request has already ended.
   void Stop(const Status& why);
 
-  /// The failure of all points at once (RefusesAll), or the argument of Stop. If it is not OK,
-  /// nothing more should be stored.
+  /// Returns the failure that affects all points (RefusesAll), or the argument of Stop. If it is
+  /// not OK, the caller should store no more points.
   [[nodiscard]] const Status& refusal() const { return refusal_; }
 
   /// Waits until the stored points are durable. `timeout_ms`: 0 = no timeout; otherwise
@@ -55,7 +56,7 @@ class Intake {
   /// commit, or the failure of single points that may pass (MayPass). OK: it should not.
   Status Finish();
 
-  /// Counts the stored points as added now, and not with the next Commit.
+  /// Adds the stored points to the counter of added points now, instead of in the next Commit.
   void CountStored();
 
   /// The number of points that are stored and counted as added.

@@ -21,8 +21,8 @@ namespace hg::http {
 /// Handles the points of one request on one thread. Blocks, so it must run on a pool thread.
 class LabelledPoints : public LabelledSink {
  public:
-  /// Work is reported to `context`. Once `context` returns an error, nothing more is stored.
-  /// `writer`: write limits of the client; nullptr = unlimited.
+  /// The object reports its work to `context`. Once `context` returns an error, the object stores
+  /// no more points. `writer`: write limits of the client; nullptr = unlimited.
   LabelledPoints(Services& services, RequestContext& context, Writer* writer)
       : services_(services),
         context_(context),
@@ -33,7 +33,8 @@ class LabelledPoints : public LabelledSink {
   void SetSeries(std::string_view metric, std::span<const Label> labels) override;
   void BeginItem() override;
   /// Adds a point to the current item. Infinities, NaN and stale markers are stored, too
-  /// (storage/model/special_double.h). A time outside the valid range makes the whole item refused.
+  /// (storage/model/special_double.h). If a time is outside the valid range, the whole item is
+  /// refused.
   void Add(int64_t time_ms, PointValue value) override;
   void Refuse(std::string_view reason) override;
 
@@ -65,8 +66,8 @@ class LabelledPoints : public LabelledSink {
   void StoreNamed();
   void Judge(size_t point, const Status& result);
   void RefuseItem(uint64_t item, std::string_view metric, ByteView labels, std::string_view reason);
-  /// Returns true if the current series has too many labels and an earlier refusal already has its
-  /// reason. Its points are then refused without reading the labels.
+  /// Returns true if the current series has too many labels and the reason of an earlier refusal
+  /// was already kept. The points of the series are then refused without reading the labels.
   [[nodiscard]] bool HasTooManyLabels(std::span<const Label> labels) const;
 
   Services& services_;

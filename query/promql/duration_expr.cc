@@ -16,7 +16,7 @@ namespace {
 
 using Kind = DurationExpr::Kind;
 
-// Prometheus has durations in nanoseconds of 64 bits.
+// Prometheus stores a duration as a 64-bit number of nanoseconds. This is the largest one.
 constexpr double kSecondsMax = 9223372036.854775807;
 
 bool IsOutOfRange(double seconds) { return !(std::abs(seconds) <= kSecondsMax); }
@@ -32,7 +32,8 @@ constexpr Named kFunctions[] = {{"step", Kind::kStep},
 constexpr Named kSums[] = {{"+", Kind::kAdd}, {"-", Kind::kSubtract}};
 constexpr Named kProducts[] = {{"*", Kind::kMultiply}, {"/", Kind::kDivide}, {"%", Kind::kModulo}};
 
-/// Parses one duration. Each function parses operators of one precedence.
+/// Parses one computed duration by recursive descent. Each function parses the operators of one
+/// precedence.
 class Parser {
  public:
   explicit Parser(TokenStream* tokens) : tokens_(*tokens) {}
@@ -80,7 +81,8 @@ class Parser {
     return std::make_shared<const DurationExpr>(std::move(node));
   }
 
-  /// Prometheus has a number in parentheses as the operand of a plus, which is not printed.
+  /// Prometheus parses a number in parentheses as a unary plus with this operand, and does not
+  /// print the plus.
   static DurationExprPtr InParentheses(const DurationExprPtr& inner, size_t at) {
     if (inner->kind == Kind::kNumber)
       return Made({.kind = Kind::kAdd, .parentheses = true, .at = at, .right = inner});
@@ -293,7 +295,8 @@ Result<DurationExprPtr> TakeOffsetExpr(TokenStream* tokens) {
   const bool minus = token.Is("-");
   const bool sign = minus || token.Is("+");
   const Token& second = tokens->Peek(1);
-  // Prometheus reads everything behind a parenthesis, or behind two signs, as the offset.
+  // If an offset begins with a parenthesis or with two signs, Prometheus parses all following
+  // operators as part of the offset.
   if (token.Is("(") || (sign && (second.Is("-") || second.Is("+")))) return Parser(tokens).Sum();
   if (sign) tokens->Next();
   ASSIGN_OR_RETURN(const DurationExprPtr operand, Parser(tokens).Operand());

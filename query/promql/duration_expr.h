@@ -1,6 +1,6 @@
 #pragma once
-// Durations that are computed: "m[5m * 2]", "m offset (step() + 1)". Ranges, steps of subqueries
-// and offsets can be written like this.
+// PromQL expressions that compute a duration, such as 5m * 2 in "m[5m * 2]" and step() + 1 in "m
+// offset (step() + 1)". They may be used for ranges, steps of subqueries and offsets.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +18,8 @@ struct Expr;
 struct DurationExpr;
 using DurationExprPtr = std::shared_ptr<const DurationExpr>;
 
-/// A node of a computed duration. Immutable, so that copies of an expression may share it.
+/// A node in the syntax tree of a computed duration. Immutable, so copies of a PromQL expression
+/// may share it.
 struct DurationExpr {
   enum class Kind : uint8_t {
     kNumber,
@@ -59,7 +60,7 @@ Result<DurationExprPtr> TakeOffsetExpr(TokenStream* tokens);
 /// Returns the whole milliseconds of a number.
 int64_t LiteralMs(const DurationExpr& number);
 
-/// Returns the text in the form of Prometheus.
+/// Prints the duration expression as Prometheus prints it.
 std::string DurationExprText(const DurationExpr& expr);
 
 /// Returns the operator or function in the notation of Prometheus; "" for a number.

@@ -77,7 +77,7 @@ bool Drawn(const RowFilter& filter, ByteView key) {
   if (filter.chance >= 1) return true;
   uint64_t hash = filter.seed ^ 0xCBF29CE484222325U;
   for (const char c : key) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001B3U;
-  // Without this step, the high bits of short keys would hardly differ.
+  // Without this mixing step, the high bits of the hash would be nearly equal for short keys.
   hash = (hash ^ hash >> 33) * 0xFF51AFD7ED558CCDU;
   hash = (hash ^ hash >> 33) * 0xC4CEB9FE1A85EC53U;
   return static_cast<double>(hash >> 11) < filter.chance * 9007199254740992.0;
@@ -149,7 +149,8 @@ bool NextOfTemplate(const RowFilter& filter, ByteView key, Bytes* next) {
       least(i);
       return true;
     }
-    // No later key has this prefix. The nearest free byte before it is incremented.
+    // No later key has this prefix. To get the next prefix, increments the last earlier byte that
+    // the template leaves free.
     while (i > 0 && (filter.mask[i - 1] == 0 || ByteAt(*next, i - 1) == 0xFF)) --i;
     if (i == 0) return false;
     (*next)[i - 1] = static_cast<char>(ByteAt(*next, i - 1) + 1);

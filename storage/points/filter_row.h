@@ -1,6 +1,6 @@
 #pragma once
-// Evaluates row filters (storage/row_filter.h) for all engines and for the model store of the
-// tests. Pure functions.
+// Evaluates row filters (storage/row_filter.h) for all storage engines and for the tests' model
+// store. Pure functions.
 
 #include <vector>
 
@@ -23,8 +23,8 @@ bool RowPasses(const RowFilter& filter, ByteView key, const std::vector<Cell>& c
 /// is none. Sets *next to `key` itself if the templates do not exclude it.
 bool SeekKey(const RowFilter& filter, ByteView key, Bytes* next);
 
-/// Returns whether the selection contains the column. Times and versions are not checked here, but
-/// in the store.
+/// Returns whether the selection contains the column. The function does not check times and
+/// versions; the store does.
 bool ColumnChosen(const CellSelection& wanted, ByteView family, ByteView qualifier);
 /// Removes what CellSelection::first_cell_only and keys_only exclude. Call it after the selection
 /// of times, versions and columns, and after the evaluation of filters, which need the values.

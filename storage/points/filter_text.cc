@@ -27,7 +27,8 @@ struct Argument {
   int64_t number = 0;  // kBool: 0 or 1
 };
 
-// A filter with its arguments, or several nodes.
+// A node of the parsed filter: one filter with its arguments, or an operator (AND, OR) with several
+// nodes.
 struct Node {
   enum class Kind : uint8_t { kFilter, kAnd, kOr };
   Kind kind = Kind::kFilter;
@@ -154,7 +155,7 @@ class Parser {
     return argument;
   }
 
-  // The opening mark is already taken.
+  // The opening quotation mark has already been read.
   Result<Bytes> QuotedText() {
     Bytes bytes;
     while (at_ < text_.size()) {
@@ -259,7 +260,7 @@ class Converter {
     return static_cast<uint64_t>(node.arguments[0].number);
   }
 
-  // A scan that need not be read backwards reads only the keys that can pass.
+  // A forward scan reads only the range of keys that can pass the filter.
   Status NarrowRange(const Node& node) {
     if (spec_.reversed || !Are(node, {Kind::kText})) return {};
     const Bytes& key = node.arguments[0].text;

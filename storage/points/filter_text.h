@@ -12,8 +12,8 @@
 
 namespace hg::points {
 
-/// The condition of a filter on whole rows. A value; rows must be passed to it in the order of the
-/// scan, because a PageFilter counts them.
+/// The condition of a filter on whole rows. Copyable. Callers must evaluate it for rows in the
+/// order of the scan, because a PageFilter counts rows.
 struct RowCondition {
   enum class Kind : uint8_t { kRow, kPage, kAnd, kOr };
   Kind kind = Kind::kAnd;
@@ -23,10 +23,10 @@ struct RowCondition {
   /// other conditions leave to it.
   std::vector<RowCondition> children;
 
-  /// Returns the condition for the store. A PageFilter is assumed to pass.
+  /// Returns the condition that the store evaluates. It treats every PageFilter as true.
   [[nodiscard]] RowFilter ForStore() const;
-  /// Returns whether a row that passed ForStore() passes. `cells` are the selected cells with their
-  /// values.
+  /// Returns whether a row passes all conditions, PageFilters included. The row must have passed
+  /// ForStore(). `cells` are the selected cells with their values.
   bool Passes(ByteView key, const std::vector<Cell>& cells);
 };
 

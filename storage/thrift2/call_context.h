@@ -1,6 +1,6 @@
 #pragma once
-// The limits of calls: memory that all connections share, the time of a call, and whether its
-// client is still connected.
+// Limits of Thrift2 calls: a memory budget that all connections share, and the time of a call. A
+// call also ends when its client has disconnected.
 
 #include <atomic>
 #include <chrono>
@@ -25,8 +25,8 @@ class MemoryShare {
   std::atomic<int64_t> held_{0};
 };
 
-/// The context of the calls of one connection, or of the fetches of one scanner. Charges are kept
-/// from call to call.
+/// The request context of one connection's calls, or of one scanner's fetches. Memory that a call
+/// charges stays charged when the call ends.
 class CallContext final : public RequestContext {
  public:
   /// All arguments must outlive the object.
@@ -34,7 +34,7 @@ class CallContext final : public RequestContext {
               std::chrono::milliseconds call_time)
       : memory_(memory), stopping_(stopping), call_time_(call_time) {}
 
-  /// Starts the time of a call. `socket` is the connection of its client.
+  /// Begins a call: its time limit starts now. `socket` is the connection of the client.
   void Begin(int socket);
 
   /// DeadlineExceeded: the call takes too long. Unavailable: the server stops, or the client is

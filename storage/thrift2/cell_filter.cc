@@ -67,7 +67,8 @@ Result<Named> ParseNamed(ByteView bytes) {
 class Comparator {
  public:
   virtual ~Comparator() = default;
-  /// Compares the value with the operand: below, equal, above.
+  /// Compares the value with the filter's operand. Returns whether the value is less, equal or
+  /// greater.
   [[nodiscard]] virtual Result<int> Compare(ByteView value) const = 0;
 };
 

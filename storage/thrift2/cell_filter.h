@@ -23,12 +23,12 @@ class CellFilter {
 /// The maximum size of filterBytes.
 inline constexpr size_t kFilterBytesMax = 1 << 20;
 
-/// Decodes filterBytes. InvalidArgument: they cannot be read, or are too long or nested too deeply.
-/// Unsupported: a class that is not known here.
+/// Decodes filterBytes. InvalidArgument: the bytes cannot be decoded, are too long, or are nested
+/// too deeply. Unsupported: Hourglass does not have the filter class.
 Result<std::unique_ptr<CellFilter>> ReadCellFilter(ByteView bytes);
 
-/// Returns whether Java's regular expression matches the whole text. InvalidArgument: it is not
-/// valid, or takes too many steps.
+/// Returns whether Java's regular expression matches the whole text. InvalidArgument: the
+/// expression is invalid, or matching takes too many steps.
 Result<bool> MatchesWhole(ByteView pattern, ByteView text);
 
 }  // namespace hg::thrift2

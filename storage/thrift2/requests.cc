@@ -14,7 +14,7 @@ namespace {
 
 using Kind = CellChange::Kind;
 
-// The size of the structures of one column of a request.
+// Memory in bytes for one column of a request, apart from the bytes of its name.
 constexpr int64_t kColumnBytes = 256;
 // A decoded filter takes several times its bytes.
 constexpr int64_t kBytesPerFilterByte = 8;

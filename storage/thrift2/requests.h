@@ -1,7 +1,7 @@
 #pragma once
-// Converts requests of the wire to those of the cell store, and rows and errors back. What a
-// request may not contain is refused with HBase's exceptions, which are thrown, because that is how
-// Thrift's handlers return errors (hbase-backend.md §6). Internal to this folder.
+// Converts Thrift2 requests to requests of the cell store, and the store's rows and errors to
+// Thrift2 responses. Invalid requests throw HBase's exceptions, because Thrift handlers return
+// errors by throwing (hbase-backend.md §6). Internal to this folder.
 
 #include <hbase_types.h>
 
@@ -17,30 +17,31 @@ namespace wire = hbase::wire;
 
 /// Throws a TIOError.
 [[noreturn]] void Refuse(const std::string& message, bool can_retry);
-/// Throws what the client receives as 'Internal error processing METHOD': HBase's Java client
-/// refuses such arguments before it calls HBase.
+/// Throws an exception that the client receives as 'Internal error processing METHOD'. For
+/// arguments that HBase's own Java client refuses before it calls HBase.
 [[noreturn]] void RefuseArgument(const std::string& method);
-/// Throws the error for a missing family.
+/// Throws the error for a column family that does not exist.
 [[noreturn]] void RefuseFamily(bool can_retry);
-/// Throws the error that HBase returns for a failure of the store; returns if it is ok. `table` and
-/// `method` are those of the call. `family_retry`: for some methods the error for a missing family
-/// claims that a retry may help.
+/// If `status` is an error, throws the exception that HBase returns for it. `table` and `method`
+/// are those of the call. `family_retry`: the error for a missing column family says that a retry
+/// may help, as HBase says it for some methods.
 void Check(const Status& status, const std::string& table, const std::string& method,
            bool family_retry = false);
 void CheckRowKey(const std::string& key, const std::string& method);
 void CheckFamilies(const TableDescriptor& table, const std::vector<wire::TColumn>& columns);
 
-/// The cells that a get or scan wants. The store selects them as far as it can; the rest is left to
-/// Keep.
+/// The cells that a get or scan requests. The store selects cells as far as it can. Keep removes
+/// the cells that the store cannot exclude.
 class CellChoice {
  public:
   CellChoice(const wire::TGet& get, const std::string& method);
   CellChoice(const wire::TScan& scan, const std::string& method);
 
   [[nodiscard]] const CellSelection& selection() const { return selection_; }
-  /// Removes the cells that are not wanted. Throws if a filter fails.
+  /// Removes the cells that the client did not request. Throws if a filter fails.
   void Keep(Row* row);
-  /// Returns whether the store selects exactly the wanted cells.
+  /// Returns true if the store selects exactly the requested cells, so that Keep has nothing to
+  /// remove.
   [[nodiscard]] bool keeps_all() const { return columns_.empty() && filter_ == nullptr; }
   /// Returns about how much memory the object takes.
   [[nodiscard]] int64_t memory_bytes() const;
@@ -70,8 +71,8 @@ std::vector<CellChange> ReadDelete(const TableDescriptor& table, const wire::TDe
 RowMutation ReadMutations(const TableDescriptor& table, const wire::TRowMutations& row,
                           const std::string& method);
 
-/// Returns whether the comparison of an expected value with a stored one holds. In HBase the
-/// expected value is the left operand, and an empty one stands for an absent column.
+/// Returns whether `expected` `op` `stored` is true. As in HBase, the expected value is the left
+/// operand. An empty expected value stands for an absent column.
 bool Compares(wire::TCompareOperator::type op, const Bytes& expected, const Bytes* stored);
 
 }  // namespace hg::thrift2

@@ -17,17 +17,17 @@
 
 namespace hg::thrift2 {
 
-/// One scanner. Not thread-safe: its user holds `mutex`.
+/// One scanner. Not thread-safe: the caller holds `mutex`.
 class Scanner {
  public:
-  /// Throws what the scan may not contain. `context` holds its memory. `memory` and the other
-  /// arguments of CallContext must outlive the object.
+  /// Throws HBase's exception if the scan is invalid. The memory of the scanner is charged to
+  /// `context`. `memory` and the other arguments of CallContext must outlive the object.
   Scanner(std::string table, const wire::TScan& scan, std::unique_ptr<CallContext> context,
           const std::string& method);
 
-  /// Appends the next rows, at most `rows`, and charges them to `reply`. Fewer rows mean the end.
-  /// Throws the errors of the store, after which the scanner must be closed. `socket` is the
-  /// connection of the client.
+  /// Appends the next rows, at most `rows`, and charges them to `reply`. If it appends fewer rows,
+  /// the scan has ended. Throws the errors of the store, after which the scanner must be closed.
+  /// `socket` is the connection of the client.
   void Fetch(Store& store, size_t rows, int socket, int64_t bytes_max, MemoryTally* reply,
              std::vector<wire::TResult>* results);
 
@@ -39,10 +39,10 @@ class Scanner {
 
  private:
   void Open(Store& store, size_t rows);
-  /// Makes the next row with wanted cells the current one. Returns false at the end.
+  /// Moves to the next row that has requested cells. Returns false at the end of the scan.
   bool NextRow();
-  /// Takes the next result from the current row: the whole row, or as many cells as the client
-  /// wants at most.
+  /// Returns the next result from the current row: the whole row, or the next batch of cells if the
+  /// client set a batch size.
   wire::TResult TakeResult();
 
   const std::string table_;
@@ -70,13 +70,14 @@ class Scanners {
   /// Returns the id of the scanner. Busy: too many are open. `connection` is the number of the
   /// connection that opens it.
   Result<int32_t> Add(std::shared_ptr<Scanner> scanner, uint64_t connection);
-  /// Returns the scanner, or null if the id is unknown. It is not idle until Done.
+  /// Returns the scanner, or null if the id is unknown. CloseIdle does not close the scanner until
+  /// the caller calls Done.
   std::shared_ptr<Scanner> Use(int32_t id);
   void Done(int32_t id);
   void Remove(int32_t id);
-  /// Closes scanners that nobody has used for this time.
+  /// Closes scanners that were not used for the time `idle`.
   void CloseIdle(std::chrono::milliseconds idle);
-  /// Closes all scanners, those in use after their fetch.
+  /// Closes all scanners. A scanner that is fetching is closed when its fetch ends.
   void Clear();
   [[nodiscard]] size_t size() const;
 

@@ -145,13 +145,14 @@ void Service::putMultiple(const std::string& table, const std::vector<wire::TPut
   std::vector<RowMutation> rows;
   rows.reserve(puts.size());
   for (const wire::TPut& put : puts) rows.push_back({put.row, ReadPut(put, "putMultiple")});
-  // One refused row does not prevent the others.
+  // If the store refuses one row, the other rows are still written.
   for (const Status& status : Write(table, rows)) Check(status, table, "putMultiple", true);
   SyncIf(std::any_of(puts.begin(), puts.end(), [](const auto& put) { return IsSynced(put); }));
 }
 
-// The deletes of a table of points are carried out at the time of their arrival, so what they
-// concern is read before. A point that is written between both is deleted, too.
+// A points table applies a delete to the data that it has when the delete arrives. The cells that a
+// delete with a timestamp covers are therefore read first. A point of these columns that is written
+// between the read and the delete is deleted, too.
 void Service::SettleTimes(const TableDescriptor& table, RowMutation* row) {
   const auto is_timed = [](const CellChange& change) {
     return change.kind == Kind::kDeleteVersion ||
@@ -226,8 +227,9 @@ bool Service::CheckAndMutate(const TableDescriptor& table, const std::string& ro
   if (op == wire::TCompareOperator::EQUAL) {
     return mutate(value.empty() ? Expected() : Expected(value));
   }
-  // The store compares for equality only. For other comparisons, the value is read, and the change
-  // is conditional on that value.
+  // The store can only compare for equality. For other comparisons, this function reads the stored
+  // value and compares it. The change then requires that the stored value is still equal to the
+  // value read.
   for (;;) {
     Check(context_.Step(1), table.name, method);
     const auto now = state_.store().Get(table.name, row, family, {qualifier});
@@ -298,7 +300,7 @@ void Service::increment(wire::TResult& result, const std::string& table,
   }
 }
 
-// Each column is appended to atomically, and the columns one after the other.
+// Each column is changed atomically. The columns are changed one after the other.
 void Service::append(wire::TResult& result, const std::string& table, const wire::TAppend& append) {
   CheckRowKey(append.row, "append");
   if (append.columns.empty()) RefuseArgument("append");
@@ -346,7 +348,7 @@ void Service::getScannerRows(std::vector<wire::TResult>& results, int32_t id, in
     scanner->Fetch(state_.store(), static_cast<size_t>(rows), socket_,
                    state_.options.response_bytes_max, &*reply_, &results);
   } catch (...) {
-    // The scanner may have moved on, so a further fetch would leave out rows.
+    // The scanner is closed, because it may have passed rows that the client did not get.
     state_.scanners.Remove(id);
     throw;
   }

@@ -21,9 +21,9 @@
 
 namespace hg::thrift2 {
 
-/// What HBase's master keeps of tables and the cell store does not. It is lost when the process
-/// ends: then all tables are enabled, namespaces are those of the tables, and attributes that
-/// TableDescriptor does not have are gone. Thread-safe.
+/// Facts about tables that HBase's master keeps and the cell store does not: whether a table is
+/// disabled, empty namespaces, and attributes that TableDescriptor does not have. They are kept in
+/// memory only and are lost when the process ends. Thread-safe.
 class Master {
  public:
   using Attributes = std::map<std::string, std::string>;
@@ -34,7 +34,7 @@ class Master {
   void SetAttributes(const std::string& table, Attributes attributes);
   /// Forgets a table that was dropped.
   void Forget(const std::string& table);
-  /// Namespaces that were created, whether they have tables or not.
+  /// Returns all namespaces that clients created, also those without tables.
   [[nodiscard]] std::set<std::string> Namespaces() const;
   void AddNamespace(const std::string& name);
   void RemoveNamespace(const std::string& name);
@@ -46,7 +46,7 @@ class Master {
   std::map<std::string, Attributes> attributes_ GUARDED_BY(mutex_);
 };
 
-/// What all connections of a server share. Thread-safe.
+/// State that all connections of a Thrift2 server share. Thread-safe.
 struct ServerState {
   ServerState(std::function<Store&()> of, Thrift2Options with)
       : store(std::move(of)),
@@ -77,7 +77,7 @@ class Service : public wire::THBaseServiceIf {
     reply_.emplace(&context_);
   }
 
-  /// Gives the memory of the response back, after it was sent.
+  /// Releases the memory charged for the response. Call it after the response was sent.
   void EndCall() { reply_.emplace(&context_); }
 
   // Rows (service.cc).
@@ -168,13 +168,14 @@ class Service : public wire::THBaseServiceIf {
   wire::TTableDescriptor Shown(const TableDescriptor& table);
   void AlterFamilies(const TableDescriptor& table);
 
-  /// Removes cells that are not wanted, and charges the rest to the response.
+  /// Removes cells that the client did not request, and charges the memory of the others to the
+  /// response.
   wire::TResult Answer(CellChoice* choice, Row row);
   /// Returns one row for each get.
   std::vector<wire::TResult> GetAll(const std::string& table, const std::vector<wire::TGet>& gets,
                                     const std::string& method);
-  /// Tables of points know no times of deletes: replaces such changes by deletes of the columns
-  /// that they concern.
+  /// A points table cannot store a delete that has a timestamp. Replaces each such delete by
+  /// deletes of the columns whose cells it covers.
   void SettleTimes(const TableDescriptor& table, RowMutation* row);
   /// Applies the mutation if the comparison holds.
   bool CheckAndMutate(const TableDescriptor& table, const std::string& row,

@@ -14,7 +14,7 @@ namespace {
 
 using hbase::ReadTableName;
 
-// Limits of what is kept in memory only.
+// Limits for namespaces and table attributes, which are kept in memory only.
 constexpr size_t kNamespacesMax = 1000;
 constexpr size_t kNamespaceBytesMax = 255;
 constexpr size_t kAttributesBytesMax = 64 << 10;  // of one table
@@ -23,7 +23,7 @@ std::string Named(const char* exception, const std::string& name) {
   return "org.apache.hadoop.hbase." + std::string(exception) + ": " + name;
 }
 
-// In HBase's responses every table has a namespace.
+// In HBase's responses, every table name has a namespace.
 wire::TTableName FullName(const std::string& table) {
   wire::TTableName name = hbase::WriteTableName(table);
   if (!name.__isset.ns) name.__set_ns("default");
@@ -161,7 +161,7 @@ void Service::createTable(const wire::TTableDescriptor& table,
   if (state_.store().DescribeTable(descriptor.name).ok()) {
     Refuse(Named("TableExistsException", descriptor.name), false);
   }
-  // Tables of points have other rules than HBase's tables, so clients cannot create them.
+  // Clients cannot create points tables, because these have other rules than HBase's tables.
   descriptor.points = false;
   descriptor.splits = splits;
   Check(state_.store().CreateTable(descriptor), descriptor.name, "createTable");

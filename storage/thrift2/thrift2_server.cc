@@ -95,7 +95,7 @@ Status Thrift2Server::Listen() {
   sockaddr_storage bound{};
   socklen_t size = sizeof(bound);
   ::getsockname(listening_, reinterpret_cast<sockaddr*>(&bound), &size);
-  // Both families have the port at the same place.
+  // sockaddr_in and sockaddr_in6 have the port at the same offset.
   port_ = ntohs(reinterpret_cast<const sockaddr_in*>(&bound)->sin_port);
   state_->port = port_;
   reached_by_others_ = !wanted.loopback;
@@ -112,7 +112,7 @@ void Thrift2Server::Stop() {
     const MutexLock lock(mutex_);
     for (const Peer& peer : peers_) ::shutdown(peer.fd, SHUT_RDWR);
   }
-  // The acceptor has ended, so nobody else changes the list.
+  // The acceptor thread has ended, so no other thread changes the list of connections.
   std::list<Peer> peers;
   {
     const MutexLock lock(mutex_);
@@ -137,7 +137,7 @@ void Thrift2Server::Accept() {
     state_->scanners.CloseIdle(state_->options.scanner_idle);
     const int fd = ::accept4(listening_, nullptr, nullptr, SOCK_CLOEXEC);
     if (fd < 0) {
-      // If descriptors are used up, retrying at once would only use CPU.
+      // If no file descriptors are left, accepting again at once would only waste CPU time.
       if (errno != EAGAIN && errno != EWOULDBLOCK) std::this_thread::sleep_for(kPause);
       continue;
     }

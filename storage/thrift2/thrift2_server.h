@@ -1,11 +1,11 @@
 #pragma once
-// Serves a cell store over HBase's Thrift2 protocol (THBaseService), so that clients of HBase's
-// gateway work on it, among them other Hourglass daemons (storage/hbase). The protocol has no
-// authentication: who can connect can read and change every table.
+// Serves a cell store over HBase's Thrift2 protocol (THBaseService) to clients of HBase's gateway,
+// for example to other Hourglass daemons (storage/hbase). The protocol has no authentication: every
+// client that can connect can read and change every table.
 //
-// It follows HBase where HBase differs from the cell store: deletes of a mutation hide its puts, an
-// empty expected value stands for an absent one, a scan from a key to itself returns that key, and
-// errors have HBase's messages (hbase-backend.md §6).
+// Where HBase differs from the cell store, the server behaves like HBase (hbase-backend.md §6).
+// Deletes of a mutation hide its puts. An empty expected value stands for an absent column. A scan
+// from a key to the same key returns that key. Errors have HBase's messages.
 
 #include <atomic>
 #include <chrono>
@@ -82,8 +82,9 @@ struct Thrift2Stats {
 /// Serves each connection on its own thread, which calls the store. Thread-safe, except Stop.
 class Thrift2Server {
  public:
-  /// Serves until Stop. `store` is called for each request to get the store. InvalidArgument: the
-  /// address is not valid. IoError: it cannot be listened on.
+  /// Starts a server that runs until Stop. The server calls `store` for each request to get the
+  /// store. InvalidArgument: the address is not valid. IoError: the server cannot listen on the
+  /// address.
   static Result<std::unique_ptr<Thrift2Server>> Start(std::function<Store&()> store,
                                                       Thrift2Options options);
   /// Calls Stop.

@@ -29,8 +29,8 @@ constexpr int64_t kBytesPerByte = 2;
 constexpr int64_t kBytesPerElement = 256;
 constexpr int32_t kElementsMax = 1 << 20;
 
-// Charges the elements of lists and maps before Thrift allocates them, because the stated number
-// is not backed by bytes yet.
+// Charges the memory of list and map elements before Thrift allocates them. A client can state a
+// large number of elements without sending them.
 template <typename Protocol>
 class Charging : public Protocol {
  public:
@@ -145,7 +145,8 @@ std::vector<uint8_t> Wire::PeekBytes(size_t n) {
   while (first.size() < n && Fill(until)) {
     first.insert(first.end(), in_.data(), in_.data() + in_end_);
   }
-  // A buffer that is not full was received, so there is room for what came before it.
+  // The last receive did not fill the buffer, so the unread bytes before it fit into the buffer,
+  // too.
   in_at_ = 0;
   in_end_ = first.size();
   if (in_.size() < first.size()) in_.resize(first.size());

@@ -1,6 +1,6 @@
 #pragma once
-// The bytes of one connection, as Thrift's transport. It bounds the size, the time and the memory
-// of a request while it is read. Failures are Thrift's exceptions, after which the connection must
+// A Thrift transport over the socket of one connection. It limits the size, time and memory of a
+// request while the request is read. A failure throws a Thrift exception; the connection must then
 // be closed.
 
 #include <thrift/protocol/TProtocol.h>
@@ -18,19 +18,19 @@ namespace hg::thrift2 {
 /// Not thread-safe. Another thread may shut the socket down, which ends all waiting.
 class Wire : public apache::thrift::transport::TVirtualTransport<Wire> {
  public:
-  /// `socket` belongs to the caller. It and `memory` must outlive the object.
+  /// The caller owns `socket`. `socket` and `memory` must outlive the object.
   Wire(int socket, int32_t message_bytes_max, std::chrono::milliseconds idle, MemoryShare& memory);
   ~Wire() override;
 
   /// Waits for the next request. Returns false if there is none within the idle time, or if the
   /// client is gone.
   bool WaitForMessage();
-  /// Ends a request, after its response was sent, and gives its memory back.
+  /// Releases the memory charged for the request. Call it after the response was sent.
   void EndMessage();
   /// Charges the memory of decoded elements before Thrift allocates them.
   void ChargeElements(uint64_t count);
-  /// Returns the first bytes of the connection without consuming them. Fewer than `n`: the client
-  /// is gone.
+  /// Returns the first `n` bytes of the connection without consuming them. Returns fewer bytes if
+  /// the client has disconnected.
   std::vector<uint8_t> PeekBytes(size_t n);
   [[nodiscard]] int socket() const { return socket_; }
 
@@ -43,7 +43,8 @@ class Wire : public apache::thrift::transport::TVirtualTransport<Wire> {
  private:
   using Time = std::chrono::steady_clock::time_point;
 
-  /// Receives more bytes. Returns false at the end, or if there are none until then.
+  /// Receives more bytes. Returns false if the client has disconnected, or if no bytes arrive
+  /// before the time `until`.
   bool Fill(Time until);
   void Charge(int64_t bytes);
   void Send(const uint8_t* data, size_t size) const;
