@@ -50,13 +50,14 @@ class Compactor {
   /// Ends the threads and waits for all work. Call it once, after the store was marked as closed.
   /// If `flush` is true, it flushes the memory at the end.
   Status Stop(bool flush) EXCLUDES(regions_mutex_);
-  /// Wakes the flush thread. It looks at the requests and the size of the memory.
+  /// Wakes the flush thread, which then checks flush requests and the size of the memtables.
   void WakeFlush() EXCLUDES(background_mutex_);
 
   /// Flushes all memory.
   Status Flush() EXCLUDES(regions_mutex_);
-  /// For callers that write as fast as they can and may wait, such as deletes. If unflushed memory
-  /// exceeds an eighth of its limit, flushes it and blocks meanwhile. Busy: the flush failed.
+  /// For callers that write much and may wait, such as deletes. If unflushed memory exceeds an
+  /// eighth of its limit, flushes the memory and returns when the flush has ended. Busy: the flush
+  /// failed.
   Status LeaveRoom();
   /// Merges all parts of each region, of all tables or of one.
   Status Compact();
@@ -74,7 +75,8 @@ class Compactor {
   /// region begins there, or the two belong to different salt buckets.
   Status MergeRegions(const Table& table, const Bytes& boundary);
 
-  // One round of the work of each thread. Tests without threads call these.
+  // Each of these functions does one round of a background thread's work. Tests that run no
+  // background threads call them directly.
   enum class MergePool : uint8_t { kAny, kSmall, kLarge };
   /// Hides the series that have no rows in memory or in files (Registry::Hidden). Deleted or
   /// expired rows that no merge has removed yet count as rows, and so do rollups. Reads at most one
@@ -102,7 +104,7 @@ class Compactor {
     ReleaseRegions(places);
     return status;
   }
-  /// Call it after files were repaired. Merges that failed because of damage in them are tried
+  /// Call it after files were repaired. Merges that failed because of damaged files are then tried
   /// again.
   void AfterRepair() EXCLUDES(work_mutex_);
 

@@ -1,4 +1,4 @@
-// Drops whole files without reading them when all their rows may go (Points::DropFiles).
+// Removes files whose rows may all be deleted, without reading these files (Points::DropFiles).
 
 #include <algorithm>
 
@@ -46,10 +46,10 @@ Status Compactor::DropFiles(const EndOfRows& end_of) {
     const auto may_go = [&](const auto& part) { return IsWholeBefore(*part, latest); };
     if (!tables_.IsPoints(place.first) || std::none_of(parts.begin(), parts.end(), may_go))
       continue;
-    // The caller may have written something that allows the drop. It must be durable before the
-    // rows are gone.
+    // The caller may have written a record that justifies the removal. That record must be durable
+    // before the rows are removed.
     RETURN_IF_ERROR(memstore_.Sync());
-    // Merges of other parts continue: waiting for them may take long.
+    // Merges of other parts may take long, so this function does not wait for them.
     {
       MutexLock lock(work_mutex_);
       RETURN_IF_ERROR(env_.CheckOpen());

@@ -59,7 +59,7 @@ uint64_t Compactor::ExpiredBytes(const Part& part, int64_t now_ms) const {
   return static_cast<uint64_t>(static_cast<double>(part.bytes()) * gone / hours);
 }
 
-// Reads no block of the dropped files.
+// Removes expired files without reading their blocks.
 Status Compactor::DropExpired() {
   const auto version = file_set_.Pin();
   for (const auto& [place, parts] : version->parts) {

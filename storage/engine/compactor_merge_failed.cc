@@ -1,4 +1,4 @@
-// Backs off from regions whose merge failed, while all others are merged.
+// Delays further merges of a region after a merge of it failed. Merges of other regions continue.
 
 #include <algorithm>
 

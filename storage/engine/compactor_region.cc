@@ -315,7 +315,8 @@ Status Compactor::SplitWhereDue() {
       }
       const auto threshold = region::SplitThreshold(policy, regions.count(), place.second);
       if (references || !threshold || bytes < *threshold) continue;
-      // A single row group cannot be split. The region is checked again when it has doubled.
+      // A region with a single row group cannot be split. It is checked again when its size has
+      // doubled.
       if (bytes < cannot_split_[place]) continue;
       const auto split = Split(*table, regions.Start(i), {});
       if (split.status().code() == StatusCode::kConflict) {

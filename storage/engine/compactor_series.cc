@@ -1,4 +1,4 @@
-// Finds the series that have no rows any more.
+// Finds series of which the store has no rows left, for example after deletes or expiry.
 
 #include <algorithm>
 #include <functional>

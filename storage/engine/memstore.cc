@@ -46,7 +46,7 @@ Memstore::FlushDue Memstore::TakeFlushDue(const Memtable& active) {
 
 void Memstore::Freeze() {
   if (file_set_.Pin()->memtables.size() > kFrozenMax) return;
-  // Its tables are megabytes that must be zeroed, so it is created before the lock is taken.
+  // A new memtable zeroes megabytes for its tables, so it is created before the lock is taken.
   auto made = std::make_shared<Memtable>(env_.clock.NowMs());
   Memtable* const memtable = made.get();
   file_set_.AddMemory(std::move(made), [&](const std::function<void()>& publish) {
@@ -63,7 +63,7 @@ void Memstore::Freeze() {
     active_->CountIn(frozen_bytes_);
     memtable->after_sequence = sequence_;
     memtable->series_begin = series;
-    // The frozen memtable ends where the new one begins, and nothing is between them.
+    // The new memtable begins at the sequence and series at which the frozen memtable ends.
     INVARIANT(active_->last_sequence > active_->after_sequence &&
               active_->series_end >= active_->series_begin);
     active_ = memtable;

@@ -27,8 +27,8 @@ namespace hg::engine {
 
 class ReplayPipe;
 
-/// Thread-safe after Replay. The frozen memtables belong to the versions of the FileSet, so a
-/// reader may keep one longer than it is in use.
+/// Thread-safe after Replay. The versions of the FileSet own the frozen memtables, so a reader that
+/// pins a version may keep a memtable after its flush.
 ///
 /// Lock order: the FileSet's commit lock (Freeze only) → register_ → write_ → a leaf lock. Leaf
 /// locks are those inside memtables, log, registry, table catalog and FileSet (its version lock),
@@ -36,8 +36,8 @@ class ReplayPipe;
 /// listener. ReadModifyWrite calls `decide` while it holds write_.
 class Memstore {
  public:
-  /// All arguments outlive the object. `wake_flush` wakes the flush thread. It is called under the
-  /// write lock, too, so it must be fast.
+  /// All arguments outlive the object. `wake_flush` wakes the flush thread. The Memstore also calls
+  /// it while it holds the write lock, so it must be fast.
   Memstore(const Environment& env, FileSet& file_set, const TableCatalog& tables,
            const ChangeListeners& listeners, std::function<void()> wake_flush);
 
@@ -58,8 +58,8 @@ class Memstore {
   // Functions that write. Pass the log position that they return to Commit.
   Result<SeriesNumber> Register(ByteView tsuid);
   Status RegisterAll(std::span<const ByteView> tsuids, SeriesNumber* numbers) EXCLUDES(register_);
-  /// See Embedded::MayAddSeries. The limit is a little lower than that of Register, so that a
-  /// series whose names were just created can still be registered.
+  /// See Embedded::MayAddSeries. Its memory limit is a little lower than the limit of Register, so
+  /// that a series whose names were just created can still be registered.
   Status MayAddSeries(uint64_t name_bytes);
   Result<LogPosition> Append(std::span<const PointEntry> batch);
   /// Applies changes that do not depend on stored data. The caller has checked them against the
@@ -105,7 +105,8 @@ class Memstore {
   // To hide series that have no rows any more, call BeginSweep, search memtables and files, and
   // call EndSweep. One sweep at a time. A series whose row changes meanwhile is not hidden, and a
   // hidden series whose row changes is shown again before readers see the change.
-  /// Starts to record which series change. Returns a number: lower ones may be passed to EndSweep.
+  /// Starts to record which series change. Returns a series number: only lower series numbers may
+  /// be passed to EndSweep.
   uint32_t BeginSweep() EXCLUDES(write_);
   /// Hides the series of `absent` that did not change since BeginSweep. `absent` is null if the
   /// search failed. Blocks the registration of new series while it creates a new index.
@@ -127,7 +128,7 @@ class Memstore {
   Status WaitSynced(const Memtable& frozen);
   /// Returns the value of Edit::flushed for a flush of the frozen memtable.
   [[nodiscard]] Flushed FlushedBy(const Memtable& frozen) EXCLUDES(write_);
-  /// Removes the log of the memtable, which is in files now.
+  /// Removes the log files of a memtable whose contents were flushed to files.
   void ReleaseLog(const Memtable& flushed);
 
   /// For Close, after the store was marked as closed: waits until no write is in progress.

@@ -40,8 +40,9 @@ Status Memstore::Load(const lsm::Manifest& stored) {
 }
 
 Status Memstore::Replay(const lsm::Manifest& stored) {
-  // No other thread uses the store yet, and the pipe keeps its threads apart. The lock is not
-  // taken, because the FileSet's commit lock is taken meanwhile.
+  // No lock is needed: no other thread uses the store yet, and each thread of the pipe has its own
+  // series. Holding write_ would break the lock order, because the FileSet's commit lock is taken
+  // meanwhile.
   write_.AssertHeld();
   ReplayPipe pipe(RowMemory::kShards, [this](const ReplayItem& item) {
     write_.AssertHeld();

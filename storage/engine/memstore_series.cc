@@ -40,8 +40,8 @@ bool Memstore::FlushAdmitsSeries(uint64_t more, uint64_t percent) const {
 
 bool Memstore::SeriesFull() const { return !FlushAdmitsSeries(0, kNamesMemoryPercent); }
 
-// A refusal is always Exhausted, never Busy: Busy would let clients hold back points of known
-// series, which the store accepts meanwhile.
+// The error is always Exhausted, never Busy. After Busy, clients would also hold back points of
+// known series, which the store still accepts.
 Status Memstore::CheckSeriesMemory(uint64_t more, uint64_t percent) {
   if (MemoryBytes() + ResidentBytes() + more <= env_.memory_max / 100 * percent) return {};
   refused_series_.fetch_add(1, std::memory_order_relaxed);
@@ -161,7 +161,7 @@ void Memstore::EndSweep(const NumberSet* absent) {
                      [&](uint32_t number) { index->Add(number, registry_.Tsuid(number)); });
     index = registry_.ReplaceIndex(std::move(index), std::move(hidden));
   });
-  // Without memory for a new index, the series stay as they are until the next sweep.
+  // If there is no memory for a new index, this sweep hides no series. The next sweep tries again.
   (void)status;
   MutexLock lock(write_);
   sweeping_ = false;

@@ -13,8 +13,8 @@
 namespace hg::engine {
 namespace {
 
-// Whether a delete of this column may mean several points: it is named like a compacted cell. Such
-// a delete must read the row.
+// Returns whether a delete of this column may delete several points, because the column has the
+// name of a compacted cell. Such a delete must read the row.
 bool NamesSeveralPoints(ByteView qualifier) {
   codec::Qualifier q;
   return codec::ClassifyQualifier(qualifier) == codec::CellClass::kCompacted &&
@@ -141,7 +141,7 @@ void Memstore::AskForFlush(FlushRequest request) {
   wake_flush_();
 }
 
-// Called at the end of each change, under the write lock.
+// Each change calls this function at its end, while it holds the write lock.
 void Memstore::Account() {
   const size_t bytes = active_->bytes();
   active_bytes_.store(bytes, std::memory_order_relaxed);
@@ -457,8 +457,8 @@ Result<LogPosition> Memstore::AppendToRow(const Table& table, ByteView key, Byte
   return WriteLocked(table, key, changes, true);
 }
 
-// Replaces the deletes of a newest version by deletes of concrete versions: those stored before
-// these changes.
+// Replaces deletes of a column's newest version. In tables ordered by arrival, the replacement
+// deletes the column. In other tables it deletes the newest stored timestamp.
 void Memstore::NameVersions(const Table& table, const StoredRow& row,
                             std::vector<CellChange>* changes) const {
   if (std::none_of(changes->begin(), changes->end(), WantsNewestVersion)) return;
@@ -479,8 +479,9 @@ void Memstore::NameVersions(const Table& table, const StoredRow& row,
   });
 }
 
-// Replaces deletes of compacted cells by deletes of what they mean in this row after the preceding
-// changes. Runs under the write lock, but merges the row only for such deletes.
+// Replaces each delete of a compacted cell by deletes of the points that this cell would contain
+// after the preceding changes. Runs under the write lock, but merges the row only if there is such
+// a delete.
 void Memstore::ExpandDeletes(const Table& table, StoredRow row,
                              std::vector<CellChange>* changes) const {
   const Bytes& family = table.families[static_cast<size_t>(table.points_family)].name;

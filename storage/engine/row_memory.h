@@ -10,7 +10,7 @@
 // moves entries (encoding the tail, compacting the row, or publishing several changes together),
 // the row's version is odd. A reader that sees an odd version, or another version after reading,
 // reads again. One writer at a time makes this sufficient: slots are atomics, chunks never change,
-// and memory is freed only with the memtable, also that of chunks which a compaction replaced.
+// and all memory, including chunks that a compaction replaced, is freed with the memtable.
 
 #include <array>
 #include <atomic>

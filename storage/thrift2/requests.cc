@@ -14,7 +14,7 @@ namespace {
 
 using Kind = CellChange::Kind;
 
-// Memory in bytes for one column of a request, apart from the bytes of its name.
+// Memory in bytes for one column of a request, apart from the bytes of its family and qualifier.
 constexpr int64_t kColumnBytes = 256;
 // A decoded filter takes several times its bytes.
 constexpr int64_t kBytesPerFilterByte = 8;

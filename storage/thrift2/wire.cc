@@ -145,8 +145,7 @@ std::vector<uint8_t> Wire::PeekBytes(size_t n) {
   while (first.size() < n && Fill(until)) {
     first.insert(first.end(), in_.data(), in_.data() + in_end_);
   }
-  // The last receive did not fill the buffer, so the unread bytes before it fit into the buffer,
-  // too.
+  // Puts the peeked bytes back as unread bytes. Enlarges the buffer if they do not fit.
   in_at_ = 0;
   in_end_ = first.size();
   if (in_.size() < first.size()) in_.resize(first.size());
