@@ -10,7 +10,7 @@ void ClientNotes::Describe(const MetricDescription& description) {
   std::string underscored;
   if (options_.underscore_names) metric = underscored = query::UnderscoredName(metric);
   if (metric.empty() || metric.size() > kTextBytesMax) return;
-  constexpr uint64_t kEntryBytes = 256;  // a node with four strings, and their blocks
+  constexpr uint64_t kEntryBytes = 256;  // memory of a map node with four strings
   const MutexLock lock(mutex_);
   auto place = metrics_.find(metric);
   if (place == metrics_.end()) {

@@ -14,8 +14,8 @@ class ExportMetricsServiceRequest;
 
 namespace hg::http {
 
-/// Two names in OtlpNaming::resource_attributes do not mean an attribute, but a property of the
-/// scope.
+/// In OtlpNaming::resource_attributes, these two names stand for the name and version of the scope,
+/// not for attributes of the resource.
 inline constexpr std::string_view kScopeName = "otel.scope.name";
 inline constexpr std::string_view kScopeVersion = "otel.scope.version";
 

@@ -198,7 +198,7 @@ Result<Value> QuantileOfHistograms(const CallSite& site) {
   RETURN_IF_ERROR(CheckQuantiles(phi.scalar, site.argument(0).at, &site.evaluator.annotations(),
                                  &site.evaluator.memory()));
   Decreases decreases;
-  // Prometheus evaluates such a call once.
+  // Prometheus evaluates a call only once if its arguments do not depend on the step.
   const bool once = IsStepInvariant(site.argument(0)) && IsStepInvariant(site.argument(1));
   ASSIGN_OR_RETURN(Value out, OfHistograms(site, 1, [&](size_t step, std::vector<Bucket>* buckets) {
                      Decreases later;

@@ -42,8 +42,8 @@ struct EmbeddedOptions {
   uint64_t log_file_bytes = uint64_t{64} << 20;  // size of one log file
   // Age of memory that triggers a flush; some flushes come up to a tenth later.
   int64_t flush_age_ms = 3'600'000;
-  /// The longest time by which flushes are postponed because a region has merge.parts_blocking
-  /// parts or more.
+  /// A flush is postponed while a region has merge.parts_blocking parts or more, for at most this
+  /// time in milliseconds.
   int64_t flush_put_off_max_ms = 90'000;
   /// Runs flushes, merges and splits on background threads. If false, they run only when requested,
   /// so that a tool can read a store without changing its files.

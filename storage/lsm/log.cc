@@ -124,7 +124,7 @@ void Log::Commit(LogPosition position, Done done) {
     done(failure);
     return;
   }
-  INVARIANT(position <= end_);  // otherwise the caller would wait forever
+  INVARIANT(position <= end_);  // a position beyond the end of the log is never reached
   if (options_.sync_on_commit) {
     if (position > synced_) {
       sync_waiters_.push_back({position, std::move(done), {}});

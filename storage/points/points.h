@@ -102,8 +102,8 @@ struct RowHour {
   uint32_t base = 0;
   std::span<const uint32_t> offset_ms;  // milliseconds from base
   std::span<const uint64_t> value;      // int64, or the bits of a double (floats are widened)
-  /// 1 for doubles. Same length as `value` if the row mixes integers and doubles. Empty if all
-  /// values are of one kind.
+  /// For each value: 1 if it is a double, 0 if it is an integer. Empty unless the row mixes
+  /// integers and doubles.
   std::span<const uint8_t> is_double;
   bool all_double = false;  // whether all values are doubles; meaningful if is_double is empty
   uint32_t stored_cells =

@@ -67,8 +67,8 @@ Result<Named> ParseNamed(ByteView bytes) {
 class Comparator {
  public:
   virtual ~Comparator() = default;
-  /// Compares the value with the filter's operand. Returns whether the value is less, equal or
-  /// greater.
+  /// Compares the value with the filter's operand. Returns a negative number if the value is less,
+  /// 0 if both are equal, a positive number if the value is greater.
   [[nodiscard]] virtual Result<int> Compare(ByteView value) const = 0;
 };
 

@@ -10,7 +10,8 @@
 
 namespace hg::tsd {
 
-/// Ids that were not added are equal in both stores. Not thread-safe.
+/// Maps the ids of one store to those of another. An id that was not added is mapped to itself. Not
+/// thread-safe.
 class IdMap {
  public:
   explicit IdMap(const KeyLayout& layout) : layout_(layout) {}

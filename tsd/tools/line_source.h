@@ -34,7 +34,7 @@ class LineSource {
 
   std::string buffer_;
   size_t begin_ = 0;     // first byte that was not returned yet
-  size_t searched_ = 0;  // there is no newline before this position
+  size_t searched_ = 0;  // buffer_ has no newline between begin_ and this position
   bool at_end_ = false;
 };
 

@@ -204,7 +204,7 @@ TEST_CASE("a file is not dropped while an older one has data that it replaced") 
   rig.Write(kDay, 1);
   for (int64_t hour = 1; hour < 24; ++hour) rig.Write(kDay + hour * 3600, 2);
   REQUIRE(rig.store->cells().Flush().ok());
-  rig.Write(kDay, 3);  // all content of this file has expired long before that of the older one
+  rig.Write(kDay, 3);  // its row expires no later than any row of the older file
   REQUIRE(rig.store->cells().Flush().ok());
   rig.clock.SetMs((kDay + 3600 + kTtl) * 1000);
   CHECK(rig.WorkInBackground() == 0);

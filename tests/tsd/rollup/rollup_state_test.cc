@@ -172,7 +172,8 @@ TEST_CASE_FIXTURE(Known<TurnStore>,
   const uint32_t kept = *state->KeepBefore("m", kSecondDay);
   store.let_go.set_value();
   store.other.join();
-  // In either order, kept rollups have no markers.
+  // The change and KeepBefore run concurrently. Whichever comes first, kept rollups have no
+  // markers.
   CHECK((kept == kSecondDay || kept == kFirstDay));
   CHECK(state->markers() == (kept == kSecondDay ? 0 : 1));
   state->AfterChange(rows);
