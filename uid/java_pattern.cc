@@ -24,8 +24,8 @@ namespace {
 
 // Maximum cost of a quick match, in steps of a RequestContext.
 constexpr uint64_t kQuickSteps = 8 << 20;
-// The number of pattern bytes that match nothing (\b\b\b…) and that PCRE2 passes in the time of one
-// step.
+// One step of work pays for this many bytes of a pattern whose parts consume no text, such as
+// \b\b\b.
 constexpr size_t kPatternBytesPerStep = 8;
 constexpr uint32_t kQuickHeapKib = 256;
 // Limits of counted matches: the maximum number of steps of one call, the steps per item of the

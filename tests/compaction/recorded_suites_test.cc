@@ -1,5 +1,6 @@
-// Compares what OpenTSDB stored after its recorded suites on row compaction with what the point
-// store over cells and row compaction leave after the same writes and reads.
+// Repeats the writes and reads of OpenTSDB's recorded suites on row compaction, with the point
+// store over cells and Hourglass' row compaction. The stored cells must equal those that OpenTSDB
+// stored.
 
 #include <doctest/doctest.h>
 #include <rapidjson/document.h>

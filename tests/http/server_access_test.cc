@@ -184,7 +184,7 @@ TEST_CASE("many wrong passwords do not delay tokens and known passwords") {
   GuardedServer edge({}, [&gate](std::string_view password, const std::string& hash) {
     return gate.Matches(password, hash);
   });
-  // Before the server stops, because the stop waits for running checks.
+  // Opens the gate before the server stops, because Server::Stop waits for running password checks.
   const std::unique_ptr<Gate, void (*)(Gate*)> open(&gate, [](Gate* shut) { shut->Open(); });
   ClientSocket known(edge.server.port());
   known.Send(Get("/api/version", kReader));
