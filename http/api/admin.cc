@@ -8,6 +8,7 @@
 
 #include "http/access/cross_site.h"
 #include "http/access/header_names.h"
+#include "http/api/handlers.h"
 #include "http/request/errors.h"
 #include "http/request/replies.h"
 #include "http/request/services.h"

@@ -1,28 +1,16 @@
 #pragma once
-// /api/admin/…: lists and changes the regions of tables (region-store.md §11.2). Hourglass
-// extension. `tsdb admin` and `tsdb table` make the same calls, on a data directory or by HTTP.
+// Calls that list and change the regions of tables (region-store.md §11.2). /api/admin, `tsdb
+// admin` and `tsdb table` make them.
 
 #include <string>
 #include <string_view>
 
 #include "http/request/request.h"
-#include "http/request/response_writer.h"
 #include "storage/base/request_context.h"
 #include "storage/base/status.h"
 #include "storage/store.h"
 
 namespace hg::http {
-
-struct Services;
-
-/// GET: tables, describe, regions, sizes, count. POST: create, alter, drop, truncate, split, merge,
-/// flush, compact. Clients on other machines and pages in a browser get 403, unless the setting
-/// tsd.http.admin.remote allows them. POST backup?folder=/absolute/path copies the store
-/// (storage/maintenance.h) and sends the response when the copy is complete. GET backup returns the
-/// progress of the running copy, or the result of the last one. POST check reports all damage of
-/// the files. wire/maintenance_json.h has the form of these responses. A call that takes long gets
-/// 503 while an equal one runs, because it would only wait for it.
-void HandleAdmin(const Request& request, Services& services, ResponseWriter& out);
 
 /// Returns true if the call changes how data is stored, so that it must be a POST.
 bool AdminChanges(std::string_view call);

@@ -1,5 +1,4 @@
-#include "http/api/aggregators.h"
-
+#include "http/api/handlers.h"
 #include "http/request/replies.h"
 
 namespace hg::http {

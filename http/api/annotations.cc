@@ -1,11 +1,9 @@
-#include "http/api/annotations.h"
-
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "http/api/annotations_bulk.h"
 #include "http/api/arguments.h"
+#include "http/api/handlers.h"
 #include "http/api/object_verbs.h"
 #include "http/api/parsed_body.h"
 #include "http/request/errors.h"

@@ -1,11 +1,10 @@
-#include "http/api/annotations_bulk.h"
-
 #include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "http/api/arguments.h"
+#include "http/api/handlers.h"
 #include "http/request/errors.h"
 #include "http/request/replies.h"
 #include "http/request/services.h"

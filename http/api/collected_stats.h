@@ -1,6 +1,6 @@
 #pragma once
 // All statistics of the process. They are collected here for all output forms: /api/stats, /stats
-// and telnet `stats` (api/stats.h), and /metrics (api/metrics.h).
+// and telnet `stats` (stats.h), and /metrics.
 
 #include <cstdint>
 #include <string>

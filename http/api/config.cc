@@ -1,7 +1,6 @@
-#include "http/api/config.h"
-
 #include <string>
 
+#include "http/api/handlers.h"
 #include "http/request/replies.h"
 #include "http/request/services.h"
 #include "http/wire/json_writer.h"

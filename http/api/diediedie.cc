@@ -1,5 +1,4 @@
-#include "http/api/diediedie.h"
-
+#include "http/api/handlers.h"
 #include "http/request/replies.h"
 #include "http/request/services.h"
 #include "http/request/shut_down.h"

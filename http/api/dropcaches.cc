@@ -1,5 +1,4 @@
-#include "http/api/dropcaches.h"
-
+#include "http/api/handlers.h"
 #include "http/request/replies.h"
 #include "http/request/services.h"
 #include "storage/model/point_sink.h"

@@ -1,5 +1,3 @@
-#include "http/api/graph.h"
-
 #include <algorithm>
 #include <bit>
 #include <chrono>
@@ -11,6 +9,7 @@
 
 #include "http/api/arguments.h"
 #include "http/api/asked_query.h"
+#include "http/api/handlers.h"
 #include "http/graph/draw.h"
 #include "http/graph/from_answer.h"
 #include "http/graph/style.h"

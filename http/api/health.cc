@@ -3,6 +3,7 @@
 #include <map>
 #include <string>
 
+#include "http/api/handlers.h"
 #include "http/request/errors.h"
 #include "http/request/replies.h"
 #include "http/request/services.h"

@@ -1,11 +1,9 @@
 #pragma once
-// /healthz and /readyz, and the same checks under Prometheus' paths /-/healthy and /-/ready: health
-// checks for service managers and load balancers.
+// Whether the daemon can serve requests: /healthz and /readyz, also under Prometheus' paths
+// /-/healthy and /-/ready, for service managers and load balancers.
 
 #include <string_view>
 
-#include "http/request/request.h"
-#include "http/request/response_writer.h"
 #include "storage/base/status.h"
 
 namespace hg::http {
@@ -21,13 +19,5 @@ inline constexpr std::string_view kSeriesFullStat = "storage.series.full";
 /// Returns OK if the daemon can serve requests now. Otherwise the error is the reason. Does not
 /// wait for disk I/O.
 Status Readiness(Services& services);
-
-/// GET, HEAD: 200 if the process can send any reply. If there is no reply, the daemon must be
-/// restarted.
-void HandleHealthz(const Request& request, Services& services, ResponseWriter& out);
-
-/// GET, HEAD: 200, or 503 with the reason if requests should go to another server. A daemon that
-/// refuses only new series is ready; the body says so.
-void HandleReadyz(const Request& request, Services& services, ResponseWriter& out);
 
 }  // namespace hg::http

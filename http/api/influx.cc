@@ -1,8 +1,7 @@
-#include "http/api/influx.h"
-
 #include <algorithm>
 #include <string>
 
+#include "http/api/handlers.h"
 #include "http/request/client_notes.h"
 #include "http/request/errors.h"
 #include "http/request/replies.h"

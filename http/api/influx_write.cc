@@ -3,7 +3,7 @@
 #include <map>
 #include <vector>
 
-#include "http/api/influx.h"
+#include "http/api/handlers.h"
 #include "http/intake/foreign_points.h"
 #include "http/intake/intake.h"
 #include "http/request/errors.h"

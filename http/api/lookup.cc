@@ -1,5 +1,3 @@
-#include "http/api/lookup.h"
-
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -7,6 +5,7 @@
 
 #include "http/api/arguments.h"
 #include "http/api/distinct_first.h"
+#include "http/api/handlers.h"
 #include "http/api/parsed_body.h"
 #include "http/api/series_search.h"
 #include "http/request/errors.h"

@@ -1,10 +1,9 @@
-#include "http/api/metric_descriptions.h"
-
 #include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "http/api/handlers.h"
 #include "http/api/prom_request.h"
 #include "http/request/client_notes.h"
 #include "http/request/errors.h"

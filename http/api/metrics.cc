@@ -1,10 +1,9 @@
-#include "http/api/metrics.h"
-
 #include <algorithm>
 #include <map>
 #include <utility>
 
 #include "http/api/collected_stats.h"
+#include "http/api/handlers.h"
 #include "http/api/health.h"
 #include "http/api/metric_names.h"
 #include "http/api/process_stats.h"

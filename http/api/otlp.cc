@@ -1,9 +1,8 @@
-#include "http/api/otlp.h"
-
 #include <otlp.pb.h>
 
 #include <string>
 
+#include "http/api/handlers.h"
 #include "http/intake/labelled_points.h"
 #include "http/request/errors.h"
 #include "http/request/replies.h"
@@ -25,6 +24,10 @@ constexpr std::string_view kJson = "application/json";
 OtlpNaming Naming() {
   return {{"service.name", "service.namespace", "service.instance.id", "host.name"}};
 }
+
+/// Maximum size of an unpacked body in bytes. The limit is low because a body of two bytes per
+/// element can need a hundred bytes of memory per element when parsed.
+constexpr size_t kOtlpBytesMax = 16 << 20;
 
 // Error codes, as gRPC numbers them.
 constexpr int kInvalidArgument = 3, kResourceExhausted = 8, kInternal = 13, kUnavailable = 14;

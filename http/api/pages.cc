@@ -1,11 +1,10 @@
-#include "http/api/pages.h"
-
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <string>
 
+#include "http/api/handlers.h"
 #include "http/api/page_files.h"
 #include "http/request/errors.h"
 #include "http/request/replies.h"

@@ -1,12 +1,12 @@
-#include "http/api/prom_expression.h"
+#include "http/wire/prom_expression.h"
 
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "http/api/handlers.h"
 #include "http/api/prom_request.h"
-#include "http/wire/prom_expression.h"
 #include "query/promql/format.h"
 
 namespace hg::http {

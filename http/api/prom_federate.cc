@@ -1,5 +1,3 @@
-#include "http/api/prom_federate.h"
-
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -8,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "http/api/handlers.h"
 #include "http/api/prom_request.h"
 #include "query/engine.h"
 #include "query/promql/number_text.h"

@@ -1,11 +1,10 @@
-#include "http/api/prom_query.h"
-
 #include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "http/api/handlers.h"
 #include "http/api/prom_request.h"
 #include "http/wire/prom_value.h"
 #include "query/engine.h"

@@ -1,5 +1,3 @@
-#include "http/api/prom_series.h"
-
 #include <algorithm>
 #include <charconv>
 #include <functional>
@@ -10,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "http/api/handlers.h"
 #include "http/api/prom_request.h"
 #include "http/wire/percent.h"
 #include "http/wire/prom_value.h"

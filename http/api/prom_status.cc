@@ -1,5 +1,3 @@
-#include "http/api/prom_status.h"
-
 #include <unistd.h>
 
 #include <chrono>
@@ -9,6 +7,7 @@
 #include <system_error>
 #include <thread>
 
+#include "http/api/handlers.h"
 #include "http/api/process_stats.h"
 #include "http/api/prom_request.h"
 #include "http/request/build_info.h"

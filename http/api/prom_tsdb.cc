@@ -1,5 +1,3 @@
-#include "http/api/prom_tsdb.h"
-
 #include <algorithm>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <charconv>
@@ -11,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "http/api/handlers.h"
 #include "http/api/prom_request.h"
 #include "query/engine.h"
 #include "query/promql/label_names.h"

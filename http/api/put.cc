@@ -1,11 +1,10 @@
-#include "http/api/put.h"
-
 #include <algorithm>
 #include <charconv>
 #include <set>
 #include <utility>
 #include <vector>
 
+#include "http/api/handlers.h"
 #include "http/api/put_answer.h"
 #include "http/api/put_point.h"
 #include "http/intake/intake.h"

@@ -7,10 +7,7 @@
 
 #include "http/api/arguments.h"
 #include "http/api/asked_query.h"
-#include "http/api/prom_query.h"
-#include "http/api/query_exp.h"
-#include "http/api/query_gexp.h"
-#include "http/api/query_last.h"
+#include "http/api/handlers.h"
 #include "http/request/errors.h"
 #include "http/request/replies.h"
 #include "http/routes/router.h"

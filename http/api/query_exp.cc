@@ -1,10 +1,9 @@
-#include "http/api/query_exp.h"
-
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "http/api/asked_query.h"
+#include "http/api/handlers.h"
 #include "http/api/parsed_body.h"
 #include "http/request/errors.h"
 #include "http/request/replies.h"

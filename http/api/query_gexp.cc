@@ -1,10 +1,9 @@
-#include "http/api/query_gexp.h"
-
 #include <string>
 #include <utility>
 
 #include "http/api/arguments.h"
 #include "http/api/asked_query.h"
+#include "http/api/handlers.h"
 #include "http/api/query.h"
 #include "http/request/errors.h"
 #include "http/wire/query_dump.h"

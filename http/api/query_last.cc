@@ -1,5 +1,3 @@
-#include "http/api/query_last.h"
-
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -7,6 +5,7 @@
 
 #include "http/api/arguments.h"
 #include "http/api/asked_query.h"
+#include "http/api/handlers.h"
 #include "http/request/errors.h"
 #include "http/request/replies.h"
 #include "http/wire/json_writer.h"

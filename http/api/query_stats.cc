@@ -1,13 +1,13 @@
-#include "http/api/query_stats.h"
+#include "http/wire/query_stats.h"
 
 #include <charconv>
 #include <string>
 
 #include "http/api/arguments.h"
+#include "http/api/handlers.h"
 #include "http/request/errors.h"
 #include "http/request/replies.h"
 #include "http/wire/json_writer.h"
-#include "http/wire/query_stats.h"
 #include "query/engine.h"
 
 namespace hg::http {

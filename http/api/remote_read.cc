@@ -1,4 +1,4 @@
-#include "http/api/remote_read.h"
+#include "http/wire/remote_read.h"
 
 #include <memory>
 #include <optional>
@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "http/api/asked_query.h"
+#include "http/api/handlers.h"
 #include "http/api/prom_request.h"
 #include "http/api/snappy_body.h"
 #include "http/request/errors.h"
 #include "http/request/services.h"
 #include "http/wire/chunked_read.h"
-#include "http/wire/remote_read.h"
 #include "query/engine.h"
 #include "query/promql/range_functions.h"
 #include "query/promql/stored_series.h"

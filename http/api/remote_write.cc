@@ -1,16 +1,16 @@
-#include "http/api/remote_write.h"
+#include "http/wire/remote_write.h"
 
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "http/api/handlers.h"
 #include "http/api/snappy_body.h"
 #include "http/intake/labelled_points.h"
 #include "http/request/client_notes.h"
 #include "http/request/errors.h"
 #include "http/request/replies.h"
 #include "http/request/services.h"
-#include "http/wire/remote_write.h"
 #include "query/request/running_request.h"
 
 namespace hg::http {

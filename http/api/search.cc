@@ -1,13 +1,10 @@
-#include "http/api/search.h"
-
 #include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "http/api/arguments.h"
-#include "http/api/lookup.h"
-#include "http/api/tag_counts.h"
+#include "http/api/handlers.h"
 #include "http/request/errors.h"
 #include "http/request/services.h"
 #include "storage/model/number_text.h"

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "http/api/collected_stats.h"
+#include "http/api/handlers.h"
 #include "http/api/process_stats.h"
-#include "http/api/query_stats.h"
 #include "http/request/build_info.h"
 #include "http/request/errors.h"
 #include "http/request/replies.h"

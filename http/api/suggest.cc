@@ -1,9 +1,8 @@
-#include "http/api/suggest.h"
-
 #include <optional>
 #include <string>
 
 #include "http/api/arguments.h"
+#include "http/api/handlers.h"
 #include "http/request/errors.h"
 #include "http/request/replies.h"
 #include "http/request/services.h"

@@ -1,5 +1,3 @@
-#include "http/api/tag_counts.h"
-
 #include <algorithm>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <map>
@@ -12,6 +10,7 @@
 
 #include "http/api/arguments.h"
 #include "http/api/asked_query.h"
+#include "http/api/handlers.h"
 #include "http/api/series_search.h"
 #include "http/request/errors.h"
 #include "http/request/replies.h"

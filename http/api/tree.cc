@@ -1,8 +1,7 @@
-#include "http/api/tree.h"
-
 #include <string>
 
 #include "http/api/arguments.h"
+#include "http/api/handlers.h"
 #include "http/api/scalar_body.h"
 #include "http/api/tree_parts.h"
 #include "http/request/errors.h"

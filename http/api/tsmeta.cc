@@ -1,10 +1,9 @@
-#include "http/api/tsmeta.h"
-
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "http/api/arguments.h"
+#include "http/api/handlers.h"
 #include "http/api/object_verbs.h"
 #include "http/request/errors.h"
 #include "http/request/replies.h"

@@ -1,5 +1,3 @@
-#include "http/api/uid.h"
-
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -8,9 +6,8 @@
 #include <vector>
 
 #include "http/api/arguments.h"
+#include "http/api/handlers.h"
 #include "http/api/scalar_body.h"
-#include "http/api/tsmeta.h"
-#include "http/api/uidmeta.h"
 #include "http/request/errors.h"
 #include "http/request/replies.h"
 #include "http/request/services.h"

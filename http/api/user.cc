@@ -1,5 +1,4 @@
-#include "http/api/user.h"
-
+#include "http/api/handlers.h"
 #include "http/request/replies.h"
 #include "http/request/services.h"
 #include "http/wire/json_writer.h"

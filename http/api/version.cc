@@ -1,5 +1,4 @@
-#include "http/api/version.h"
-
+#include "http/api/handlers.h"
 #include "http/request/build_info.h"
 #include "http/request/replies.h"
 #include "http/wire/json_writer.h"

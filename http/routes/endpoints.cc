@@ -2,36 +2,7 @@
 
 #include <vector>
 
-#include "http/api/admin.h"
-#include "http/api/aggregators.h"
-#include "http/api/annotations.h"
-#include "http/api/config.h"
-#include "http/api/diediedie.h"
-#include "http/api/dropcaches.h"
-#include "http/api/graph.h"
-#include "http/api/health.h"
-#include "http/api/influx.h"
-#include "http/api/metric_descriptions.h"
-#include "http/api/metrics.h"
-#include "http/api/otlp.h"
-#include "http/api/pages.h"
-#include "http/api/prom_expression.h"
-#include "http/api/prom_federate.h"
-#include "http/api/prom_query.h"
-#include "http/api/prom_series.h"
-#include "http/api/prom_status.h"
-#include "http/api/prom_tsdb.h"
-#include "http/api/put.h"
-#include "http/api/query.h"
-#include "http/api/remote_read.h"
-#include "http/api/remote_write.h"
-#include "http/api/search.h"
-#include "http/api/stats.h"
-#include "http/api/suggest.h"
-#include "http/api/tree.h"
-#include "http/api/uid.h"
-#include "http/api/user.h"
-#include "http/api/version.h"
+#include "http/api/handlers.h"
 
 namespace hg::http {
 namespace {

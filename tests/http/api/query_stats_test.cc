@@ -1,10 +1,9 @@
-#include "http/api/query_stats.h"
-
 #include <doctest/doctest.h>
 
 #include <string>
 #include <utility>
 
+#include "http/api/handlers.h"
 #include "http/routes/router.h"
 #include "http/wire/json_value.h"
 #include "query/request/running_requests.h"

@@ -1,10 +1,9 @@
-#include "http/api/tag_counts.h"
-
 #include <doctest/doctest.h>
 
 #include <string>
 #include <utility>
 
+#include "http/api/handlers.h"
 #include "http/routes/router.h"
 #include "tests/http/api/api_fixture.h"
 
