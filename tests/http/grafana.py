@@ -167,22 +167,14 @@ def minutes(value_at):
 def fill(daemon):
     """Writes cpu.user (two hosts in two places, with a gap of five minutes), net.bytes (a counter that restarts) and many.series."""
     connection = daemon.connection()
-
-    def put(points):
-        connection.request("POST", "/api/put", json.dumps(points))
-        answer = connection.getresponse()
-        words = answer.read()
-        if answer.status != 204:
-            raise RuntimeError(f"put: {answer.status} {words!r}")
-
     for host, dc, base in (("web1", "lga", 10), ("web2", "fra", 20)):
-        put([{"metric": "cpu.user", "timestamp": START + i * STEP_S, "value": base + cpu(i), "tags": {"host": host, "dc": dc}}
-             for i in range(POINTS) if cpu(i) is not None])
-        put([{"metric": "net.bytes", "timestamp": START + i * STEP_S, "value": net(i),
-              "tags": {"host": host, "dc": dc}} for i in range(POINTS)])
+        daemon.put([{"metric": "cpu.user", "timestamp": START + i * STEP_S, "value": base + cpu(i), "tags": {"host": host, "dc": dc}}
+                    for i in range(POINTS) if cpu(i) is not None])
+        daemon.put([{"metric": "net.bytes", "timestamp": START + i * STEP_S, "value": net(i),
+                     "tags": {"host": host, "dc": dc}} for i in range(POINTS)])
     for first in range(0, HOSTS, 500):
-        put([{"metric": "many.series", "timestamp": START, "value": i,
-              "tags": {"host": f"h{i:04}", "dc": "lga" if i < HOSTS - 10 else "fra"}} for i in range(first, first + 500)])
+        daemon.put([{"metric": "many.series", "timestamp": START, "value": i,
+                     "tags": {"host": f"h{i:04}", "dc": "lga" if i < HOSTS - 10 else "fra"}} for i in range(first, first + 500)])
     for annotation in ({"startTime": START + 15, "description": "deployed"},
                        {"startTime": START + 25, "description": "web1 restarted", "tsuid": "000001000001000001000002000002"}):
         connection.request("POST", "/api/annotation", json.dumps(annotation))

@@ -63,7 +63,6 @@ def requests(host, i):
 
 def fill(daemon):
     """Writes http_requests_total; node_load1, a gauge; request_seconds_bucket, a histogram; sys.cpu.user with a tag host.name."""
-    connection = daemon.connection()
     points = []
 
     def add(metric, i, value, **tags):
@@ -76,10 +75,7 @@ def fill(daemon):
         for le, count in (("0.1", 10), ("0.5", 30), ("_x002B_Inf", 40)):  # the form in which a remote write stores "+Inf"
             add("request_seconds_bucket", i, i * count, job="api", le=le)
         add("sys.cpu.user", i, 50 + i, **{"host.name": "web1", "dc": "lga"})
-    connection.request("POST", "/api/put", json.dumps(points))
-    answer = connection.getresponse()
-    if (words := answer.read()) or answer.status != 204:
-        raise RuntimeError(f"put: {answer.status} {words!r}")
+    daemon.put(points)
 
 
 METRICS = ["http_requests_total", "node_load1", "request_seconds_bucket", "sys.cpu.user"]

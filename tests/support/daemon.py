@@ -111,6 +111,14 @@ class Daemon:
         """The JSON response to a POST request with a JSON document."""
         return json.loads(self.ask("POST", path, json.dumps(document), timeout))
 
+    def put(self, points):
+        """Writes points, given as /api/put reads them."""
+        self.ask("POST", "/api/put", json.dumps(points), 60)
+
+    def statistic(self, name):
+        """The first value of a statistic of /api/stats; None if there is none."""
+        return next((int(float(entry["value"])) for entry in self.get("/api/stats") if entry["metric"] == "tsd." + name), None)
+
     def ask(self, method, path, body, timeout):
         """The bytes of a response."""
         connection = self.connection(timeout)
@@ -122,7 +130,7 @@ class Daemon:
             raise OSError(str(error)) from error
         finally:
             connection.close()
-        if answer.status != 200:
+        if answer.status not in (200, 204):
             raise Refused(method, path, answer.status, body)
         return body
 

@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/support"))
 sys.dont_write_bytecode = True
-import daemon  # noqa: E402
+import statistics_doc  # noqa: E402
 
 NAME = re.compile(r"\b(?:hourglass|process)_[a-z0-9_]+")
 LABEL_OF = re.compile(r"\b(hourglass_[a-z_]+)\{[^}]*?\b([a-z]+)=\"([^\"$]+)\"")
@@ -24,13 +24,7 @@ ELSEWHERE = re.compile(r"hourglass_hbase_")
 
 def shown(tsdb):
     """Returns {names of samples} and the lines of /metrics."""
-    with tempfile.TemporaryDirectory() as folder:
-        server = daemon.Daemon(tsdb, folder)
-        server.start()
-        try:
-            text = server.text("/metrics")
-        finally:
-            server.stop()
+    text = statistics_doc.after_work(tsdb, lambda server: server.text("/metrics"))
     lines = [line for line in text.splitlines() if not line.startswith("#")]
     return {re.split(r"[{ ]", line)[0] for line in lines}, lines
 

@@ -16,18 +16,14 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/support"))
 sys.dont_write_bytecode = True
 import daemon  # noqa: E402
+from checks import Checks  # noqa: E402
 
 # In the form of /proc/net/tcp: the state, and 127.0.0.1 as a number in this machine's byte order.
 LISTENS = "0A"
 LOOPBACK = f"{int.from_bytes(socket.inet_aton('127.0.0.1'), sys.byteorder):08X}"
 
-checks = [0, 0]
-
-
-def check(good, what):
-    checks[0 if good else 1] += 1
-    if not good:
-        print("FAIL", what)
+checks = Checks()
+check = checks.must
 
 
 class Manager:
@@ -191,8 +187,7 @@ def main():
                 lambda tsdb, folder: check(replayed(tsdb, folder, "false") > 0, "a quick stop leaves the log")):
         with tempfile.TemporaryDirectory() as folder:
             run(tsdb, Path(folder))
-    print(f"{checks[0]} passed, {checks[1]} failed")
-    return 1 if checks[1] else 0
+    return checks.finish()
 
 
 if __name__ == "__main__":

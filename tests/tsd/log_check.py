@@ -33,9 +33,8 @@ def log_of(tsdb, settings):
     with tempfile.TemporaryDirectory() as folder:
         server = daemon.Daemon(tsdb, folder, {"tsd.http.cachedir": "/tmp", "tsd.query.memory.per_query": 100000, **settings})
         server.start()
+        server.put([{"metric": "m", "timestamp": 1700000000, "value": 1, "tags": {"host": "a"}}])
         connection = server.connection()
-        connection.request("POST", "/api/put", json.dumps([{"metric": "m", "timestamp": 1700000000, "value": 1, "tags": {"host": "a"}}]))
-        connection.getresponse().read()
         for query in ("sum:m{host=*}", FORGED):
             connection.request("GET", "/api/query?start=1700000000&end=1700000010&m=" + urllib.parse.quote(query))
             connection.getresponse().read()

@@ -7,13 +7,11 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/support"))
 sys.dont_write_bytecode = True
-import daemon  # noqa: E402
 import statistics_doc  # noqa: E402
 
 UNNAMED = re.compile(r"^# TYPE (\S+) untyped$", re.MULTILINE)
@@ -23,21 +21,6 @@ def promtool_says(text):
     """The findings of `promtool check metrics`; "" if there are none."""
     found = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True, text=True, check=False)
     return (found.stdout + found.stderr).strip() or ("" if found.returncode == 0 else f"exit status {found.returncode}")
-
-
-def shown(tsdb):
-    """The /metrics page of a daemon that has written and answered something."""
-    with tempfile.TemporaryDirectory() as folder:
-        server = daemon.Daemon(tsdb, folder)
-        server.start()
-        try:
-            connection = server.connection()
-            connection.request("POST", "/api/put", '{"metric":"m","timestamp":1,"value":1,"tags":{"a":"b"}}')
-            connection.getresponse().read()
-            server.query(1, "sum:m", 2)
-            return {path: server.text(path) for path in ("/metrics", "/healthz", "/readyz")}
-        finally:
-            server.stop()
 
 
 def faults(answers):
@@ -65,7 +48,8 @@ def main():
     if shutil.which("promtool") is None:
         print("FAIL there is no promtool: setup/install test brings it\n0 passed, 1 failed")
         return 1
-    answers = shown(sys.argv[1])
+    answers = statistics_doc.after_work(
+        sys.argv[1], lambda server: {path: server.text(path) for path in ("/metrics", "/healthz", "/readyz")})
     listed = statistics_doc.told((ROOT / "docs/statistics.md").read_text())
     wrong = [*faults(answers), *without_name(listed, (ROOT / "http/api/metric_names.cc").read_text())]
     # A test of this check: a counter without _total, unknown names, three missing lines, and no answer.

@@ -112,10 +112,6 @@ def put(server, points):
         connection.close()
 
 
-def stat(server, name):
-    return next((int(one["value"]) for one in server.get("/api/stats") if one["metric"] == "tsd." + name), None)
-
-
 def soon(attempt):
     """Whether one of TRIES attempts, a tenth of a second apart, returns true."""
     for _ in range(TRIES):
@@ -173,7 +169,7 @@ def refusal_faults(server, known, flood, faults):
 
 def when_full(server, known, flood):
     """The flood ends when series and names alone fill the memory."""
-    if not flood_beside(known, flood, lambda: stat(server, "storage.series.full") == 1 and flood.refusals[-1:] and
+    if not flood_beside(known, flood, lambda: server.statistic("storage.series.full") == 1 and flood.refusals[-1:] and
                         "raise tsd.memory.limit" in flood.refusals[-1]):
         yield f"{flood.sent} new series do not fill the memory"
         return
@@ -181,7 +177,7 @@ def when_full(server, known, flood):
     if not soon(lambda: not refusal_faults(server, known, flood, faults)):
         yield from faults
     known.by_http()
-    if not stat(server, "storage.series.refused"):
+    if not server.statistic("storage.series.refused"):
         yield "no refused series are counted"
 
 

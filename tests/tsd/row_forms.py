@@ -12,9 +12,11 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/support"))
 sys.dont_write_bytecode = True
 import daemon  # noqa: E402
+from checks import Checks  # noqa: E402
 
 FIRST = 1_699_999_200  # the start of an hour
-checks = [0, 0]
+checks = Checks()
+check = checks.must
 
 # What a row is loaded with, what an old row shows then, and what it shows after a query with compaction. Of values of one time that
 # were written together, the one with the smaller qualifier counts.
@@ -26,12 +28,6 @@ FORMS = [("00000010=2a1800 0020=07 0040=09", "00000010=2a1800 0020=07 0040=09", 
          ("0000=2a 0010=18 0011=0019", "0000=2a 0010=18 0011=0019", "00000010=2a1800"),
          ("0000=2a 0010=18 010000=7b7d", "00000010=2a1800 010000=7b7d", "00000010=2a1800 010000=7b7d")]
 LOADED, SHOWN, QUERIED = ([form[i] for form in FORMS] for i in range(3))
-
-
-def check(good, what):
-    checks[0 if good else 1] += 1
-    if not good:
-        print("FAIL", what)
 
 
 def names():
@@ -109,8 +105,7 @@ def main():
     observe(tsdb, FIRST, "true", SHOWN, QUERIED)
     observe(tsdb, FIRST, "false", LOADED, LOADED)
     observe(tsdb, int(time.time()) // 3600 * 3600, "true", LOADED, LOADED)
-    print(f"{checks[0]} passed, {checks[1]} failed")
-    return 1 if checks[1] else 0
+    return checks.finish()
 
 
 if __name__ == "__main__":

@@ -28,17 +28,15 @@ def told(text):
     return out
 
 
-def shown(tsdb):
-    """The /api/stats answer of a daemon that has written and answered something."""
+def after_work(tsdb, ask):
+    """Returns ask(server) of a daemon that has written and answered something."""
     with tempfile.TemporaryDirectory() as folder:
         server = daemon.Daemon(tsdb, folder)
         server.start()
         try:
-            connection = server.connection()
-            connection.request("POST", "/api/put", '{"metric":"m","timestamp":1,"value":1,"tags":{"a":"b"}}')
-            connection.getresponse().read()
+            server.put({"metric": "m", "timestamp": 1, "value": 1, "tags": {"a": "b"}})
             server.query(1, "sum:m", 2)
-            return server.get("/api/stats")
+            return ask(server)
         finally:
             server.stop()
 
@@ -79,7 +77,7 @@ def faults(listed, seen):
 
 def main():
     listed = told((ROOT / "docs/statistics.md").read_text())
-    points = shown(sys.argv[1])
+    points = after_work(sys.argv[1], lambda server: server.get("/api/stats"))
     seen, spellings = greatest(points), spelled(points)
     script = (ROOT / "http/page/stats.js").read_text()
     wrong = [*faults(listed, seen), *page_faults(script, spellings)]

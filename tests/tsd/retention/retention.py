@@ -18,15 +18,6 @@ RULES = [{"metric": "sys.*", "keep": "30d"}, {"metric": "sys.cpu", "tags": {"hos
 HOSTS, HOURS = 50, 100  # the data that is written
 
 
-def put(server, points):
-    connection = server.connection()
-    connection.request("POST", "/api/put", json.dumps(points))
-    reply = connection.getresponse()
-    if reply.status != 204:
-        raise RuntimeError(f"put: {reply.status} {reply.read()[:300]!r}")
-    reply.read()
-
-
 def point(metric, host, age_s, now):
     return {"metric": metric, "timestamp": now - age_s, "value": 1, "tags": {"host": host}}
 
@@ -39,24 +30,20 @@ def ages(server, metric, now):
     return found
 
 
-def stat(server, name):
-    return next(int(point["value"]) for point in server.get("/api/stats") if point["metric"] == "tsd." + name)
-
-
 def check_whole_files(check, folder):
     """Checks that files whose days are all deleted by one rule are dropped unread, and that others lose only their old rows."""
     server = daemon.Daemon(sys.argv[1], folder, {"tsd.retention.interval": 1})
     server.start()
     now = int(time.time())
-    put(server, [point(metric, "web1", days * DAY, now) for metric in ("a", "b") for days in (50, 40, 30, 0)])
+    server.put([point(metric, "web1", days * DAY, now) for metric in ("a", "b") for days in (50, 40, 30, 0)])
     check("memory goes to files", server.stop(), 0)
     server.settings["tsd.retention.config"] = '[{"metric": "*", "keep": "45d"}, {"metric": "a", "keep": "35d"}]'
     server.start()
     check("what is left of a", waited(lambda: ages(server, "a", now), {("web1", 30), ("web1", 0)}), {("web1", 30), ("web1", 0)})
     left = {("web1", 40), ("web1", 30), ("web1", 0)}
     check("what is left of b", waited(lambda: ages(server, "b", now), left), left)
-    check("files that went whole", stat(server, "storage.files.dropped"), 1)
-    check("failures", stat(server, "retention.failures"), 0)
+    check("files that went whole", server.statistic("storage.files.dropped"), 1)
+    check("failures", server.statistic("retention.failures"), 0)
     check("stops in good order", server.stop(), 0)
 
 
@@ -68,15 +55,15 @@ def main():
         server = daemon.Daemon(sys.argv[1], folder, {"tsd.retention.config": json.dumps(RULES), "tsd.retention.interval": 1})
         server.start()
         now = int(time.time())
-        put(server, [point(metric, host, days * DAY, now) for metric in ("sys.cpu", "sys.disk", "app")
-                     for host in ("web1", "test1") for days in (40, 10, 0)])
-        put(server, [point("sys.load", f"h{host}", 60 * DAY + hour * 3600, now) for host in range(HOSTS) for hour in range(HOURS)])
+        server.put([point(metric, host, days * DAY, now) for metric in ("sys.cpu", "sys.disk", "app")
+                    for host in ("web1", "test1") for days in (40, 10, 0)])
+        server.put([point("sys.load", f"h{host}", 60 * DAY + hour * 3600, now) for host in range(HOSTS) for hour in range(HOURS)])
         left = {"sys.cpu": {("web1", 10), ("web1", 0), ("test1", 0)},
                 "sys.disk": {(host, days) for host in ("web1", "test1") for days in (10, 0)},
                 "app": {(host, days) for host in ("web1", "test1") for days in (40, 10, 0)}, "sys.load": set()}
         for metric, wanted in left.items():
             check(f"what is left of {metric}", waited(lambda name=metric: ages(server, name, now), wanted), wanted)
-        put(server, [point("sys.disk", "web1", 50 * DAY, now)])
+        server.put([point("sys.disk", "web1", 50 * DAY, now)])
         check("a point that came late goes, too", waited(lambda: ages(server, "sys.disk", now), left["sys.disk"]), left["sys.disk"])
         server.kill()
         server.settings["tsd.retention.config"] = ""

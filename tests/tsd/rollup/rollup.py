@@ -35,12 +35,6 @@ def post(server, path, body):
     return reply.status, reply.read()
 
 
-def put(server, points):
-    status, text = post(server, "/api/put", points)
-    if status != 204:
-        raise RuntimeError(f"put: {status} {text[:300]!r}")
-
-
 def ask(server, start, end, downsample, **more):
     """Returns (answers by host, the table that was read)."""
     query = {"aggregator": "sum", "metric": "m", "downsample": downsample, **more,
@@ -67,10 +61,6 @@ def hours_of(samples, fold):
     return {hour: fold(values) for hour, values in hours.items()}
 
 
-def stat(server, name):
-    return next(int(float(s["value"])) for s in server.get("/api/stats") if s["metric"] == "tsd." + name)
-
-
 def main():
     check = Checks()
     with tempfile.TemporaryDirectory() as folder:
@@ -79,8 +69,8 @@ def main():
         server.start()
         today = int(time.time() - 2 * HOUR) // DAY * DAY  # the start of a day that is over, even shortly after midnight
         start, end = today - 5 * DAY, today - 1
-        put(server, [{"metric": "m", "timestamp": start + minute * 60, "value": minute % 97, "tags": {"host": host}}
-                     for minute in range(0, 5 * 1440, 7) for host in ("a", "b")])
+        server.put([{"metric": "m", "timestamp": start + minute * 60, "value": minute % 97, "tags": {"host": host}}
+                    for minute in range(0, 5 * 1440, 7) for host in ("a", "b")])
         server.stop()
 
         def same(when):
@@ -100,14 +90,14 @@ def main():
               post(server, "/api/rollup", [{"metric": "m", "timestamp": start, "value": 1, "tags": {"host": "a"}, "interval": "1h",
                                             "aggregator": "sum"}])[0], 400)
 
-        put(server, [{"metric": "m", "timestamp": start + 7200 + s, "value": 5, "tags": {"host": "late"}} for s in range(100)])
-        check("late points leave one mark, until they are rolled up", stat(server, "rollups.dirty_markers") <= 1, True)
+        server.put([{"metric": "m", "timestamp": start + 7200 + s, "value": 5, "tags": {"host": "late"}} for s in range(100)])
+        check("late points leave one mark, until they are rolled up", server.statistic("rollups.dirty_markers") <= 1, True)
         same("late points")
-        put(server, [{"metric": "m", "timestamp": start + DAY + 1, "value": 5, "tags": {"host": "late"}}])
+        server.put([{"metric": "m", "timestamp": start + DAY + 1, "value": 5, "tags": {"host": "late"}}])
         server.kill()
         server.start()
         same("after a kill")
-        check("marks are gone", waited(lambda: stat(server, "rollups.dirty_markers"), 0), 0)
+        check("marks are gone", waited(lambda: server.statistic("rollups.dirty_markers"), 0), 0)
         check("days are read again", ask(server, start, end, "1d-sum")[1], {"1d"})
         same("made anew")
 
@@ -146,7 +136,7 @@ def main():
 
         server.settings.update({"tsd.rollups.automatic": "false", "tsd.retention.config": '[{"metric": "m", "keep": "1h"}]'})
         server.start()
-        check("a round of retention", waited(lambda: stat(server, "retention.rounds") > 0, True), True)
+        check("a round of retention", waited(lambda: server.statistic("retention.rounds") > 0, True), True)
         raw = lambda: ask(server, start, end, "1d-sum", rollupUsage="ROLLUP_RAW")[0]  # noqa: E731
         check("without automatic rollups points go, too", waited(raw, {}), {})
         server.stop()

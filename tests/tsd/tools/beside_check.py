@@ -19,10 +19,12 @@ ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "tests/support"))
 sys.dont_write_bytecode = True
 import daemon  # noqa: E402
+from checks import Checks  # noqa: E402
 
 FIRST = 1_699_999_200  # the start of an hour
 RANGE = [str(FIRST), str(FIRST + 7199)]
-checks = [0, 0]
+checks = Checks()
+check = checks.must
 
 # Commands that read only, so that their output is the same with a running daemon and without. The hours are long past, so the clock does not matter.
 READERS = [["query", *RANGE, "sum", "a.b"], ["query", *RANGE, "avg", "downsample", "60000", "max", "a.b", "host=*"],
@@ -32,12 +34,6 @@ READERS = [["query", *RANGE, "sum", "a.b"], ["query", *RANGE, "avg", "downsample
            ["fsck", "--full-scan"], ["fsck", *RANGE, "sum", "a.b"], ["table", "list"], ["table", "describe", "tsdb-uid"],
            ["admin", "count", "tsdb"]]
 SAY_NOTHING = ("search", "fsck", "uid fsck")
-
-
-def check(good, what):
-    checks[0 if good else 1] += 1
-    if not good:
-        print("FAIL", what[:2000])
 
 
 class Tools:
@@ -527,8 +523,7 @@ def main():
         ends(sys.argv[1], folder / "fourth")
         mended(sys.argv[1], folder / "fifth")
         restored(sys.argv[1], folder / "sixth")
-    print(f"{checks[0]} passed, {checks[1]} failed")
-    return 1 if checks[1] else 0
+    return checks.finish()
 
 
 if __name__ == "__main__":
