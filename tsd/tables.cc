@@ -47,13 +47,6 @@ Result<std::vector<TableDescriptor>> DescribeTables(const Config& config) {
   return tables;
 }
 
-Status EnsureTables(const Config& config, Store& store) {
-  ASSIGN_OR_RETURN(const std::vector<TableDescriptor> tables, DescribeTables(config));
-  for (const TableDescriptor& table : tables)
-    if (Status s = store.CreateTable(table); !s.ok()) return Prepend(s, "table " + table.name);
-  return {};
-}
-
 Status EnsureTable(const TableDescriptor& table, Store& store) {
   Status known = store.DescribeTable(table.name).status();
   if (known.code() != StatusCode::kNotFound) return known;

@@ -14,9 +14,6 @@ namespace hg::tsd {
 /// tsd.rollups.config is invalid.
 Result<std::vector<TableDescriptor>> DescribeTables(const Config& config);
 
-/// Creates the missing tables.
-Status EnsureTables(const Config& config, Store& store);
-
 /// Creates the table if there is none with its name.
 Status EnsureTable(const TableDescriptor& table, Store& store);
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "http/wire/query_json.h"
-#include "query/plan/filter_identity.h"
+#include "query/plan/filter.h"
 #include "storage/model/letter_case.h"
 #include "storage/model/number_text.h"
 

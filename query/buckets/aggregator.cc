@@ -146,8 +146,6 @@ const Aggregator* FindAggregator(std::string_view name) {
   return nullptr;
 }
 
-std::span<const Aggregator> Aggregators() { return kAggregators; }
-
 int64_t SaturatingCast(double value) {
   if (std::isnan(value)) return 0;
   if (value >= 9223372036854775808.0) return INT64_MAX;

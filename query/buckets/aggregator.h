@@ -46,8 +46,6 @@ struct Aggregator {
 
 /// Finds an aggregator by its exact name. Returns nullptr if the name is unknown.
 const Aggregator* FindAggregator(std::string_view name);
-/// Returns all aggregators in the order of OpenTSDB's own table.
-std::span<const Aggregator> Aggregators();
 
 /// Aggregates doubles; `values` is not empty. Each function treats NaN in its own way. Functions
 /// that sort use `scratch` as working memory.

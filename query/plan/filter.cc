@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "query/plan/filter_identity.h"
 #include "storage/base/sized_bytes.h"
 
 namespace hg::query {
@@ -100,10 +99,6 @@ Bytes FilterIdentity(const FilterSpec& spec) {
       for (const std::string& literal : LiteralSet(spec, any_case)) AppendSized(&out, literal);
   }
   return out;
-}
-
-bool SameFilter(const FilterSpec& a, const FilterSpec& b) {
-  return FilterIdentity(a) == FilterIdentity(b);
 }
 
 std::string LowerUtf8(std::string_view text) {

@@ -11,6 +11,7 @@
 
 #include "query/plan/wildcard.h"
 #include "query/request/request.h"
+#include "storage/base/bytes.h"
 #include "storage/base/request_context.h"
 #include "storage/base/status.h"
 #include "uid/java_pattern.h"
@@ -70,11 +71,12 @@ class TagFilter {
 /// "type(text)", text with a star, or literals.
 Result<FilterSpec> LegacyFilter(std::string_view key, std::string_view text, bool group_by);
 
-/// Returns whether OpenTSDB treats two filters as equal: OpenTSDB compares filters to remove
-/// repeated sub-queries, and repeated filters within the braces of a metric query. Whether a filter
-/// groups, the order of literals and stars at either end of a wildcard have no influence (as in the
-/// equals methods of TagVFilter's subclasses, and as recorded).
-bool SameFilter(const FilterSpec& a, const FilterSpec& b);
+/// Returns bytes that are equal for two filters if and only if OpenTSDB treats them as equal.
+/// OpenTSDB compares filters to remove repeated sub-queries, and repeated filters within the braces
+/// of a metric query. Whether a filter groups, the order of literals and stars at either end of a
+/// wildcard have no influence (as in the equals methods of TagVFilter's subclasses, and as
+/// recorded).
+Bytes FilterIdentity(const FilterSpec& spec);
 
 /// Converts ASCII and Latin-1 letters of UTF-8 text to lower case. Tag values contain no other
 /// letters.

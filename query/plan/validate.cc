@@ -5,7 +5,7 @@
 #include <map>
 #include <utility>
 
-#include "query/plan/filter_identity.h"
+#include "query/plan/filter.h"
 #include "query/time/time_text.h"
 #include "storage/base/sized_bytes.h"
 #include "storage/model/number_text.h"

@@ -51,7 +51,7 @@ struct ValidationTrace {
 };
 
 /// Validates a request. If OpenTSDB treats several sub-queries as equal, only the first one is
-/// kept. Filters are compared with SameFilter; use_fuzzy_filter, use_multi_gets and rollup_usage
+/// kept. Filters are compared by FilterIdentity; use_fuzzy_filter, use_multi_gets and rollup_usage
 /// are ignored. `filters` has the filters that were compiled while the request was parsed; it may
 /// be nullptr.
 /// Charges the result to `context`, where it stays charged. InvalidArgument: a mistake of the

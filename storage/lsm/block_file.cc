@@ -5,50 +5,20 @@
 #include <zstd_errors.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "storage/base/crc32c.h"
 #include "storage/base/invariant.h"
 #include "storage/base/varint.h"
+#include "storage/lsm/block_layout.h"
 #include "storage/lsm/bloom.h"
+#include "storage/lsm/placed_block.h"
 
 namespace hg::lsm {
 namespace {
 
-constexpr ByteView kMagicBegin = "HGBLOCK";
-constexpr char kVersion = 5;
-
 // Three bytes of Snappy expand to at most 64. A larger ratio is damage and must not allocate
 // memory.
 constexpr size_t kSnappyRatioMax = 22;
-// Limits the memory that a damaged block can request.
-constexpr size_t kZstdBlockMax = 64 << 20;
-constexpr int kZstdLevel = 3;
-constexpr size_t kMagicBytes = 8;
-constexpr size_t kCrcBytes = 4;
-// The fields are: filter offset, filter size, first and last time, filter crc, packing, crc of the
-// blocks' crcs.
-constexpr size_t kTrailerHeadBytes = 8 + 8 + 8 + 8 + 4 + 1 + kCrcBytes;
-// The fields after kTrailerHeadBytes are: index offset, index size, entries, index crc, crc of the
-// preceding trailer, magic.
-constexpr size_t kTrailerBytes = kTrailerHeadBytes + 8 + 8 + 8 + 4 + 4 + kMagicBytes;
-
-// Packed and compressed blocks cost readers time, so they must save at least this share of a block
-// (1/8, 1/32).
-constexpr size_t kCompressionSaves = 8, kPackerSaves = 32;
-
-void AppendLittle(Bytes* out, uint64_t v, int width) {
-  for (int i = 0; i < width; ++i) out->push_back(static_cast<char>(v >> (8 * i)));
-}
-
-uint64_t TakeLittle(ByteView* in, int width) {
-  uint64_t v = 0;
-  std::memcpy(&v, in->data(), static_cast<size_t>(width));
-  in->remove_prefix(static_cast<size_t>(width));
-  return v;
-}
-
-void AppendCrc(Bytes* out) { AppendLittle(out, crc32c::Value(*out), 4); }
 
 bool CheckCrc(ByteView* in) {
   if (in->size() < 4) return false;
@@ -57,242 +27,7 @@ bool CheckCrc(ByteView* in) {
   return TakeLittle(&tail, 4) == crc32c::Value(*in);
 }
 
-// Decodes one entry from the front of a block. `key` must hold the previous key.
-bool TakeEntry(ByteView* in, Bytes* key, ByteView* value) {
-  uint64_t shared;
-  uint64_t rest;
-  if (!GetVarint64(in, &shared) || !GetVarint64(in, &rest) || shared > key->size() ||
-      rest > in->size()) {
-    return false;
-  }
-  if (shared + rest == key->size()) {  // the usual case, if keys have the same length
-    std::memcpy(key->data() + shared, in->data(), rest);
-  } else {
-    key->resize(shared);
-    key->append(in->substr(0, rest));
-  }
-  in->remove_prefix(rest);
-  uint64_t size;
-  if (!GetVarint64(in, &size) || size > in->size()) return false;
-  *value = in->substr(0, size);
-  in->remove_prefix(size);
-  return true;
-}
-
-// ---- a block in memory
-//
-// In memory, the entries are followed by an index of places, so that a look-up reads little of the
-// block. The index begins with the keys of some entries. For each key it has the offset of the key
-// and that of the next entry. It ends with the number of keys and the end of the entries. All
-// numbers are u32.
-
-constexpr size_t kPlaceEvery = 1024;  // bytes of entries between two places
-// Maximum bytes of entries; larger blocks have no places.
-constexpr size_t kPlacedBytesMax = 1U << 30;
-constexpr size_t kPlaceBytes = 8, kPlacesEndBytes = 8;
-
-uint32_t LittleAt(ByteView bytes, size_t at) {
-  ByteView in = bytes.substr(at, 4);
-  return static_cast<uint32_t>(TakeLittle(&in, 4));
-}
-
-class PlacedBlock {
- public:
-  explicit PlacedBlock(ByteView block) : block_(block) {
-    count_ = LittleAt(block, block.size() - 8);
-    entries_ = LittleAt(block, block.size() - 4);
-    if (count_ == 0) entries_ = block.size() - kPlacesEndBytes;
-    INVARIANT(block.size() >= kPlacesEndBytes + count_ * kPlaceBytes);
-    index_ = block.size() - kPlacesEndBytes - count_ * kPlaceBytes;
-    INVARIANT(entries_ <= index_);
-  }
-
-  [[nodiscard]] ByteView entries() const { return block_.substr(0, entries_); }
-  /// Moves *in, a suffix of the entries, forward to the entry after the last place whose key is
-  /// less than `start`. Sets *key to the key of that place. Does nothing if *in is already there or
-  /// beyond.
-  void Jump(ByteView start, ByteView* in, Bytes* key) const {
-    size_t first = 0;
-    for (size_t end = count_; first < end;) {
-      const size_t middle = (first + end) / 2;
-      KeyOf(middle) < start ? first = middle + 1 : end = middle;
-    }
-    if (first == 0 || in->empty()) return;
-    const size_t behind = LittleAt(block_, index_ + (first - 1) * kPlaceBytes + 4);
-    INVARIANT(behind <= entries_);
-    if (block_.data() + behind <= in->data()) return;
-    *in = entries().substr(behind);
-    *key = KeyOf(first - 1);
-  }
-
- private:
-  [[nodiscard]] ByteView KeyOf(size_t place) const {
-    const size_t begin = LittleAt(block_, index_ + place * kPlaceBytes);
-    const size_t end =
-        place + 1 < count_ ? LittleAt(block_, index_ + (place + 1) * kPlaceBytes) : index_;
-    return block_.substr(begin, end - begin);
-  }
-
-  const ByteView block_;
-  size_t count_, entries_, index_;
-};
-
-// Appends places to the entries. If the entries are damaged, places exist only before the damage.
-Bytes WithPlaces(ByteView entries) {
-  Bytes keys, index;
-  uint32_t count = 0;
-  Bytes key;
-  ByteView value;
-  size_t last = 0;
-  for (ByteView in = entries; entries.size() <= kPlacedBytesMax && TakeEntry(&in, &key, &value);) {
-    const size_t behind = entries.size() - in.size();
-    if (in.empty() || behind - last < kPlaceEvery) continue;
-    AppendLittle(&index, entries.size() + keys.size(), 4);
-    AppendLittle(&index, behind, 4);
-    keys += key;
-    last = behind;
-    ++count;
-  }
-  Bytes out;
-  out.reserve(entries.size() + keys.size() + index.size() + kPlacesEndBytes);
-  out.append(entries).append(keys).append(index);
-  AppendLittle(&out, count, 4);
-  AppendLittle(&out, entries.size(), 4);
-  return out;
-}
-
 }  // namespace
-
-BlockFileWriter::BlockFileWriter(std::unique_ptr<File> file, const BlockWriting& writing)
-    : file_(std::move(file)), writing_(writing) {}
-BlockFileWriter::~BlockFileWriter() = default;
-
-Result<std::unique_ptr<BlockFileWriter>> BlockFileWriter::Create(FileSystem& files,
-                                                                 const std::string& path,
-                                                                 const BlockWriting& writing) {
-  ASSIGN_OR_RETURN(auto file, files.Open(path, OpenMode::kCreate));
-  return std::unique_ptr<BlockFileWriter>(new BlockFileWriter(std::move(file), writing));
-}
-
-Status BlockFileWriter::Write(ByteView bytes) {
-  RETURN_IF_ERROR(file_->WriteAt(offset_, bytes));
-  offset_ += bytes.size();
-  return {};
-}
-
-Status BlockFileWriter::Add(ByteView key, ByteView value) {
-  INVARIANT(entries_ == 0 || key > last_key_);
-  AppendEntry(key, value);
-  ++entries_;
-  if (writing_.bloom) hashes_.push_back(BloomHash(key));
-  return block_.size() >= writing_.block_bytes ? EndBlock() : Status();
-}
-
-Status BlockFileWriter::AddPiece(ByteView first, ByteView value) {
-  INVARIANT(entries_ > 0 && !first.empty());
-  RETURN_IF_ERROR(EndBlock());
-  block_part_ = first;
-  AppendEntry(Bytes(last_key_), value);
-  return EndBlock();
-}
-
-void BlockFileWriter::AppendEntry(ByteView key, ByteView value) {
-  size_t shared = 0;
-  if (block_.empty()) {
-    block_first_ = key;
-  } else {
-    const size_t limit = std::min(key.size(), last_key_.size());
-    while (shared < limit && key[shared] == last_key_[shared]) ++shared;
-  }
-  AppendVarint(&block_, shared);
-  AppendVarint(&block_, key.size() - shared);
-  block_.append(key.substr(shared));
-  AppendVarint(&block_, value.size());
-  block_ += value;
-  last_key_ = key;
-}
-
-// Returns false if the packer cannot pack the block, if unpacking does not restore it, or if it
-// saves too little.
-bool BlockFileWriter::PackBlock() {
-  packed_.assign(1, static_cast<char>(Packing::kByPacker));
-  if (writing_.packer == nullptr || !writing_.packer->Pack(block_, &packed_)) return false;
-  Bytes back;
-  return packed_.size() <= block_.size() - block_.size() / kPackerSaves &&
-         writing_.packer->Unpack(ByteView(packed_).substr(1), &back) && back == block_;
-}
-
-// Returns false if the block should not be compressed, or if compression saves too little.
-bool BlockFileWriter::CompressBlock() {
-  Bytes compressed;
-  if (writing_.packing == Packing::kSnappy) {
-    snappy::Compress(block_.data(), block_.size(), &compressed);
-  } else if (writing_.packing == Packing::kZstd && block_.size() <= kZstdBlockMax) {
-    compressed.resize(ZSTD_compressBound(block_.size()));
-    const size_t size = ZSTD_compress(compressed.data(), compressed.size(), block_.data(),
-                                      block_.size(), kZstdLevel);
-    if (ZSTD_isError(size) != 0) return false;
-    compressed.resize(size);
-  } else {
-    return false;
-  }
-  if (compressed.size() > block_.size() - block_.size() / kCompressionSaves) return false;
-  packed_.assign(1, static_cast<char>(writing_.packing));
-  packed_ += compressed;
-  return true;
-}
-
-Status BlockFileWriter::EndBlock() {
-  if (block_.empty()) return {};
-  if (!PackBlock() && !CompressBlock()) {
-    packed_.assign(1, static_cast<char>(Packing::kPlain));
-    packed_ += block_;
-  }
-  AppendCrc(&packed_);
-  blocks_crc_ = crc32c::Extend(blocks_crc_, ByteView(packed_).substr(packed_.size() - kCrcBytes));
-  INVARIANT(index_.empty() || index_.back().offset + index_.back().size == offset_);
-  INVARIANT(index_.empty() || index_.back().first_key <= block_first_);
-  index_.push_back({block_first_, std::exchange(block_part_, {}), offset_, packed_.size()});
-  RETURN_IF_ERROR(Write(packed_));
-  block_.clear();
-  return {};
-}
-
-Status BlockFileWriter::Finish() {
-  RETURN_IF_ERROR(EndBlock());
-  INVARIANT(block_.empty() && index_.empty() == (entries_ == 0));
-  Bytes index;
-  for (const BlockEntry& entry : index_) {
-    AppendVarint(&index, entry.first_key.size());
-    index += entry.first_key;
-    AppendVarint(&index, entry.first_part.size());
-    index += entry.first_part;
-    AppendVarint(&index, entry.offset);
-    AppendVarint(&index, entry.size);
-  }
-  const Bytes bloom = writing_.bloom ? MakeBloom(hashes_) : Bytes();
-  const Packing packing = writing_.packer != nullptr ? Packing::kByPacker : writing_.packing;
-  Bytes trailer;
-  AppendLittle(&trailer, offset_, 8);
-  AppendLittle(&trailer, bloom.size(), 8);
-  AppendLittle(&trailer, static_cast<uint64_t>(times_.min_ms), 8);
-  AppendLittle(&trailer, static_cast<uint64_t>(times_.max_ms), 8);
-  AppendLittle(&trailer, crc32c::Value(bloom), 4);
-  AppendLittle(&trailer, static_cast<uint64_t>(packing), 1);
-  AppendLittle(&trailer, blocks_crc_, kCrcBytes);
-  RETURN_IF_ERROR(Write(bloom));
-  AppendLittle(&trailer, offset_, 8);
-  AppendLittle(&trailer, index.size(), 8);
-  AppendLittle(&trailer, entries_, 8);
-  AppendLittle(&trailer, crc32c::Value(index), 4);
-  trailer_crc_ = crc32c::Value(trailer);
-  AppendCrc(&trailer);
-  trailer += kMagicBegin;
-  trailer.push_back(kVersion);
-  RETURN_IF_ERROR(Write(index));
-  RETURN_IF_ERROR(Write(trailer));
-  return file_->Sync();
-}
 
 Status BlockFile::Damaged(uint64_t offset, const char* what) const {
   return Status::Corruption(path_ + " at " + std::to_string(offset) + ": " + what);
@@ -315,15 +50,15 @@ Status BlockFile::Load() {
   if (size < kTrailerBytes) return Damaged(0, "shorter than a trailer");
   Bytes bytes;
   RETURN_IF_ERROR(file_->ReadAt(size - kMagicBytes, kMagicBytes, &bytes));
-  if (bytes.size() != kMagicBytes || ByteView(bytes).substr(0, kMagicBytes - 1) != kMagicBegin) {
+  if (bytes.size() != kMagicBytes || ByteView(bytes).substr(0, kMagicBytes - 1) != kBlockMagic) {
     return Damaged(size - kMagicBytes, "not the trailer of a block file");
   }
   // The version is not covered by a checksum, so damage cannot be distinguished from another
   // program's file.
-  if (bytes.back() != kVersion) {
+  if (bytes.back() != kBlockVersion) {
     const std::string what = "a block file of version " +
                              std::to_string(static_cast<uint8_t>(bytes.back())) +
-                             "; this program reads version " + std::to_string(kVersion);
+                             "; this program reads version " + std::to_string(kBlockVersion);
     return Damaged(size - kMagicBytes, what.c_str());
   }
   const uint64_t trailer_offset = size - kTrailerBytes;
@@ -629,80 +364,6 @@ Status BlockFile::Check(const std::shared_ptr<const BlockFile>& file) {
     return file->Damaged(0, "number of entries differs from the trailer");
   }
   return {};
-}
-
-BlockFileScan::BlockFileScan(std::shared_ptr<const BlockFile> file, Bytes start, Bytes stop,
-                             CacheUse use, RequestContext* context)
-    : file_(std::move(file)),
-      start_(std::move(start)),
-      stop_(std::move(stop)),
-      use_(use),
-      context_(context),
-      next_(file_->BlockOf(start_)) {}
-
-Result<bool> BlockFileScan::Next() {
-  do {
-    while (in_.empty()) {
-      while (next_ < file_->index_.size() && file_->continues(next_)) {
-        ++next_;
-        block_.reset();  // it is no longer the block before next_
-      }
-      if (next_ >= file_->index_.size()) return false;
-      ASSIGN_OR_RETURN(block_, file_->ReadBlock(next_++, use_, context_));
-      const PlacedBlock placed(*block_);
-      in_ = placed.entries();
-      key_.clear();
-      placed.Jump(start_, &in_, &key_);
-    }
-    if (!TakeEntry(&in_, &key_, &value_)) return Damaged("an entry is cut short");
-  } while (!start_.empty() && key_ < start_);
-  start_.clear();  // all later keys are greater
-  if (stop_.empty() || key_ < stop_) return true;
-  in_ = {};
-  next_ = file_->index_.size();
-  block_.reset();  // it is no longer the block before next_
-  return false;
-}
-
-Result<bool> BlockFileScan::NextPiece(const PieceChoice& wanted) {
-  if (!in_.empty()) return false;  // another entry follows in its block
-  const size_t end = file_->EndOfEntry(next_, key_);
-  if (next_ == end) return false;
-  const size_t block = file_->NextWanted(next_, end, wanted);
-  next_ = std::min(block + 1, end);
-  block_.reset();  // it is no longer the block before next_
-  if (block == end) return false;
-  RETURN_IF_ERROR(file_->ReadPiece(block, key_, use_, context_, &block_, &value_));
-  return true;
-}
-
-void BlockFileScan::Seek(Bytes start) {
-  start_ = std::move(start);
-  const auto& index = file_->index_;
-  // The target is usually in this block or the next one.
-  size_t block = index.size();
-  if (block_ != nullptr && !file_->continues(next_ - 1) && index[next_ - 1].first_key <= start_) {
-    for (size_t i = next_; block == index.size() && i <= next_ + 1; ++i) {
-      if (i >= index.size() || start_ < index[i].first_key) block = i - 1;
-    }
-  }
-  if (block == index.size()) block = file_->BlockOf(start_);
-  if (block + 1 != next_ || block_ == nullptr) {
-    next_ = block;
-    in_ = {};
-    block_.reset();  // it is no longer the block before next_
-    return;
-  }
-  const PlacedBlock placed(*block_);
-  if (key_ >= start_) {
-    in_ = placed.entries();
-    key_.clear();
-  }
-  placed.Jump(start_, &in_, &key_);
-}
-
-Status BlockFileScan::Damaged(const char* what) const {
-  return file_->Damaged(next_ > 0 ? file_->index_[next_ - 1].offset : 0, what);
 }
 
 }  // namespace hg::lsm

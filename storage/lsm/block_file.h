@@ -87,6 +87,16 @@ enum class CacheUse : uint8_t {
 /// is none.
 using PieceChoice = std::function<std::optional<Bytes>(ByteView part)>;
 
+/// A block in the index of its file.
+struct BlockEntry {
+  Bytes first_key;
+  // If not empty: the block is a further piece of the entry with this key, and begins with this
+  // part.
+  Bytes first_part;
+  uint64_t offset;
+  uint64_t size;
+};
+
 /// One thread at a time. Add entries in ascending key order, then call Finish. Without Finish the
 /// file is unusable.
 class BlockFileWriter {
@@ -113,14 +123,6 @@ class BlockFileWriter {
   [[nodiscard]] uint32_t trailer_crc() const { return trailer_crc_; }
 
  private:
-  struct BlockEntry {
-    Bytes first_key;
-    // If not empty: the block is a further piece of the entry with this key, and begins with this
-    // part.
-    Bytes first_part;
-    uint64_t offset;
-    uint64_t size;
-  };
   BlockFileWriter(std::unique_ptr<File> file, const BlockWriting& writing);
   bool PackBlock();
   bool CompressBlock();
@@ -196,14 +198,6 @@ class BlockFile {
 
  private:
   friend class BlockFileScan;
-  struct BlockEntry {
-    Bytes first_key;
-    // If not empty: the block is a further piece of the entry with this key, and begins with this
-    // part.
-    Bytes first_part;
-    uint64_t offset;
-    uint64_t size;
-  };
   BlockFile(std::unique_ptr<File> file, std::string path, const BlockReading& reading)
       : file_(std::move(file)),
         path_(std::move(path)),

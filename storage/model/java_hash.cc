@@ -33,12 +33,6 @@ uint32_t JavaHashUtf8(std::string_view text) {
   return hash;
 }
 
-uint32_t JavaHashLatin1(std::string_view text) {
-  uint32_t hash = 0;
-  for (char c : text) hash = 31 * hash + static_cast<uint8_t>(c);
-  return hash;
-}
-
 size_t Hash16Capacity(size_t n) {
   size_t capacity = 16;
   while (n > capacity / 4 * 3) capacity *= 2;

@@ -16,8 +16,6 @@ namespace hg {
 /// Returns java.lang.String.hashCode of a UTF-8 text. Each byte that is not valid UTF-8 counts as
 /// U+FFFD.
 uint32_t JavaHashUtf8(std::string_view text);
-/// Returns java.lang.String.hashCode of an ISO-8859-1 text.
-uint32_t JavaHashLatin1(std::string_view text);
 
 /// Returns the capacity of a Java HashMap that was created with the default capacity and then got n
 /// keys: 16, 32 from 13 keys, 64 from 25 keys, and so on.

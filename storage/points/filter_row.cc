@@ -17,24 +17,6 @@ bool ComparesEqualityOnly(Comparator comparator) {
   return comparator != Comparator::kBytes && comparator != Comparator::kPrefix;
 }
 
-bool Holds(Op op, int order) {
-  switch (op) {
-    case Op::kLess:
-      return order < 0;
-    case Op::kLessOrEqual:
-      return order <= 0;
-    case Op::kEqual:
-      return order == 0;
-    case Op::kNotEqual:
-      return order != 0;
-    case Op::kGreaterOrEqual:
-      return order >= 0;
-    case Op::kGreater:
-      return order > 0;
-  }
-  return false;
-}
-
 bool ContainsLetters(ByteView text, ByteView part) {
   const auto same = [](char a, char b) {
     return std::tolower(static_cast<unsigned char>(a)) ==
@@ -162,6 +144,24 @@ bool NextOfTemplate(const RowFilter& filter, ByteView key, Bytes* next) {
 }
 
 }  // namespace
+
+bool Holds(Op op, int order) {
+  switch (op) {
+    case Op::kLess:
+      return order < 0;
+    case Op::kLessOrEqual:
+      return order <= 0;
+    case Op::kEqual:
+      return order == 0;
+    case Op::kNotEqual:
+      return order != 0;
+    case Op::kGreaterOrEqual:
+      return order >= 0;
+    case Op::kGreater:
+      return order > 0;
+  }
+  return false;
+}
 
 Status CheckFilter(const RowFilter& filter) {
   const bool compares = filter.kind == Kind::kCompareKey || filter.kind == Kind::kColumnValue;

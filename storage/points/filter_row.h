@@ -10,6 +10,9 @@
 
 namespace hg::points {
 
+/// Returns whether `a op b` holds for values that compare like `order` and 0.
+bool Holds(RowFilter::Op op, int order);
+
 /// Returns InvalidArgument, with the reason, if the filter cannot be evaluated.
 Status CheckFilter(const RowFilter& filter);
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "storage/base/varint.h"
+#include "storage/points/filter_row.h"
 
 namespace hg::thrift2 {
 namespace {
@@ -192,37 +193,20 @@ class CompareFilter : public CellFilter {
  public:
   enum class Of : uint8_t { kRow, kFamily, kQualifier, kValue };
 
-  CompareFilter(uint64_t op, std::unique_ptr<Comparator> comparator, Of of)
+  CompareFilter(RowFilter::Op op, std::unique_ptr<Comparator> comparator, Of of)
       : op_(op), comparator_(std::move(comparator)), of_(of) {}
   void StartRow() override { row_passes_.reset(); }
   Result<bool> Passes(ByteView key, Cell* cell) override {
     if (row_passes_) return *row_passes_;
     const std::array<ByteView, 4> values = {key, cell->family, cell->qualifier, cell->value};
     ASSIGN_OR_RETURN(const int order, comparator_->Compare(values[static_cast<size_t>(of_)]));
-    const bool passes = Holds(order);
+    const bool passes = points::Holds(op_, order);
     if (of_ == Of::kRow) row_passes_ = passes;
     return passes;
   }
 
  private:
-  [[nodiscard]] bool Holds(int order) const {
-    switch (op_) {
-      case 0:
-        return order < 0;
-      case 1:
-        return order <= 0;
-      case 2:
-        return order == 0;
-      case 3:
-        return order != 0;
-      case 4:
-        return order >= 0;
-      default:
-        return order > 0;
-    }
-  }
-
-  const uint64_t op_;
+  const RowFilter::Op op_;
   const std::unique_ptr<Comparator> comparator_;
   const Of of_;
   std::optional<bool> row_passes_;  // of a filter of rows, once it is known
@@ -357,7 +341,10 @@ Result<std::unique_ptr<CellFilter>> Read(ByteView bytes, int depth) {
   if (const auto of = ComparedBy(named.name)) {
     ASSIGN_OR_RETURN(const Message compare, Parse(content.Text(1)));
     ASSIGN_OR_RETURN(auto comparator, ReadComparator(compare.Text(2)));
-    return Filter(std::make_unique<CompareFilter>(compare.Number(1), std::move(comparator), *of));
+    // HBase numbers the operators in this order. A client may send any number.
+    const auto op = static_cast<RowFilter::Op>(
+        std::min<uint64_t>(compare.Number(1), static_cast<uint64_t>(RowFilter::Op::kGreater)));
+    return Filter(std::make_unique<CompareFilter>(op, std::move(comparator), *of));
   }
   if (named.name == "FuzzyRowFilter") {
     std::vector<Filter> templates;

@@ -8,6 +8,7 @@
 
 #include "storage/hbase/check_request.h"
 #include "storage/hbase/wire_types.h"
+#include "storage/points/filter_row.h"
 
 namespace hg::thrift2 {
 namespace {
@@ -304,26 +305,12 @@ RowMutation ReadMutations(const TableDescriptor& table, const wire::TRowMutation
 
 bool Compares(wire::TCompareOperator::type op, const Bytes& expected, const Bytes* stored) {
   using Op = wire::TCompareOperator;
+  static_assert(int{Op::LESS} == static_cast<int>(RowFilter::Op::kLess) &&
+                int{Op::GREATER} == static_cast<int>(RowFilter::Op::kGreater));
   const bool absent = stored == nullptr || stored->empty();
   if (expected.empty()) return absent != (op == Op::NOT_EQUAL);
   if (stored == nullptr) return false;
-  const int order = expected.compare(*stored);
-  switch (op) {
-    case Op::LESS:
-      return order < 0;
-    case Op::LESS_OR_EQUAL:
-      return order <= 0;
-    case Op::EQUAL:
-      return order == 0;
-    case Op::NOT_EQUAL:
-      return order != 0;
-    case Op::GREATER_OR_EQUAL:
-      return order >= 0;
-    case Op::GREATER:
-      return order > 0;
-    default:
-      return false;
-  }
+  return points::Holds(static_cast<RowFilter::Op>(op), expected.compare(*stored));
 }
 
 }  // namespace hg::thrift2

@@ -26,7 +26,7 @@ MAY_INCLUDE = {
     "storage/points": ["storage/base", "storage/model", "storage/*", "storage/codec"],
     "storage/engine": ["storage/base", "storage/model", "storage/*", "storage/codec", "storage/lsm", "storage/region", "storage/points"],
     "storage/hbase": ["storage/base", "storage/model", "storage/*", "storage/lsm", "storage/points"],
-    "storage/thrift2": ["storage/base", "storage/model", "storage/*", "storage/hbase"],
+    "storage/thrift2": ["storage/base", "storage/model", "storage/*", "storage/points", "storage/hbase"],
     "storage/local": ["storage/base", "storage/model", "storage/*"],
     "uid": ["storage/**"],
     "compaction": ["storage/**"],

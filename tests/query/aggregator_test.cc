@@ -20,8 +20,7 @@ double Double(const char* name, std::vector<double> values) {
   return RunDouble(*FindAggregator(name), values, &scratch);
 }
 
-TEST_CASE("35 functions are known by exact name") {
-  CHECK(Aggregators().size() == 35);
+TEST_CASE("functions are known by exact name") {
   CHECK(FindAggregator("squareSum") != nullptr);
   CHECK(FindAggregator("squaresum") == nullptr);
   CHECK(FindAggregator("movingAverage") == nullptr);

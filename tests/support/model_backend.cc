@@ -83,6 +83,12 @@ class ModelBackend : public Backend {
 
 }  // namespace
 
+Status CreateTables(const Config& config, Store& store) {
+  ASSIGN_OR_RETURN(const std::vector<TableDescriptor> tables, DescribeTables(config));
+  for (const TableDescriptor& table : tables) RETURN_IF_ERROR(store.CreateTable(table));
+  return {};
+}
+
 Result<std::unique_ptr<Backend>> OpenModelBackend(const Config& config,
                                                   const std::string& /*words*/, StoreUse /*use*/) {
   return OpenModelBackendThrough(config, nullptr);
@@ -109,7 +115,7 @@ Result<std::unique_ptr<Backend>> OpenModelBackendThrough(const Config& config,
     ASSIGN_OR_RETURN(door, make_door(*model));
     options.remote = true;
   } else {
-    RETURN_IF_ERROR(EnsureTables(config, *model));
+    RETURN_IF_ERROR(CreateTables(config, *model));
   }
   return std::unique_ptr<Backend>(std::make_unique<ModelBackend>(
       path, std::move(model), std::move(door), std::move(options), std::move(compactor)));

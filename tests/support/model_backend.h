@@ -6,6 +6,9 @@
 
 namespace hg::tsd {
 
+/// Creates the missing tables of OpenTSDB.
+Status CreateTables(const Config& config, Store& store);
+
 /// Wraps the model in another store. That store owns what it needs, and creates the tables.
 using DoorMaker = std::function<Result<std::shared_ptr<Store>>(Store& model)>;
 

@@ -10,7 +10,6 @@
 #include "tests/support/model_backend.h"
 #include "tsd/counted_store.h"
 #include "tsd/program.h"
-#include "tsd/tables.h"
 
 namespace hg::tsd {
 namespace {
@@ -35,7 +34,7 @@ int main(int argc, char** argv) {
                        hg::tsd::StoreUse /*use*/) {
     return hg::tsd::OpenModelBackendThrough(
         config, [&config](hg::Store& model) -> hg::Result<std::shared_ptr<hg::Store>> {
-          RETURN_IF_ERROR(hg::tsd::EnsureTables(config, model));
+          RETURN_IF_ERROR(hg::tsd::CreateTables(config, model));
           return std::shared_ptr<hg::Store>(std::make_shared<hg::tsd::PlantedStore>(model));
         });
   };

@@ -10,7 +10,6 @@
 #include "tests/support/model_backend.h"
 #include "tests/tsd/tools/model_program.h"
 #include "tsd/counted_store.h"
-#include "tsd/tables.h"
 
 namespace hg::tsd {
 namespace {
@@ -40,7 +39,7 @@ class FullStore : public CountedStore {
 Result<std::unique_ptr<Backend>> OpenFullStore(const Config& config, const std::string& /*words*/,
                                                StoreUse /*use*/) {
   return OpenModelBackendThrough(config, [&](Store& model) -> Result<std::shared_ptr<Store>> {
-    RETURN_IF_ERROR(EnsureTables(config, model));
+    RETURN_IF_ERROR(CreateTables(config, model));
     return std::shared_ptr<Store>(std::make_shared<FullStore>(model));
   });
 }

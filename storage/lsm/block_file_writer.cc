@@ -1,0 +1,154 @@
+#include <snappy.h>
+#include <zstd.h>
+
+#include <algorithm>
+
+#include "storage/base/crc32c.h"
+#include "storage/base/invariant.h"
+#include "storage/base/varint.h"
+#include "storage/lsm/block_file.h"
+#include "storage/lsm/block_layout.h"
+#include "storage/lsm/bloom.h"
+
+namespace hg::lsm {
+namespace {
+
+constexpr int kZstdLevel = 3;
+// Packed and compressed blocks cost readers time, so they must save at least this share of a block
+// (1/8, 1/32).
+constexpr size_t kCompressionSaves = 8, kPackerSaves = 32;
+
+}  // namespace
+
+BlockFileWriter::BlockFileWriter(std::unique_ptr<File> file, const BlockWriting& writing)
+    : file_(std::move(file)), writing_(writing) {}
+BlockFileWriter::~BlockFileWriter() = default;
+
+Result<std::unique_ptr<BlockFileWriter>> BlockFileWriter::Create(FileSystem& files,
+                                                                 const std::string& path,
+                                                                 const BlockWriting& writing) {
+  ASSIGN_OR_RETURN(auto file, files.Open(path, OpenMode::kCreate));
+  return std::unique_ptr<BlockFileWriter>(new BlockFileWriter(std::move(file), writing));
+}
+
+Status BlockFileWriter::Write(ByteView bytes) {
+  RETURN_IF_ERROR(file_->WriteAt(offset_, bytes));
+  offset_ += bytes.size();
+  return {};
+}
+
+Status BlockFileWriter::Add(ByteView key, ByteView value) {
+  INVARIANT(entries_ == 0 || key > last_key_);
+  AppendEntry(key, value);
+  ++entries_;
+  if (writing_.bloom) hashes_.push_back(BloomHash(key));
+  return block_.size() >= writing_.block_bytes ? EndBlock() : Status();
+}
+
+Status BlockFileWriter::AddPiece(ByteView first, ByteView value) {
+  INVARIANT(entries_ > 0 && !first.empty());
+  RETURN_IF_ERROR(EndBlock());
+  block_part_ = first;
+  AppendEntry(Bytes(last_key_), value);
+  return EndBlock();
+}
+
+void BlockFileWriter::AppendEntry(ByteView key, ByteView value) {
+  size_t shared = 0;
+  if (block_.empty()) {
+    block_first_ = key;
+  } else {
+    const size_t limit = std::min(key.size(), last_key_.size());
+    while (shared < limit && key[shared] == last_key_[shared]) ++shared;
+  }
+  AppendVarint(&block_, shared);
+  AppendVarint(&block_, key.size() - shared);
+  block_.append(key.substr(shared));
+  AppendVarint(&block_, value.size());
+  block_ += value;
+  last_key_ = key;
+}
+
+// Returns false if the packer cannot pack the block, if unpacking does not restore it, or if it
+// saves too little.
+bool BlockFileWriter::PackBlock() {
+  packed_.assign(1, static_cast<char>(Packing::kByPacker));
+  if (writing_.packer == nullptr || !writing_.packer->Pack(block_, &packed_)) return false;
+  Bytes back;
+  return packed_.size() <= block_.size() - block_.size() / kPackerSaves &&
+         writing_.packer->Unpack(ByteView(packed_).substr(1), &back) && back == block_;
+}
+
+// Returns false if the block should not be compressed, or if compression saves too little.
+bool BlockFileWriter::CompressBlock() {
+  Bytes compressed;
+  if (writing_.packing == Packing::kSnappy) {
+    snappy::Compress(block_.data(), block_.size(), &compressed);
+  } else if (writing_.packing == Packing::kZstd && block_.size() <= kZstdBlockMax) {
+    compressed.resize(ZSTD_compressBound(block_.size()));
+    const size_t size = ZSTD_compress(compressed.data(), compressed.size(), block_.data(),
+                                      block_.size(), kZstdLevel);
+    if (ZSTD_isError(size) != 0) return false;
+    compressed.resize(size);
+  } else {
+    return false;
+  }
+  if (compressed.size() > block_.size() - block_.size() / kCompressionSaves) return false;
+  packed_.assign(1, static_cast<char>(writing_.packing));
+  packed_ += compressed;
+  return true;
+}
+
+Status BlockFileWriter::EndBlock() {
+  if (block_.empty()) return {};
+  if (!PackBlock() && !CompressBlock()) {
+    packed_.assign(1, static_cast<char>(Packing::kPlain));
+    packed_ += block_;
+  }
+  AppendLittle(&packed_, crc32c::Value(packed_), kCrcBytes);
+  blocks_crc_ = crc32c::Extend(blocks_crc_, ByteView(packed_).substr(packed_.size() - kCrcBytes));
+  INVARIANT(index_.empty() || index_.back().offset + index_.back().size == offset_);
+  INVARIANT(index_.empty() || index_.back().first_key <= block_first_);
+  index_.push_back({block_first_, std::exchange(block_part_, {}), offset_, packed_.size()});
+  RETURN_IF_ERROR(Write(packed_));
+  block_.clear();
+  return {};
+}
+
+Status BlockFileWriter::Finish() {
+  RETURN_IF_ERROR(EndBlock());
+  INVARIANT(block_.empty() && index_.empty() == (entries_ == 0));
+  Bytes index;
+  for (const BlockEntry& entry : index_) {
+    AppendVarint(&index, entry.first_key.size());
+    index += entry.first_key;
+    AppendVarint(&index, entry.first_part.size());
+    index += entry.first_part;
+    AppendVarint(&index, entry.offset);
+    AppendVarint(&index, entry.size);
+  }
+  const Bytes bloom = writing_.bloom ? MakeBloom(hashes_) : Bytes();
+  const Packing packing = writing_.packer != nullptr ? Packing::kByPacker : writing_.packing;
+  Bytes trailer;
+  AppendLittle(&trailer, offset_, 8);
+  AppendLittle(&trailer, bloom.size(), 8);
+  AppendLittle(&trailer, static_cast<uint64_t>(times_.min_ms), 8);
+  AppendLittle(&trailer, static_cast<uint64_t>(times_.max_ms), 8);
+  AppendLittle(&trailer, crc32c::Value(bloom), 4);
+  AppendLittle(&trailer, static_cast<uint64_t>(packing), 1);
+  AppendLittle(&trailer, blocks_crc_, kCrcBytes);
+  RETURN_IF_ERROR(Write(bloom));
+  AppendLittle(&trailer, offset_, 8);
+  AppendLittle(&trailer, index.size(), 8);
+  AppendLittle(&trailer, entries_, 8);
+  AppendLittle(&trailer, crc32c::Value(index), 4);
+  trailer_crc_ = crc32c::Value(trailer);
+  AppendLittle(&trailer, trailer_crc_, kCrcBytes);
+  trailer += kBlockMagic;
+  trailer.push_back(kBlockVersion);
+  RETURN_IF_ERROR(Write(index));
+  RETURN_IF_ERROR(Write(trailer));
+  return file_->Sync();
+}
+
+}  // namespace hg::lsm
