@@ -39,7 +39,10 @@ std::string_view NameOf(std::string_view host) {
 }
 
 bool IsAddress(std::string_view name) {
-  if (name.starts_with('[')) return true;
+  if (name.starts_with('[')) {
+    return name.find_first_not_of("0123456789abcdefABCDEF:.[]") == std::string_view::npos &&
+           name.find(':') != std::string_view::npos;
+  }
   return !name.empty() && name.find_first_not_of("0123456789.") == std::string_view::npos;
 }
 

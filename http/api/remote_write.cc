@@ -43,6 +43,9 @@ void AddSeries(const WrittenSeries& series, std::vector<Label>* labels, Labelled
   }
 }
 
+/// Parsing a series, besides its samples, which count on their own.
+constexpr uint64_t kStepsPerSeries = 16;
+
 /// Adds the counts that remote write 2.0 requires.
 void AddWritten(uint64_t samples, ResponseWriter& out) {
   out.AddHeader("X-Prometheus-Remote-Write-Samples-Written", std::to_string(samples));
@@ -59,7 +62,12 @@ void HandleRemoteWrite(const Request& request, Services& services, ResponseWrite
   if (!body) return;
   LabelledPoints points(services, *request.running, request.writer.get());
   std::vector<Label> labels;
-  const auto add = [&](const WrittenSeries& series) { AddSeries(series, &labels, &points); };
+  // The rest of an ended request is not even read.
+  Status ended;
+  const auto add = [&](const WrittenSeries& series) {
+    AddSeries(series, &labels, &points);
+    return ended = request.running->Step(kStepsPerSeries);
+  };
   // A request that was ended describes nothing more.
   const auto describe = [&](const MetricDescription& description) {
     if (request.running->Step(ClientNotes::kStepsToDescribe).ok())
@@ -70,9 +78,9 @@ void HandleRemoteWrite(const Request& request, Services& services, ResponseWrite
   const Status read = counted
                           ? ReadWriteRequest2(body->bytes, bytes_max, add, describe, request.memory)
                           : ReadWriteRequest(body->bytes, add, describe, request.memory);
-  const Status stored = read.ok() ? points.Finish() : read;
+  const Status stored = read.ok() ? points.Finish() : ended;
   if (counted) AddWritten(points.stored(), out);
-  if (!read.ok()) return SendStatus(out, request, read);
+  if (!read.ok() && ended.ok()) return SendStatus(out, request, read);
   if (!stored.ok()) return SendWriteRefusal(out, request, stored);
   if (points.refused() == 0) return SendEmpty(out, 204);
   SendError(out, request, 400,

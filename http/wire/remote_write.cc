@@ -351,8 +351,7 @@ Status ReadWriteRequest(std::string_view bytes, const SeriesVisitor& visit,
       Clear(&series);
       Fill(irregular, &series);
     }
-    visit(series);
-    return {};
+    return visit(series);
   };
   return ForEachSizedField(bytes, kWriteRequest1, read);
 }
@@ -389,8 +388,7 @@ Status ReadWriteRequest2(std::string_view bytes, uint64_t labels_bytes_max,
     // The series of a metric usually follow each other and repeat its description.
     const MetricDescription description = DescriptionOf(series, refs, symbols);
     if (!description.metric.empty() && description != described) describe(described = description);
-    visit(series);
-    return {};
+    return visit(series);
   };
   return ForEachSizedField(bytes, kWriteRequest2, read);
 }

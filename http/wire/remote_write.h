@@ -49,13 +49,15 @@ struct MetricDescription {
   bool operator==(const MetricDescription&) const = default;
 };
 
-using SeriesVisitor = std::function<void(const WrittenSeries&)>;
+/// An error ends the reading.
+using SeriesVisitor = std::function<Status(const WrittenSeries&)>;
 using DescriptionVisitor = std::function<void(const MetricDescription&)>;
 
 /// Calls `visit` for each series in order, and `describe` for the metadata of metrics; metadata
 /// that cannot be parsed is skipped. InvalidArgument: the bytes are invalid (`visit` was called for
 /// the series before the damage), a text is not UTF-8, or a series is too long. The memory is
-/// charged to `memory` (nullptr = no limit); if that fails, returns its error.
+/// charged to `memory` (nullptr = no limit); if that fails, returns its error. Returns the first
+/// error of `visit`, too.
 Status ReadWriteRequest(std::string_view bytes, const SeriesVisitor& visit,
                         const DescriptionVisitor& describe, RequestMemory::Share* memory);
 

@@ -16,6 +16,10 @@
 namespace hg::thrift2 {
 namespace {
 
+// The work of filters, in the steps of a request.
+constexpr uint64_t kStepsPerRegexItem = 4;
+constexpr size_t kBytesPerStep = 16;
+
 // The fields of a protobuf message. Byte fields are references.
 struct Message {
   std::multimap<uint64_t, uint64_t> numbers;
@@ -70,13 +74,14 @@ class Comparator {
   virtual ~Comparator() = default;
   /// Compares the value with the filter's operand. Returns a negative number if the value is less,
   /// 0 if both are equal, a positive number if the value is greater.
-  [[nodiscard]] virtual Result<int> Compare(ByteView value) const = 0;
+  [[nodiscard]] virtual Result<int> Compare(ByteView value, RequestContext* context) const = 0;
 };
 
 class BytesComparator : public Comparator {
  public:
   BytesComparator(ByteView operand, bool prefix) : operand_(operand), prefix_(prefix) {}
-  [[nodiscard]] Result<int> Compare(ByteView value) const override {
+  [[nodiscard]] Result<int> Compare(ByteView value, RequestContext* context) const override {
+    RETURN_IF_ERROR(context->Step(1 + std::min(value.size(), operand_.size()) / kBytesPerStep));
     return (prefix_ ? value.substr(0, operand_.size()) : value).compare(operand_);
   }
 
@@ -99,32 +104,94 @@ Bytes Latin1(ByteView text) {
   return bytes;
 }
 
-// A compiled expression. Its matches have a bounded number of steps.
+// What PCRE2 does for one text: it is reported, and ends when it is too much.
+struct MatchAccount {
+  RequestContext* context;
+  uint64_t left;
+  uint64_t per_item;
+  size_t at = 0;  // the place in the text at the previous item
+  Status ended;
+};
+
+// Called before each item of the pattern. One item reads at most the whole text.
+int OnRegexItem(pcre2_callout_block* block, void* data) {
+  auto& account = *static_cast<MatchAccount*>(data);
+  const size_t at = block->current_position;
+  const uint64_t steps =
+      account.per_item + (at > account.at ? at - account.at : account.at - at) / kBytesPerStep;
+  account.at = at;
+  if (steps > account.left) return PCRE2_ERROR_MATCHLIMIT;
+  account.left -= steps;
+  account.ended = account.context->Step(steps);
+  return account.ended.ok() ? 0 : PCRE2_ERROR_CALLOUT;
+}
+
+// A compiled expression.
+//
+// A match is first tried with so few steps that it takes some milliseconds at most. If they do not
+// suffice, it is repeated with a call before each item of the pattern, which reports its work.
 class Regex {
  public:
-  static Result<std::unique_ptr<Regex>> Make(ByteView pattern, uint32_t options) {
+  /// Takes the memory of the compiled expression from `bytes_left`.
+  static Result<std::unique_ptr<Regex>> Make(ByteView pattern, uint32_t options,
+                                             size_t* bytes_left) {
+    if (pattern.size() > kPatternBytesMax) {
+      return Status::InvalidArgument("a pattern of " + std::to_string(pattern.size()) +
+                                     " bytes, at most " + std::to_string(kPatternBytesMax));
+    }
     auto regex = std::make_unique<Regex>();
-    int error = 0;
-    PCRE2_SIZE at = 0;
-    regex->code_.reset(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern.data()), pattern.size(),
-                                     options, &error, &at, nullptr));
+    regex->pattern_ = pattern;
+    regex->options_ = options;
+    regex->code_ = regex->Compile(0);
     if (!regex->code_) return Status::InvalidArgument("pattern " + Bytes(pattern));
-    regex->match_.reset(pcre2_match_data_create_from_pattern(regex->code_.get(), nullptr));
-    regex->limits_.reset(pcre2_match_context_create(nullptr));
-    pcre2_set_match_limit(regex->limits_.get(), kStepsMax);
-    pcre2_set_heap_limit(regex->limits_.get(), kHeapKibMax);
+    size_t bytes = 0;
+    pcre2_pattern_info(regex->code_.get(), PCRE2_INFO_SIZE, &bytes);
+    // A match may need the expression a second time, with the calls.
+    bytes = kBytesPerCompiledByte * bytes + sizeof(Regex) + pattern.size();
+    if (bytes > *bytes_left) {
+      return Status::InvalidArgument("the patterns of the filter take more than " +
+                                     std::to_string(kCompiledBytesMax) + " bytes");
+    }
+    *bytes_left -= bytes;
     return regex;
   }
-  [[nodiscard]] Result<bool> Matches(ByteView text) const {
-    const int found = pcre2_match(code_.get(), reinterpret_cast<PCRE2_SPTR>(text.data()),
-                                  text.size(), 0, 0, match_.get(), limits_.get());
+
+  [[nodiscard]] Result<bool> Matches(ByteView text, RequestContext* context) const {
+    // PCRE2's limit is for each place where a match may begin. Each step may read the whole text.
+    const uint64_t per_step = 1 + text.size();
+    const uint64_t quick = kQuickSteps / per_step / per_step;
+    int found = PCRE2_ERROR_MATCHLIMIT;
+    if (quick > 0) {
+      const uint64_t steps = 1 + text.size() / kBytesPerStep;
+      RETURN_IF_ERROR(context->Step(steps));
+      found = Run(code_.get(), text, static_cast<uint32_t>(quick), nullptr);
+      if (found == PCRE2_ERROR_MATCHLIMIT)
+        RETURN_IF_ERROR(context->Step(kQuickSteps / kBytesPerStep));
+    }
+    if (found == PCRE2_ERROR_MATCHLIMIT) {
+      if (!counted_) counted_ = Compile(PCRE2_AUTO_CALLOUT);
+      if (!counted_) return Status::Exhausted("no memory for a regular expression");
+      // A reference to a group compares bytes, which the position does not show.
+      uint32_t references = 0;
+      pcre2_pattern_info(code_.get(), PCRE2_INFO_BACKREFMAX, &references);
+      const uint64_t per_item =
+          kStepsPerRegexItem + (references > 0 ? text.size() / kBytesPerStep : 0);
+      MatchAccount account{context, kStepsMax + text.size(), per_item, 0, {}};
+      found = Run(counted_.get(), text, UINT32_MAX, &account);
+      if (found == PCRE2_ERROR_CALLOUT) return account.ended;
+    }
     if (found >= 0) return true;
     if (found == PCRE2_ERROR_NOMATCH) return false;
     return Status::InvalidArgument("a regular expression takes too many steps");
   }
 
+  static constexpr size_t kCompiledBytesMax = 8 << 20;
+
  private:
-  static constexpr uint32_t kStepsMax = 100'000;
+  static constexpr size_t kPatternBytesMax = 64 << 10;
+  static constexpr size_t kBytesPerCompiledByte = 4;
+  static constexpr uint64_t kQuickSteps = 8 << 20;
+  static constexpr uint64_t kStepsMax = 8 << 20;
   static constexpr uint32_t kHeapKibMax = 1024;
 
   struct Free {
@@ -132,23 +199,45 @@ class Regex {
     void operator()(pcre2_match_data* match) const { pcre2_match_data_free(match); }
     void operator()(pcre2_match_context* limits) const { pcre2_match_context_free(limits); }
   };
-  std::unique_ptr<pcre2_code, Free> code_;
-  std::unique_ptr<pcre2_match_data, Free> match_;
-  std::unique_ptr<pcre2_match_context, Free> limits_;
+  using Code = std::unique_ptr<pcre2_code, Free>;
+
+  [[nodiscard]] Code Compile(uint32_t more) const {
+    int error = 0;
+    PCRE2_SIZE at = 0;
+    return Code(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern_.data()), pattern_.size(),
+                              options_ | more, &error, &at, nullptr));
+  }
+
+  // The memory of a match is not kept, because a filter may have thousands of expressions.
+  static int Run(const pcre2_code* code, ByteView text, uint32_t limit, MatchAccount* account) {
+    const std::unique_ptr<pcre2_match_data, Free> match(pcre2_match_data_create(1, nullptr));
+    const std::unique_ptr<pcre2_match_context, Free> limits(pcre2_match_context_create(nullptr));
+    if (!match || !limits) return PCRE2_ERROR_NOMEMORY;
+    pcre2_set_match_limit(limits.get(), limit);
+    pcre2_set_heap_limit(limits.get(), kHeapKibMax);
+    if (account != nullptr) pcre2_set_callout(limits.get(), OnRegexItem, account);
+    return pcre2_match(code, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), 0, 0,
+                       match.get(), limits.get());
+  }
+
+  Bytes pattern_;
+  uint32_t options_ = 0;
+  Code code_;
+  mutable Code counted_;  // with calls; made when it is needed
 };
 
 class RegexComparator : public Comparator {
  public:
   explicit RegexComparator(std::unique_ptr<Regex> regex) : regex_(std::move(regex)) {}
-  static Result<std::unique_ptr<Comparator>> Make(const Message& content) {
+  static Result<std::unique_ptr<Comparator>> Make(const Message& content, size_t* bytes_left) {
     if (content.Text(3) != "ISO-8859-1") {
       return Status::Unsupported("patterns in " + Bytes(content.Text(3)));
     }
-    ASSIGN_OR_RETURN(auto regex, Regex::Make(Latin1(content.Text(1)), 0));
+    ASSIGN_OR_RETURN(auto regex, Regex::Make(Latin1(content.Text(1)), 0, bytes_left));
     return std::unique_ptr<Comparator>(std::make_unique<RegexComparator>(std::move(regex)));
   }
-  [[nodiscard]] Result<int> Compare(ByteView value) const override {
-    ASSIGN_OR_RETURN(const bool matches, regex_->Matches(value));
+  [[nodiscard]] Result<int> Compare(ByteView value, RequestContext* context) const override {
+    ASSIGN_OR_RETURN(const bool matches, regex_->Matches(value, context));
     return matches ? 0 : 1;
   }
 
@@ -160,7 +249,8 @@ class RegexComparator : public Comparator {
 class SubstringComparator : public Comparator {
  public:
   explicit SubstringComparator(ByteView operand) : operand_(Lower(operand)) {}
-  [[nodiscard]] Result<int> Compare(ByteView value) const override {
+  [[nodiscard]] Result<int> Compare(ByteView value, RequestContext* context) const override {
+    RETURN_IF_ERROR(context->Step(1 + value.size() / kBytesPerStep));
     return Lower(value).find(operand_) == Bytes::npos ? 1 : 0;
   }
 
@@ -173,9 +263,10 @@ class SubstringComparator : public Comparator {
   const Bytes operand_;
 };
 
-Result<std::unique_ptr<Comparator>> ReadComparator(ByteView bytes) {
+Result<std::unique_ptr<Comparator>> ReadComparator(ByteView bytes, size_t* bytes_left) {
   ASSIGN_OR_RETURN(const Named named, ParseNamed(bytes));
-  if (named.name == "RegexStringComparator") return RegexComparator::Make(named.content);
+  if (named.name == "RegexStringComparator")
+    return RegexComparator::Make(named.content, bytes_left);
   if (named.name == "SubstringComparator") {
     return std::unique_ptr<Comparator>(
         std::make_unique<SubstringComparator>(named.content.Text(1)));
@@ -196,10 +287,12 @@ class CompareFilter : public CellFilter {
   CompareFilter(RowFilter::Op op, std::unique_ptr<Comparator> comparator, Of of)
       : op_(op), comparator_(std::move(comparator)), of_(of) {}
   void StartRow() override { row_passes_.reset(); }
-  Result<bool> Passes(ByteView key, Cell* cell) override {
+  Result<bool> Passes(ByteView key, Cell* cell, RequestContext* context) override {
+    RETURN_IF_ERROR(context->Step(1));
     if (row_passes_) return *row_passes_;
     const std::array<ByteView, 4> values = {key, cell->family, cell->qualifier, cell->value};
-    ASSIGN_OR_RETURN(const int order, comparator_->Compare(values[static_cast<size_t>(of_)]));
+    ASSIGN_OR_RETURN(const int order,
+                     comparator_->Compare(values[static_cast<size_t>(of_)], context));
     const bool passes = points::Holds(op_, order);
     if (of_ == Of::kRow) row_passes_ = passes;
     return passes;
@@ -217,7 +310,8 @@ class CompareFilter : public CellFilter {
 class FuzzyFilter : public CellFilter {
  public:
   FuzzyFilter(ByteView key, ByteView mask) : key_(key), mask_(mask) {}
-  Result<bool> Passes(ByteView key, Cell*) override {
+  Result<bool> Passes(ByteView key, Cell*, RequestContext* context) override {
+    RETURN_IF_ERROR(context->Step(1 + mask_.size() / kBytesPerStep));
     if (mask_.find('\1') == Bytes::npos) return true;
     for (size_t i = 0; i < std::min(key.size(), key_.size()); ++i) {
       if (mask_[i] == 0 && key[i] != key_[i]) return false;
@@ -238,7 +332,8 @@ class ColumnRangeFilter : public CellFilter {
         bounded_(content.bytes.contains(3)),
         min_in_(content.Number(2) != 0),
         max_in_(content.Number(4) != 0) {}
-  Result<bool> Passes(ByteView, Cell* cell) override {
+  Result<bool> Passes(ByteView, Cell* cell, RequestContext* context) override {
+    RETURN_IF_ERROR(context->Step(1));
     const ByteView name = cell->qualifier;
     return (min_in_ ? name >= min_ : name > min_) &&
            (!bounded_ || (max_in_ ? name <= max_ : name < max_));
@@ -255,7 +350,8 @@ class PrefixesFilter : public CellFilter {
     const auto [begin, end] = content.bytes.equal_range(1);
     for (auto it = begin; it != end; ++it) prefixes_.emplace_back(it->second);
   }
-  Result<bool> Passes(ByteView, Cell* cell) override {
+  Result<bool> Passes(ByteView, Cell* cell, RequestContext* context) override {
+    RETURN_IF_ERROR(context->Step(1 + prefixes_.size()));
     return std::any_of(prefixes_.begin(), prefixes_.end(),
                        [&](const Bytes& prefix) { return cell->qualifier.starts_with(prefix); });
   }
@@ -268,7 +364,8 @@ class PrefixesFilter : public CellFilter {
 class PrefixFilter : public CellFilter {
  public:
   PrefixFilter(ByteView prefix, bool of_row) : prefix_(prefix), of_row_(of_row) {}
-  Result<bool> Passes(ByteView key, Cell* cell) override {
+  Result<bool> Passes(ByteView key, Cell* cell, RequestContext* context) override {
+    RETURN_IF_ERROR(context->Step(1));
     return (of_row_ ? key : ByteView(cell->qualifier)).starts_with(prefix_);
   }
 
@@ -281,7 +378,8 @@ class PrefixFilter : public CellFilter {
 class KeyOnlyFilter : public CellFilter {
  public:
   explicit KeyOnlyFilter(bool lengths) : lengths_(lengths) {}
-  Result<bool> Passes(ByteView, Cell* cell) override {
+  Result<bool> Passes(ByteView, Cell* cell, RequestContext* context) override {
+    RETURN_IF_ERROR(context->Step(1));
     const size_t length = cell->value.size();
     cell->value.clear();
     if (lengths_) AppendBig(&cell->value, length, 4);
@@ -295,7 +393,10 @@ class KeyOnlyFilter : public CellFilter {
 class FirstKeyOnlyFilter : public CellFilter {
  public:
   void StartRow() override { found_ = false; }
-  Result<bool> Passes(ByteView, Cell*) override { return !std::exchange(found_, true); }
+  Result<bool> Passes(ByteView, Cell*, RequestContext* context) override {
+    RETURN_IF_ERROR(context->Step(1));
+    return !std::exchange(found_, true);
+  }
 
  private:
   bool found_ = false;
@@ -308,10 +409,11 @@ class FilterList : public CellFilter {
   void StartRow() override {
     for (const auto& filter : filters_) filter->StartRow();
   }
-  Result<bool> Passes(ByteView key, Cell* cell) override {
+  Result<bool> Passes(ByteView key, Cell* cell, RequestContext* context) override {
+    RETURN_IF_ERROR(context->Step(1));
     bool any = filters_.empty();
     for (const auto& filter : filters_) {
-      ASSIGN_OR_RETURN(const bool passes, filter->Passes(key, cell));
+      ASSIGN_OR_RETURN(const bool passes, filter->Passes(key, cell, context));
       if (all_ && !passes) return false;
       any = any || passes;
     }
@@ -332,7 +434,7 @@ std::optional<CompareFilter::Of> ComparedBy(ByteView name) {
   return std::nullopt;
 }
 
-Result<std::unique_ptr<CellFilter>> Read(ByteView bytes, int depth) {
+Result<std::unique_ptr<CellFilter>> Read(ByteView bytes, int depth, size_t* bytes_left) {
   using Filter = std::unique_ptr<CellFilter>;
   constexpr int kDepthMax = 32;
   if (depth > kDepthMax) return Status::InvalidArgument("filters that are nested too deeply");
@@ -340,7 +442,7 @@ Result<std::unique_ptr<CellFilter>> Read(ByteView bytes, int depth) {
   const Message& content = named.content;
   if (const auto of = ComparedBy(named.name)) {
     ASSIGN_OR_RETURN(const Message compare, Parse(content.Text(1)));
-    ASSIGN_OR_RETURN(auto comparator, ReadComparator(compare.Text(2)));
+    ASSIGN_OR_RETURN(auto comparator, ReadComparator(compare.Text(2), bytes_left));
     // HBase numbers the operators in this order. A client may send any number.
     const auto op = static_cast<RowFilter::Op>(
         std::min<uint64_t>(compare.Number(1), static_cast<uint64_t>(RowFilter::Op::kGreater)));
@@ -376,7 +478,7 @@ Result<std::unique_ptr<CellFilter>> Read(ByteView bytes, int depth) {
     std::vector<Filter> filters;
     const auto [begin, end] = content.bytes.equal_range(2);
     for (auto it = begin; it != end; ++it) {
-      ASSIGN_OR_RETURN(Filter filter, Read(it->second, depth + 1));
+      ASSIGN_OR_RETURN(Filter filter, Read(it->second, depth + 1, bytes_left));
       filters.push_back(std::move(filter));
     }
     return Filter(std::make_unique<FilterList>(content.Number(1) == 1, std::move(filters)));
@@ -391,12 +493,16 @@ Result<std::unique_ptr<CellFilter>> ReadCellFilter(ByteView bytes) {
     return Status::InvalidArgument("a filter of " + std::to_string(bytes.size()) +
                                    " bytes, at most " + std::to_string(kFilterBytesMax));
   }
-  return Read(bytes, 0);
+  size_t bytes_left = Regex::kCompiledBytesMax;
+  return Read(bytes, 0, &bytes_left);
 }
 
-Result<bool> MatchesWhole(ByteView pattern, ByteView text) {
-  ASSIGN_OR_RETURN(const auto regex, Regex::Make(pattern, PCRE2_ANCHORED | PCRE2_ENDANCHORED));
-  return regex->Matches(text);
+Result<bool> MatchesWhole(ByteView pattern, ByteView text, RequestContext* context) {
+  size_t bytes_left = Regex::kCompiledBytesMax;
+  ASSIGN_OR_RETURN(const auto regex,
+                   Regex::Make(pattern, PCRE2_ANCHORED | PCRE2_ENDANCHORED, &bytes_left));
+  RETURN_IF_ERROR(context->Step(kStepsPerRegexItem * (1 + pattern.size())));
+  return regex->Matches(text, context);
 }
 
 }  // namespace hg::thrift2

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "storage/base/request_context.h"
 #include "storage/base/status.h"
 #include "storage/store.h"
 
@@ -16,19 +17,21 @@ class CellFilter {
   /// Called once before the cells of each row.
   virtual void StartRow() {}
   /// Called once for each cell of a row, in order. Returns false to leave out the cell. It may
-  /// change the cell. InvalidArgument: a regular expression takes too many steps.
-  virtual Result<bool> Passes(ByteView key, Cell* cell) = 0;
+  /// change the cell. Reports its work to the context and returns its errors. InvalidArgument: a
+  /// regular expression takes too many steps.
+  virtual Result<bool> Passes(ByteView key, Cell* cell, RequestContext* context) = 0;
 };
 
 /// The maximum size of filterBytes.
 inline constexpr size_t kFilterBytesMax = 1 << 20;
 
 /// Decodes filterBytes. InvalidArgument: the bytes cannot be decoded, are too long, or are nested
-/// too deeply. Unsupported: Hourglass does not have the filter class.
+/// too deeply, or their regular expressions take too much memory. Unsupported: Hourglass does not
+/// have the filter class.
 Result<std::unique_ptr<CellFilter>> ReadCellFilter(ByteView bytes);
 
 /// Returns whether Java's regular expression matches the whole text. InvalidArgument: the
 /// expression is invalid, or matching takes too many steps.
-Result<bool> MatchesWhole(ByteView pattern, ByteView text);
+Result<bool> MatchesWhole(ByteView pattern, ByteView text, RequestContext* context);
 
 }  // namespace hg::thrift2

@@ -171,14 +171,17 @@ void CellChoice::SetFilter(const std::string& bytes) {
   filter_bytes_ = bytes.size();
 }
 
-void CellChoice::Keep(Row* row) {
+void CellChoice::Keep(Row* row, RequestContext* context) {
   if (!columns_.empty()) {
-    std::erase_if(row->cells, [&](const Cell& cell) { return !Names(columns_, cell); });
+    std::erase_if(row->cells, [&](const Cell& cell) {
+      Check(context->Step(columns_.size()), "", "columns");
+      return !Names(columns_, cell);
+    });
   }
   if (filter_ != nullptr) {
     filter_->StartRow();
     std::erase_if(row->cells, [&](Cell& cell) {
-      const Result<bool> passes = filter_->Passes(row->key, &cell);
+      const Result<bool> passes = filter_->Passes(row->key, &cell, context);
       Check(passes.status(), "", "filter");
       return !*passes;
     });

@@ -38,8 +38,9 @@ class CellChoice {
   CellChoice(const wire::TScan& scan, const std::string& method);
 
   [[nodiscard]] const CellSelection& selection() const { return selection_; }
-  /// Removes the cells that the client did not request. Throws if a filter fails.
-  void Keep(Row* row);
+  /// Removes the cells that the client did not request. Reports its work to the context. Throws if
+  /// the context ends the call, or if a filter fails.
+  void Keep(Row* row, RequestContext* context);
   /// Returns true if the store selects exactly the requested cells, so that Keep has nothing to
   /// remove.
   [[nodiscard]] bool keeps_all() const { return columns_.empty() && filter_ == nullptr; }

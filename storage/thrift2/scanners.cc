@@ -66,7 +66,7 @@ bool Scanner::NextRow() {
     row_ = std::move(rows_[at_++]);
     cell_at_ = 0;
     Check(context_->Step(1 + row_.cells.size()), table_, method_);
-    choice_.Keep(&row_);
+    choice_.Keep(&row_, context_.get());
     if (!row_.empty()) return true;
   }
 }

@@ -56,7 +56,7 @@ void Service::SyncIf(bool synced) {
 
 wire::TResult Service::Answer(CellChoice* choice, Row row) {
   Check(context_.Step(1 + row.cells.size()), "", "get");
-  choice->Keep(&row);
+  choice->Keep(&row, &context_);
   Check(CountRow(row, &*reply_), "", "get");
   if (reply_->held() > state_.options.response_bytes_max) {
     Check(Status::LimitExceeded("the response exceeds " +

@@ -36,9 +36,9 @@ std::string NamespaceOf(const std::string& table) {
 }
 
 // An empty pattern matches nothing.
-bool IsNamedBy(const std::string& pattern, const std::string& table) {
+bool IsNamedBy(const std::string& pattern, const std::string& table, RequestContext* context) {
   if (pattern.empty()) return false;
-  const auto matches = MatchesWhole(pattern, table);
+  const auto matches = MatchesWhole(pattern, table, context);
   if (!matches.ok()) RefuseArgument("getTableNamesByPattern");
   return *matches;
 }
@@ -237,7 +237,7 @@ void Service::getTableDescriptors(std::vector<wire::TTableDescriptor>& tables,
 void Service::getTableDescriptorsByPattern(std::vector<wire::TTableDescriptor>& tables,
                                            const std::string& regex, bool) {
   for (const TableDescriptor& table : AllTables()) {
-    if (IsNamedBy(regex, table.name)) tables.push_back(Shown(table));
+    if (IsNamedBy(regex, table.name, &context_)) tables.push_back(Shown(table));
   }
 }
 
@@ -251,7 +251,7 @@ void Service::getTableDescriptorsByNamespace(std::vector<wire::TTableDescriptor>
 void Service::getTableNamesByPattern(std::vector<wire::TTableName>& names, const std::string& regex,
                                      bool) {
   for (const TableDescriptor& table : AllTables()) {
-    if (IsNamedBy(regex, table.name)) names.push_back(FullName(table.name));
+    if (IsNamedBy(regex, table.name, &context_)) names.push_back(FullName(table.name));
   }
 }
 

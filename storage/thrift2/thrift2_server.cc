@@ -135,6 +135,10 @@ void Thrift2Server::Accept() {
     ::poll(&ready, 1, tick_ms);
     if (state_->stopping) return;
     state_->scanners.CloseIdle(state_->options.scanner_idle);
+    {
+      const MutexLock lock(mutex_);
+      JoinDone();
+    }
     const int fd = ::accept4(listening_, nullptr, nullptr, SOCK_CLOEXEC);
     if (fd < 0) {
       // If no file descriptors are left, accepting again at once would only waste CPU time.
@@ -148,7 +152,6 @@ void Thrift2Server::Accept() {
 // Serves a connection, or closes it if there are too many or there is no thread for it.
 void Thrift2Server::Admit(int fd) {
   const MutexLock lock(mutex_);
-  JoinDone();
   bool served = false;
   if (peers_.size() < state_->options.connections_max) {
     try {

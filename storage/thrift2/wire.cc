@@ -204,8 +204,10 @@ std::shared_ptr<TProtocol> DetectProtocol(const std::shared_ptr<Wire>& wire,
   if (kind != kBinary && kind != kCompact) {
     // A frame begins with its length.
     kind = first[4];
+    // The buffers of a large frame are freed with it: they are not charged to an idle connection.
     transport = std::make_shared<thrift::transport::TFramedTransport>(
-        wire, std::make_shared<thrift::TConfiguration>(message_bytes_max, message_bytes_max));
+        wire, static_cast<uint32_t>(kBufferBytes), static_cast<uint32_t>(kBufferBytes),
+        std::make_shared<thrift::TConfiguration>(message_bytes_max, message_bytes_max));
   }
   if (kind == kBinary) {
     return std::make_shared<BinaryProtocol>(wire.get(), transport, message_bytes_max);

@@ -33,10 +33,11 @@ PATTERNS = ("(a+)+$", "(a*)*b", "^(a?){500}a{500}$", "(.*)(.*)(.*)\\1\\2\\3x", "
 
 
 class Case:
-    """One request. `body` is bytes, text, or a function that returns the body; `path` includes the query string."""
+    """One request. `body` is bytes, text, or a function that returns the body; `path` includes the query string. `status`: the only status
+    that is right; None = any that states a reason. `method`: instead of the endpoint's. `at_once`: how many times it is sent concurrently."""
 
-    def __init__(self, what, path, body=None, headers=None):
-        self.what, self.path, self.headers = what, path, headers or {}
+    def __init__(self, what, path, body=None, headers=None, status=None, method=None, at_once=1):
+        self.what, self.path, self.headers, self.status, self.method, self.at_once = what, path, headers or {}, status, method, at_once
         self.made = body
 
     def body(self):
@@ -76,6 +77,12 @@ def anything(verb, path):
         yield Case("a text of 8 MB", path, lambda: json.dumps("x" * (8 << 20)), JSON)
         yield Case("an array of a million numbers", path, lambda: "[" + "0," * 1_000_000 + "0]", JSON)
         yield Case("a form of a million parameters", path, lambda: "a=1&" * 1_000_000, FORM)
+        if path == "/api/put":
+            yield Case("an unknown coding of the body", path, "[]", {**JSON, "Content-Encoding": "br"}, status=415)
+            yield Case("two codings of the body", path, "[]", {**JSON, "Content-Encoding": "gzip, gzip"}, status=415)
+            yield Case("half of a surrogate pair", path, json.dumps(put_point("a\ud800")), JSON, status=400)
+            for method in ("PATCH", "TRACE", "FOO"):
+                yield Case(f"the method {method}", path, "[]", JSON, status=405, method=method)
         yield Case("a body of 60 MB of zeros, compressed", path, lambda: gzip.compress(bytes(60 << 20)), {**JSON, "Content-Encoding": "gzip"})
 
 
@@ -661,6 +668,9 @@ def admin(call, verb):
     yield Case("a place of 3,500 digits", url(path, table="tsdb", at="F" * 3500))
     if call in ("regions", "sizes", "count", "tables", "describe"):
         yield Case("the largest table", url(path, table="tsdb"))
+        yield Case("the largest table, 40 times at once", url(path, table="tsdb"), at_once=40)
+    if call in ("flush", "compact", "check"):
+        yield Case("40 times at once", path, at_once=40)
     if call == "create":
         yield Case("500 splits of a table without families", url(path, table="", splits=",".join(f"k{i}" for i in range(500))))
     if call in ("create", "alter"):
@@ -739,6 +749,8 @@ def streams():
     yield "new series", "telnet", lambda: b"".join(b"put hostile 1500000000 1 host=t%d\n" % i for i in range(20_000))
     yield "extreme numbers", "telnet", lambda: b"".join(f"put probe {value[:300]} {value[:300]} host=p\n".encode() for value in EXTREME_NUMBERS) * 100
     yield "commands without replies read", "telnet", lambda: b"stats\nversion\nhelp\n" * 3_000
+    yield "20,000 pipelined requests", "telnet", lambda: b"GET /api/version HTTP/1.1\r\nHost: localhost\r\n\r\n" * 20_000
+    yield "2,000 pipelined queries", "telnet", lambda: b"GET /api/query?start=1h-ago&m=sum:1s-sum-zero:probe HTTP/1.1\r\nHost: localhost\r\n\r\n" * 2_000
     yield "a line of 1 MB", "graphite", lambda: b"a" * (1 << 20)
     yield "names of 30 kB", "graphite", lambda: b"".join(b"hostile%d." % i + b"x" * 30_000 + b" 1 1500000000\n" for i in range(200))
     yield "paths of many parts", "graphite", lambda: (b"a." * 2_000 + b" 1 1500000000\n") * 200

@@ -55,16 +55,17 @@ void Write2(std::string_view bytes) {
   const auto check = [&](const WrittenSeries& series) {
     for (const Label& label : series.labels) labels_bytes += label.name.size() + label.value.size();
     INVARIANT(series.fault.empty() || series.labels.empty());
-    if (!good) return;
+    if (!good) return Status();
     const prometheus::TimeSeries2& exact = whole.timeseries(place++);
     INVARIANT(series.samples.size() == static_cast<size_t>(exact.samples_size()));
     INVARIANT(series.histograms == static_cast<size_t>(exact.histograms_size()));
-    if (!series.fault.empty()) return;
+    if (!series.fault.empty()) return Status();
     INVARIANT(2 * series.labels.size() == static_cast<size_t>(exact.labels_refs_size()));
     for (int i = 0; i < exact.labels_refs_size(); ++i) {
       const Label& label = series.labels[static_cast<size_t>(i / 2)];
       INVARIANT((i % 2 == 0 ? label.name : label.value) == text(exact.labels_refs(i)));
     }
+    return Status();
   };
   const auto describe = [](const MetricDescription& description) {
     INVARIANT(IsUtf8(description.metric));
@@ -84,6 +85,7 @@ void Write(std::string_view bytes) {
       [&](const WrittenSeries& one) {
         if (good) CheckSeries(one, whole.timeseries(series));
         ++series;
+        return Status();
       },
       [](const MetricDescription& description) { INVARIANT(IsUtf8(description.help)); }, nullptr);
   INVARIANT(good == read.ok());

@@ -70,7 +70,8 @@ TEST_CASE("a daemon on loopback addresses refuses host names that a page can cho
   }
   for (const char* host : {"evil.example", "evil.example:4242", "localhost.evil.example",
                            "127.0.0.1.evil.example", "localhost:4242.evil.example", "[::1",
-                           "localhost:x", ":4242", "evil.example:4242, localhost", "1.2.3.4x"}) {
+                           "localhost:x", ":4242", "evil.example:4242, localhost", "1.2.3.4x",
+                           "[evil.example]", "[evil.example]:4242", "[bad]", "[]"}) {
     CAPTURE(host);
     CHECK_FALSE(IsKnownHost(host, options));
   }

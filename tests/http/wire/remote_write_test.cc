@@ -26,6 +26,7 @@ Visited Read(std::string_view bytes, RequestMemory::Share* memory = nullptr) {
       bytes,
       [&](const WrittenSeries& series) {
         visited.names.emplace_back(series.labels.empty() ? "" : series.labels[0].name);
+        return Status();
       },
       [](const MetricDescription&) {}, memory);
   return visited;
@@ -43,6 +44,7 @@ std::string Shown(std::string_view bytes) {
           text += std::to_string(std::bit_cast<uint64_t>(sample.value)) + "@" +
                   std::to_string(sample.time_ms) + ",";
         text += std::to_string(series.histograms) + "\n";
+        return Status();
       },
       [](const MetricDescription&) {}, nullptr);
   return read.ok() ? text : "none";
@@ -80,6 +82,7 @@ std::string Shown2(std::string_view bytes, uint64_t labels_bytes_max = 1 << 20) 
       text += std::to_string(std::bit_cast<uint64_t>(sample.value)) + "@" +
               std::to_string(sample.time_ms) + ",";
     text += std::to_string(series.histograms) + series.fault + "\n";
+    return Status();
   };
   const auto ignore = [](const MetricDescription&) {};
   const Status read = ReadWriteRequest2(bytes, labels_bytes_max, show, ignore, nullptr);
@@ -132,7 +135,7 @@ std::string Described(std::string_view bytes, bool second) {
     text.append(of.metric).append(" ").append(of.type).append(" ");
     text.append(of.help).append(" ").append(of.unit).append(";");
   };
-  const auto ignore = [](const WrittenSeries&) {};
+  const auto ignore = [](const WrittenSeries&) { return Status(); };
   const Status read = second ? ReadWriteRequest2(bytes, 1 << 20, ignore, describe, nullptr)
                              : ReadWriteRequest(bytes, ignore, describe, nullptr);
   return read.ok() ? text : std::string(read.message());
@@ -305,12 +308,31 @@ TEST_CASE("truncated or damaged series of 2.0 give the same result as protobuf, 
   CHECK(faults > 10);
 }
 
+TEST_CASE("the series after the one at which a request ends are not read") {
+  prometheus::WriteRequest2 second = Request2({}, {});
+  for (int i = 0; i < 9; ++i) second.add_timeseries();
+  for (const bool version_2 : {false, true}) {
+    int visited = 0;
+    const auto end_at_third = [&](const WrittenSeries&) {
+      return ++visited == 3 ? Status::DeadlineExceeded("ended") : Status();
+    };
+    const auto ignore = [](const MetricDescription&) {};
+    const Status read =
+        version_2
+            ? ReadWriteRequest2(second.SerializeAsString(), 1 << 20, end_at_third, ignore, nullptr)
+            : ReadWriteRequest(Request({"a", "b", "c", "d", "e"}), end_at_third, ignore, nullptr);
+    CHECK(read.code() == StatusCode::kDeadlineExceeded);
+    CHECK(visited == 3);
+  }
+}
+
 TEST_CASE("symbols and references of 2.0 are charged before they are kept") {
   const auto charged = [](const std::string& request) {
     RequestMemory memory(uint64_t{32} << 20);
     RequestMemory::Share share(memory, 0);
     const Status read = ReadWriteRequest2(
-        request, 1 << 20, [](const WrittenSeries&) {}, [](const MetricDescription&) {}, &share);
+        request, 1 << 20, [](const WrittenSeries&) { return Status(); },
+        [](const MetricDescription&) {}, &share);
     CHECK(share.held() == 0);
     return read.code() == StatusCode::kLimitExceeded;
   };

@@ -24,7 +24,7 @@ bool Passes(ByteView filter_bytes, ByteView key, Cell cell = {}) {
   auto filter = ReadCellFilter(filter_bytes);
   REQUIRE(filter.ok());
   (*filter)->StartRow();
-  return *(*filter)->Passes(key, &cell);
+  return *(*filter)->Passes(key, &cell, &RequestContext::Unlimited());
 }
 
 TEST_CASE("filters of prefixes compare rows and columns") {
@@ -66,8 +66,72 @@ TEST_CASE("a regular expression that takes too many steps fails") {
   REQUIRE(filter.ok());
   Cell cell;
   (*filter)->StartRow();
-  CHECK((*filter)->Passes(Bytes(60, 'a') + "b", &cell).status().code() ==
-        StatusCode::kInvalidArgument);
+  CHECK((*filter)
+            ->Passes(Bytes(60, 'a') + "b", &cell, &RequestContext::Unlimited())
+            .status()
+            .code() == StatusCode::kInvalidArgument);
+}
+
+/// Ends a request after a number of steps.
+class Ending : public RequestContext {
+ public:
+  explicit Ending(uint64_t steps) : left_(steps) {}
+  Status Step(uint64_t steps) override {
+    if (steps > left_) return Status::DeadlineExceeded("ended");
+    left_ -= steps;
+    return {};
+  }
+  Status Charge(int64_t) override { return {}; }
+
+ private:
+  uint64_t left_;
+};
+
+TEST_CASE("the work of a filter is reported, and a request that ends ends its filter") {
+  const auto code_when_ended = [](ByteView filter_bytes, size_t value_bytes) {
+    auto filter = ReadCellFilter(filter_bytes);
+    REQUIRE(filter.ok());
+    Ending request(10'000);
+    Cell cell{"f", "q", Bytes(value_bytes, 'a'), 0};
+    (*filter)->StartRow();
+    return (*filter)->Passes("k", &cell, &request).status().code();
+  };
+  const auto of_value = [](const std::string& comparator, const Bytes& content) {
+    return Named("ValueFilter",
+                 Field(1, Bytes("\x08\x02", 2) + Field(2, Named(comparator, content))));
+  };
+  const auto pattern = [&](const Bytes& text) {
+    return of_value("RegexStringComparator", Field(1, text) + Field(3, "ISO-8859-1"));
+  };
+  // Each match takes the square of the length of the value.
+  CHECK(code_when_ended(pattern("[^x]*+[yz]"), 1 << 20) == StatusCode::kDeadlineExceeded);
+  CHECK(code_when_ended(pattern("(.+)\\1[yz]"), 1 << 20) == StatusCode::kDeadlineExceeded);
+  CHECK(code_when_ended(of_value("SubstringComparator", Field(1, "x")), 1 << 20) ==
+        StatusCode::kDeadlineExceeded);
+  Bytes many = "\x08\x02";
+  for (int i = 0; i < 11'000; ++i) many += Field(2, Named("PrefixFilter", Field(1, "x")));
+  CHECK(code_when_ended(Named("FilterList", many), 1) == StatusCode::kDeadlineExceeded);
+  Bytes prefixes;
+  for (int i = 0; i < 11'000; ++i) prefixes += Field(1, "x");
+  CHECK(code_when_ended(Named("MultipleColumnPrefixFilter", prefixes), 1) ==
+        StatusCode::kDeadlineExceeded);
+}
+
+TEST_CASE("the memory of the regular expressions of a filter is bounded") {
+  const auto patterns = [](int count, const Bytes& text) {
+    Bytes many = "\x08\x02";
+    for (int i = 0; i < count; ++i) {
+      many +=
+          Field(2, Named("ValueFilter",
+                         Field(1, Bytes("\x08\x02", 2) +
+                                      Field(2, Named("RegexStringComparator",
+                                                     Field(1, text) + Field(3, "ISO-8859-1"))))));
+    }
+    return ReadCellFilter(Named("FilterList", many)).status().code();
+  };
+  CHECK(patterns(100, "^a[0-9]+$") == StatusCode::kOk);
+  CHECK(patterns(3'000, "(?:a?b?c?){900}") == StatusCode::kInvalidArgument);
+  CHECK(patterns(1, Bytes(100'000, 'a')) == StatusCode::kInvalidArgument);
 }
 
 TEST_CASE("filters of which any byte is cut are refused or read, and nothing else happens") {
@@ -78,9 +142,10 @@ TEST_CASE("filters of which any byte is cut are refused or read, and nothing els
 }
 
 TEST_CASE("names of tables match a whole pattern") {
-  CHECK(*MatchesWhole("ts.*", "tsdb"));
-  CHECK_FALSE(*MatchesWhole("ts", "tsdb"));
-  CHECK(MatchesWhole("(", "tsdb").status().code() == StatusCode::kInvalidArgument);
+  RequestContext& unlimited = RequestContext::Unlimited();
+  CHECK(*MatchesWhole("ts.*", "tsdb", &unlimited));
+  CHECK_FALSE(*MatchesWhole("ts", "tsdb", &unlimited));
+  CHECK(MatchesWhole("(", "tsdb", &unlimited).status().code() == StatusCode::kInvalidArgument);
 }
 
 }  // namespace

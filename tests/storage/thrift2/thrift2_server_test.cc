@@ -1,12 +1,14 @@
 #include "storage/thrift2/thrift2_server.h"
 
 #include <doctest/doctest.h>
+#include <malloc.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <list>
 #include <mutex>
 #include <thread>
 
@@ -67,6 +69,12 @@ class RawClient {
   ~RawClient() { ::close(fd_); }
 
   void Send(ByteView bytes) const { (void)!::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL); }
+  /// Returns whether the server answers within a generous time.
+  [[nodiscard]] bool IsAnswered() const {
+    pollfd peer{fd_, POLLIN, 0};
+    char byte = 0;
+    return ::poll(&peer, 1, 20'000) == 1 && ::recv(fd_, &byte, 1, 0) == 1;
+  }
   /// Returns whether the server closes the connection within a generous time.
   [[nodiscard]] bool IsClosed() const {
     pollfd peer{fd_, POLLIN, 0};
@@ -185,6 +193,22 @@ TEST_CASE("a request that is longer than the limit closes its connection") {
   CHECK(put(1000).ok());
   CHECK(put(2 << 20).code() == StatusCode::kUnavailable);
   WaitUntil([&] { return put(1 << 19).ok(); });
+}
+
+TEST_CASE("a connection keeps no buffer of a large frame") {
+  const Node node;
+  // A get of a row with an unknown field of 15 MB.
+  const Bytes call = Call("get") + FieldHead(kString, 1) + Big(1, 4) + "g" + FieldHead(kStruct, 2) +
+                     FieldHead(kString, 1) + Big(1, 4) + "k" + FieldHead(kString, 99) +
+                     Big(15 << 20, 4) + Bytes(15 << 20, 'x') + Bytes(2, '\0');
+  const auto allocated = [] { return mallinfo2().uordblks + mallinfo2().hblkhd; };
+  const size_t before = allocated();
+  std::list<RawClient> clients;
+  for (int i = 0; i < 8; ++i) {
+    clients.emplace_back(node).Send(Big(call.size(), 4) + call);
+    CHECK(clients.back().IsAnswered());
+  }
+  WaitUntil([&] { return allocated() < before + (30 << 20); });
 }
 
 TEST_CASE("connections above the limit are closed at once and counted") {
