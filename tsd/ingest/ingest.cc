@@ -130,11 +130,13 @@ class Ingest::Resolver {
   /// Blocks. Its writes become durable with later points.
   Result<bool> Learn(std::span<const KeyedPoint> points, const WriteContext& context,
                      SeriesNumber* numbers) {
+    std::vector<KeyedSeries> found(std::min(kLearntTogether, points.size()));
     while (!points.empty()) {
       RETURN_IF_ERROR(context.request().Check());
       const auto some = points.first(std::min(kLearntTogether, points.size()));
-      if (!LearnSome(some, context)) return false;
-      for (size_t i = 0; i < some.size(); ++i) *numbers++ = learnt()[i].number;
+      const std::span<KeyedSeries> series = std::span(found).first(some.size());
+      if (!LearnSome(some, series, context)) return false;
+      for (const KeyedSeries& one : series) *numbers++ = one.number;
       points = points.subspan(some.size());
     }
     return true;
@@ -208,16 +210,10 @@ class Ingest::Resolver {
     return {};
   }
 
-  /// Returns a buffer of the thread, whose strings keep their memory. It avoids several allocations
-  /// for each point that has a new series.
-  static std::vector<KeyedSeries>& learnt() {
-    static thread_local std::vector<KeyedSeries> series(kLearntTogether);
-    return series;
-  }
-
-  bool LearnSome(std::span<const KeyedPoint> points, const WriteContext& context) {
+  /// Sets series[i] to the series of points[i].
+  bool LearnSome(std::span<const KeyedPoint> points, std::span<KeyedSeries> series,
+                 const WriteContext& context) {
     const uint32_t generation = raw_keys_.generation();
-    const std::span<KeyedSeries> series = std::span(learnt()).first(points.size());
     const size_t unknown = raw_keys_.FindEach(points, series.data());
     if (unknown == 0) return true;
     if (limited(context)) return false;  // with limits, each series is checked separately
