@@ -1,6 +1,7 @@
 #include "query/promql/call.h"
 
 #include <numbers>
+#include <string>
 #include <utility>
 
 #include "query/promql/date_functions.h"
@@ -84,8 +85,10 @@ Result<Value> EvaluateCall(const Call& call, size_t at, const Steps& steps, Eval
     return MakeScalar(steps.count, &evaluator->memory(),
                       [&](size_t i) { return static_cast<double>(steps.At(i)) / 1000; });
   }
-  return MakeScalar(steps.count, &evaluator->memory(),
-                    [](size_t) { return std::numbers::pi; });  // pi()
+  if (name == "pi") {
+    return MakeScalar(steps.count, &evaluator->memory(), [](size_t) { return std::numbers::pi; });
+  }
+  return Status::Unsupported("the function " + std::string(name) + " has no implementation");
 }
 
 }  // namespace hg::query::promql

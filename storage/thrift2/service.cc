@@ -40,7 +40,7 @@ TableDescriptor Service::Described(const std::string& table) {
 }
 
 TableDescriptor Service::Known(const std::string& table) {
-  context_.Begin(socket_);
+  BeginCall();  // the time in which the client sent the request does not count
   if (state_.master.IsDisabled(table)) Refuse(table + " is disabled.", false);
   return Described(table);
 }

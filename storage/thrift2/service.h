@@ -77,6 +77,8 @@ class Service : public wire::THBaseServiceIf {
     reply_.emplace(&context_);
   }
 
+  /// Starts the time limit of a call, or starts it again.
+  void BeginCall() { context_.Begin(socket_); }
   /// Releases the memory charged for the response. Call it after the response was sent.
   void EndCall() { reply_.emplace(&context_); }
 

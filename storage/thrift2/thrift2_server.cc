@@ -192,6 +192,7 @@ void Thrift2Server::Serve(Peer* peer, uint64_t number) {
     processor.setEventHandler(options.events);
     while (protocol != nullptr && !state.stopping && wire->WaitForMessage()) {
       ++state.calls;
+      service->BeginCall();
       processor.process(protocol, protocol, nullptr);
       service->EndCall();
       wire->EndMessage();
