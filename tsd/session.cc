@@ -46,7 +46,6 @@ Status Session::LimitNames(StoreUse use, uid::NamesOptions* names) {
   // Limit for cached names of each kind.
   names->cache.bytes_max = memory_bytes / 32;
   names->may_grow = [this](uint64_t bytes) { return backend_->MayAddSeries(bytes); };
-  // Tools drop cached names instead of rejecting new ones.
   if (use == StoreUse::kServe) names->cache.charged = backend_->name_bytes();
   return {};
 }

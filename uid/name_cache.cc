@@ -43,7 +43,7 @@ NameCache::Entry NameCache::AddLocked(ByteView name, ByteView id, bool remember)
 NameCache::Entry NameCache::Add(ByteView name, ByteView id) {
   std::unique_lock lock(mutex_);
   Entry entry = AddLocked(name, id, true);
-  if (options_.charged == nullptr) KeepWithinBytesMax();
+  KeepWithinBytesMax();
   CountBytes();
   return entry;
 }

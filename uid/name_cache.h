@@ -22,12 +22,10 @@ struct NameCacheOptions {
   bool names = true;   // id → name, needed by readers
   size_t ids_max = 0;  // maximum number of entries; 0 = no limit
   size_t names_max = 0;
-  /// Limit in bytes for both directions. If it is exceeded, names that are read from the store
-  /// evict the names that were not used for the longest time. 0 = no limit.
+  /// Limit in bytes for both directions. If it is exceeded, the names that were not used for the
+  /// longest time are evicted. 0 = no limit.
   uint64_t bytes_max = 0;
-  /// If not null, the cache adds the bytes that it holds to this counter, and new names are exempt
-  /// from bytes_max. In that case, the code that assigns ids to new names requests the memory
-  /// beforehand (NamesOptions::may_grow). If null, bytes_max applies to new names as well.
+  /// If not null, the cache adds the bytes that it holds to this counter.
   std::shared_ptr<std::atomic<uint64_t>> charged = nullptr;
 };
 

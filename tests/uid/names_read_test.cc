@@ -182,6 +182,41 @@ TEST_CASE("caches are used without the store until they are dropped") {
   CHECK(names.Stats(UidKind::kTagk).rejected == 1);
 }
 
+TEST_CASE("new names fall out of a full cache, and are found again in the store with their ids") {
+  TracingStore store;
+  NamesOptions options;
+  options.cache.bytes_max = 20'000;
+  options.cache.charged = std::make_shared<std::atomic<uint64_t>>(0);
+  Names names(store, options);
+  std::vector<Bytes> ids;
+  for (int i = 0; i < 1000; ++i) {
+    ids.push_back(*names.FindOrAssign(UidKind::kTagv, "pod-" + std::to_string(i)));
+    REQUIRE(*options.cache.charged <= 21'000);
+  }
+  for (int i = 0; i < 1000; ++i) {
+    const std::string name = "pod-" + std::to_string(i);
+    bool assigned = false;
+    REQUIRE(*names.FindOrAllow(UidKind::kTagv, name) == ids[i]);
+    REQUIRE(*names.FindOrAssign(UidKind::kTagv, name, &assigned) == ids[i]);
+    REQUIRE_FALSE(assigned);
+    REQUIRE(*names.NameOf(UidKind::kTagv, ids[i]) == name);
+    REQUIRE(*options.cache.charged <= 21'000);
+  }
+  CHECK(*names.HighestId(UidKind::kTagv) == 1000);
+}
+
+TEST_CASE("a name that fell out of the cache after it was allowed keeps its id") {
+  TracingStore store;
+  NamesOptions options;
+  options.cache.ids_max = options.cache.names_max = 2;
+  Names names(store, options);
+  REQUIRE_FALSE(names.FindOrAllow(UidKind::kTagv, "a")->has_value());
+  const Bytes id = *names.FindOrAssign(UidKind::kTagv, "a");  // by another thread
+  for (const char* name : {"b", "c", "d"}) REQUIRE(names.FindOrAssign(UidKind::kTagv, name).ok());
+  CHECK(*names.AssignAllowed(UidKind::kTagv, "a") == id);
+  CHECK(*names.Find(UidKind::kTagv, "a") == id);
+}
+
 TEST_CASE("preloaded names are known without the store, up to the requested number of rows") {
   TracingStore store;
   Names writer(store, {});
