@@ -109,7 +109,8 @@ class Memstore {
   /// be passed to EndSweep.
   uint32_t BeginSweep() EXCLUDES(write_);
   /// Hides the series of `absent` that did not change since BeginSweep. `absent` is null if the
-  /// search failed. Blocks the registration of new series while it creates a new index.
+  /// search failed. Creates a new index while other threads register series, and blocks them only
+  /// to add the last new ones.
   void EndSweep(const NumberSet* absent) EXCLUDES(register_);
 
   // Functions for flushes. One flush at a time.

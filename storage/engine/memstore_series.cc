@@ -1,4 +1,5 @@
 #include <boost/unordered/unordered_flat_map.hpp>
+#include <utility>
 
 #include "storage/base/crc32c.h"
 #include "storage/base/invariant.h"
@@ -12,6 +13,9 @@ namespace {
 
 // Bounds the time spent in the write lock, as kRecordPointsMax does for points.
 constexpr size_t kSeriesTogetherMax = 512;
+
+// A sweep stops indexing without a lock once so few new series came meanwhile.
+constexpr uint32_t kIndexedInLockMax = 1024;
 
 // Percentages of the memory budget. New names are refused first, then new series with known names.
 // Points of known series are refused last, based on unflushed memory alone.
@@ -151,15 +155,25 @@ uint32_t Memstore::BeginSweep() {
 void Memstore::EndSweep(const NumberSet* absent) {
   NumberSet freed;
   std::unique_ptr<TagIndex> index;
-  const Status status = Survive([&] {
-    if (absent == nullptr) return;
-    MutexLock no_new_series(register_);
+  const Status status = Survive([&]() -> Status {
+    if (absent == nullptr) return {};
     NumberSet hidden = *absent;
-    index = registry_.IndexWithout(hidden);
+    index = std::make_unique<TagIndex>(layout());
+    uint32_t indexed = 0;
+    const auto catch_up = [&] {
+      const uint32_t known = registry_.size();
+      registry_.AddToIndex(indexed, known, hidden, index.get());
+      return known - std::exchange(indexed, known);
+    };
+    // Indexing a series is faster than registering it, so few remain to be added under the lock.
+    while (catch_up() > kIndexedInLockMax) RETURN_IF_ERROR(env_.CheckOpen());
+    MutexLock no_new_series(register_);
+    catch_up();
     MutexLock lock(write_);
     hidden.RemoveAll(changed_,
                      [&](uint32_t number) { index->Add(number, registry_.Tsuid(number)); });
     index = registry_.ReplaceIndex(std::move(index), std::move(hidden));
+    return {};
   });
   // If there is no memory for a new index, this sweep hides no series. The next sweep tries again.
   (void)status;

@@ -126,13 +126,12 @@ NumberSet Registry::Hidden() const {
   return hidden_;
 }
 
-std::unique_ptr<TagIndex> Registry::IndexWithout(const NumberSet& hidden) const {
-  auto index = std::make_unique<TagIndex>(layout_);
-  const uint32_t count = size();
-  for (uint32_t number = 0; number < count; ++number) {
+void Registry::AddToIndex(uint32_t begin, uint32_t end, const NumberSet& hidden,
+                          TagIndex* index) const {
+  INVARIANT(end <= size());
+  for (uint32_t number = begin; number < end; ++number) {
     if (!hidden.Has(number)) index->Add(number, Tsuid(number));
   }
-  return index;
 }
 
 std::unique_ptr<TagIndex> Registry::ReplaceIndex(std::unique_ptr<TagIndex> index,

@@ -61,8 +61,9 @@ class Registry {
   [[nodiscard]] NumberSet Hidden() const;
   /// The caller must exclude Show and ReplaceIndex. Takes no lock.
   [[nodiscard]] bool IsHidden(uint32_t number) const { return hidden_.Has(number); }
-  /// Returns a new index of all series except these. The caller must exclude Add.
-  [[nodiscard]] std::unique_ptr<TagIndex> IndexWithout(const NumberSet& hidden) const;
+  /// Adds the series with the numbers from `begin` to `end` - 1 to the index, except those of
+  /// `hidden`. Other threads may add series meanwhile. `end` is at most size().
+  void AddToIndex(uint32_t begin, uint32_t end, const NumberSet& hidden, TagIndex* index) const;
   /// Hides exactly these series. `index` contains all others. Returns the previous index, so that
   /// the caller can free it without its locks. The caller must exclude Add, Show and IsHidden.
   std::unique_ptr<TagIndex> ReplaceIndex(std::unique_ptr<TagIndex> index, NumberSet hidden);

@@ -271,5 +271,33 @@ TEST_CASE("appends during sweeps lose nothing, and each point is found at once")
   CHECK(CountPoints(*rig.points, 2) == written);
 }
 
+TEST_CASE("series that are registered while a sweep builds its index are in it") {
+  Rig rig;
+  constexpr uint64_t kBatch = 3000;
+  constexpr uint64_t kBatches = 10;
+  std::atomic<bool> done{false};
+  std::thread sweeper([&] {
+    while (!done) REQUIRE(rig.engine->SweepSeries().ok());
+  });
+  // Every second series gets no point, so each sweep finds series to hide.
+  Set with_points;
+  for (uint64_t batch = 0; batch < kBatches; ++batch) {
+    std::vector<Bytes> tsuids;
+    for (uint64_t i = 0; i < kBatch; ++i) tsuids.push_back(Tsuid(batch * kBatch + i + 1));
+    const std::vector<ByteView> views(tsuids.begin(), tsuids.end());
+    std::vector<SeriesNumber> numbers(views.size());
+    REQUIRE(rig.points->RegisterAll(views, numbers.data()).ok());
+    for (uint64_t i = 0; i < kBatch; i += 2) {
+      rig.Append(numbers[i], kBase);
+      with_points.insert(tsuids[i]);
+    }
+    REQUIRE(rig.IsIndexed(batch * kBatch + 1, 1));
+  }
+  done = true;
+  sweeper.join();
+  rig.Sweep();
+  CHECK(rig.Listed() == with_points);
+}
+
 }  // namespace
 }  // namespace hg
