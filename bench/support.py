@@ -22,10 +22,20 @@ def start_client(program, *arguments):
 
 
 def finish(process):
+    return figures_of(lines_of(process)[-1])
+
+
+def lines_of(process):
+    """Waits for the process and returns the lines of its output."""
     out, error = process.communicate()
     if process.returncode != 0:
         raise RuntimeError(f"{Path(process.args[0]).name}: {error.strip()[-2000:]}")
-    words = out.split("\n")[-2].split()
+    return out.splitlines()
+
+
+def figures_of(line):
+    """Returns {name: number} of a line of names and numbers."""
+    words = line.split()
     return {name: float(value) for name, value in zip(words[::2], words[1::2])}
 
 

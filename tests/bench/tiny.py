@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""bench/run measures every language: a moment of each, with Prometheus as the only peer, from build/release; and it compares a build with
+"""bench/run measures every language, a moment of each with Prometheus as the only peer, and series that come and go, from build/release; and it compares a build with
 itself (--against). All points must be counted, and answers must agree, or a part fails. The last line reads "N passed, N failed"."""
 import subprocess
 import sys
@@ -19,13 +19,14 @@ def run(*words):
 
 
 def main():
-    (PAGE.parent / "results/languages.json").unlink(missing_ok=True)
-    done = run("--skip", "VictoriaMetrics,InfluxDB,OpenTSDB", "languages")
+    for part in ("languages", "churn"):
+        (PAGE.parent / f"results/{part}.json").unlink(missing_ok=True)
+    done = run("--skip", "VictoriaMetrics,InfluxDB,OpenTSDB", "languages", "churn")
     results = (ROOT / "bench/RESULTS.md").read_bytes()
     compared = run("--against", ROOT / "build/release/tsdb", "writes", "queries", "languages", "memory", "sizes")
     rows = compared.stdout.splitlines()
     page = PAGE.read_text() if PAGE.exists() else ""
-    verdicts = {"bench/run ends well": done.returncode == 0, "remote read has Prometheus beside it": "| remote read | Hourglass, median / p99, processor | Prometheus |" in page,
+    verdicts = {"bench/run ends well": done.returncode == 0, "the days of series that come and go have rows": "| 3 | 2,400 |" in page, "remote read has Prometheus beside it": "| remote read | Hourglass, median / p99, processor | Prometheus |" in page,
                 **{f"{name} has a row": f"| {name}" in page for name in LANGUAGES},
                 "all parts compare two builds to their ends": "WORSE by more than 3 % and beyond the noise: " in compared.stdout and
                                                             "FAILED" not in compared.stdout,

@@ -1,0 +1,214 @@
+// Replaces all series every hour, as containers that come and go do, and prints how memory, a start
+// and a query develop. Time is compressed: the store's clock belongs to this program.
+//
+//   churn_bench [--series 10000] [--days 30] FOLDER
+//
+// The store keeps points for one day (a TTL). Each line of the output describes the end of a day:
+//
+//   day 1 series 240000 registry 24000000 names 8000000 files 100000 anonymous 90000000 query_us 900
+//
+// Sizes are in bytes. On some days, `start_s` follows: the seconds to open a copy of the folder.
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/measuring.h"
+#include "storage/codec/row_key.h"
+#include "storage/engine/embedded_points.h"
+#include "storage/engine/embedded_store.h"
+#include "storage/engine/engine.h"
+#include "uid/names.h"
+
+namespace {
+
+using hg::bench::Die;
+using hg::bench::DieUnlessOk;
+using Clock = std::chrono::steady_clock;
+
+constexpr int64_t kStartS = 1'700'006'400;  // the start of a day in UTC
+constexpr int64_t kHourS = 3600, kHoursOfDay = 24, kDayS = kHourS * kHoursOfDay;
+constexpr int64_t kStepS = 900;        // between two points of a series
+constexpr int64_t kFlushHours = 6;     // between two flushes
+constexpr int kDaysOfStart = 5;        // between two days on which a start is measured
+constexpr int kQueries = 9;            // repetitions of a query
+constexpr uint64_t kMemory = 1 << 30;  // tsd.memory.limit of the daemon
+
+class SetClock final : public hg::Clock {
+ public:
+  [[nodiscard]] int64_t NowMs() const override { return now_ms_; }
+  [[nodiscard]] int64_t MonotonicNs() const override { return now_ms_ * 1'000'000; }
+  void Set(int64_t seconds) { now_ms_ = seconds * 1000; }
+
+ private:
+  std::atomic<int64_t> now_ms_{kStartS * 1000};
+};
+
+double SecondsSince(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+// Memory of the process that no file backs, in bytes.
+uint64_t AnonymousBytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;) {
+    if (word != "RssAnon:") continue;
+    uint64_t kilobytes = 0;
+    status >> kilobytes;
+    return kilobytes << 10;
+  }
+  Die("/proc/self/status has no RssAnon");
+}
+
+struct Store {
+  Store(const std::string& folder, const hg::Clock& clock,
+        std::shared_ptr<const std::atomic<uint64_t>> name_bytes = nullptr) {
+    hg::EmbeddedOptions options;
+    options.path = folder;
+    options.background = false;
+    options.durability = hg::Durability::kBuffered;  // names are assigned one by one here
+    options.memory_limit_bytes = kMemory;
+    options.name_bytes = std::move(name_bytes);
+    auto opened = hg::engine::Engine::Open(options, hg::PosixFileSystem(), clock);
+    DieUnlessOk(opened.status());
+    engine = std::move(*opened);
+    points = std::make_unique<hg::engine::EmbeddedPoints>(*engine);
+    cells = std::make_unique<hg::engine::EmbeddedStore>(*engine);
+  }
+
+  std::unique_ptr<hg::engine::Engine> engine;
+  std::unique_ptr<hg::engine::EmbeddedPoints> points;
+  std::unique_ptr<hg::engine::EmbeddedStore> cells;
+};
+
+class Churn {
+ public:
+  Churn(std::string folder, uint64_t series)
+      : folder_(std::move(folder)), series_(series), store_(folder_, clock_, name_bytes_) {
+    hg::TableDescriptor table = *store_.cells->DescribeTable("tsdb");
+    table.families.front().ttl_s = kDayS;
+    DieUnlessOk(store_.cells->AlterTable(table));
+    hg::uid::NamesOptions options;
+    options.cache.bytes_max = kMemory / 32;  // as in the daemon
+    options.cache.charged = name_bytes_;
+    names_ = std::make_unique<hg::uid::Names>(*store_.cells, std::move(options));
+    metric_ = IdOf(hg::UidKind::kMetric, "container.cpu");
+    pod_ = IdOf(hg::UidKind::kTagk, "pod");
+  }
+
+  void RunDay(int day, bool measures_start) {
+    for (int64_t hour = 0; hour < kHoursOfDay; ++hour) {
+      WriteHour(day, hour);
+      if ((hour + 1) % kFlushHours == 0) DieUnlessOk(store_.engine->Flush());
+    }
+    if (measures_start) {
+      DieUnlessOk(store_.cells->Compact());  // also searches for series without rows
+    } else {
+      DieUnlessOk(store_.cells->CompactTable("tsdb"));
+      DieUnlessOk(store_.engine->SweepSeries());
+    }
+    const hg::EmbeddedStats stats = store_.engine->Stats();
+    std::printf("day %d series %llu registry %llu names %llu files %llu anonymous %llu query_us %.0f",
+                day, (unsigned long long)stats.series, (unsigned long long)stats.registry_bytes,
+                (unsigned long long)stats.name_bytes, (unsigned long long)stats.file_memory_bytes,
+                (unsigned long long)AnonymousBytes(), QueryUs());
+    if (measures_start) std::printf(" start_s %.4f", StartSeconds());
+    std::printf("\n");
+    std::fflush(stdout);
+  }
+
+ private:
+  hg::Bytes IdOf(hg::UidKind kind, const std::string& name) {
+    auto id = names_->FindOrAssign(kind, name);
+    DieUnlessOk(id.status());
+    return std::move(*id);
+  }
+
+  void WriteHour(int day, int64_t hour) {
+    now_s_ += kHourS;
+    clock_.Set(now_s_);
+    std::vector<hg::PointEntry> batch;
+    for (uint64_t i = 0; i < series_; ++i) {
+      const std::string name =
+          "pod-" + std::to_string(day) + "-" + std::to_string(hour) + "-" + std::to_string(i);
+      const hg::Bytes tsuid =
+          hg::codec::MakeTsuid(metric_, {pod_ + IdOf(hg::UidKind::kTagv, name)});
+      auto number = store_.points->Register(tsuid);
+      DieUnlessOk(number.status());
+      for (int64_t at = 0; at < kHourS; at += kStepS) {
+        batch.push_back(hg::MakePointEntry(*number, hg::Timestamp{now_s_ - kHourS + at},
+                                           hg::PointValue::Int(static_cast<int64_t>(i % 100))));
+      }
+    }
+    DieUnlessOk(store_.points->Append(batch).status());
+  }
+
+  // Microseconds of a query for the last hour, which has the points of all active series.
+  double QueryUs() {
+    std::vector<double> all;
+    for (int i = 0; i < kQueries; ++i) {
+      const auto begin = Clock::now();
+      hg::PointScanSpec spec;
+      spec.metric = metric_;
+      spec.rows = {static_cast<uint32_t>(now_s_ - kHourS), static_cast<uint32_t>(now_s_)};
+      auto scan = store_.points->Scan(spec, {});
+      DieUnlessOk(scan.status());
+      uint64_t rows = 0;
+      for (hg::RowHour row;; ++rows) {
+        auto more = (*scan)->Next(&row);
+        DieUnlessOk(more.status());
+        if (!*more) break;
+      }
+      if (rows != series_) Die("a query returned " + std::to_string(rows) + " series");
+      all.push_back(SecondsSince(begin) * 1e6);
+    }
+    std::nth_element(all.begin(), all.begin() + kQueries / 2, all.end());
+    return all[kQueries / 2];
+  }
+
+  double StartSeconds() {
+    const std::string copy = folder_ + ".copy";
+    std::filesystem::remove_all(copy);
+    std::filesystem::copy(folder_, copy, std::filesystem::copy_options::recursive);
+    const auto begin = Clock::now();
+    { const Store started(copy, clock_); }
+    const double seconds = SecondsSince(begin);
+    std::filesystem::remove_all(copy);
+    return seconds;
+  }
+
+  const std::string folder_;
+  const uint64_t series_;
+  SetClock clock_;
+  int64_t now_s_ = kStartS;
+  const std::shared_ptr<std::atomic<uint64_t>> name_bytes_ =
+      std::make_shared<std::atomic<uint64_t>>(0);
+  Store store_;
+  std::unique_ptr<hg::uid::Names> names_;
+  hg::Bytes metric_, pod_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::string folder;
+  uint64_t series = 10'000;
+  int days = 30;
+  CLI::App app("Replaces all series every hour and prints how memory develops.");
+  app.add_option("FOLDER", folder, "new data directory")->required()->check(CLI::NonexistentPath);
+  app.add_option("--series", series, "active series")->check(CLI::Range(1, 1'000'000));
+  app.add_option("--days", days, "days of compressed time")->check(CLI::Range(1, 60));
+  CLI11_PARSE(app, argc, argv);
+  Churn churn(folder, series);
+  for (int day = 1; day <= days; ++day) {
+    churn.RunDay(day, day == 1 || day % kDaysOfStart == 0 || day == days);
+  }
+  return 0;
+}
