@@ -18,7 +18,7 @@ sys.dont_write_bytecode = True
 import daemon  # noqa: E402
 
 LIMITS_MB = (30, 64)  # tsd.memory.limit
-FLOOD_LINES_MAX = 150_000  # new series after which the memory must be full
+FLOOD_LINES_MAX = 300_000  # new series after which the memory must be full
 LINES_TOGETHER = 500
 ANSWER_S = 1.0  # limit for a point of a known series
 TRIES = 100  # of a thing that a busy machine delays; a scenario with late answers is repeated RUNS times
