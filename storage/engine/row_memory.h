@@ -122,8 +122,8 @@ class RowHourMemory {
   uint32_t record_start_ = 0;  // index of the first entry of the record last_sequence_
   uint32_t last_offset_ms_ = 0;
   std::atomic<uint8_t> tail_count_{0};  // tail entries visible to readers
-  uint8_t tail_used_ = 0;               // tail entries written; tail_count_ is set to this number later
-  uint8_t depth_ = 0;                   // number of older rows of the series, at most 255
+  uint8_t tail_used_ = 0;  // tail entries written; tail_count_ is set to this number later
+  uint8_t depth_ = 0;      // number of older rows of the series, at most 255
   std::atomic<uint8_t> flags_{0};
   std::atomic<uint8_t> form_{0};
   uint8_t compact_log_ = kCompactLogMin;  // the row is compacted at 2^compact_log_ chunks
