@@ -53,7 +53,8 @@ struct Edit {
   std::optional<Flushed> flushed;
   /// If true: drops these files from the page cache, because a merge has just read or written them.
   bool forget_cached = false;
-  /// If true: rows of the parts in `remove` disappear, although nothing deletes them in memory.
+  /// If true: the change deletes rows of the parts in `remove`, although no memtable has tombstones
+  /// for them.
   bool drops_rows = false;
 };
 
