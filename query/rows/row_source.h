@@ -33,7 +33,7 @@ struct SeriesRead {
   /// The result of ExtremeFold, if the source used one. It replaces the points of the series, which
   /// `series` then lacks. The source charges the memory of this result.
   std::optional<std::vector<PointColumns>> folded;
-  MemoryTally memory;  // charged for everything that the sets do not charge
+  MemoryTally memory;  // charges the memory of this object that the sets do not charge
 };
 
 /// The sources of raw points and of values computed from them. A source in this list reads less
