@@ -1,7 +1,7 @@
 #pragma once
 // Reads and writes the JSON objects in the cells of metadata and trees. Members are written in the
-// order of the calls and read by name. Only .cc files of this folder include it, so that RapidJSON
-// stays out of the headers.
+// order of the calls and read by name. Only .cc files of this folder include this header, so that
+// no other header includes RapidJSON.
 
 #include <rapidjson/document.h>
 #include <rapidjson/stringbuffer.h>
