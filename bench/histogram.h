@@ -23,8 +23,8 @@ class Histogram {
   [[nodiscard]] uint64_t count() const { return count_; }
   [[nodiscard]] uint64_t max() const { return max_; }
 
-  /// The smallest value that at least the share q (0 to 1) of all values does not exceed, as the
-  /// middle of its bucket. 0 if there are no values.
+  /// Returns the quantile `q` (0 to 1) as the middle of its bucket: at least the share `q` of all
+  /// values is not greater. Returns 0 if there are no values.
   [[nodiscard]] uint64_t Quantile(double q) const {
     const auto wanted = static_cast<uint64_t>(q * static_cast<double>(count_ - 1)) + 1;
     uint64_t seen = 0;

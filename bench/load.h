@@ -100,7 +100,7 @@ class Load {
   void AppendPickled(uint32_t series, uint32_t seconds, Draft* draft);
   void AppendHost(uint32_t host, uint32_t seconds, Draft* draft);
   [[nodiscard]] double NextValue(uint32_t series);
-  /// Rounded to the number of decimals of the load.
+  /// Returns the next value of a series, rounded to the number of decimals of the load.
   [[nodiscard]] double NextRounded(uint32_t series);
   void AppendNextValue(uint32_t series, std::string* body);
   void Finish(Draft* draft);

@@ -14,7 +14,7 @@ std::string MetricName(uint32_t metric, Wire wire);
 /// The metric as a field of the measurement "cpu".
 std::string FieldName(uint32_t metric);
 
-/// The tags of a host in the wire format. In JSON, with the closing characters of the point.
+/// The tags of a host in the wire format. For JSON, the closing characters of the point follow.
 std::string Tags(uint32_t host, uint32_t count, Wire wire);
 
 /// Path and content type of requests, for formats that use HTTP.

@@ -29,8 +29,8 @@ size_t AppendOtlpMetric(std::string_view metric, std::string_view attributes, do
                         std::string* out);
 void WriteOtlpTime(char* to, uint32_t seconds);
 
-/// The bytes before a given number of bytes of metrics that make them an
-/// ExportMetricsServiceRequest.
+/// Returns the beginning of an ExportMetricsServiceRequest, to be followed by `metrics_bytes` bytes
+/// of metrics.
 std::string OtlpHead(size_t metrics_bytes);
 
 }  // namespace hg::bench

@@ -30,11 +30,11 @@ class Sender {
   /// Sends each request once and waits for all responses. Returns the seconds that it took.
   ///
   /// `rate` 0 is the closed loop: each connection sends its next request after the previous
-  /// response. Latency counts from sending.
+  /// response. Latency is measured from the time at which the request was sent.
   ///
   /// A `rate` above 0 is the open loop: this many requests become due per second and wait for a
-  /// free connection. Latency counts from the due time, so a stalled server is charged for all
-  /// delayed requests (no coordinated omission).
+  /// free connection. Latency is measured from the time at which the request became due, so it
+  /// includes the delay of all requests that a stalled server held up (no coordinated omission).
   ///
   /// `first_due` is the time at which the first request of the open loop was due; by default now.
   double SendAll(const std::vector<std::string>& requests, double rate = 0,

@@ -28,8 +28,9 @@ struct RowQueueOptions {
 };
 
 struct RowQueueStats {
-  size_t rows = 0;       // rows that wait for the end of their hour, or for their round
-  uint64_t dropped = 0;  // rows that were not queued or not passed on: too many, or out of memory
+  size_t rows = 0;  // rows that wait for the end of their hour, or for their round
+  uint64_t dropped =
+      0;  // rows that were dropped, because the queue was full or memory was exhausted
 };
 
 /// Thread-safe. `compactor` and `clock` must outlive it. The queue is lost when the process ends; a

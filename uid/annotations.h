@@ -29,8 +29,8 @@ struct AnnotationsOptions {
 /// Thread-safe. Calls block on the store. TSUIDs are hexadecimal as the client wrote them; an odd
 /// number of digits is padded on the left, and "" means global. InvalidArgument: an impossible
 /// TSUID or time. A TSUID with an incomplete tag pair is refused only by writes. Each call also
-/// returns errors of the store. It reports its work to `context` and fails with its errors. Results
-/// stay charged to the context.
+/// returns errors of the store. Each call reports its work to `context` and fails with the errors
+/// of `context`. Results stay charged to `context`.
 class Annotations {
  public:
   /// `store` must outlive the object.
@@ -42,8 +42,8 @@ class Annotations {
                                  RequestContext& context);
 
   /// Merges the request into the stored annotation (codec::MergeAnnotation) and returns the new
-  /// one. Returns nullopt and writes nothing if the request has nothing besides the annotation's
-  /// identity. If several threads write one annotation, all succeed, one after the other. Conflict:
+  /// one. If the request has no field besides the annotation's identity, writes nothing and returns
+  /// nullopt. If several threads write one annotation, all succeed, one after the other. Conflict:
   /// other writers changed the annotation during each of many attempts.
   Result<std::optional<codec::Annotation>> Write(const codec::Annotation& request, bool replace,
                                                  RequestContext& context);
@@ -59,12 +59,12 @@ class Annotations {
   Result<std::vector<codec::Annotation>> Globals(int64_t start_s, int64_t end_s,
                                                  RequestContext& context);
 
-  /// Deletes the annotations of the series whose storage position is inside [start, end]
-  /// (milliseconds), and returns their number. "" means the global annotations. If a series is
-  /// given twice, its annotations are counted twice, because OpenTSDB finds all annotations before
-  /// it deletes any. The rows of a metric are read once for all of its series. If one TSUID is
-  /// invalid, nothing is deleted. Annotations whose start in seconds is divisible by 1000 have
-  /// another position (opentsdb-schema.md §11.1) and are not found.
+  /// Deletes the annotations of these series that are stored at times inside [start, end]
+  /// (milliseconds), and returns their number. In `tsuids`, "" means the global annotations. If a
+  /// series is given twice, its annotations are counted twice, because OpenTSDB finds all
+  /// annotations before it deletes any. The rows of a metric are read once for all of its series.
+  /// If one TSUID is invalid, nothing is deleted. Annotations whose start in seconds is divisible
+  /// by 1000 have another position (opentsdb-schema.md §11.1) and are not found.
   Result<uint64_t> DeleteRange(const std::vector<std::string>& tsuids, int64_t start_ms,
                                int64_t end_ms, RequestContext& context);
 

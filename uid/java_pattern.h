@@ -46,9 +46,9 @@ class JavaPattern {
   /// Returns the number of groups in parentheses.
   [[nodiscard]] int group_count() const;
   /// Returns the pieces of `text` between matches without empty pieces at the end, or the whole
-  /// text if there is no match. All matches of one call share the limit of one match. If it is
-  /// reached, the text after the last match found becomes one piece. Reports its work to `context`
-  /// and fails with its errors.
+  /// text if there is no match. All matches of one call share the limit of one match. If this limit
+  /// is reached, the text after the last match found becomes one piece. Reports its work to
+  /// `context` and fails with the errors of `context`.
   [[nodiscard]] Result<std::vector<std::string>> Split(std::string_view text,
                                                        RequestContext& context) const;
 

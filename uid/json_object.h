@@ -1,7 +1,7 @@
 #pragma once
 // Reads and writes the JSON objects in the cells of metadata and trees. Members are written in the
-// order of the calls and read by name. Only .cc files of this folder include it, so that RapidJSON
-// stays out of the headers.
+// order of the calls and read by name. Only .cc files of this folder include this header, so that
+// no other header includes RapidJSON.
 
 #include <rapidjson/document.h>
 #include <rapidjson/stringbuffer.h>
@@ -40,8 +40,8 @@ class ObjectWriter {
 };
 
 /// Reads one object. `what` names it in errors. All errors are Corruption, because the object comes
-/// from storage. After the first error nothing more is read, and that error is kept. If a member is
-/// absent or null, its target is not changed.
+/// from storage. After the first error the reader reads nothing more and keeps that error. If a
+/// member is absent or null, its target is not changed.
 class ObjectReader {
  public:
   ObjectReader(std::string what, ByteView json);

@@ -48,7 +48,7 @@ struct TsMeta {
   MetaText units{""}, data_type{""};
   int32_t retention = 0;                          // days; 0 = unlimited
   double max = std::nan(""), min = std::nan("");  // NaN = not set
-  // In a request: whether the value is given, even if it is NaN.
+  // In a request: true if the value is given; a given value may be NaN.
   bool max_said = false, min_said = false;
 
   // The following two members are set when the object is read.

@@ -132,8 +132,8 @@ class NameCache {
   /// stays the name of the id.
   Entry Add(ByteView name, ByteView id);
   /// Adds a name that was read from the store. `changes` is the value of changes() before the read.
-  /// If changes() differs now, names were renamed or removed or the cache was cleared, so the data
-  /// may be outdated. It is then not cached.
+  /// If changes() differs now, names were renamed or removed, or the cache was cleared. The name
+  /// may then be outdated and is not cached.
   Entry AddRead(ByteView name, ByteView id, uint64_t changes);
   [[nodiscard]] uint64_t changes() const { return changes_.load(std::memory_order_acquire); }
   void Rename(ByteView old_name, ByteView new_name, ByteView id);

@@ -4,12 +4,12 @@
 // writes the reverse mapping first and the forward mapping second.
 //
 // Names are UTF-8 in this interface. They are stored as ISO-8859-1, with '?' for all other
-// characters, so two names may have the same stored bytes and share an id. As in OpenTSDB, the
-// process remembers the first of these names that it has used, and returns it for the id. Find also
-// finds the id of the other name. FindOrAssign refuses the other name, because the points of both
-// would be in the same series. Suggest fails on a row if the process knows only another name with
-// the same bytes. Telnet and import read ISO-8859-1 and convert it with FromLatin1
-// (storage/model/name_text.h).
+// characters, so two names may have the same stored bytes and share an id. As in OpenTSDB, of
+// several names with the same bytes the process remembers the one that it used first, and returns
+// this name for the id. Find also finds the id of the other names. FindOrAssign refuses the other
+// names, because points of different names would be in the same series. Suggest fails on a row if
+// the process knows only another name with the same bytes. Telnet and import read ISO-8859-1 and
+// convert it with FromLatin1 (storage/model/name_text.h).
 
 #include <functional>
 #include <memory>
@@ -94,8 +94,8 @@ class Names {
 
   /// Returns up to `max` names with the prefix, in byte order. An empty prefix means names whose
   /// first byte is '!' … '}'. Corruption: for the stored bytes of a row, this process knows only
-  /// another name. Reports work and memory to `tally`, which may be nullptr, and fails with its
-  /// errors.
+  /// another name. Reports work and memory to `tally` (may be nullptr), and fails with the errors
+  /// of `tally`.
   Result<std::vector<std::string>> Suggest(UidKind kind, ByteView prefix, size_t max,
                                            MemoryTally* tally = nullptr);
 

@@ -66,7 +66,8 @@ struct TreeLeaf {
   Bytes tsuid;
 };
 
-/// A branch of a tree. `path` has the display names from "ROOT" down; the last one is its own.
+/// A branch of a tree. `path` has the display names from "ROOT" down; the last name is that of the
+/// branch.
 struct TreeBranch {
   std::vector<std::string> path;
   std::vector<TreeLeaf> leaves;

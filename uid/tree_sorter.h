@@ -23,10 +23,10 @@ class TreeSorter {
   TreeSorter(Store& store, Metadata& metadata, const Clock& clock, std::string tree_table);
 
   /// Adds a series to all trees. Call this function after the TSMeta object of the series was
-  /// stored. The list of trees is read at most once in five minutes, so a new tree gets series only
-  /// after that. A tree is skipped without an error if its rules fail for the series, or if they
-  /// take too much work. If the request ends, its error is returned, and the series is not added to
-  /// the remaining trees; `tsdb uid treesync` adds it later.
+  /// stored. The list of trees is read at most once in five minutes, so a new tree may get no
+  /// series for up to five minutes. A tree is skipped without an error if its rules fail for the
+  /// series, or if they take too much work. If the request ends, its error is returned, and the
+  /// series is not added to the remaining trees; `tsdb uid treesync` adds it later.
   Status Sort(const Bytes& tsuid, RequestContext& context);
 
  private:

@@ -38,8 +38,8 @@ class TreeStore {
   /// Stores the definition under the next id. InvalidArgument: all ids are used.
   Result<Tree> Create(Tree tree, RequestContext& context);
   // The following functions change objects by compare-and-set. If another writer has changed the
-  // object, they read it again and retry. Conflict: other writers changed it during each of many
-  // attempts.
+  // object, they read it again and retry. Conflict: other writers changed the object during each of
+  // many attempts.
 
   /// Reads the definition of a tree, changes it with `edit`, and stores it without rules. `edit`
   /// may be called several times, each time with the newly read definition. NotFound: the tree does
@@ -50,8 +50,8 @@ class TreeStore {
   Status Purge(int32_t id, bool definition, RequestContext& context);
 
   /// Changes the rule at the level and order of `place`. `edit` gets the stored rule, or nullptr if
-  /// there is none, and returns the rule to store, or nullopt to change nothing. It may be called
-  /// several times. If it fails, its error is returned.
+  /// there is none, and returns the rule to store, or nullopt to change nothing. `edit` may be
+  /// called several times. If `edit` fails, its error is returned.
   Result<std::optional<TreeRule>> UpdateRule(
       const TreeRule& place,
       const std::function<Result<std::optional<TreeRule>>(const TreeRule* stored)>& edit,

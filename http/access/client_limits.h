@@ -57,7 +57,7 @@ class ClientLimits {
   std::mutex mutex_;
   // The following members are guarded by mutex_.
   std::unordered_map<std::string, std::shared_ptr<Client>> users_, addresses_;
-  // Shared by all addresses beyond the maximum number of remembered ones.
+  // The limits that all further addresses share when the maximum number of addresses is remembered.
   std::shared_ptr<Client> others_;
   int64_t swept_ns_ = 0;
 };

@@ -43,7 +43,7 @@ void AddSeries(const WrittenSeries& series, std::vector<Label>* labels, Labelled
   }
 }
 
-/// Parsing a series, besides its samples, which count on their own.
+/// The cost of parsing a series in steps, without its samples, which are counted separately.
 constexpr uint64_t kStepsPerSeries = 16;
 
 /// Adds the counts that remote write 2.0 requires.
@@ -74,7 +74,7 @@ void HandleRemoteWrite(const Request& request, Services& services, ResponseWrite
       services.notes.Describe(description);
   };
   const bool counted = body->message == kWriteRequest2;
-  // The labels may take as much as in a body of 1.0, where each series repeats them.
+  // The limit for labels is the one of a 1.0 body, in which each series repeats its labels.
   const Status read = counted
                           ? ReadWriteRequest2(body->bytes, bytes_max, add, describe, request.memory)
                           : ReadWriteRequest(body->bytes, add, describe, request.memory);

@@ -186,7 +186,7 @@ ValueScale::ValueScale(const ValueAxis& axis, double low, double high, int marks
 
 void ValueScale::MarkLinear(const ValueAxis& axis, int marks) {
   const double step = NiceStep((high_ - low_) / std::max(marks, 2));
-  // Ends that are not given move out to the next tick mark.
+  // An end of the axis that the request does not give is moved outwards to the next tick mark.
   if (!axis.low) low_ = std::floor(low_ / step + 1e-9) * step;
   if (!axis.high) high_ = std::ceil(high_ / step - 1e-9) * step;
   const double first = std::ceil(low_ / step - 1e-9);

@@ -1,6 +1,6 @@
 #pragma once
-// The calls of /api/admin that run and take long. Such a call occupies a thread until it ends, and
-// most of them take a lock of the store. So each kind of call runs once at a time.
+// The running calls of /api/admin that take long. A long call occupies a thread until it ends, and
+// most long calls take a lock of the store. So only one call of each kind may run at a time.
 
 #include <memory>
 #include <set>

@@ -7,8 +7,8 @@
 
 namespace hg::http {
 
-/// All texts live as long as the process. Facts about the build machine are not included: host,
-/// user and repository are fixed names of the project.
+/// All texts live as long as the process. Host, user and repository are fixed names of the project,
+/// because facts about the build machine are not included.
 struct BuildInfo {
   std::string_view
       version;  // the OpenTSDB release whose API is implemented; clients read its first two numbers

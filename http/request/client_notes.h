@@ -1,6 +1,7 @@
 #pragma once
 // Keeps information from clients that the store has no place for: descriptions of metrics, and
-// names of InfluxDB databases. It is kept in memory, within limits, and lost at a restart.
+// names of InfluxDB databases. The information is kept in memory, within limits, and lost at a
+// restart.
 
 #include <cstddef>
 #include <cstdint>
@@ -33,9 +34,10 @@ class ClientNotes {
     std::string metric, type, help, unit;  // type, help and unit may be empty
   };
 
-  /// Keeps the texts that are not empty in place of former ones, as long as all descriptions
-  /// together take at most Options::description_bytes_max. The metric is kept under the name that
-  /// PromQL shows (Options::underscore_names).
+  /// Replaces the kept texts of the metric by those texts of `description` that are not empty. A
+  /// text is not kept if all descriptions together would then take more than
+  /// Options::description_bytes_max. The metric is kept under the name that PromQL shows
+  /// (Options::underscore_names).
   void Describe(const MetricDescription& description);
   /// Returns up to `max` descriptions in the order of the metrics, beginning with `first` or the
   /// next metric after it.

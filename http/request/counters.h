@@ -1,7 +1,7 @@
 #pragma once
-// Counters of the network layer; /api/stats prints them (opentsdb-http-api.md §15.1). They are
-// relaxed atomics: each is a total, and together they are not a consistent snapshot. All
-// connections share them, so code adds once per batch and not once per point.
+// Counters of the network layer; /api/stats prints them (opentsdb-http-api.md §15.1). Each counter
+// is a relaxed atomic, so several counters read together are not a consistent snapshot. All
+// connections share the counters, so code adds to a counter once per batch and not once per point.
 
 #include <atomic>
 #include <cstdint>

@@ -12,10 +12,10 @@
 namespace hg::http {
 
 /// Sends an error reply and drops the body written so far. If bytes were already sent, the
-/// connection is cut, so that the client does not take a partial body for the whole. Unversioned
-/// (and /api/v0) paths use 400, 404 and 500, as in OpenTSDB, and 401, 403, 429 and 503, which
-/// OpenTSDB does not have. On these paths other 4xx become 400, other 5xx become 500, and `details`
-/// is omitted.
+/// connection is cut, so that the client does not mistake a partial body for a complete one.
+/// Unversioned (and /api/v0) paths use 400, 404 and 500, as in OpenTSDB, and 401, 403, 429 and 503,
+/// which OpenTSDB does not have. On these paths other 4xx become 400, other 5xx become 500, and
+/// `details` is omitted.
 void SendError(ResponseWriter& out, const Request& request, int status, std::string_view message,
                std::string_view details = {});
 

@@ -18,7 +18,7 @@ InfluxApi InfluxApiOf(std::string_view target);
 bool IsInfluxWritePath(std::string_view target);
 
 /// Reads the credentials that InfluxDB 1.x clients send as `u` and `p` in the target of /write and
-/// /query. kNone: no `u`, or another target.
+/// /query. kNone: the target has no parameter `u`, or is not /write or /query.
 Credentials InfluxCredentials(std::string_view target);
 
 /// The unit of timestamps of a write target. nullopt: not a write target, a parameter with

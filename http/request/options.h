@@ -39,8 +39,8 @@ struct Options {
   int loop_threads = 0;    // 0 = one per core
   int worker_threads = 8;  // pool threads for handlers that may block
   /// Pool threads for points on the slow path, separate from the handlers' threads, so that slow
-  /// queries do not block writers. With a store on another machine these threads wait for it, and
-  /// it receives the points of all waiting threads together.
+  /// queries do not block writers. If the store is on another machine, these threads wait for its
+  /// replies, and the points of all waiting threads are sent to it together.
   int write_threads = 2;
   /// For tests: a turn of an event loop that uses more CPU time ends the process
   /// (http/request/turn_watch.h). 0 = no limit.

@@ -22,12 +22,12 @@ namespace hg::http {
 /// thread waits when the client is slow. Thread-safe.
 class ReplyQueue {
  public:
-  /// The queue calls `wake` when there is something to take. The call is made from any thread,
-  /// without a lock held.
+  /// The queue calls `wake` when there are bytes to take. It may call `wake` on any thread, and
+  /// holds no lock then.
   explicit ReplyQueue(std::function<void()> wake) : wake_(std::move(wake)) {}
 
-  /// Called by the handler. Waits while kUnsentBytesMax bytes are queued; calls `before_wait`
-  /// first, without a lock held. Returns false if the connection is closed.
+  /// Called by the handler. Waits while kUnsentBytesMax bytes are queued. Before it waits, it calls
+  /// `before_wait` without holding a lock. Returns false if the connection is closed.
   bool Push(std::string bytes, const std::function<void()>& before_wait = {});
   /// Marks the reply as complete.
   void End(bool keep_alive);
@@ -82,8 +82,8 @@ struct ReplyHooks {
 };
 
 /// A response. Adds kNoSniff to each response. An HTML page without a Content-Security-Policy gets
-/// one that forbids it to load and run anything. One thread at a time, unless ResponseWriter says
-/// otherwise.
+/// a policy that forbids the page to load or run anything. One thread at a time, unless
+/// ResponseWriter says otherwise.
 class Reply : public ResponseWriter {
  public:
   Reply(ReplyForm form, ReplyHooks hooks);

@@ -90,8 +90,8 @@ struct Request {
   /// The memory that parsers may use for the request; nullptr = not limited. It is set while the
   /// handler runs.
   RequestMemory::Share* memory = nullptr;
-  /// Work that the handler's first call leaves to its second call. Only the handler uses it, so it
-  /// knows the type.
+  /// Work that the handler's first call leaves to its second call. Only the handler uses this
+  /// member, and it knows the type of the object.
   mutable std::unique_ptr<KeptWork> kept_work;
 
   /// Returns the endpoint's name in lower case, or "" if the path has no endpoint.

@@ -23,8 +23,8 @@ bool IsPluginPath(std::string_view target);
 bool MayAnswerOnLoop(const Request& request, const Options& options);
 
 /// Answers one request for any path. Runs on a pool thread, where it may block, or with
-/// request.on_loop on an event loop. Its output is valid only if it does not set request.refused.
-/// Sets request.running for the handler.
+/// request.on_loop on an event loop. Sets request.running for the handler. If it sets
+/// request.refused, the caller must discard the output.
 void Dispatch(Request& request, Services& services, ResponseWriter& out);
 
 /// Sends 401 if the client is not authenticated, 403 if the user lacks the role.

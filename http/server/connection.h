@@ -108,8 +108,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   /// Answers a malformed request with 400 and then closes the connection.
   void RefuseMalformed(std::string_view fault);
   void RefuseHead(int status, std::string_view message, bool as_page);
-  /// Sends the reply that `send` makes without reading the request's body, then closes the
-  /// connection.
+  /// Sends the reply that `send` writes, and then closes the connection. The body of the request is
+  /// not read.
   void RefuseHead(const Request& request,
                   const std::function<void(const Request&, ResponseWriter&)>& send);
   /// Sends the error with which body_memory_ refused memory for the body.
@@ -124,8 +124,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   /// Sets *escapes_good to whether the query string could be decoded.
   std::unique_ptr<Request> MakeRequest(std::string_view body, bool* escapes_good = nullptr);
 
-  // Defined in connection_access.cc: authentication. If it is off, each of these functions costs
-  // one comparison.
+  // Defined in connection_access.cc: authentication. If authentication is off, each of these
+  // functions costs one comparison.
   [[nodiscard]] bool Guarded() const;
   [[nodiscard]] bool May(Role role) const;
   [[nodiscard]] Roles roles() const;
@@ -169,8 +169,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool waiting_readable_ = false;
   bool end_of_input_ = false;
   bool close_after_reply_ = false;
-  // A request or a batch of lines is finished. Before the next one, other connections take their
-  // turn.
+  // True after this connection has finished a request or a batch of lines. The loop then serves
+  // other connections before the next request of this one.
   bool gives_way_ = false;
   int64_t active_s_ = 0;
   int64_t linger_until_s_ = 0;
@@ -206,8 +206,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // The following members are used for telnet only.
   size_t line_bytes_ = 0;   // bytes of the lines that are being handled
   size_t line_points_ = 0;  // points whose commit is awaited
-  int retries_ = 0;         // refusals by the store in a row
-  /// Since when the client's side of the connection has been closed while its lines wait.
+  int retries_ = 0;         // consecutive refusals by the store
+  /// The time at which the client was seen to have closed its side of the connection while its
+  /// lines wait to be stored. Empty: not closed.
   std::optional<int64_t> gone_since_s_;
   // True once the client does not read its replies; further replies are dropped.
   bool deaf_ = false;

@@ -49,10 +49,11 @@ class ReceiveBuffer {
     data_.reset();
     capacity_ = begin_ = end_ = 0;
   }
-  /// Shrinks a capacity above `kept` bytes to the size of the contents, which stay.
+  /// If the capacity exceeds `kept` bytes, reduces it to the size of the contents. The contents
+  /// stay.
   void Trim(size_t kept) {
-    // While more than half is in use, nothing is shrunk: with pipelined requests, the contents
-    // would be copied after each request.
+    // A buffer that is more than half full is not shrunk. Otherwise, with pipelined requests, the
+    // contents would be copied after each request.
     if (capacity_ <= kept || 2 * size() > capacity_) return;
     ReceiveBuffer smaller;
     if (size() > 0) {

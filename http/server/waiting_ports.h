@@ -22,7 +22,7 @@ class WaitingPorts {
 
   /// Listens and starts the waiting rooms. Errors are as in Server::Start. `connections_max` is the
   /// connection limit of the server that follows, at least 1. The waiting rooms together stay
-  /// within this limit, except that each of them can always read 16 connections.
+  /// within this limit. As an exception, each waiting room can always read 16 connections.
   Status Open(const Options& options, uint64_t connections_max);
   /// The open sockets. Valid until Close.
   [[nodiscard]] const OpenedPorts& ports() const { return ports_; }

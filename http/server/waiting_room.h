@@ -19,14 +19,14 @@ class TlsContext;
 /// Accepts on a listening socket from construction until Stop. /healthz and /-/healthy get 200; any
 /// other HTTP request gets 503 with Retry-After, one per connection. Telnet connections are
 /// accepted but not read until the store is open, because the protocol has no "retry later" reply.
-/// Their number is limited so that HTTP clients can still be answered; telnet connections beyond
-/// the limit are closed unread. Telnet connections over TLS are closed instead of being kept,
-/// because a started TLS session cannot be handed over to the server. Connections that were not
-/// accepted stay in the kernel's queue for the server.
+/// The number of waiting telnet connections is limited, so that HTTP clients still get replies.
+/// Telnet connections beyond the limit are closed unread. Telnet connections over TLS are closed
+/// instead of being kept, because a started TLS session cannot be handed over to the server.
+/// Connections that were not accepted stay in the kernel's queue for the server.
 class WaitingRoom {
  public:
-  /// Returns how many of `connections_max` connections telnet clients cannot use, so that HTTP
-  /// clients still get replies: a quarter, at most 1,024.
+  /// Returns the number of connections, out of `connections_max`, that are reserved for HTTP
+  /// clients: a quarter, at most 1,024. Telnet clients cannot use them.
   static uint64_t NotForLines(uint64_t connections_max);
 
   /// `listener` and `tls` must stay valid until Stop returns. `tls` is loaded; nullptr means no
@@ -38,8 +38,8 @@ class WaitingRoom {
   WaitingRoom(const WaitingRoom&) = delete;
   WaitingRoom& operator=(const WaitingRoom&) = delete;
 
-  /// Stops the thread. Returns the telnet connections that wait; the caller must serve or close
-  /// them. A second call returns none.
+  /// Stops the thread. Returns the waiting telnet connections; the caller must serve or close them.
+  /// A second call returns none.
   [[nodiscard]] std::vector<int> Stop();
 
  private:

@@ -18,8 +18,8 @@ namespace hg::http {
 inline constexpr std::string_view kChunkedReadType =
     "application/x-streamed-protobuf; proto=prometheus.ChunkedReadResponse";
 
-/// A frame with more bytes of chunks than this is divided, as Prometheus does. A client then merges
-/// the frames of a series by their labels.
+/// If the chunks of a frame have more bytes than this, the series is split over several frames, as
+/// in Prometheus. A client joins the frames of a series by their labels.
 inline constexpr size_t kFrameChunkBytesMax = 1 << 20;
 
 /// Receives the samples of one query and encodes them at once. One thread at a time.
@@ -46,7 +46,7 @@ class ChunkedReadResult : public query::promql::SampleSink {
   struct Series {
     query::promql::Labels labels;
     std::string chunks;        // encoded Chunk messages with their tags
-    std::vector<size_t> ends;  // the end of each of them in `chunks`
+    std::vector<size_t> ends;  // the end of each message in `chunks`
     XorChunk open;
   };
 

@@ -79,9 +79,10 @@ Result<JsonValue> ParseJson(std::string_view text, RequestMemory::Share* memory)
 /// of a surrogate pair without the second half.
 bool IsHalfSurrogatePair(const Status& status);
 
-/// Passes the elements of an array to `visit` one by one, to save memory: each is freed before the
-/// next is parsed. A value that is not an array is passed as the only element. Stops at the first
-/// error of `visit` and returns it. Elements may be visited before a later syntax error is found.
+/// Passes the elements of an array to `visit` one by one. To save memory, each element is freed
+/// before the next one is parsed. A value that is not an array is passed as the only element. Stops
+/// at the first error of `visit` and returns it. Elements may be visited before a later syntax
+/// error is found.
 Status ParseJsonElements(std::string_view text,
                          const std::function<Status(const JsonValue&)>& visit,
                          RequestMemory::Share* memory);

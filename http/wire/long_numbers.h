@@ -1,7 +1,7 @@
 #pragma once
-// Hides numbers beyond the range of a double from RapidJSON, which refuses a document that contains
-// one, even if only its text is needed. OpenTSDB's JSON library accepts such a number as infinite,
-// so that it makes only its own point invalid.
+// Hides numbers beyond the range of a double from RapidJSON. RapidJSON refuses every document that
+// contains a number of this kind. OpenTSDB's JSON library reads the number as infinite, and then
+// refuses only the point that has it.
 
 #include <cstddef>
 #include <string>
@@ -14,11 +14,10 @@
 
 namespace hg::http {
 
-/// A document in which each number that has an exponent or very many digits was replaced by a
-/// harmless one.
+/// A document in which each number that has an exponent or very many digits is replaced by 0.
 struct HiddenNumbers {
-  /// The document with 0 and blanks in place of each such number, so that the positions of all
-  /// other bytes stay the same.
+  /// The document with 0 and blanks in place of each replaced number, so that all other bytes keep
+  /// their positions.
   std::string document;
   /// The replaced numbers, in order. `first` is the count of numbers before this one in the
   /// document, without words such as NaN. `second` is the text of the number, a view into the

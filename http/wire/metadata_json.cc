@@ -116,7 +116,8 @@ void WriteTsMeta(const uid::TsMeta& meta, JsonWriter* json) {
   for (const uid::UidMeta& tag : meta.tags) WriteUidMeta(tag, json);
   json->EndArray();
   const auto text = [json](std::string_view key, const auto& value) {
-    if (value) WriteText(key, value, json);  // null is left out, unlike in UID metadata
+    if (value)
+      WriteText(key, value, json);  // null values are left out here; UID metadata shows them
   };
   text("description", meta.description);
   text("notes", meta.notes);

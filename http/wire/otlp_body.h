@@ -1,8 +1,9 @@
 #pragma once
-// Parses the protobuf body of an OTLP request in place. Almost all bodies consist mainly of numbers
-// (points of gauges and sums) whose attributes are texts and numbers. The parser reads them without
-// creating a protobuf object for each. Protobuf parses the other metrics, one message at a time. If
-// Read returns false, the caller lets protobuf parse the whole body, with the same result.
+// Parses the protobuf body of an OTLP request in place. Almost all bodies consist mainly of points
+// of gauges and sums, whose values are numbers and whose attributes are texts and numbers. The
+// parser reads these points without creating a protobuf object for each. Protobuf parses the other
+// metrics, one message at a time. If Read returns false, the caller lets protobuf parse the whole
+// body, with the same result.
 
 #include <cstdint>
 #include <deque>
@@ -76,9 +77,9 @@ class OtlpBody {
     return std::span(labels_).subspan(of.first, of.count);
   }
 
-  /// Parses a piece with protobuf, with the part of the nesting limit that enclosing messages leave
-  /// to it. Returns false if the bytes are invalid. Read has already charged the memory, for one
-  /// such message at a time.
+  /// Parses a piece with protobuf. The messages that enclose the piece count towards the nesting
+  /// limit. Returns false if the bytes are invalid. Read has already charged the memory of the
+  /// largest piece, so only one parsed piece may exist at a time.
   static bool ParsePiece(Piece::Kind kind, std::string_view bytes,
                          google::protobuf::MessageLite* message);
 

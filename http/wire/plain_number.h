@@ -1,8 +1,8 @@
 #pragma once
 // Fast parsers for the numbers of almost all points: JSON numbers that are short enough to be
 // exact. For other texts (signs, blanks, suffixes, hexadecimal, overflow), callers use
-// storage/model/number_text.h. Both give the same result for all texts that are accepted here
-// (tests/http/wire/put_json_test.cc compares them).
+// storage/model/number_text.h. Both parsers give the same result for every text that these fast
+// parsers accept (tests/http/wire/put_json_test.cc compares them).
 
 #include <charconv>
 #include <cmath>

@@ -9,8 +9,8 @@
 
 namespace hg::http {
 
-/// Returns the text. Intervals and indices are printed only if validation had computed them before
-/// it failed.
+/// Returns the text. Intervals and indices of sub-queries are printed only if the validation
+/// computed them before it failed.
 std::string QueryDump(const query::Request& request, const query::ValidationTrace& trace);
 
 }  // namespace hg::http

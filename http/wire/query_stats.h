@@ -14,8 +14,8 @@ namespace hg::http {
 void WriteGroupStats(const query::Group& group, const query::SubQueryStats& stats, size_t index,
                      int64_t print_ns, JsonWriter* json);
 
-/// Writes the "statsSummary" object, and the "stats" of a completed query. The form has a list of
-/// scanners for each sub-query; Hourglass reports one scanner each.
+/// Writes the "statsSummary" object, and the "stats" of a completed query. OpenTSDB's format has a
+/// list of scanners for each sub-query; Hourglass reports one scanner per sub-query.
 void WriteQueryStats(const query::QueryStats& stats, JsonWriter* json);
 
 /// Writes the whole response of /api/stats/query. Hourglass adds to OpenTSDB's fields "id", "phase"

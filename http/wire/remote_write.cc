@@ -344,7 +344,8 @@ Status ReadWriteRequest(std::string_view bytes, const SeriesVisitor& visit,
       if (ReadMetadata(sent, &description)) describe(description);
     }
     if (field != prometheus::WriteRequest::kTimeseriesFieldNumber) return {};
-    RETURN_IF_ERROR(TakeRoom(sent.size(), sizeof(Label) / 2, &room));  // a label may have two bytes
+    RETURN_IF_ERROR(TakeRoom(sent.size(), sizeof(Label) / 2,
+                             &room));  // an encoded label may be as short as two bytes
     Clear(&series);
     if (!ReadSeries(sent, &series)) {
       if (!ParseMessage(sent, &irregular, 0, &irregular_room)) return NoRequest(kWriteRequest1);

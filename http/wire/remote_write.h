@@ -34,8 +34,8 @@ struct WrittenSeries {
   std::vector<Label> labels;  // includes kNameLabel
   std::vector<Sample> samples;
   size_t histograms = 0;  // native histograms, which are not read
-  /// The reason why no sample of the series can be stored; "" if they can. With a fault, `labels`
-  /// is empty.
+  /// The reason why the samples of the series cannot be stored; "" if they can be stored. If there
+  /// is a reason, `labels` is empty.
   std::string fault;
 };
 

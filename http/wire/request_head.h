@@ -29,15 +29,16 @@ struct RequestHead {
   bool keep_alive = true;  // from the version and the Connection field
   bool chunked = false;
   bool expects_continue = false;
-  /// True if Origin, Sec-Fetch-Site or Referer is present: a browser sent the request for a page.
+  /// True if Origin, Sec-Fetch-Site or Referer is present. It means that a web page in a browser
+  /// made the request.
   bool tells_of_page = false;
   /// The content coding for the reply. If the client accepts gzip and deflate equally, gzip is used
   /// (opentsdb-http-api.md §2.2).
   ContentCoding accepted = ContentCoding::kNone;
   ContentCoding coding = ContentCoding::kNone;
-  /// The value of Content-Encoding if the server does not know this coding, else "". The coding
-  /// snappy is known, but `coding` does not name it: only remote write and remote read unpack it.
-  /// Other endpoints ignore it, as OpenTSDB does (opentsdb-http-api.md §2.2).
+  /// The value of Content-Encoding if the server does not know this coding, else "". Snappy is a
+  /// known coding, but `coding` does not name it, because only remote write and remote read unpack
+  /// snappy. Other endpoints ignore it, as OpenTSDB does (opentsdb-http-api.md §2.2).
   std::string_view unknown_coding;
   uint64_t content_length = 0;
 

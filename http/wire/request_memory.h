@@ -16,7 +16,8 @@ class RequestMemory {
   class Share;
   class Room;
 
-  /// `bytes_max`: the size of the budget; 0 = no limit. One share may take half of it.
+  /// `bytes_max`: the size of the budget; 0 = no limit. One share may take at most half of the
+  /// budget.
   explicit RequestMemory(uint64_t bytes_max) : bytes_max_(bytes_max) {}
 
   [[nodiscard]] uint64_t taken() const { return taken_.load(std::memory_order_relaxed); }

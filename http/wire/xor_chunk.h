@@ -1,6 +1,6 @@
 #pragma once
-// Chunks of samples in the encoding of Prometheus, which is the one of Facebook's Gorilla: times
-// are deltas of deltas, and values are XORed with the value before.
+// Chunks of samples in the encoding that Prometheus took from Facebook's Gorilla: times are stored
+// as deltas of deltas, and each value is XORed with the previous value.
 
 #include <cstddef>
 #include <cstdint>
@@ -35,10 +35,10 @@ class XorChunk {
   static constexpr int kNoWindow = 64;
 
   std::string bytes_;
-  int free_bits_ = 0;  // of the last byte
+  int free_bits_ = 0;  // unused bits of the last byte
   size_t size_ = 0;
   int64_t first_ms_ = 0, last_ms_ = 0, delta_ms_ = 0;
-  uint64_t value_ = 0;                      // bits of the last value
+  uint64_t value_ = 0;                      // the last value, as bits
   int leading_ = kNoWindow, trailing_ = 0;  // zeros around the last XOR that was written in full
 };
 

@@ -23,14 +23,14 @@ struct KeptPoints {
 /// doubles. Only "!=" admits NaN. Immutable.
 class ValueFilter {
  public:
-  /// Parses `>`, `>=`, `<`, `<=`, `==` or `!=` and a number. Blanks around both are ignored.
-  /// InvalidArgument names the text.
+  /// Parses `>`, `>=`, `<`, `<=`, `==` or `!=` and a number. Blanks around the operator and the
+  /// number are ignored. InvalidArgument names the text.
   static Result<ValueFilter> Parse(std::string_view text);
 
   [[nodiscard]] bool Admits(int64_t value) const;
   [[nodiscard]] bool Admits(double value) const;
   /// AdmitsSome returns whether a row with these statistics may have a point that is admitted.
-  /// AdmitsAll returns whether all its points are admitted.
+  /// AdmitsAll returns whether all points of the row are admitted.
   [[nodiscard]] bool AdmitsSome(const RowStatistics& row) const;
   [[nodiscard]] bool AdmitsAll(const RowStatistics& row) const;
   /// Removes the points of a loaded row that are not admitted. The row then refers to the remaining

@@ -60,7 +60,8 @@ std::string AtText(int64_t ms) {
   return (ms < 0 ? "-" : "") + std::to_string(std::abs(ms) / 1000) + "." + fraction;
 }
 
-/// Returns a computed offset. Parentheses are added if the parser would end it at an operator.
+/// Returns the text of an offset that is an expression. Adds parentheses if the parser would
+/// otherwise end the offset at an operator.
 std::string OffsetExprText(const DurationExpr& expr) {
   using Kind = DurationExpr::Kind;
   const auto whole = [](const DurationExpr& part) {

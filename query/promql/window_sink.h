@@ -13,7 +13,7 @@ namespace hg::query::promql {
 /// Not thread-safe.
 class WindowSink : public VectorSink {
  public:
-  /// `call` must outlive the sink. `tally` and `watch` must also outlive its result.
+  /// `call` must outlive the sink. `tally` and `watch` must also outlive the result of the sink.
   WindowSink(const WindowCall& call, RequestContext* watch, MemoryTally* tally)
       : VectorSink(call.steps(), watch, tally), call_(call) {}
 

@@ -13,7 +13,7 @@ namespace hg::query {
 
 /// The times for which one rollup level of one metric is complete. For each interval within
 /// [begin_s, end_s), the rollup table has the cells that were computed from its raw points.
-/// Retention may have deleted these points since. Both ends are multiples of the interval.
+/// Retention may have deleted the raw points since then. Both ends are multiples of the interval.
 struct RolledLevel {
   const codec::RollupLevel* level = nullptr;
   uint32_t begin_s = 0, end_s = 0;

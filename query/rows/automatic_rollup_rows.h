@@ -1,6 +1,6 @@
 #pragma once
-// Reads a sub-query from automatic rollups (docs/rollups.md) and, for the other hours, from raw
-// points. The result is the one that raw points give.
+// Reads a sub-query from automatic rollups (docs/rollups.md) and, for hours without rollups, from
+// raw points. The result is the same as if only raw points were read.
 
 #include <cstdint>
 #include <memory>
@@ -21,9 +21,9 @@ class AutomaticRollups {
   /// Records the current state. Returns nullptr if no hour can be read from rollups. Read returns
   /// Conflict if the buckets do not start at rollup intervals.
   Result<std::unique_ptr<RowSource>> Open();
-  /// Returns whether rows that the sub-query planned to read at Open may be missing now. That is so
-  /// if retention has deleted raw points, so that only their rollups are left, or if all rollups
-  /// are computed again. The caller must then discard the rows that it has read.
+  /// Returns whether rows that the sub-query planned to read at Open may be missing now. They may
+  /// be missing if retention has deleted raw points and kept only their rollups, or if all rollups
+  /// are being computed again. The caller must then discard the rows that it has read.
   [[nodiscard]] bool Changed() const;
 
  private:

@@ -1,12 +1,12 @@
 #pragma once
 // Caches the downsampled old hours of sub-queries. Dashboards send the same query every few
-// seconds, and only the newest hour of the result is new. The cache holds buckets as they are
-// before filling, rates, grouping and interpolation. So a query gets the same result to the last
-// bit with and without the cache, whatever its range is.
+// seconds, and only the newest hour of the result is new. The cache holds the buckets before
+// filling, rates, grouping and interpolation are applied. So the result of a query is the same to
+// the last bit with and without the cache, for any time range.
 //
-// A cached hour is valid as long as no row of its metric in that hour has changed since before it
-// was read. The storage engine reports such changes before it acknowledges them
-// (storage/points/watched_points.h).
+// A cached hour is valid until a row of its metric in that hour changes. Changes count from before
+// the hour was read from the store. The storage engine reports such changes before it acknowledges
+// them (storage/points/watched_points.h).
 
 #include <array>
 #include <atomic>
@@ -53,8 +53,8 @@ class BucketCache : public ChangeListener {
   static std::shared_ptr<BucketCache> Make(int64_t bytes_max, WatchedPoints& watched,
                                            const Clock& clock);
 
-  /// Looks up the old hours among `rows`. Call this before the scan that reads the missing hours.
-  /// `shape` encodes everything that the buckets depend on except the hour.
+  /// Looks up the old hours among `rows`. Call this function before the scan that reads the missing
+  /// hours. `shape` encodes everything that the buckets depend on except the hour.
   OldHours Find(const Bytes& shape, ByteView metric, const RowRange& rows);
   /// Stores an hour. `generation` is the element of OldHours::generations that Find returned for
   /// this hour before the hour was read. If the hour has changed since, it is not stored. Throws
@@ -99,7 +99,7 @@ class BucketCache : public ChangeListener {
   };
 
   // Each counter belongs to the hash of a metric and an hour, and is never reset. Two pairs with
-  // the same hash only cost each other cache hits.
+  // the same hash share a counter; this can only cause additional cache misses.
   static constexpr size_t kGenerations = 1 << 14;
   [[nodiscard]] static size_t SlotOf(ByteView metric, uint32_t base);
   /// Raises the horizon to the newest old hour and returns it. Hours before the horizon are old,

@@ -32,8 +32,8 @@ Result<ClientTables> PlanClientTables(const RunContext& context, const ValidSubQ
                                       int64_t start_ms, int64_t end_ms, TablesAllowed allowed);
 
 /// Reads the tables one after the other until one has series. Changes the hours and buckets of the
-/// plan to those of the table. Returns false if raw points must be read instead: `out` is then
-/// clear, and the plan is that of raw points.
+/// plan to those of the table that it reads. Returns false if raw points must be read instead:
+/// `out` is then clear, and the plan is that of raw points.
 Result<bool> ReadClientTables(const ClientTables& tables, SubQueryPlan* plan, SeriesRead* out);
 
 }  // namespace hg::query

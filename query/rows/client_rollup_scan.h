@@ -25,8 +25,8 @@ struct RollupColumn {
 
 /// Opens a scan of the series and rows of `spec`. The store must outlive it. A row of the table may
 /// be returned in several row-hours. Next fails with Corruption if a value does not fit its flags.
-/// It fails with InvalidArgument if an interval has two values, unless `fix_duplicates` is set:
-/// then the newer value counts.
+/// It also fails with InvalidArgument if an interval has two values. If `fix_duplicates` is set,
+/// the newer value is used instead.
 Result<std::unique_ptr<PointScan>> ScanRollup(Store* store, const KeyLayout& layout,
                                               RollupColumn column, const PointScanSpec& spec,
                                               bool fix_duplicates);

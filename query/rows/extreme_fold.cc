@@ -44,8 +44,8 @@ bool ExtremeFold::Needs(int64_t base_ms, const RowStatistics& row) const {
   return !(best <= floors_[hour].load(std::memory_order_relaxed));
 }
 
-// A floor can only rise if the bucket that determines it rises, which few rows achieve. Examining
-// all buckets of the hour for every row would cost more than reading short rows.
+// A floor is the lowest bucket of an hour, so it can only rise if a row raises that bucket. Few
+// rows do. Examining all buckets of the hour for every row would cost more than reading short rows.
 size_t ExtremeFold::Take(const PointColumns& buckets) {
   std::lock_guard lock(mutex_);
   size_t hour = SIZE_MAX;

@@ -1,7 +1,7 @@
 #pragma once
-// Computes the maximum over many series of buckets that are themselves maxima (or the minimum of
-// minima). Most rows cannot change such a result. A row need not be read if its statistics have a
-// maximum that is not above the values that all buckets of its hour already have.
+// Computes, over many series, the maximum of buckets that are themselves maxima (or the minimum of
+// minima). Most rows cannot change such a maximum. A row is skipped if the maximum in its
+// statistics is not above the value of any bucket of its hour.
 //
 // ExtremeFold keeps one number per bucket of the result instead of the series. So it accepts only
 // series without a gap between their buckets: OpenTSDB interpolates in gaps and needs the series'
@@ -41,8 +41,8 @@ class ExtremeFold {
   /// Returns whether the points of a row may change the result. The row's base must be the begin of
   /// an hour.
   [[nodiscard]] bool Needs(int64_t base_ms, const RowStatistics& row) const;
-  /// Adds the buckets of a row: their starts and values. Returns the number of other buckets that
-  /// were compared, which is a measure of the work.
+  /// Adds the buckets of a row: their starts and values. Returns how many other buckets it
+  /// compared; callers count this as work.
   size_t Take(const PointColumns& buckets);
 
   /// Returns the result. Call this function after the last Take. Consecutive buckets without a gap

@@ -11,9 +11,9 @@
 namespace hg::query {
 
 /// Returns nullptr if the sub-query does not have this form, or if another source is likely to be
-/// faster. May return a source that reads all rows, so that a scan that is already open is not
-/// wasted. Read returns Conflict at a bucket of -0.0 (SeriesSet::FoldInto). Finish sets
-/// SeriesRead::folded.
+/// faster. If it finds that only after it has opened a scan, it returns a source that reads all
+/// rows with this scan. Read returns Conflict at a bucket of -0.0 (SeriesSet::FoldInto). Finish
+/// sets SeriesRead::folded.
 Result<std::unique_ptr<RowSource>> OpenExtremes(SubQueryPlan* plan);
 
 }  // namespace hg::query

@@ -1,6 +1,6 @@
 #pragma once
 // The ways to read the rows of a sub-query. All of them return the same series, so later steps
-// (rates, groups, merging) do not depend on the way.
+// (rates, groups, merging) do not depend on the chosen way.
 
 #include <cstddef>
 #include <cstdint>
@@ -30,10 +30,10 @@ struct SeriesRead {
   SubQueryInfo& info;
   std::deque<SeriesSet> sets;  // one per scan; they charge the memory of `series`
   std::vector<Series> series;  // sorted by Series::order
-  /// The result of ExtremeFold, if one was used: replaces the points that `series` lacks. The
-  /// source charges its memory.
+  /// The result of ExtremeFold, if the source used one. It replaces the points of the series, which
+  /// `series` then lacks. The source charges the memory of this result.
   std::optional<std::vector<PointColumns>> folded;
-  MemoryTally memory;  // charged for everything that the sets do not charge
+  MemoryTally memory;  // charges the memory of this object that the sets do not charge
 };
 
 /// The sources of raw points and of values computed from them. A source in this list reads less
@@ -72,14 +72,14 @@ std::unique_ptr<RowSource> RawPointsOf(SubQueryPlan* plan, std::unique_ptr<Point
 /// Refuses to work on an event loop if the scan expects so many rows that another thread should
 /// read them (RequestContext::MayWait).
 Status MayReadHere(const SubQueryPlan& plan, const PointScan& scan);
-/// Like the function above, for a number of rows that are in memory.
+/// Like the other overload, for a number of rows that are in memory.
 Status MayReadHere(const SubQueryPlan& plan, uint64_t rows);
 /// Adds a set with the buckets of `grid` (null = raw points) for a part of the scan.
 SeriesSet& AddSet(SubQueryPlan* plan, const BucketGrid* grid, SeriesRead* out);
 /// Reads the whole scan into the set and counts its rows.
 Status ReadInto(const SubQueryPlan& plan, PointScan* scan, SeriesSet* set, SeriesRead* out);
-/// Reads the scan, a large one in parts on several threads. `add_set` is called with the number of
-/// parts before the reading, once for each part.
+/// Reads the scan. A large scan is read in parts on several threads. Before the reading, `add_set`
+/// is called once for each part, with the number of parts.
 Status ReadInParts(const SubQueryPlan& plan, std::unique_ptr<PointScan> scan,
                    const std::function<SeriesSet&(size_t parts)>& add_set, SeriesRead* out);
 

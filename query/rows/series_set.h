@@ -98,15 +98,15 @@ class SeriesSet {
     size_t series = kRefused;
     bool alone = false;   // the series has a gap, so it is collected instead of folded
     size_t rows = 0;      // rows read so far
-    size_t spared = 0;    // rows of these that ExtremeFold did not need
+    size_t spared = 0;    // number of these rows that ExtremeFold did not need
     int64_t next_ms = 0;  // start of the bucket after the last one
   };
 
   /// Returns the part of a row's time that distinguishes series. It is empty except for histograms
   /// in salted tables: there it is the last bytes of the base, as many as the salt has. OpenTSDB
-  /// compares the keys of such rows without taking the salt in front into account (SpanCmp of
-  /// TsdbQuery), so it skips the wrong bytes. Therefore hours of one series whose bases differ in
-  /// their last bytes are separate series in the response.
+  /// compares the keys of these rows as if they had no salt in front (SpanCmp of TsdbQuery), so it
+  /// skips the wrong bytes. Therefore hours of one series whose bases differ in their last bytes
+  /// are separate series in the response.
   [[nodiscard]] ByteView HourPart(const RowHour& row) const;
   [[nodiscard]] bool IsStray(const RowHour& row);
   Result<size_t> IndexOf(const RowHour& row);
@@ -155,7 +155,7 @@ class SeriesSet {
   uint64_t rows_admitted_ = 0, points_admitted_ = 0, rows_spared_ = 0;
   std::vector<Seen> seen_;  // in order of appearance
   bool rising_ = true;      // whether seen_ is in ascending order of identity
-  // Index in seen_ by identity; used if seen_ is not in ascending order.
+  // For each identity, its index in seen_. Used if seen_ is not in ascending order.
   std::unordered_map<Bytes, size_t> positions_;
   size_t position_ = 0;           // index in seen_ of the last row's series
   Bytes identity_, regular_key_;  // working memory

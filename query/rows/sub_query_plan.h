@@ -70,7 +70,7 @@ struct SubQueryPlan {
   /// Computes the buckets of `window`. On an event loop it refuses a fill policy with many buckets
   /// (RequestContext::MayWait).
   Status MakeGrid(const DownsampleSpec& downsample);
-  /// Frees the buckets. No source may read after it.
+  /// Frees the buckets. No source may read after this call.
   void FreeGrid();
 
   [[nodiscard]] const KeyLayout& layout() const { return context.points.layout(); }

@@ -51,8 +51,8 @@ class Arena {
 };
 
 /// An array indexed by series number. Its slots never move, and unset slots read as null. One
-/// thread at a time may write, and any number of threads may read. BlockOf describes an exception
-/// for several writers.
+/// thread at a time may write, and any number of threads may read. Several threads may write only
+/// as the comment of BlockOf describes.
 template <typename T>
 class SlotTable {
  public:

@@ -135,7 +135,7 @@ class EmbeddedScan : public PointScan {
   size_t ahead_series_ = 0;  // index in series_ of the first series of the batch
   size_t prefetched_ = 0;    // number of rows of ahead_ that are prefetched
   struct PartCursor {
-    // none: the part has no rows in the requested time range.
+    // Empty: the part has no rows in the requested time range.
     std::optional<lsm::BlockFileScan> scan;
     bool beyond = false;  // the scan has moved past the entries of the series that was read last
   };

@@ -53,7 +53,8 @@ struct Edit {
   std::optional<Flushed> flushed;
   /// If true: drops these files from the page cache, because a merge has just read or written them.
   bool forget_cached = false;
-  /// If true: rows of the parts in `remove` disappear, although nothing deletes them in memory.
+  /// If true: the change deletes rows of the parts in `remove`, although no memtable has tombstones
+  /// for them.
   bool drops_rows = false;
 };
 
@@ -96,9 +97,9 @@ class FileSet {
   [[nodiscard]] TableList Tables() const;
   /// Returns a number for the files of a new part. No number is returned twice.
   uint64_t NewNumber() { return next_number_++; }
-  /// Returns the number of parts removed with `drops_rows`. It rises after the new version is
-  /// visible, so a reader that reads it, then pins a version, and finds it unchanged later has
-  /// missed no drop.
+  /// Returns the number of parts removed with `drops_rows`. The number rises after the new version
+  /// is visible. A reader can read the number, then pin a version, and later read the number again:
+  /// if it is unchanged, no rows were dropped meanwhile.
   [[nodiscard]] uint64_t dropped_parts() const { return dropped_parts_; }
   /// Returns the memory of the block indexes and filters of all open files, in bytes.
   [[nodiscard]] uint64_t MemoryBytes() const { return *memory_bytes_; }
@@ -106,7 +107,7 @@ class FileSet {
   /// Makes the change durable, then visible. After a failure, the manifest in memory, the version
   /// and the open files are as before, and the new files of `edit.add` are removed. If saving the
   /// manifest fails, the disk may hold the old or the new manifest. Files that the manifest on disk
-  /// may name are then kept until the next start. If memory cannot be allocated, the same holds.
+  /// may name are then kept until the next start. An allocation failure has the same effects.
   Status Apply(const Edit& edit);
   /// Removes files that were written but never passed to Apply. The next start removes the files
   /// that could not be removed.

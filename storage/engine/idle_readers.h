@@ -13,7 +13,7 @@ namespace hg::engine {
 class IdleReader {
  public:
   virtual ~IdleReader() = default;
-  /// Releases the version that the reader holds, unless the reader is in use or was used after
+  /// Releases the version that this reader holds, unless the reader is in use or was used after
   /// `time_ms`. Called from any thread.
   virtual void ReleaseIfIdleSince(int64_t time_ms) = 0;
 };

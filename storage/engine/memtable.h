@@ -70,8 +70,8 @@ class Memtable {
   lsm::Log::Switch log_end{};  // where the log of the next memtable begins
 
  private:
-  // Table ids per group of tables_. Groups save memory, because few ids are in use and these are
-  // mostly close together.
+  // Table ids per group of tables_. Groups save memory, because few ids are in use and most of
+  // these ids are close together.
   static constexpr uint32_t kGroup = 1 << 10;
   using Group = std::array<std::atomic<lsm::CellMemory*>, kGroup>;
 

@@ -16,8 +16,9 @@ namespace hg::engine {
 
 /// Use it for one repair, on one thread. All arguments of the constructor outlive it.
 ///
-/// Damage of an index or of a whole file loses nothing here: the index is in memory and the file is
-/// open. Damage of the table of series loses nothing either, because the registry is in memory.
+/// An online repair loses no data if the index of a file is damaged or a file was removed, because
+/// the index is in memory and the file is open. It loses no series if the table of series is
+/// damaged, because the registry is in memory.
 class OnlineRepair {
  public:
   OnlineRepair(const Environment& env, FileSet& file_set, const Registry& registry,

@@ -1,7 +1,7 @@
 #pragma once
-// What the repairs of an open store (online_repair.h) and of a closed one (offline_repair.h) have
-// in common: they find damaged parts, write the readable rows anew, and move damaged files to the
-// folder "lost".
+// Functions for the repairs of an open store (online_repair.h) and of a closed one
+// (offline_repair.h). They find damaged parts, write the readable rows to new files, and move
+// damaged files to the folder "lost".
 
 #include <functional>
 #include <map>
@@ -40,8 +40,8 @@ Result<bool> RewriteReadable(FileSystem& files, const std::string& folder, const
                              const lsm::BlockFile* cells, const lsm::BlockFile* points,
                              lsm::PartEntry* fresh);
 
-/// Writes the table of series anew as the part with the number of `fresh`: `count` series, of which
-/// `tsuid_of` returns the TSUIDs. `flushed`: the last sequence that is in files.
+/// Writes the table of series to a new part with the number of `fresh`. It contains `count` series,
+/// and `tsuid_of` returns their TSUIDs. `flushed`: the last sequence that is in files.
 Status WriteSeries(FileSystem& files, const std::string& folder, const KeyLayout& layout,
                    uint32_t count, const std::function<ByteView(uint32_t number)>& tsuid_of,
                    uint64_t flushed, lsm::PartEntry* fresh);

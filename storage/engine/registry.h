@@ -51,9 +51,9 @@ class Registry {
   /// overlap.
   void AddAll(std::span<const ByteView> tsuids);
 
-  // Hidden series. Only Match and Metrics leave them out. All other functions know them, and so
-  // does Match if the matcher lists TSUIDs: the limits for new series ask in this way whether a
-  // series is known.
+  // Hidden series. Only Match and Metrics leave hidden series out. If the matcher lists TSUIDs,
+  // Match includes them, because the limits for new series use such a matcher to check whether a
+  // series is known. All other functions include hidden series.
   [[nodiscard]] uint32_t hidden_count() const {
     return hidden_count_.load(std::memory_order_acquire);
   }

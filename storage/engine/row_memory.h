@@ -27,7 +27,7 @@
 namespace hg::engine {
 
 /// The points of one series in one hour. Only the writer creates and changes it. Readers use only
-/// the members listed as such.
+/// the functions that are marked for readers.
 class RowHourMemory {
  public:
   enum Flag : uint8_t {
@@ -67,12 +67,12 @@ class RowHourMemory {
 
  private:
   friend class RowMemory;
-  // Eight keeps the most common case small, a row with few points. An encoded chunk of eight points
-  // takes 15 to 25 bytes.
+  // Eight entries keep a row with few points small, which is the most common case. An encoded chunk
+  // of eight points takes 15 to 25 bytes.
   static constexpr uint8_t kSlots = points::kChunkEntries;
-  // Logarithms of numbers of chunks. Rows with fewer chunks (4096 entries, more than one point a
-  // second) are not compacted. Rows with more (262,144 entries) are left alone, because compacting
-  // them would hold the write lock for long.
+  // Logarithms of numbers of chunks. Rows with fewer chunks than the minimum (4096 entries, more
+  // than one point a second) are not compacted. Rows with more chunks than the maximum (262,144
+  // entries) are not compacted either, because that would hold the write lock for long.
   static constexpr uint8_t kCompactLogMin = 9, kCompactLogMax = 15;
 
   struct Page {
@@ -122,8 +122,8 @@ class RowHourMemory {
   uint32_t record_start_ = 0;  // index of the first entry of the record last_sequence_
   uint32_t last_offset_ms_ = 0;
   std::atomic<uint8_t> tail_count_{0};  // tail entries visible to readers
-  uint8_t tail_used_ = 0;               // tail entries written; tail_count_ follows it
-  uint8_t depth_ = 0;                   // number of older rows of the series, at most 255
+  uint8_t tail_used_ = 0;  // tail entries written; tail_count_ is set to this number later
+  uint8_t depth_ = 0;      // number of older rows of the series, at most 255
   std::atomic<uint8_t> flags_{0};
   std::atomic<uint8_t> form_{0};
   uint8_t compact_log_ = kCompactLogMin;  // the row is compacted at 2^compact_log_ chunks
@@ -141,7 +141,8 @@ class RowMemory {
     return SlotTable<RowHourMemory>::BlockOf(series) % kShards;
   }
 
-  /// Returns the newest row of a series, or null if there is none. older() leads to the others.
+  /// Returns the newest row of a series, or null if there is none. Its function older() returns the
+  /// next older row.
   [[nodiscard]] const RowHourMemory* Newest(uint32_t series) const { return heads_.Get(series); }
 
   /// Returns the row, or null.

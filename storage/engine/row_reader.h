@@ -46,8 +46,8 @@ void ForEachHour(const Memtable& memtable, SeriesNumber series, const RowRange& 
   }
 }
 
-/// Thread-safe. It owns nothing and has no lock. Callers pin the versions that it reads. The
-/// constructor's arguments outlive it.
+/// Thread-safe. The reader owns nothing and has no lock. Callers pin the versions that it reads.
+/// The constructor's arguments outlive it.
 class RowReader {
  public:
   RowReader(const Environment& env, const TableCatalog& tables, const Registry& registry)
@@ -63,14 +63,14 @@ class RowReader {
   Result<StoredRow> Read(const Version& version, const Table& table, ByteView key,
                          FilesRead files = FilesRead::kAll, const lsm::ColumnChoice& columns = {},
                          MemoryTally* memory = nullptr) const;
-  // The two halves of Read. The result may contain expired cells.
+  // The two steps of Read. The result may contain expired cells.
   Result<StoredRow> ReadMemory(const Version& version, const Table& table, const RowPlace& place,
                                const lsm::ColumnChoice& columns, MemoryTally* memory) const;
   Result<StoredRow> ReadFiles(const Version& version, const Table& table, const RowPlace& place,
                               FilesRead files, const lsm::ColumnChoice& columns,
                               MemoryTally* memory) const;
   /// Reads the content of a regular row in one memtable, as of one moment. Returns false if the
-  /// memtable has nothing of the row.
+  /// memtable has no content of the row.
   bool ReadMemoryRow(const Memtable& memtable, const RowHourMemory* row, ByteView key,
                      bool with_objects, StoredRow* out) const;
   /// Returns the base times in `range` of the series' rows that may hold points, ascending and

@@ -24,8 +24,8 @@ struct Table {
 
   /// Returns the number of the family, or -1.
   [[nodiscard]] int FamilyIndex(ByteView family) const;
-  /// Returns whether each change must get a greater server time than the previous change. That is
-  /// so if a column of the table may have several versions.
+  /// Returns whether each change must get a greater server time than the previous change. This is
+  /// necessary if a column of the table may have several versions.
   [[nodiscard]] bool needs_strict_times() const;
 };
 
@@ -62,9 +62,9 @@ StoredRow MergeStored(const Table& table, StoredRow newer, StoredRow older);
 /// if the family has no TTL.
 int64_t OldestSeenMs(const FamilyDescriptor& family, int64_t now_ms);
 
-/// Removes expired content from a complete row. Points expire by their own time, other cells of a
-/// regular row by the end of its hour, cells of other rows by their timestamp. In tables ordered by
-/// time, RenderStored hides expired cells instead.
+/// Removes expired content from a complete row. A point expires by its own time. Another cell of a
+/// regular row expires by the end of the row's hour. A cell of any other row expires by its
+/// timestamp. In tables ordered by time, RenderStored hides expired cells instead.
 void Expire(const Table& table, int64_t now_ms, StoredRow* row);
 
 /// Returns the cells of a complete row that the cell store shows at the time options.now_ms.

@@ -17,9 +17,9 @@
 namespace hg::engine {
 
 /// Thread-safe. The pointers that it returns stay valid as long as it lives, even after the table
-/// was altered or dropped. A write through such an old pointer may be lost, as if it had happened
-/// before the change. Its lock is a leaf lock: it is held for a look-up or a change of the lists,
-/// and no other lock is taken meanwhile.
+/// was altered or dropped. A write through a pointer from before the change may be lost, as if the
+/// write had happened before the change. The catalog's lock is a leaf lock: a thread holds it for a
+/// look-up or a change of the lists, and takes no other lock meanwhile.
 class TableCatalog {
  public:
   /// Adds a table, or replaces the one with the same id.

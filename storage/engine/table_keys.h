@@ -12,8 +12,8 @@ namespace hg::engine {
 
 /// Returns the keys in [start, stop) of the regular rows of a points table that hold points, in
 /// ascending order. One thread at a time. The object lists the rows of one metric and time range at
-/// once, so rows that are added later are not found. Each such list has at most 65,536 rows, or
-/// four per series of the metric if that is more.
+/// once, so rows that are added later are not found. It lists at most 65,536 rows at once, or four
+/// rows per series of the metric if that is more.
 class PointKeys {
  public:
   /// `context` must outlive the object; null means no limits.

@@ -1,7 +1,7 @@
 #pragma once
-// An index from metrics, tag keys and tag pairs to series numbers, which it knows by their ids. All
-// series with the same pairs, such as all metrics of one host, share a tag set. The index maps each
-// tag key and each pair to tag sets, and each tag set to its series.
+// An index from metrics, tag keys and tag pairs to series numbers. Metrics, keys and pairs are
+// identified by their UIDs. All series with the same pairs, such as all metrics of one host, share
+// a tag set. The index maps each tag key and each pair to tag sets, and each tag set to its series.
 
 #include <cstdint>
 #include <deque>

@@ -25,9 +25,9 @@ struct BlockCacheStats {
   uint64_t evicted = 0;  // number of evicted blocks
 };
 
-/// Thread-safe. The cache is divided into shards. Each shard has a lock, which is held for one
-/// look-up only. So readers of different blocks rarely wait for each other, and no reader waits for
-/// the disk or for decompression.
+/// Thread-safe. The cache is divided into shards. Each shard has a lock, which a thread holds for
+/// one look-up only. So readers of different blocks rarely wait for each other. No thread reads the
+/// disk or decompresses a block while it holds the lock.
 class BlockCache {
  public:
   /// The cache never holds more than this many bytes. 0 means that it keeps nothing.

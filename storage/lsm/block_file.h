@@ -38,7 +38,7 @@ struct BlockWriting {
   const BlockPacker* packer = nullptr;  // tried first; must outlive the writer
   // For blocks that the packer does not pack: kPlain, kSnappy or kZstd.
   Packing packing = Packing::kSnappy;
-  size_t block_bytes = 32 << 10;  // size before compression at which a block ends
+  size_t block_bytes = 32 << 10;  // a block ends when its size before compression reaches this
   // Whether the file gets a filter, so that a Get of an absent key rarely reads a block.
   bool bloom = false;
 };

@@ -20,7 +20,7 @@ Result<bool> BlockFileScan::Next() {
     while (in_.empty()) {
       while (next_ < file_->index_.size() && file_->continues(next_)) {
         ++next_;
-        block_.reset();  // it is no longer the block before next_
+        block_.reset();  // block_ must be the block before next_
       }
       if (next_ >= file_->index_.size()) return false;
       ASSIGN_OR_RETURN(block_, file_->ReadBlock(next_++, use_, context_));
@@ -35,7 +35,7 @@ Result<bool> BlockFileScan::Next() {
   if (stop_.empty() || key_ < stop_) return true;
   in_ = {};
   next_ = file_->index_.size();
-  block_.reset();  // it is no longer the block before next_
+  block_.reset();  // block_ must be the block before next_
   return false;
 }
 
@@ -45,7 +45,7 @@ Result<bool> BlockFileScan::NextPiece(const PieceChoice& wanted) {
   if (next_ == end) return false;
   const size_t block = file_->NextWanted(next_, end, wanted);
   next_ = std::min(block + 1, end);
-  block_.reset();  // it is no longer the block before next_
+  block_.reset();  // block_ must be the block before next_
   if (block == end) return false;
   RETURN_IF_ERROR(file_->ReadPiece(block, key_, use_, context_, &block_, &value_));
   return true;
@@ -65,7 +65,7 @@ void BlockFileScan::Seek(Bytes start) {
   if (block + 1 != next_ || block_ == nullptr) {
     next_ = block;
     in_ = {};
-    block_.reset();  // it is no longer the block before next_
+    block_.reset();  // block_ must be the block before next_
     return;
   }
   const PlacedBlock placed(*block_);

@@ -17,9 +17,9 @@ Status AddRow(ByteView key, const CellRow& row, BlockFileWriter* writer);
 void AppendPiece(CellRow piece, CellRow* row);
 
 /// Reads the selected columns of a row. Returns false if there is no such row. `memory` is charged
-/// before the columns are copied, and if it refuses, its error is returned; null means no limit.
-/// Fails with Busy if it would read the disk and the context of `memory` may not wait. Corruption
-/// names file and offset.
+/// before the columns are copied. If `memory` refuses, the function returns its error. null means
+/// no limit. Fails with Busy if it would read the disk and the context of `memory` may not wait.
+/// Corruption names file and offset.
 Result<bool> GetRow(const BlockFile& file, ByteView key, const ColumnChoice& wanted,
                     MemoryTally* memory, CellRow* row);
 /// Returns the rows in [start, stop). Keeps the file open. `context` has the meaning of the

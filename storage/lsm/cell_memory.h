@@ -36,12 +36,12 @@ class HeldRow {
   /// Returns the number of cells and tombstones.
   [[nodiscard]] size_t cells() const;
   [[nodiscard]] CellRow Get(const ColumnChoice& wanted = {}) const;
-  /// Returns all columns like Get, but may leave this row empty. For callers that then replace the
-  /// row by Set.
+  /// Returns all columns like Get, but may leave this row empty. It is for callers that then
+  /// replace the row by calling Set.
   CellRow Take();
   void Set(CellRow row);
-  /// For wide rows: returns a row with this column and everything else that determines the effect
-  /// of a change of it.
+  /// For wide rows: returns a row with this column, and with everything else that determines the
+  /// effect of a change of this column.
   [[nodiscard]] CellRow GetColumn(uint8_t family, ByteView qualifier) const;
   /// For wide rows: replaces the column by the same column of `row`. The caller got `row` from
   /// GetColumn and changed it.
@@ -53,8 +53,8 @@ class HeldRow {
   struct Large;
   void Set(CellRow row, size_t cells_max);
   [[nodiscard]] CellRow Unpack() const;
-  // At most one of them is set. If none is set, the row is empty.
-  std::unique_ptr<char[]> packed_;  // two bytes of size, then that many bytes of EncodeCellRow
+  // At most one of the following members is set. If none is set, the row is empty.
+  std::unique_ptr<char[]> packed_;  // the size in two bytes, then the output of EncodeCellRow
   std::unique_ptr<Large> large_;
 };
 
@@ -121,8 +121,8 @@ class CellMemory {
             std::vector<KeyedRow>* out) const;
   /// Appends every n-th key in [start, stop) to *keys.
   void SampleKeys(ByteView start, ByteView stop, size_t n, std::vector<Bytes>* keys) const;
-  /// Runs f while readers may read and writers wait. For readers of other state that changes
-  /// together with this memtable.
+  /// Runs f while readers may read and writers wait. It is for readers that also read other state,
+  /// which changes together with this memtable.
   template <typename F>
   void WithShared(F&& f) const {
     std::shared_lock lock(mutex_);

@@ -58,7 +58,7 @@ using Families = std::span<const FamilyDescriptor>;
 
 /// Adds one cell. Then removes cells of its column (for a tombstone of a family: of the family)
 /// that are no longer needed: hidden cells, versions above the limit, and redundant tombstones. The
-/// removal does not change what readers see.
+/// removal does not change the cells that readers see.
 void AddVersion(Families families, CellVersion cell, CellVersions* row);
 
 /// Returns the union of two lists.

@@ -380,8 +380,9 @@ void Log::BackgroundLoop() {
   }
 }
 
-// Writes pending_ and syncs what is written. Another thread may keep writing as long as records are
-// added. This thread waits for it only while there is nothing to sync. Returns with the lock held.
+// Writes pending_ and syncs the written bytes. Another thread may write as long as records are
+// added. The calling thread waits for that thread only while there is nothing to sync. Returns with
+// the lock held.
 void Log::SyncOnce(std::unique_lock<std::mutex>& lock) {
   if (!writing_ && !pending_.empty() && failure_.ok()) {
     WritePending(lock);

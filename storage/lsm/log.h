@@ -31,8 +31,8 @@ struct LogOptions {
   int retry_ms = 1000;          // interval of retries after a failed write
   /// Durably records that these files must exist. The log calls it on its background thread. By
   /// then the files, their names and their first records are durable, but nothing in them is
-  /// reported as synced. If it fails, threads that wait for that sync get the failure, and the log
-  /// calls it again at the next sync. The function may be empty.
+  /// reported as synced. If the function fails, threads that wait for that sync get the failure,
+  /// and the log calls the function again at the next sync. The function may be empty.
   std::function<Status(const std::list<LogFile>&)> name_files = {};
 };
 
@@ -48,11 +48,11 @@ struct LogStart {
 /// fdatasync.
 ///
 /// After a failed write, for example on a full disk, every call fails with that error until the log
-/// has written the same bytes, which it retries by itself. As after any failure, records of failed
-/// calls may nevertheless be in the log later.
+/// has written the same bytes, which it retries by itself. After any failure, the records of failed
+/// calls may still be written to the log later.
 ///
 /// After a failed sync the state of the disk is unknown, and every call fails until the store is
-/// reopened. Running out of memory while writing or syncing counts as such a failure. Add, Commit
+/// reopened. Running out of memory while writing or syncing counts as a failed sync. Add, Commit
 /// and Release may throw on allocation failure. In that case they have changed nothing, and the log
 /// stays usable.
 class Log {
@@ -109,8 +109,8 @@ class Log {
     Done done;
     Status status;
   };
-  // Lists, because moving an element to another list allocates nothing. So waiting threads get
-  // their result even if memory is exhausted.
+  // Waiters are in lists, because moving an element to another list allocates nothing. So waiting
+  // threads get their result even if memory is exhausted.
   using Waiters = std::list<Waiter>;
   using Segments = std::list<Segment>;
 
@@ -139,16 +139,16 @@ class Log {
   std::shared_ptr<File> file_;
   uint64_t file_number_ = 0;  // number of file_
   uint64_t file_offset_ = 0;
-  // The file that is being started. Its name exists already. If a step fails, a retry continues
-  // with that step.
+  // The file that is being started. The name of this file exists already. If a step of starting it
+  // fails, a retry continues with that step.
   uint64_t begun_number_ = 0;
   std::unique_ptr<File> begun_;  // null: not open yet
 
   mutable std::mutex mutex_;
   // The following members are guarded by mutex_.
   std::condition_variable changed_;  // signals changes of positions, writing_ and failure_
-  // These wake the threads of the log. They are separate from changed_, because waking these
-  // threads at every commit would make small requests about a tenth slower.
+  // The following two variables wake the threads of the log. They are separate from changed_,
+  // because waking these threads at every commit would make small requests about a tenth slower.
   std::condition_variable wanted_;        // for the thread that syncs
   std::condition_variable write_wanted_;  // for the thread that writes
   Segments pending_;

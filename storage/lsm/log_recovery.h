@@ -46,8 +46,9 @@ enum class AtBreak {
 /// where `next` begins.
 ///
 /// `named` lists, in ascending order, files that must exist and begin with the record that the list
-/// names. A missing, empty, overwritten or different file is damage. With kReport the records
-/// before the damage are still visited. Files that only have the name of a log file are ignored.
+/// names. If one of these files is missing, empty, overwritten or another file, that is damage.
+/// With kReport the records before the damage are still visited. A file that has the name of a log
+/// file but is not one (IsLogFile) is ignored.
 Result<LogRecovery> RecoverLog(FileSystem& files, const std::string& folder, uint64_t first_file,
                                LogPosition first_position, uint64_t after_sequence,
                                const std::function<Status(const LogRecord&)>& visit,

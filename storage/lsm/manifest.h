@@ -34,7 +34,7 @@ struct TableEntry {
   /// The index of a family is its number in stored rows and never changes. A family without a name
   /// was dropped.
   std::vector<FamilyDescriptor> families;
-  // Together they contain each key once (Tiles).
+  // Together, the regions contain each key exactly once (Tiles).
   std::vector<RegionEntry> regions = {RegionEntry{}};
 };
 
@@ -64,7 +64,8 @@ struct PartEntry {
   // last_base, there are no rows. After a repair the range may be wider than necessary.
   uint32_t first_base = 0;
   uint32_t last_base = UINT32_MAX;
-  // The part may hold rows that are not rows of series; rows of other tables never are.
+  // True if the part may hold rows whose keys do not identify an hour of a series. No key of
+  // another table identifies an hour of a series.
   bool loose = true;
   uint32_t rewrites = 0;  // number of merges that the oldest bytes of the part went through
   /// The namespace in whose folder the files are. "" means the data directory itself, as for the

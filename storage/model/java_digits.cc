@@ -57,7 +57,7 @@ void AddOneToLast(Decimal* d) {
     ++d->digits[i];
     return;
   }
-  d->digits[0] = '1';  // 9…9 became 10…0; trailing zeros are not kept
+  d->digits[0] = '1';  // rounding 9…9 up gives 10…0, whose trailing zeros are dropped
   ++d->point;
 }
 

@@ -103,7 +103,7 @@ TEST_CASE(
     options.path = "disk";
     options.background = false;
     options.log_file_bytes = 600;
-    options.sync_interval_ms = 1;  // also the time until a failed write is retried
+    options.sync_interval_ms = 1;  // the log retries a failed write after this time, too
     std::vector<Bytes> acknowledged;
     uint64_t tried = 0;
     bool reached = false;

@@ -58,7 +58,7 @@ const std::vector<std::string>& States() {
   return states;
 }
 
-// Returns the state after that many writes of the workload, and then that many of GoOn.
+// Returns the state after `writes` writes of the workload, followed by `more` writes of GoOn.
 const std::string& StateAfterMore(size_t writes, uint64_t more) {
   static std::map<std::pair<size_t, uint64_t>, std::string> states;
   std::string& state = states[{writes, more}];

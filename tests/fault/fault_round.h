@@ -27,7 +27,8 @@ class FaultRound {
   /// Opens the store without faults and compares it with the model. The error describes the
   /// difference.
   Status Reopen();
-  /// After Reopen: writes more, which must succeed. If `with_files`, also flushes and merges.
+  /// Call it after Reopen. Performs further writes, all of which must succeed. If `with_files`,
+  /// also flushes and merges.
   Status GoOn(bool with_files);
   /// After GoOn with kSynced: ends the process, cuts the power and checks that all writes of GoOn
   /// are there.

@@ -126,7 +126,8 @@ uint64_t FaultyFileSystem::syncs(SyncSite site) const {
   return syncs_[static_cast<size_t>(site)];
 }
 
-// Ordered by the change in the folder since its last sync.
+// Returns the kind of a sync of this folder, determined by the names in it that changed since the
+// previous sync.
 SyncSite FaultyFileSystem::FolderSite(const std::string& folder) const {
   const auto any = [&](const auto& holds) {
     return std::any_of(unsynced_names_.begin(), unsynced_names_.end(), [&](const auto& change) {

@@ -1,5 +1,5 @@
 // Executes the table of failures in docs/ingestion.md: each row is a result that the store gives
-// for a point, each column what a format answers.
+// for a point, and each column is the response of one format.
 
 #include <doctest/doctest.h>
 #include <prometheus.pb.h>

@@ -153,7 +153,7 @@ TEST_CASE("points from a page of another site are refused on the fast path too")
     return client.ReadResponse().status();
   };
   const std::string lines = "m,host=a v=1 1700000000\n", by_influx = "/write?precision=s";
-  for (int round = 0; round < 2; ++round) {  // by name first, then on the fast path
+  for (int round = 0; round < 2; ++round) {  // round 0: series by name; round 1: fast path
     CHECK(status("/api/put", PointAt(1700000000), "") == 204);
     CHECK(status(by_influx, lines, "") == 204);
   }
@@ -301,7 +301,7 @@ TEST_CASE("InfluxDB clients authenticate in their own ways, on InfluxDB's paths 
     return client.ReadResponse().status();
   };
   const std::string by_target = "/write?precision=s&u=writer&p=secret+of+writer";
-  for (int round = 0; round < 2; ++round) {  // by name first, then on the fast path
+  for (int round = 0; round < 2; ++round) {  // round 0: series by name; round 1: fast path
     CHECK(write(by_target) == 204);
     CHECK(write("/write?precision=s", "Authorization: Token writer:secret of writer\r\n") == 204);
     CHECK(write("/api/v2/write?precision=s", "Authorization: Token hg_agents\r\n") == 204);

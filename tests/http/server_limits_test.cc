@@ -31,7 +31,7 @@ TEST_CASE("a client that exceeds its points per second gets 429 until the debt i
     return client.ReadResponse();
   };
   CHECK(put(0).status() == 204);  // the slow path
-  CHECK(put(1).status() == 429);  // the fast path, like all later ones
+  CHECK(put(1).status() == 429);  // the fast path, as for all later requests
   CHECK(edge.Cells().size() == 150);
   const auto refused = put(1);
   CHECK(refused.head.find("Retry-After: 1\r\n") != std::string::npos);

@@ -112,7 +112,10 @@ class Fixture {
 
   void Write(int64_t from_s, int64_t until_s) {
     for (int host = 0; host < kHosts; ++host) {
-      const uint64_t step_max = host % 3 == 0 ? 40 : 400;  // enough in an hour for statistics
+      const uint64_t step_max =
+          host % 3 == 0
+              ? 40
+              : 400;  // so that every third host has enough points in an hour for row statistics
       for (int64_t at = from_s; at < until_s; at += 1 + static_cast<int64_t>(random() % step_max)) {
         const auto number = static_cast<int64_t>(random() % 10'000) - 3000;
         // Doubles for some hosts always and for the others sometimes, and late points for a few.

@@ -293,7 +293,7 @@ TEST_CASE("large queries wait for each other, and small ones never wait") {
   CHECK(queries.running.Running()[1].phase == RequestPhase::kWaiting);
   CHECK(queries.Begin()->Step(kManySteps / 4).ok());  // a small query
 
-  first->BeginAnswer();  // leaves the queue
+  first->BeginAnswer();  // the first query gives up its place among the large queries
   waits.join();
   CHECK(went.ok());
   CHECK(queries.running.large_queries().working() == 1);

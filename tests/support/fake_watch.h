@@ -1,5 +1,5 @@
 #pragma once
-// A watch with its own limits, which records the calls that it gets.
+// A RequestContext with limits that a test sets. It records the calls that it gets.
 
 #include <atomic>
 #include <cstdint>

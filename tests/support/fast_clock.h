@@ -10,7 +10,8 @@ namespace hg {
 /// Thread-safe. Durations are not accelerated.
 class FastClock : public Clock {
  public:
-  /// Shows `begin_ms` when the machine's clock shows `at_ms`, and runs `factor` times as fast.
+  /// The clock shows `begin_ms` when the machine's clock shows `at_ms`, and runs `factor` times as
+  /// fast as the machine's clock.
   FastClock(int64_t begin_ms, int64_t at_ms, int64_t factor)
       : begin_ms_(begin_ms), at_ms_(at_ms), factor_(factor) {}
 

@@ -16,8 +16,8 @@ using DoorMaker = std::function<Result<std::shared_ptr<Store>>(Store& model)>;
 Result<std::unique_ptr<Backend>> OpenModelBackendThrough(const Config& config,
                                                          const DoorMaker& door);
 
-/// A BackendOpener. It loads the content when it opens and saves it at Close. Nothing survives a
-/// crash, and the folder is not locked.
+/// A BackendOpener. It loads the content when it opens, and the backend saves the content at Close.
+/// Changes since the opening do not survive a crash, and the folder is not locked.
 Result<std::unique_ptr<Backend>> OpenModelBackend(const Config& config, const std::string& words,
                                                   StoreUse use);
 

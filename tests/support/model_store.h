@@ -4,8 +4,9 @@
 //
 // Generic tables keep every put and delete. Each read computes what HBase's rules and the family's
 // attributes leave visible (region-store.md D12–D17). Points tables are plain cells ordered by
-// arrival. Server times rise strictly over the whole store. The puts of one row mutation share a
-// server time, so that points written together are equally old (opentsdb-schema.md §9.4).
+// arrival. Server times rise strictly over the whole store. The puts of one row mutation have the
+// same server time, so that none of the points written together counts as newer (opentsdb-schema.md
+// §9.4).
 //
 // Thread-safe: one mutex. The clock outlives the store.
 
@@ -85,7 +86,7 @@ class ModelStore : public Store {
     std::map<Bytes, StoredRow> rows;
   };
 
-  // All of these require mutex_ to be held.
+  // Callers of the following functions must hold mutex_.
   Result<Table*> FindTable(const std::string& name);
   static Status CheckKey(ByteView key);
   static Status CheckFamily(const Table& table, ByteView family);

@@ -1,6 +1,7 @@
 #pragma once
-// Limits of single metrics: points per second and number of series. A batch above the rate is
-// rejected as a whole and can be sent again. A series above the limit is an error of its point.
+// Limits of single metrics: points per second and number of series. A batch that exceeds the rate
+// is rejected as a whole, and the client can send it again. A point is refused if its new series
+// would exceed the number of series.
 
 #include <atomic>
 #include <memory>
@@ -71,8 +72,8 @@ class MetricLimits {
   };
 
   /// Calls visit(metric, points) for each group of consecutive points of one limited metric, until
-  /// it returns false. Returns the metric for which it did so, or nullptr. The caller must hold
-  /// rates_mutex_.
+  /// `visit` returns false. Returns the metric for which `visit` returned false, or nullptr. The
+  /// caller must hold rates_mutex_.
   template <typename Visit>
   Metric* EachMetric(std::span<const PointEntry> batch, const Visit& visit) const;
   /// Returns the error for `count` points or values of that metric that are rejected, and counts

@@ -9,8 +9,8 @@
 
 namespace hg::tsd {
 
-/// Number of points that are looked up or learned together. For this number, prefetching helps and
-/// the data fits the first-level cache.
+/// Number of points that are looked up or learned together. It is large enough for prefetching to
+/// help, and small enough for the first-level cache.
 inline constexpr size_t kRawKeysTogether = 32;
 
 /// The raw bytes of a metric or of tags, and the ids that these bytes mean.
@@ -136,9 +136,10 @@ struct RawKeyTable::Half {
   Meanings Space::*meanings;
 };
 
-/// Counts a reader as long as the object lives. A reader creates it before it loads the view. If
-/// the writer publishes a new view and then finds that there are no readers, no reader can have the
-/// old view, and the writer may free it. Both operations are sequentially consistent.
+/// Counts a reader as long as the object lives. A reader creates the object before it loads the
+/// view. If the writer publishes a new view and then finds that there are no readers, no reader can
+/// have the old view. The writer may then free the old view. Both operations are sequentially
+/// consistent.
 class RawKeyTable::Stay {
  public:
   explicit Stay(const RawKeyTable& table) : count_(table.readers_) { count_.fetch_add(1); }

@@ -1,9 +1,10 @@
 #pragma once
-// Maps raw series keys to series numbers without locks, allocations or decoding. Metric and tags
-// are looked up separately, and then the pair of their meanings. So the text of equal tags, such as
-// those of all metrics of a host, is stored only once. If a client sends known tags in a new text,
-// one addition makes it known for all these series. The stored bytes are compared after the hash,
-// so hash collisions cannot confuse series, even if a client constructs them.
+// Maps raw series keys to series numbers without locks, allocations or decoding. It looks up the
+// metric and the tags separately, and then the pair of their ids. So the text of equal tags, such
+// as those of all metrics of a host, is stored only once. If a client sends known tags in a new
+// text, one addition makes the new text known for all series with these tags. The stored bytes are
+// compared after the hash, so hash collisions cannot confuse series, even if a client constructs
+// them.
 
 #include <atomic>
 #include <cstdint>
@@ -19,7 +20,7 @@
 
 namespace hg::tsd {
 
-/// The ids of a series. They are also the meanings of the two halves of its raw key.
+/// The ids of a series: one member for each half (metric, tags) of its raw series key.
 struct SeriesIds {
   Bytes metric;  // id of the metric
   Bytes pairs;   // ids of keys and values as in the TSUID
@@ -54,8 +55,7 @@ class RawKeyTable {
   /// Returns the number of unknown points and sets found[i] for points[i]. For an unknown point,
   /// found[i] has the ids of those halves that are known from other series, and "" for the others.
   size_t FindEach(std::span<const KeyedPoint> points, KeyedSeries* found) const;
-  /// Returns the ids of the halves of a raw series key. A half has ids if it is known from any
-  /// series; otherwise "".
+  /// Returns the ids of the halves of a raw series key. A half that no known series has gets "".
   [[nodiscard]] SeriesIds FindHalves(const RawKey& raw_key) const;
 
   /// Remembers a raw series key. `generation` must come from generation() before the names were

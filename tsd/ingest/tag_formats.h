@@ -38,8 +38,9 @@ std::optional<TagFormat> ReadTagFormat(Dialect dialect, std::string_view text);
 
 /// The formats that clients have used. Thread-safe. It holds at most kMax formats, and at most
 /// kOfKeysMax of them per dialect and set of keys, because a client that writes each series
-/// differently would need one format per series. If there are too many, the formats that were seen
-/// first stay. Formats from a file (Decode) that no client has used since are replaced by new ones.
+/// differently would need one format per series. If a limit is reached, the formats that were seen
+/// first stay. New formats may replace those that came from a file (Decode) and that no client has
+/// used since.
 class TagFormats {
  public:
   static constexpr size_t kMax = 256;

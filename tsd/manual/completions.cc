@@ -95,7 +95,7 @@ std::string FishOptions(std::string_view condition, std::span<const OptionSpec> 
   std::string out;
   for (const OptionSpec& option : options) {
     out += "complete -c tsdb -n '" + std::string(condition) + "' -l ";
-    out += option.name.substr(2);  // without its dashes
+    out += option.name.substr(2);  // the option without its two dashes
     if (!option.alias.empty()) out += " -s " + std::string(option.alias.substr(1));
     if (const std::string words = WordsOf(option.argument); !words.empty()) {
       out += " -x -a '" + FishText(words) + "'";

@@ -24,7 +24,8 @@ std::string RollupStateTable(const std::string& data_table);
 /// Checks whether automatic rollups are possible with these tables. Returns InvalidArgument if
 /// - no interval besides the default one is configured
 /// - an interval does not divide a day, or neither divides an hour nor is a number of hours
-/// - rows do not hold a whole number of intervals, or more than cells can number
+/// - a row does not hold a whole number of intervals, or holds more intervals than a cell can
+///   number
 /// - the table of an interval is also used for something else
 Status CheckAutomatic(const codec::RollupTables& tables, const std::string& data_table);
 

@@ -88,8 +88,9 @@ Status RollupState::BeforeChange(const ChangedRows& rows) {
   return {};
 }
 
-// If some writes began above the horizon and others below it, the end of one may be counted for
-// another. The marker stays until the last write has ended.
+// Of the running writes of one hour, some may have begun above the horizon (without a marker) and
+// others below it. The function does not distinguish them, but the marker stays until the last
+// write has ended.
 void RollupState::AfterChange(const ChangedRows& rows) {
   const MetricHour key(rows.metric, rows.base);
   const std::lock_guard lock(mutex_);

@@ -39,8 +39,8 @@ class RollupFill {
 
   static constexpr size_t kSeriesMax = 4096;
   static constexpr size_t kIntervalsAtOnce = size_t{256} * 1024;
-  /// Returns the number of series whose rollups are held in memory at once. Together they have at
-  /// most kIntervalsAtOnce intervals, but it is at least one series.
+  /// Returns the number of series whose rollups are held in memory at once: as many as have at most
+  /// kIntervalsAtOnce intervals together, and at least 1.
   [[nodiscard]] static size_t SeriesAtOnce(const RollupSpan& span, const Levels& levels);
 
   /// The references must outlive the object. `pause` is called between two batches. It may wait. If

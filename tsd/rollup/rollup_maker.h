@@ -58,10 +58,10 @@ class RollupMaker {
   /// Ends the thread, also in the middle of a round. Idempotent.
   void Stop();
   /// Does the work that is due: finished intervals, changed hours, and unfilled older data. It
-  /// recomputes at most kMarkersPerRound changed hours. After a day of a metric was recomputed, it
-  /// is not recomputed again for nine times as long as that took, because late points may arrive
-  /// continuously. Fails with errors of the store; the next round then repeats the work.
-  /// Unavailable: stopped. Unsupported: the table of points has a TTL.
+  /// recomputes at most kMarkersPerRound changed hours. Late points may arrive continuously. So a
+  /// day of a metric is recomputed again only after a pause, which is nine times as long as the
+  /// previous recomputation of that day took. Fails with errors of the store; the next round then
+  /// repeats the work. Unavailable: stopped. Unsupported: the table of points has a TTL.
   Status Round();
   [[nodiscard]] RollupStats Stats() const;
 
@@ -96,7 +96,8 @@ class RollupMaker {
   RollupState& state_;
   const Clock& clock_;
   const RollupMakerOptions options_;
-  // Levels by their interval; levels with shorter intervals than an hour are under an hour.
+  // Levels by their interval in seconds. Levels with intervals shorter than an hour have the key of
+  // one hour.
   std::map<uint32_t, Levels> by_step_;
   uint32_t days_at_once_ = 1;
   RollupFill fill_;

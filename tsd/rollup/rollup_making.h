@@ -1,6 +1,6 @@
 #pragma once
-// Encodes where the cells of automatic rollups are stored and how they were computed, so that a
-// later process can compare this with its own configuration.
+// Encodes where the cells of automatic rollups are stored and how they were computed. A later
+// process compares these bytes with those of its own configuration.
 
 #include "storage/base/bytes.h"
 #include "storage/codec/rollup_tables.h"

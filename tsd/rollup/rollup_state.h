@@ -196,8 +196,8 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
   std::map<Bytes, KeptRollups, std::less<>> kept_;
   std::map<Bytes, OddFrom, std::less<>> odd_from_;
   std::optional<MetricHour>
-      // Hours below it are being kept; changes of them wait until it is known whether they set
-      // markers.
+      // Set while KeepBefore runs, to a metric and an hour. Changes of earlier hours of this metric
+      // wait until KeepBefore has ended, because only then it is known whether they set markers.
       keeping_;
   std::map<MetricHour, DirtyMarker> markers_;
   // Number of markers that are not counted: those of odd hours and of earlier processes.

@@ -11,8 +11,8 @@
 
 namespace hg::tsd {
 
-/// The option with the path of a file with credentials. Credentials are not command-line words,
-/// because every process on the machine can read those.
+/// The option with the path of a file with credentials. Credentials cannot be given on the command
+/// line itself, because every process on the machine can read command lines.
 inline constexpr OptionSpec kCredentialsOption{
     "--credentials-file", "PATH",
     "file whose first line is USER:PASSWORD or a token; the default is $TSDB_CREDENTIALS"};

@@ -1,6 +1,6 @@
 #pragma once
-// Cells as lines of text. `dump` prints them. `load` reads them; there, each line begins with the
-// name of the table.
+// Cells as lines of text. The command `dump` prints these lines. The command `load` reads them,
+// with the name of the table at the front of each line.
 
 #include <string>
 #include <string_view>

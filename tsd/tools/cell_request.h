@@ -55,17 +55,17 @@ struct CellRequest {
   Expected expected;                 // check-and-…
   bool synced = false;               // writes: wait until the log is on disk
   bool json = false;
-  ScanSpec scan;  // rows and cells that reads select; also the selection of get
+  ScanSpec scan;  // rows and cells that a read (get included) selects
   points::TextFilter filter;
   /// True if the reader of the scan must remove cells and rows that the store cannot exclude:
   /// columns of several families, or a filter that counts rows. scan.limit_rows,
-  /// scan.first_cell_only and scan.keys_only then apply to what is left.
+  /// scan.first_cell_only and scan.keys_only then apply to the remaining cells and rows.
   bool select_again = false;
 };
 
 std::span<const OptionSpec> CellOptions();
 
-/// InvalidArgument or Unsupported: a word or option is missing, wrong or unknown; the message has
+/// InvalidArgument or Unsupported: a word or option is missing, wrong or unknown; the message names
 /// it.
 Result<CellRequest> ReadCellRequest(const CommandLine& line);
 

@@ -1,8 +1,8 @@
 #pragma once
 // Points as comma-separated values (RFC 4180), for `import --csv` and `export`. The first row names
 // the columns `metric`, `time` and `value`. Every other column is a tag, and an empty cell means
-// that the series lacks that tag. The prefix `tag:` of a column name is not part of the key, so a
-// tag may have one of the three names.
+// that the series lacks that tag. The prefix `tag:` of a column name is not part of the tag key.
+// With this prefix, a tag key may also be `metric`, `time` or `value`.
 
 #include <string>
 #include <string_view>

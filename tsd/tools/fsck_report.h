@@ -15,7 +15,7 @@ struct FsckCounts {
   uint64_t annotations = 0;
   uint64_t bad_keys = 0;
   uint64_t bad_keys_deleted = 0;
-  // Points with a time that another point of the row has: n points of one time count n − 1.
+  // Points with the same time as another point of the row: n points of one time count n − 1.
   uint64_t duplicates = 0;
   uint64_t duplicates_resolved = 0;
   uint64_t orphans = 0;  // rows whose metric or tags have no name
@@ -30,7 +30,7 @@ struct FsckCounts {
   uint64_t bad_encodings_fixed = 0;
   uint64_t bad_compacts = 0;
   uint64_t bad_compacts_deleted = 0;
-  // Counted as errors and as "fixable", without a line of their own.
+  // These are counted as errors and as "fixable", but the report has no line for them.
   uint64_t unsorted_compacts = 0;
   uint64_t long_integers = 0;  // stored in 8 bytes although fewer suffice; not an error
   uint64_t long_integers_shortened = 0;

@@ -2,8 +2,9 @@
 // Checks the cells of one row of the data table and computes repairs (opentsdb-schema.md §18.4,
 // opentsdb-tools.md §7; OpenTSDB class Fsck). Pure functions, without clock or store.
 //
-// A repair loses no other data. Puts come before deletes, a column that is put is not deleted, and
-// integers that need 8 bytes keep them. OpenTSDB loses such integers when it rewrites a row.
+// A repair loses no other data. Puts come before deletes, and a column that is put is not deleted.
+// Integers that need 8 bytes keep their 8 bytes; OpenTSDB loses these integers when it rewrites a
+// row.
 
 #include <cstdint>
 #include <span>
@@ -17,7 +18,7 @@
 namespace hg::tsd {
 
 struct FsckOptions {
-  bool fix = false;  // if false, nothing is repaired, whatever the other options are
+  bool fix = false;  // if false, the other options are ignored and nothing is repaired
   bool compact = false;
   bool resolve_duplicates = false;
   bool last_write_wins = false;  // keep the newest of duplicate cells, not the oldest

@@ -27,9 +27,9 @@ struct ImportLine {
 /// --skip-errors, as in OpenTSDB's TextImporter.
 Result<ImportLine> ParseImportLine(std::string_view line);
 
-/// Parses "k=v k=v" with any number of blanks between pairs. A repeated equal pair counts once. The
-/// result is in the order in which OpenTSDB resolves tags and assigns ids (opentsdb-schema.md
-/// §3.3). InvalidArgument: a word is not a pair, or a key has two values.
+/// Parses "k=v k=v" with any number of blanks between pairs. If a pair occurs several times, it
+/// counts once. The result is in the order in which OpenTSDB resolves tags and assigns ids
+/// (opentsdb-schema.md §3.3). InvalidArgument: a word is not a pair, or a key has two values.
 Result<std::vector<TagText>> ParseImportTags(std::string_view text);
 
 /// Returns the line of a point with its newline. `tags` has the form " k=v k=v".

@@ -23,8 +23,8 @@ struct RangeReport {
   uint64_t rows_different = 0;  // including missing rows
   uint64_t rows_missing = 0;
   uint64_t rows_extra = 0;  // rows that only the target has
-  // Items of the target that the source does not have, in rows of both and in rows that only the
-  // target has.
+  // Items of the target that the source does not have, including those in rows that only the target
+  // has.
   uint64_t items_extra = 0;
   uint64_t items_expired = 0;  // items of the source that have expired and are left out
   Bytes first_different;       // key of the first different row; meaningful if rows_different > 0
@@ -36,9 +36,9 @@ struct RangeReport {
 enum class RangeWork : uint8_t {
   kCompare,  // nothing is written
   kWrite,    // writes to a store without other writers, or to one that orders writes by their times
-  /// Writes to a store that has other writers. A row is changed only if it has not changed since it
-  /// was compared. If it has, it is compared again. So a write of another client is never
-  /// overwritten without having been compared.
+  /// Writes to a store that has other writers. The writer changes a row only if the row is still as
+  /// it was when it was compared. Otherwise it compares the row again. So it never overwrites a
+  /// write of another client that it has not compared.
   kWriteBeside,
 };
 
@@ -60,8 +60,8 @@ class RangeWriter {
  private:
   struct Found;
 
-  /// Runs `write`. If it fails because the memory of a local store is full, flushes the store and
-  /// repeats it.
+  /// Runs `write`. If `write` fails because the memory of a local store is full, flushes the store
+  /// and runs `write` again.
   Status WithRoom(const std::function<Status()>& write) const;
   Status Settle(const SourceRows& source, Found* found) const;
   Status SettleBeside(const Row& source, Row there) const;

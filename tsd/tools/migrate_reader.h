@@ -29,7 +29,8 @@ class MigrateReader {
   };
 
   /// Reads rows from the key part.at on. With `since_ms`, reads only rows that have cells of this
-  /// time or later. If such a row is deleted before it is read, it is returned without cells.
+  /// time or later. A row that is deleted after its key was found and before it is read is returned
+  /// without cells.
   MigrateReader(Store& store, const MigratePart& part, std::optional<int64_t> since_ms);
 
   Status Open();

@@ -4,10 +4,10 @@
 // other. It reads a few rows, migrates them (migrate_range.h) and continues.
 //
 // Changes are found by the times of cells, which HBase sets when it stores them. The search starts
-// some minutes before the previous pass began, because clocks differ and writes are repeated. It
-// does not find deleted rows, or, with tsd.storage.use_otsdb_timestamp, points with old times. In
-// that case, and for data directories, whose points have no such times, later passes compare all
-// rows.
+// some minutes before the previous pass began, because clocks differ and writes are repeated. This
+// search does not find deleted rows. With tsd.storage.use_otsdb_timestamp it does not find points
+// with old times either. With this setting, and for data directories, whose points have no cell
+// times, later passes compare all rows.
 
 #include <atomic>
 #include <chrono>
@@ -61,8 +61,8 @@ class MigrateRun {
   /// missing tables get parts, too, so that all their rows in the target count as extra.
   Result<MigrateState> Plan();
   /// Starts the next pass after a finished pass. Also replaces an interrupted pass that reads only
-  /// changed rows, because rows that it has already read may have changed again. Tables that are
-  /// new in the source are migrated completely.
+  /// changed rows, because rows that the interrupted pass has already read may have changed again.
+  /// Tables that are new in the source are migrated completely.
   Status PlanNext(MigrateState* state);
   /// Continues the pass of the state to its end. The state is saved before the first write.
   /// Afterwards report() has the differences and extra rows. Conflict: the target daemon has other
@@ -79,7 +79,7 @@ class MigrateRun {
     std::string name;
     std::string there;
     RowRules rules;
-    bool needed = false;   // every source must have it
+    bool needed = false;   // every source must have this table
     bool missing = false;  // missing in the source
     bool apart = false;    // the table is not migrated, because each store has its own
   };

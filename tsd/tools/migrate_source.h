@@ -3,9 +3,9 @@
 //
 // Points are resolved like readers of the source see them. Of several points at one time, only the
 // one that OpenTSDB's merge selects by cell times (opentsdb-schema.md §9.4) is migrated. A store
-// with native points does not know which of them was newer, and compacting or rewriting them could
-// change the result. Cells that are copied unchanged (appends, unreadable cells) are not
-// considered.
+// with native points does not know which of several points at one time was newer. If all were
+// migrated, compacting or rewriting them could change the result. Cells that are copied unchanged
+// (appends, unreadable cells) are not considered.
 
 #include <cstdint>
 #include <limits>

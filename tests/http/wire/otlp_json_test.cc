@@ -11,7 +11,8 @@
 namespace hg::http {
 namespace {
 
-/// Whether it was accepted. If so, protobuf's own parser must give the same result.
+/// Returns whether OtlpJsonToProtobuf accepted the text. If it did, checks that protobuf's own
+/// parser gives the same result.
 bool Taken(const std::string& json) {
   std::string protobuf;
   if (!OtlpJsonToProtobuf(json, &protobuf, nullptr)) {

@@ -294,7 +294,7 @@ TEST_CASE("no argument of shift is accepted") {
   }
 }
 
-// Like OpenTSDB, which sums each window from the newest number back.
+// Computes the averages like OpenTSDB, which sums each window from its newest number to its oldest.
 std::vector<double> AveragesByCount(const std::vector<double>& values, size_t window) {
   std::vector<double> numbers, out;
   for (const double v : values) {

@@ -426,7 +426,7 @@ class Runner {
     std::string load, step;
     words >> load >> step;
     const Result<int64_t> step_ms = ParseDurationMs(step);
-    std::map<std::string, Described> loaded;  // the last line of a series counts
+    std::map<std::string, Described> loaded;  // if a series has several lines, the last one is used
     for (const std::string& text : Block()) {
       std::optional<Described> series = ReadSeries(text);
       if (!series || !step_ms.ok()) return Report(line, command, "cannot be read: " + text);

@@ -1,7 +1,7 @@
 #pragma once
-// Runs files of cases in the notation of Prometheus' promqltest: "load", "eval" and "clear". Tests
-// of ours and, if they can be fetched, those of Prometheus are written in it
-// (tests/compat/promql/upstream.py).
+// Runs files of cases in the notation of Prometheus' promqltest: "load", "eval" and "clear". The
+// project's own PromQL tests use this notation. So do the tests of Prometheus, which run if they
+// can be fetched (tests/compat/promql/upstream.py).
 
 #include <cstddef>
 #include <string>

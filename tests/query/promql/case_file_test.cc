@@ -1,4 +1,5 @@
-// Cases of ours, and that the runner notices what is wrong.
+// PromQL cases written for this project, and tests that the runner of case files reports wrong
+// results.
 
 #include "tests/query/promql/case_file.h"
 

@@ -117,7 +117,7 @@ TEST_CASE("a region that keeps failing is tried less and less often, but at leas
     CAPTURE(wait_ms);
     f.clock.AdvanceMs(wait_ms - 1);
     f.Damage();
-    CHECK_FALSE(f.engine->MergePending(kAny).ok());  // it would succeed
+    CHECK_FALSE(f.engine->MergePending(kAny).ok());  // not tried again yet
     f.Damage();
     f.clock.AdvanceMs(1);
     CHECK_FALSE(f.engine->MergePending(kAny).ok());
@@ -146,7 +146,7 @@ TEST_CASE("a merge next to the failing one does not make the region be tried mor
   REQUIRE(f.PartsOf("bad").size() == 4);  // the small ones were merged
   f.disk.FlipBit(f.damaged, 500, 3);
   f.clock.AdvanceMs(f.options.check_interval_ms);
-  CHECK_FALSE(f.engine->MergePending(kAny).ok());  // it would succeed
+  CHECK_FALSE(f.engine->MergePending(kAny).ok());  // not tried again yet
   f.clock.AdvanceMs(f.options.check_interval_ms);
   CHECK(f.engine->MergePending(kAny).ok());
   CHECK(f.engine->Stats().regions_unmerged == 0);
@@ -169,7 +169,7 @@ TEST_CASE("a failure is not forgotten while it is retried, even if nothing else 
   CHECK_FALSE(f.disk.on_create);
   f.disk.FailCall(0);
   f.clock.AdvanceMs(f.options.check_interval_ms);
-  CHECK_FALSE(f.engine->MergePending(Pool::kLarge).ok());  // it would succeed
+  CHECK_FALSE(f.engine->MergePending(Pool::kLarge).ok());  // not tried again yet
   f.clock.AdvanceMs(f.options.check_interval_ms);
   CHECK(f.engine->MergePending(Pool::kLarge).ok());
   CHECK(f.PartsOf("bad").size() == 1);

@@ -178,7 +178,7 @@ TEST_CASE("a file whose last point has expired is removed without reading it") {
   const uint64_t before = rig.store->Stats().blocks_read;
   REQUIRE(rig.store->cells().Compact().ok());
   CHECK(files() == 0);
-  // The table of series is merged: its block is the one that is read.
+  // Only the block of the table of series is read, because that table is merged.
   CHECK(rig.store->Stats().blocks_read - before <= 1);
   CHECK(blocks <= before);
   rig.Open();

@@ -147,7 +147,7 @@ TEST_CASE("an open scan ends with the server, and others are served meanwhile") 
 }
 
 TEST_CASE("connections beyond the maximum are closed, and the others continue") {
-  SocketSubject subject(2);  // one is that of the subject
+  SocketSubject subject(2);  // the subject's own client uses one of them
   {
     auto second = LocalStore::Connect(subject.folder(), {});
     REQUIRE(second.ok());
@@ -175,7 +175,7 @@ void PutRows(Store& store, int rows, size_t value_bytes) {
 }
 
 TEST_CASE("a client that disconnects during a scan frees its place") {
-  SocketSubject subject(2);  // one is that of the subject
+  SocketSubject subject(2);  // the subject's own client uses one of them
   PutRows(subject.store(), 10, 100'000);
   ScanSpec spec;
   spec.table = "t";

@@ -331,7 +331,7 @@ TEST_CASE("a block is read once if the cache may keep it, and a check reads the 
   Bytes value;
   CHECK(*file->Get(entries.begin()->first, &value));
   CHECK(reading.counters->blocks == 3 * blocks);
-  // A cached block may be right although the disk is not.
+  // A cached block may be undamaged although the block on disk is damaged.
   disk.FlipBit("d/file", 3, 0);
   CHECK(read(CacheUse::kKeep) == 0);
   CHECK(BlockFile::Check(file).code() == StatusCode::kCorruption);

@@ -301,7 +301,7 @@ TEST_CASE("while parts are merged, only newer parts can be merged") {
   CHECK(PartsToMerge(parts, policy, 0) == Slice{0, 4});
   parts[2].merging = true;
   CHECK(PartsToMerge(parts, policy, 0).empty());
-  // A reference is not rewritten during a merge, or merged without the others.
+  // A region merges all its references at once, and not while one of them is in another merge.
   parts[2].merging = false;
   parts[8].reference = parts[3].reference = true;
   CHECK(PartsToMerge(parts, policy, 0) == Slice{0, 3});

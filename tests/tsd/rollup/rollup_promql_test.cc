@@ -131,7 +131,7 @@ TEST_CASE_FIXTURE(KeptDays, "an instant has the mean of its hour") {
   LoseFirstDay();
   CHECK(Ask("m{host=\"b\"}", kMidnight, 1800, 5) == "b: 1025 1025 1065 1065 1105; ");
   CHECK(Ask("timestamp(m{host=\"b\"}) - time()", kMidnight, 1800, 3) == "b: 0 0 0; ");
-  // After the last hour of rollups the look-back counts from its end.
+  // After the last hour that has rollups, the look-back counts from the end of this hour.
   CHECK(Ask("m{host=\"b\"}", kSecondDay, 299, 2) == "b: 722 722; ");
   CHECK(Ask("m{host=\"b\"}", kSecondDay + 300) == "");
   CHECK(Ask("m{host=\"b\"}", kSecondDay + 600) == "b: 747; ");

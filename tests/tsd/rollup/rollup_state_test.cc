@@ -200,7 +200,8 @@ TEST_CASE("work that fails at any allocation keeps no change of its hour waiting
       }
       const bool ok = Starve(n, &failed, [&] { return work(known); });
       if (!ok) CHECK(known.state->KeptBefore("m") == 0);
-      REQUIRE(known.state->BeforeChange(rows).ok());  // it would wait for ever
+      REQUIRE(known.state->BeforeChange(rows)
+                  .ok());  // after a failed KeepBefore, BeforeChange must not wait for ever
       known.state->AfterChange(rows);
       CHECK(known.state->markers() == (known.state->KeptBefore("m") == 0 ? 1 : 0));
     }
