@@ -63,8 +63,8 @@ std::vector<std::pair<std::string, Harm>> HarmsOfLogs() {
     REQUIRE(lsm::DecodeLogFileHeader(content, &header));
     lsm::LogRecordHeader record;
     ByteView body;
-    REQUIRE(lsm::DecodeLogRecord(header.number, content.substr(lsm::kLogFileHeaderBytes), &record,
-                                 &body));
+    REQUIRE(lsm::DecodeLogRecord(header.number, ByteView(content).substr(lsm::kLogFileHeaderBytes),
+                                 &record, &body));
     record.sequence += 1000;
     char head[lsm::kLogFileHeaderBytes], encoded[lsm::kLogRecordHeaderBytes];
     lsm::EncodeLogFileHeader(header, head);
