@@ -5,10 +5,12 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <vector>
 
+#include "storage/base/thread_annotations.h"
 #include "storage/points/points.h"
 #include "storage/points/points_over_cells.h"
 #include "tests/support/model_store.h"
@@ -28,20 +30,26 @@ class NumberedPoints : public points::PointsOverCells {
   Result<SeriesNumber> Register(ByteView tsuid) override {
     Result<SeriesNumber> number = PointsOverCells::Register(tsuid);
     REQUIRE(number.ok());
+    const MutexLock lock(mutex_);
     REQUIRE(*number <= tsuids_.size());
     if (*number == tsuids_.size()) tsuids_.emplace_back(tsuid);
     return number;
   }
   [[nodiscard]] SeriesNumber series_count() const override {
     if (asked) asked();
+    const MutexLock lock(mutex_);
     return static_cast<SeriesNumber>(tsuids_.size());
   }
-  [[nodiscard]] ByteView TsuidOf(SeriesNumber number) const override { return tsuids_[number]; }
+  [[nodiscard]] ByteView TsuidOf(SeriesNumber number) const override {
+    const MutexLock lock(mutex_);
+    return tsuids_[number];
+  }
 
   std::function<void()> asked;
 
  private:
-  std::vector<Bytes> tsuids_;
+  mutable Mutex mutex_;  // a thread recalls series while another one registers some
+  std::deque<Bytes> tsuids_ GUARDED_BY(mutex_);  // its elements never move
 };
 
 /// A store that counts its scans.
