@@ -48,8 +48,9 @@ libdeflate_result Unpack(libdeflate_decompressor* d, ContentCoding coding, std::
 
 Status UnpackBody(ContentCoding coding, std::string_view coded, size_t bytes_max, size_t padding,
                   std::string* out, RequestMemory::Share* memory) {
-  const std::unique_ptr<libdeflate_decompressor, FreeDecompressor> decompressor(
-      libdeflate_alloc_decompressor());
+  // A scratch buffer of the thread, which takes several pages. Its content does not outlive a call.
+  static thread_local std::unique_ptr<libdeflate_decompressor, FreeDecompressor> decompressor;
+  if (decompressor == nullptr) decompressor.reset(libdeflate_alloc_decompressor());
   if (decompressor == nullptr) throw std::bad_alloc();
   out->clear();
   RequestMemory::Room room(memory);
