@@ -53,8 +53,9 @@ class BucketCache : public ChangeListener {
   static std::shared_ptr<BucketCache> Make(int64_t bytes_max, WatchedPoints& watched,
                                            const Clock& clock);
 
-  /// Looks up the old hours among `rows`. Call this function before the scan that reads the missing
-  /// hours. `shape` encodes everything that the buckets depend on except the hour.
+  /// Returns the cached buckets of those hours of `rows` that are older than the horizon. Call it
+  /// before the scan that reads the hours that are missing. `shape` encodes everything that the
+  /// buckets depend on except the hour.
   OldHours Find(const Bytes& shape, ByteView metric, const RowRange& rows);
   /// Stores an hour. `generation` is the element of OldHours::generations that Find returned for
   /// this hour before the hour was read. If the hour has changed since, it is not stored. Throws

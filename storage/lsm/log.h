@@ -139,8 +139,8 @@ class Log {
   std::shared_ptr<File> file_;
   uint64_t file_number_ = 0;  // number of file_
   uint64_t file_offset_ = 0;
-  // The file that is being started. The name of this file exists already. If a step of starting it
-  // fails, a retry continues with that step.
+  // The next log file, while it is created: its name exists, but its header may not be written yet.
+  // If a step of creating it fails, a retry continues with that step.
   uint64_t begun_number_ = 0;
   std::unique_ptr<File> begun_;  // null: not open yet
 

@@ -26,8 +26,8 @@ class PlacedBlock {
   size_t count_, entries_, index_;
 };
 
-/// Appends places to the entries of a block. If the entries are damaged, places exist only before
-/// the damage.
+/// Returns the entries of a block, followed by an index of the positions of some of them. If the
+/// entries are damaged, the index covers only those before the damage.
 Bytes WithPlaces(ByteView entries);
 
 }  // namespace hg::lsm

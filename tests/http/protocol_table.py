@@ -115,14 +115,16 @@ class Measuring:
         elif self.protocol == "remote":
             remote_write.write(self.server.port, [({"__name__": metric, **HOST}, [(at, 5.0)])])
         else:
-            self.post_otlp(metric, str(at * 10**6))
+            self.post_otlp(metric, at * 10**6)
         (_, points), = self.stored(metric)
         return "yes" if list(points) == [str(at)] else "no"
 
-    def post_otlp(self, metric, nanoseconds, **more):
-        point = {"timeUnixNano": nanoseconds, "asInt": "5", "attributes": [{"key": "host", "value": {"stringValue": "a"}}]}
-        body = {"resourceMetrics": [{"scopeMetrics": [{"metrics": [{"name": metric, "gauge": {"dataPoints": [point]}, **more}]}]}]}
-        return Writer(self.server).post("/v1/metrics", json.dumps(body), {"Content-Type": "application/json"})
+    def post_otlp(self, metric, *nanoseconds, packed=False, **more):
+        """Sends a gauge with a point at each of these times. `more`: further fields of the metric."""
+        points = [{"timeUnixNano": str(at), "asInt": "5", "attributes": [{"key": "host", "value": {"stringValue": "a"}}]} for at in nanoseconds]
+        body = json.dumps({"resourceMetrics": [{"scopeMetrics": [{"metrics": [{"name": metric, "gauge": {"dataPoints": points}, **more}]}]}]})
+        headers = {"Content-Type": "application/json", **({"Content-Encoding": "gzip"} if packed else {})}
+        return Writer(self.server).post("/v1/metrics", gzip.compress(body.encode()) if packed else body, headers)
 
     def unknown_metrics(self):
         return "refused" if not self.write(self.metric("unknown"), server=self.closed) else "created"
@@ -145,10 +147,7 @@ class Measuring:
         elif self.protocol == "remote":
             remote_write.write(self.server.port, [({"__name__": metric, **HOST}, [(T * 1000, 1.0), (0, 2.0), ((T + 2) * 1000, 3.0)])])
         elif self.protocol == "otlp":
-            points = [{"timeUnixNano": str(at * 10**9), "asInt": "5", "attributes": [{"key": "host", "value": {"stringValue": "a"}}]}
-                      for at in (T, 0, T + 2)]
-            writer.post("/v1/metrics", json.dumps({"resourceMetrics": [{"scopeMetrics": [{"metrics": [
-                {"name": metric, "gauge": {"dataPoints": points}}]}]}]}), {"Content-Type": "application/json"})
+            self.post_otlp(metric, T * 10**9, 0, (T + 2) * 10**9)
         elif self.protocol == "graphite":
             with self.server.graphite() as line:
                 line.sendall("".join(f"{metric};host=a {value} {T + i}\n" for i, value in enumerate("1x3")).encode())
@@ -175,9 +174,7 @@ class Measuring:
         elif self.protocol == "influx":
             writer.post("/write?precision=s", gzip.compress(f"{metric},host=a value=5 {T}".encode()), packed)
         elif self.protocol == "otlp":
-            point = {"timeUnixNano": str(T * 10**9), "asInt": "5", "attributes": [{"key": "host", "value": {"stringValue": "a"}}]}
-            body = {"resourceMetrics": [{"scopeMetrics": [{"metrics": [{"name": metric, "gauge": {"dataPoints": [point]}}]}]}]}
-            writer.post("/v1/metrics", gzip.compress(json.dumps(body).encode()), {"Content-Type": "application/json", **packed})
+            self.post_otlp(metric, T * 10**9, packed=True)
         elif self.protocol == "csv":
             self.import_csv(gzip.compress(f"metric,time,value,host\n{metric},{T},5,a\n".encode()), "csv.gz")
         elif self.protocol == "remote":  # its bodies are always packed by snappy
@@ -193,7 +190,7 @@ class Measuring:
             described = remote_write.sized(3, b"\x08\x02" + remote_write.sized(2, metric.encode()) + remote_write.sized(4, text))
             remote_write.post(self.server.port, described)
         elif self.protocol == "otlp":
-            self.post_otlp(metric, str(T * 10**9), description=text.decode())
+            self.post_otlp(metric, T * 10**9, description=text.decode())
         else:
             return "no"
         return "yes" if self.server.get(f"/api/v1/metadata?metric={metric}")["data"] else "no"
