@@ -2,32 +2,27 @@
 // Regular expressions of filters and tree rules, in Java's dialect (uid/java_dialect.h). The work
 // of one match is bounded, whatever the pattern and the text are.
 
-#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "storage/base/request_context.h"
 #include "storage/base/status.h"
+#include "storage/model/watched_regex.h"
 
 namespace hg::uid {
 
 /// Immutable and thread-safe.
 class JavaPattern {
  public:
-  /// The longest pattern in bytes.
-  static constexpr size_t kBytesMax = 64 << 10;
-
   /// Compiles a pattern in UTF-8. The pattern is charged to `context` until the request ends.
   /// InvalidArgument: the pattern is invalid or too long; the message says what is wrong and where.
   /// Also fails with errors of `context`.
   static Result<std::shared_ptr<const JavaPattern>> Compile(
       std::string_view pattern, RequestContext& context = RequestContext::Unlimited());
-  ~JavaPattern();
-  JavaPattern(const JavaPattern&) = delete;
-  JavaPattern& operator=(const JavaPattern&) = delete;
 
   // All texts of the following functions are UTF-8.
 
@@ -53,9 +48,8 @@ class JavaPattern {
                                                        RequestContext& context) const;
 
  private:
-  struct Impl;
-  explicit JavaPattern(std::unique_ptr<Impl> impl);
-  std::unique_ptr<Impl> impl_;
+  explicit JavaPattern(std::unique_ptr<const WatchedRegex> regex) : regex_(std::move(regex)) {}
+  const std::unique_ptr<const WatchedRegex> regex_;
 };
 
 }  // namespace hg::uid

@@ -1,8 +1,5 @@
 #include "storage/thrift2/cell_filter.h"
 
-#define PCRE2_CODE_UNIT_WIDTH 8
-#include <pcre2.h>
-
 #include <algorithm>
 #include <array>
 #include <map>
@@ -11,13 +8,14 @@
 #include <vector>
 
 #include "storage/base/varint.h"
+#include "storage/model/watched_regex.h"
 #include "storage/points/filter_row.h"
 
 namespace hg::thrift2 {
 namespace {
 
 // The work of filters, in the steps of a request.
-constexpr uint64_t kStepsPerRegexItem = 4;
+constexpr uint64_t kStepsPerPatternByte = 4;
 constexpr size_t kBytesPerStep = 16;
 
 // The fields of a protobuf message. Byte fields are references.
@@ -104,145 +102,48 @@ Bytes Latin1(ByteView text) {
   return bytes;
 }
 
-// What PCRE2 does for one text: it is reported, and ends when it is too much.
-struct MatchAccount {
-  RequestContext* context;
-  uint64_t left;
-  uint64_t per_item;
-  size_t at = 0;  // the place in the text at the previous item
-  Status ended;
-};
+using Regex = std::unique_ptr<const WatchedRegex>;
 
-// Called before each item of the pattern. One item reads at most the whole text.
-int OnRegexItem(pcre2_callout_block* block, void* data) {
-  auto& account = *static_cast<MatchAccount*>(data);
-  const size_t at = block->current_position;
-  const uint64_t steps =
-      account.per_item + (at > account.at ? at - account.at : account.at - at) / kBytesPerStep;
-  account.at = at;
-  if (steps > account.left) return PCRE2_ERROR_MATCHLIMIT;
-  account.left -= steps;
-  account.ended = account.context->Step(steps);
-  return account.ended.ok() ? 0 : PCRE2_ERROR_CALLOUT;
+// The memory of the regular expressions of one filter. A match may need an expression in two more
+// forms.
+constexpr size_t kRegexBytesMax = 8 << 20;
+constexpr size_t kFormsOfRegex = 4;
+
+// Takes the memory of the compiled expression from `bytes_left`.
+Result<Regex> CompileRegex(ByteView pattern, uint32_t options, size_t* bytes_left) {
+  if (pattern.size() > WatchedRegex::kPatternBytesMax) {
+    return Status::InvalidArgument("a pattern of " + std::to_string(pattern.size()) +
+                                   " bytes, at most " +
+                                   std::to_string(WatchedRegex::kPatternBytesMax));
+  }
+  auto regex = WatchedRegex::Compile(Bytes(pattern), options, Bytes(pattern));
+  if (!regex.ok()) return Prepend(regex.status(), "pattern " + Bytes(pattern));
+  const size_t bytes = kFormsOfRegex * (*regex)->bytes();
+  if (bytes > *bytes_left) {
+    return Status::InvalidArgument("the patterns of the filter take more than " +
+                                   std::to_string(kRegexBytesMax) + " bytes");
+  }
+  *bytes_left -= bytes;
+  return regex;
 }
-
-// A compiled expression.
-//
-// A match is first tried with so few steps that it takes some milliseconds at most. If they do not
-// suffice, it is repeated with a call before each item of the pattern, which reports its work.
-class Regex {
- public:
-  /// Takes the memory of the compiled expression from `bytes_left`.
-  static Result<std::unique_ptr<Regex>> Make(ByteView pattern, uint32_t options,
-                                             size_t* bytes_left) {
-    if (pattern.size() > kPatternBytesMax) {
-      return Status::InvalidArgument("a pattern of " + std::to_string(pattern.size()) +
-                                     " bytes, at most " + std::to_string(kPatternBytesMax));
-    }
-    auto regex = std::make_unique<Regex>();
-    regex->pattern_ = pattern;
-    regex->options_ = options;
-    regex->code_ = regex->Compile(0);
-    if (!regex->code_) return Status::InvalidArgument("pattern " + Bytes(pattern));
-    size_t bytes = 0;
-    pcre2_pattern_info(regex->code_.get(), PCRE2_INFO_SIZE, &bytes);
-    // A match may need the expression a second time, with the calls.
-    bytes = kBytesPerCompiledByte * bytes + sizeof(Regex) + pattern.size();
-    if (bytes > *bytes_left) {
-      return Status::InvalidArgument("the patterns of the filter take more than " +
-                                     std::to_string(kCompiledBytesMax) + " bytes");
-    }
-    *bytes_left -= bytes;
-    return regex;
-  }
-
-  [[nodiscard]] Result<bool> Matches(ByteView text, RequestContext* context) const {
-    // PCRE2's limit is for each place where a match may begin. Each step may read the whole text.
-    const uint64_t per_step = 1 + text.size();
-    const uint64_t quick = kQuickSteps / per_step / per_step;
-    int found = PCRE2_ERROR_MATCHLIMIT;
-    if (quick > 0) {
-      const uint64_t steps = 1 + text.size() / kBytesPerStep;
-      RETURN_IF_ERROR(context->Step(steps));
-      found = Run(code_.get(), text, static_cast<uint32_t>(quick), nullptr);
-      if (found == PCRE2_ERROR_MATCHLIMIT)
-        RETURN_IF_ERROR(context->Step(kQuickSteps / kBytesPerStep));
-    }
-    if (found == PCRE2_ERROR_MATCHLIMIT) {
-      if (!counted_) counted_ = Compile(PCRE2_AUTO_CALLOUT);
-      if (!counted_) return Status::Exhausted("no memory for a regular expression");
-      // A reference to a group compares bytes, which the position does not show.
-      uint32_t references = 0;
-      pcre2_pattern_info(code_.get(), PCRE2_INFO_BACKREFMAX, &references);
-      const uint64_t per_item =
-          kStepsPerRegexItem + (references > 0 ? text.size() / kBytesPerStep : 0);
-      MatchAccount account{context, kStepsMax + text.size(), per_item, 0, {}};
-      found = Run(counted_.get(), text, UINT32_MAX, &account);
-      if (found == PCRE2_ERROR_CALLOUT) return account.ended;
-    }
-    if (found >= 0) return true;
-    if (found == PCRE2_ERROR_NOMATCH) return false;
-    return Status::InvalidArgument("a regular expression takes too many steps");
-  }
-
-  static constexpr size_t kCompiledBytesMax = 8 << 20;
-
- private:
-  static constexpr size_t kPatternBytesMax = 64 << 10;
-  static constexpr size_t kBytesPerCompiledByte = 4;
-  static constexpr uint64_t kQuickSteps = 8 << 20;
-  static constexpr uint64_t kStepsMax = 8 << 20;
-  static constexpr uint32_t kHeapKibMax = 1024;
-
-  struct Free {
-    void operator()(pcre2_code* code) const { pcre2_code_free(code); }
-    void operator()(pcre2_match_data* match) const { pcre2_match_data_free(match); }
-    void operator()(pcre2_match_context* limits) const { pcre2_match_context_free(limits); }
-  };
-  using Code = std::unique_ptr<pcre2_code, Free>;
-
-  [[nodiscard]] Code Compile(uint32_t more) const {
-    int error = 0;
-    PCRE2_SIZE at = 0;
-    return Code(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern_.data()), pattern_.size(),
-                              options_ | more, &error, &at, nullptr));
-  }
-
-  // The memory of a match is not kept, because a filter may have thousands of expressions.
-  static int Run(const pcre2_code* code, ByteView text, uint32_t limit, MatchAccount* account) {
-    const std::unique_ptr<pcre2_match_data, Free> match(pcre2_match_data_create(1, nullptr));
-    const std::unique_ptr<pcre2_match_context, Free> limits(pcre2_match_context_create(nullptr));
-    if (!match || !limits) return PCRE2_ERROR_NOMEMORY;
-    pcre2_set_match_limit(limits.get(), limit);
-    pcre2_set_heap_limit(limits.get(), kHeapKibMax);
-    if (account != nullptr) pcre2_set_callout(limits.get(), OnRegexItem, account);
-    return pcre2_match(code, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), 0, 0,
-                       match.get(), limits.get());
-  }
-
-  Bytes pattern_;
-  uint32_t options_ = 0;
-  Code code_;
-  mutable Code counted_;  // with calls; made when it is needed
-};
 
 class RegexComparator : public Comparator {
  public:
-  explicit RegexComparator(std::unique_ptr<Regex> regex) : regex_(std::move(regex)) {}
+  explicit RegexComparator(Regex regex) : regex_(std::move(regex)) {}
   static Result<std::unique_ptr<Comparator>> Make(const Message& content, size_t* bytes_left) {
     if (content.Text(3) != "ISO-8859-1") {
       return Status::Unsupported("patterns in " + Bytes(content.Text(3)));
     }
-    ASSIGN_OR_RETURN(auto regex, Regex::Make(Latin1(content.Text(1)), 0, bytes_left));
+    ASSIGN_OR_RETURN(Regex regex, CompileRegex(Latin1(content.Text(1)), 0, bytes_left));
     return std::unique_ptr<Comparator>(std::make_unique<RegexComparator>(std::move(regex)));
   }
   [[nodiscard]] Result<int> Compare(ByteView value, RequestContext* context) const override {
-    ASSIGN_OR_RETURN(const bool matches, regex_->Matches(value, context));
+    ASSIGN_OR_RETURN(const bool matches, regex_->Search(value, *context));
     return matches ? 0 : 1;
   }
 
  private:
-  const std::unique_ptr<Regex> regex_;
+  const Regex regex_;
 };
 
 // Ignores the case of ASCII letters.
@@ -493,16 +394,15 @@ Result<std::unique_ptr<CellFilter>> ReadCellFilter(ByteView bytes) {
     return Status::InvalidArgument("a filter of " + std::to_string(bytes.size()) +
                                    " bytes, at most " + std::to_string(kFilterBytesMax));
   }
-  size_t bytes_left = Regex::kCompiledBytesMax;
+  size_t bytes_left = kRegexBytesMax;
   return Read(bytes, 0, &bytes_left);
 }
 
 Result<bool> MatchesWhole(ByteView pattern, ByteView text, RequestContext* context) {
-  size_t bytes_left = Regex::kCompiledBytesMax;
-  ASSIGN_OR_RETURN(const auto regex,
-                   Regex::Make(pattern, PCRE2_ANCHORED | PCRE2_ENDANCHORED, &bytes_left));
-  RETURN_IF_ERROR(context->Step(kStepsPerRegexItem * (1 + pattern.size())));
-  return regex->Matches(text, context);
+  size_t bytes_left = kRegexBytesMax;
+  ASSIGN_OR_RETURN(const Regex regex, CompileRegex(pattern, WatchedRegex::kWholeText, &bytes_left));
+  RETURN_IF_ERROR(context->Step(kStepsPerPatternByte * (1 + pattern.size())));
+  return regex->Search(text, *context);
 }
 
 }  // namespace hg::thrift2

@@ -17,7 +17,7 @@ class CellFilter {
   /// Called once before the cells of each row.
   virtual void StartRow() {}
   /// Called once for each cell of a row, in order. Returns false to leave out the cell. It may
-  /// change the cell. Reports its work to the context and returns its errors. InvalidArgument: a
+  /// change the cell. Reports its work to the context and returns its errors. LimitExceeded: a
   /// regular expression takes too many steps.
   virtual Result<bool> Passes(ByteView key, Cell* cell, RequestContext* context) = 0;
 };
@@ -30,8 +30,8 @@ inline constexpr size_t kFilterBytesMax = 1 << 20;
 /// have the filter class.
 Result<std::unique_ptr<CellFilter>> ReadCellFilter(ByteView bytes);
 
-/// Returns whether Java's regular expression matches the whole text. InvalidArgument: the
-/// expression is invalid, or matching takes too many steps.
+/// Returns whether a regular expression matches the whole text. InvalidArgument: the expression is
+/// invalid. LimitExceeded: matching takes too many steps.
 Result<bool> MatchesWhole(ByteView pattern, ByteView text, RequestContext* context);
 
 }  // namespace hg::thrift2

@@ -276,7 +276,7 @@ TEST_CASE("compiled patterns and the memory of matches are charged") {
 }
 
 TEST_CASE("a pattern with too many bytes is refused") {
-  const std::string text(JavaPattern::kBytesMax + 1, 'a');
+  const std::string text(WatchedRegex::kPatternBytesMax + 1, 'a');
   const Status refused = JavaPattern::Compile(text).status();
   CHECK(refused.code() == StatusCode::kInvalidArgument);
   CHECK(refused.message().find("at most 65536") != std::string_view::npos);

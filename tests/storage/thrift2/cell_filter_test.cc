@@ -69,7 +69,7 @@ TEST_CASE("a regular expression that takes too many steps fails") {
   CHECK((*filter)
             ->Passes(Bytes(60, 'a') + "b", &cell, &RequestContext::Unlimited())
             .status()
-            .code() == StatusCode::kInvalidArgument);
+            .code() == StatusCode::kLimitExceeded);
 }
 
 /// Ends a request after a number of steps.
