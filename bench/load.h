@@ -87,7 +87,7 @@ class Load {
 
   void Generate();
   [[nodiscard]] bool packs() const { return shape_.gzip || shape_.wire == Wire::kRemote; }
-  /// 0 means integers.
+  /// Returns the number of decimal digits of the values; 0 means integers.
   [[nodiscard]] uint32_t decimals() const {
     return shape_.values == Values::kWalk ? shape_.decimals : 0;
   }

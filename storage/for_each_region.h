@@ -37,7 +37,7 @@ Result<T> ForEachRegion(Store& store, const std::string& table, T all, const Fn&
     }
   };
   std::vector<std::thread> others;
-  // If not all threads can be started, the others do their work, too.
+  // If a thread cannot be started, the threads that run do its work.
   (void)Survive([&] {
     while (others.size() + 1 < std::min(kRegionThreadsMax, regions.size()))
       others.emplace_back(work);

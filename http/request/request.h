@@ -96,7 +96,7 @@ struct Request {
 
   /// Returns the endpoint's name in lower case, or "" if the path has no endpoint.
   [[nodiscard]] std::string Endpoint() const { return Segment(0); }
-  /// Returns the path segment that is `after` positions behind the endpoint's name, in lower case,
+  /// Returns the path segment that is `after` positions after the endpoint's name, in lower case,
   /// or "".
   [[nodiscard]] std::string Segment(size_t after) const {
     size_t i = endpoint_index + after;

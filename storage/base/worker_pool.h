@@ -14,7 +14,7 @@ namespace hg {
 /// Thread-safe.
 class WorkerPool {
  public:
-  /// Represents a running job to its thread of the pool. It exists while the job runs.
+  /// A running job calls the pool through this object, which exists while the job runs.
   class Turn {
    public:
     explicit Turn(WorkerPool& pool) : pool_(pool) {}

@@ -129,7 +129,7 @@ class Engine {
   // Shared with files, which a reader may keep open longer than the engine lives.
   const std::shared_ptr<lsm::BlockCache> cache_;
   const std::shared_ptr<lsm::ReadCounters> read_counters_ = std::make_shared<lsm::ReadCounters>();
-  std::unique_ptr<FileLock> lock_;  // of the folder, until Close
+  std::unique_ptr<FileLock> lock_;  // the lock of the data directory; held until Close
   mutable IdleReaders readers_;
   ChangeListeners listeners_;
   TableCatalog tables_;

@@ -67,7 +67,7 @@ struct TagText {
 };
 
 /// A point with unchecked UTF-8 names. The tags are in the order in which they get their ids. For
-/// OpenTSDB's protocols that is the iteration order of its hash map (hash16).
+/// OpenTSDB's protocols that is the iteration order of OpenTSDB's hash map (java_hash.h).
 struct NamedPoint {
   std::string_view metric;
   std::span<const TagText> tags;

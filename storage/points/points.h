@@ -163,7 +163,7 @@ class PointScan {
   /// the same series. It ends before the first row that has no statistics or would have to be read
   /// from disk. The span may be empty. It is valid until the next call of Next.
   virtual std::span<const HourStatistics> StatisticsAhead() { return {}; }
-  /// Skips that many of the rows that StatisticsAhead returned: Next does not return them.
+  /// Skips the first `rows` of the rows that StatisticsAhead returned: Next does not return them.
   virtual void Pass(size_t rows) { (void)rows; }
 
   // The following functions serve callers that read a series twice.

@@ -95,8 +95,8 @@ class ToldRows {
   /// `rows.metric` must outlive this object.
   Status Tell(const ChangedRows& rows);
 
-  /// Changes of rows with bases below this one were reported. If the horizon has risen above it
-  /// meanwhile, the write must report more rows.
+  /// The changes of rows with bases below this time were reported. If the horizon has risen above
+  /// it meanwhile, the write must report more rows.
   uint32_t below = 0;
 
  private:
