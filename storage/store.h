@@ -116,7 +116,7 @@ struct ScanSpec : CellSelection {
   RowFilter filter;                  // only matching rows are returned
 };
 
-/// The position of one reader. Not thread-safe. Rows ascend by key, or descend if reversed. Each
+/// A running scan of one reader. Not thread-safe. Rows ascend by key, or descend if reversed. Each
 /// row is returned once and complete, in its state at some time between the start of the scan and
 /// its delivery. The cursor must be destroyed before its store.
 class ScanCursor {

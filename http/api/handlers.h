@@ -122,9 +122,9 @@ void HandleRemoteWrite(const Request& request, Services& services, ResponseWrite
 /// show an error otherwise.
 void HandlePromNothing(const Request& request, Services& services, ResponseWriter& out);
 void HandlePromBuildInfo(const Request& request, Services& services, ResponseWriter& out);
-/// The settings as YAML.
+/// Returns the settings as YAML.
 void HandlePromConfig(const Request& request, Services& services, ResponseWriter& out);
-/// The settings as texts.
+/// Returns the settings as texts.
 void HandlePromFlags(const Request& request, Services& services, ResponseWriter& out);
 void HandlePromRuntimeInfo(const Request& request, Services& services, ResponseWriter& out);
 /// /api/v1/status/tsdb: how many series the store has, and which metrics and labels have most of

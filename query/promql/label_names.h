@@ -67,7 +67,7 @@ class LabelNames {
   Result<std::string> TextOf(UidKind kind, ByteView id);
   /// Returns the text of a stored name without escapes, as it was sent.
   [[nodiscard]] std::string TextOfName(UidKind kind, const std::string& stored) const;
-  /// Returns how a text that was sent is shown.
+  /// Returns the text that is shown for a text that a client sent.
   [[nodiscard]] std::string Shown(UidKind kind, std::string sent) const;
   /// Returns all labels of a series, including the metric name. NotFound: an id has no name.
   Result<promql::Labels> LabelsOf(ByteView tsuid);

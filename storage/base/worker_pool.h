@@ -50,8 +50,8 @@ class WorkerPool {
 
  private:
   void Run();
-  void StartThread();  // with mutex_ held
-  void EndThread();    // with mutex_ held; moves this thread to ended_
+  void StartThread();  // the caller holds mutex_
+  void EndThread();    // the caller holds mutex_; moves this thread to ended_
   void JoinEndedThreads();
 
   const size_t queue_max_;

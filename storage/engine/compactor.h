@@ -108,7 +108,7 @@ class Compactor {
   /// again.
   void AfterRepair() EXCLUDES(work_mutex_);
 
-  /// Sets the members for background work.
+  /// Sets the members of `stats` that describe background work.
   void AddTo(EmbeddedStats* stats) const EXCLUDES(work_mutex_);
 
  private:
@@ -163,7 +163,7 @@ class Compactor {
     bool paced = false;
   };
   struct RegionWork {
-    std::set<uint64_t> merging;  // numbers of the parts
+    std::set<uint64_t> merging;  // numbers of the parts that merges have reserved
     bool held = false;
   };
   /// A region whose last merge failed. Other regions are merged meanwhile, because the cause, such
@@ -239,7 +239,7 @@ class Compactor {
 
   Mutex sweep_mutex_;  // held during a whole sweep; taken while no other engine lock is held
 
-  region::Pace pace_;  // shared by all background merges; thread-safe
+  region::Pace pace_;  // limits the write rate of all background merges together; thread-safe
 
   mutable Mutex work_mutex_;
   CondVar work_done_;

@@ -136,7 +136,7 @@ class Memstore {
   void WaitForWriters() EXCLUDES(write_) { MutexLock lock(write_); }
   /// If true, the store takes writes: the log was replayed and opened.
   [[nodiscard]] bool has_log() const { return log_ != nullptr; }
-  /// Sets the members for memory, series and log.
+  /// Sets the members of `stats` that describe memory, series and log.
   void AddTo(EmbeddedStats* stats) const;
 
  private:
@@ -154,7 +154,7 @@ class Memstore {
   Status CheckSeriesMemory(uint64_t more, uint64_t percent);
   /// Returns whether CheckSeriesMemory would succeed with UrgentFlushBytes() of unflushed memory.
   [[nodiscard]] bool FlushAdmitsSeries(uint64_t more, uint64_t percent) const;
-  [[nodiscard]] bool SeriesFull() const;  // EmbeddedStats::series_full
+  [[nodiscard]] bool SeriesFull() const;  // computes EmbeddedStats::series_full
   /// Memory that no flush frees, in bytes: series, names and the indexes of files.
   [[nodiscard]] uint64_t ResidentBytes() const {
     return registry_.bytes() + NameBytes() + file_set_.MemoryBytes();
@@ -213,7 +213,7 @@ class Memstore {
     kIfNeeded,
     kForSeries,  // a new series was refused that would fit after a flush
   };
-  /// Wakes the flush thread.
+  /// Records the request and wakes the flush thread.
   void AskForFlush(FlushRequest request);
   void Account() REQUIRES(write_);
 

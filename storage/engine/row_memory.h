@@ -145,7 +145,7 @@ class RowMemory {
   /// next older row.
   [[nodiscard]] const RowHourMemory* Newest(uint32_t series) const { return heads_.Get(series); }
 
-  /// Returns the row, or null.
+  /// Returns the row of the series with this base, or null if the memtable does not have it.
   [[nodiscard]] RowHourMemory* Find(uint32_t series, uint32_t base) {
     RowHourMemory* head = heads_.Get(series);
     return head == nullptr || head->base_ == base ? head : FindOlder(head, base);

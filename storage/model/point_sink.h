@@ -129,7 +129,7 @@ class PointSink {
   virtual Position AppendNamed(std::span<const NamedPoint> points, WriteContext& context,
                                std::vector<Status>* results) = 0;
 
-  /// Makes points durable. As Points::Commit.
+  /// Makes points durable, with the contract of Points::Commit.
   virtual void Commit(Position position, std::function<void(Status)> done) = 0;
 
   /// Forgets all remembered series keys, because names were renamed or deleted.

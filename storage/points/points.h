@@ -128,7 +128,7 @@ struct HourStatistics {
   RowStatistics statistics;
 };
 
-/// The position of one reader. Not thread-safe.
+/// A running scan of one reader. Not thread-safe.
 class PointScan {
  public:
   virtual ~PointScan() = default;

@@ -188,7 +188,7 @@ class Service : public wire::THBaseServiceIf {
   void SyncIf(bool synced);
   /// Writes rows with one call of the store, and returns the status of each.
   std::vector<Status> Write(const std::string& table, const std::vector<RowMutation>& rows);
-  /// Drops the table and reports it.
+  /// Drops the table and reports all its rows as changed (Thrift2Options::changed).
   Status Drop(const std::string& table);
 
   ServerState& state_;
