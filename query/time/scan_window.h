@@ -12,8 +12,8 @@ struct ScanWindow {
   int64_t end_s = 0;
 
   [[nodiscard]] int64_t begin_ms() const { return begin_s * 1000; }
-  /// Times of 2^32 seconds or more (the year 2106) are converted as if they were milliseconds, as
-  /// in OpenTSDB.
+  /// Returns the end in milliseconds. Times of 2^32 seconds or more (the year 2106) are converted
+  /// as if they were milliseconds, as in OpenTSDB.
   [[nodiscard]] int64_t end_ms() const {
     return end_s > INT64_C(0xFFFFFFFF) ? end_s : end_s * 1000;
   }

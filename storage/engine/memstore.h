@@ -70,10 +70,10 @@ class Memstore {
   /// does not read the stored cell: the appended bytes are kept separately until a read or a merge
   /// joins both.
   Result<LogPosition> AppendToRow(const Table& table, ByteView key, ByteView bytes);
-  /// Reads the selected columns of the row, calls `decide` and applies its changes atomically.
-  /// `decide` sees at least the selected columns. It fills `changes`, or returns false to change
-  /// nothing. It may be called more than once, under the write lock, so it must be fast. Columns
-  /// that its changes delete must be among the selected ones.
+  /// ReadModifyWrite reads the selected columns of the row, calls `decide` and applies its changes
+  /// atomically. `decide` sees at least the selected columns. It fills `changes`, or returns false
+  /// to change nothing. It may be called more than once, under the write lock, so it must be fast.
+  /// Columns that its changes delete must be among the selected ones.
   using Decide =
       std::function<Result<bool>(const StoredRow& row, std::vector<CellChange>* changes)>;
   struct Outcome {

@@ -87,9 +87,9 @@ class PointSink {
   /// LogPosition).
   using Position = uint64_t;
 
-  /// Appends all points. If at least one series key was never accepted, sets `known` to false and
-  /// stores nothing. The caller then passes the whole batch to AppendNamed. Returns Busy or
-  /// Unavailable like Points::Append; in that case some points may be stored. Never blocks on I/O.
+  /// AppendKeyed appends all points. If at least one series key was never accepted, it sets `known`
+  /// to false and stores nothing; the caller then passes the whole batch to AppendNamed. It returns
+  /// Busy or Unavailable like Points::Append; some points may then be stored. Never blocks on I/O.
   struct Appended {
     bool known = true;
     Position position = 0;
