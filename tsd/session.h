@@ -19,8 +19,8 @@
 
 namespace hg::tsd {
 
-/// One thread opens and closes the session. Between that, the objects that it returns may be used
-/// by any thread.
+/// One thread opens and closes the session. In between, the objects that it returns may be used by
+/// any thread.
 class Session {
  public:
   /// `words` describe this process to other processes that find the data directory in use. Both

@@ -4,9 +4,9 @@
 // filling, rates, grouping and interpolation are applied. So the result of a query is the same to
 // the last bit with and without the cache, for any time range.
 //
-// A cached hour is valid until a row of its metric in that hour changes. Changes count from before
-// the hour was read from the store. The storage engine reports such changes before it acknowledges
-// them (storage/points/watched_points.h).
+// A cached hour is valid until a row of its metric in that hour changes. Changes made while the
+// hour is read from the store make it invalid, too. The storage engine reports such changes before
+// it acknowledges them (storage/points/watched_points.h).
 
 #include <array>
 #include <atomic>

@@ -20,9 +20,9 @@ struct ScanWindow {
   bool operator==(const ScanWindow&) const = default;
 };
 
-/// Computes the window. `interval_ms` is the downsampling interval, for calendars their nominal
-/// length; 0 = none or run-all. Times below 2^32 are interpreted as seconds, as OpenTSDB does.
-/// Quirk Q1 adds a second to every end in milliseconds.
+/// Computes the window. `interval_ms` is the downsampling interval, for calendar intervals its
+/// nominal length; 0 = none or run-all. Times below 2^32 are interpreted as seconds, as OpenTSDB
+/// does. Every end in milliseconds gets a second more (quirk Q1 in opentsdb-queries.md).
 ScanWindow PlanScan(int64_t start_ms, int64_t end_ms, int64_t interval_ms);
 
 }  // namespace hg::query

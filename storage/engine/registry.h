@@ -64,8 +64,8 @@ class Registry {
   /// Adds the series with the numbers from `begin` to `end` - 1 to the index, except those of
   /// `hidden`. Other threads may add series meanwhile. `end` is at most size().
   void AddToIndex(uint32_t begin, uint32_t end, const NumberSet& hidden, TagIndex* index) const;
-  /// Hides exactly these series. `index` contains all others. Returns the previous index, which the
-  /// caller can free after its locks. No Add, Show or IsHidden may run meanwhile.
+  /// Hides exactly these series. `index` contains all others. Returns the previous index, so that
+  /// the caller frees it without locks. No Add, Show or IsHidden may run meanwhile.
   std::unique_ptr<TagIndex> ReplaceIndex(std::unique_ptr<TagIndex> index, NumberSet hidden);
   /// Adds a hidden series to the index again. No IsHidden or ReplaceIndex may run meanwhile.
   void Show(uint32_t number);

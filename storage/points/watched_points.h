@@ -1,7 +1,7 @@
 #pragma once
 // Change notifications for old rows of points. Caches and rollups that were computed from old rows
-// use them. Only the embedded engine provides them, because other daemons can write to HBase.
-// Current rows cause no notification and cost one comparison per point.
+// use them. Only the embedded engine provides them, because other daemons can change HBase's tables
+// unnoticed. Current rows cause no notification and cost one comparison per point.
 
 #include <compare>
 #include <cstdint>
