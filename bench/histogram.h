@@ -23,8 +23,8 @@ class Histogram {
   [[nodiscard]] uint64_t count() const { return count_; }
   [[nodiscard]] uint64_t max() const { return max_; }
 
-  /// Returns the quantile `q` (0 to 1) as the middle of its bucket: at least the share `q` of all
-  /// values is not greater. Returns 0 if there are no values.
+  /// Returns the quantile `q` (0 to 1) as the middle of a bucket: at least the share `q` of all
+  /// values is in this bucket or in lower ones. Returns 0 if there are no values.
   [[nodiscard]] uint64_t Quantile(double q) const {
     const auto wanted = static_cast<uint64_t>(q * static_cast<double>(count_ - 1)) + 1;
     uint64_t seen = 0;

@@ -26,7 +26,7 @@ enum class Wire {
   kPickle,  // the same points as frames of Graphite's pickle protocol, as carbon's relay sends them
   kRemote,  // POST /api/v1/write, Prometheus' remote write: one series with one sample per point
   kOtlp,    // POST /v1/metrics, OpenTelemetry's protobuf: one gauge per point
-  kOtlpJson,  // the same as JSON
+  kOtlpJson,  // the same as JSON instead of protobuf
 };
 
 /// True if the format is not HTTP: the client sends bytes on a connection and gets no responses.
@@ -87,7 +87,7 @@ class Load {
 
   void Generate();
   [[nodiscard]] bool packs() const { return shape_.gzip || shape_.wire == Wire::kRemote; }
-  /// 0 means integers.
+  /// Returns the number of decimal digits of the values; 0 means integers.
   [[nodiscard]] uint32_t decimals() const {
     return shape_.values == Values::kWalk ? shape_.decimals : 0;
   }

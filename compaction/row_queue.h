@@ -69,7 +69,7 @@ class RowQueue {
   RowCompactor* const compactor_;
   const RowQueueOptions options_;
   const Clock& clock_;
-  std::function<bool()> waits_;  // of PauseWhile; may be empty
+  std::function<bool()> waits_;  // the function given to PauseWhile; may be empty
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;

@@ -19,8 +19,8 @@ inline constexpr size_t kRegionThreadsMax = 4;
 /// Calls `fn(region)` for each region of the table, on several threads concurrently. `fn` returns a
 /// Result<T>. Then calls `merge(&all, part)` for each result in key order, on the calling thread.
 /// The regions are those at the time of the call. They cover each key once, even if regions are
-/// split or merged meanwhile. If `fn` fails, no further calls of it are started. If it has failed
-/// for several regions, returns the failure of the first of them in key order. Blocks.
+/// split or merged meanwhile. If `fn` fails, no further calls of it are started. If several calls
+/// have failed, returns the failure of the first of these regions in key order. Blocks.
 template <typename T, typename Fn, typename Merge>
 Result<T> ForEachRegion(Store& store, const std::string& table, T all, const Fn& fn,
                         const Merge& merge) {
@@ -37,7 +37,7 @@ Result<T> ForEachRegion(Store& store, const std::string& table, T all, const Fn&
     }
   };
   std::vector<std::thread> others;
-  // If not all threads can be started, the others do their work, too.
+  // If a thread cannot be started, the threads that run do its work.
   (void)Survive([&] {
     while (others.size() + 1 < std::min(kRegionThreadsMax, regions.size()))
       others.emplace_back(work);

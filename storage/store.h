@@ -116,7 +116,7 @@ struct ScanSpec : CellSelection {
   RowFilter filter;                  // only matching rows are returned
 };
 
-/// The position of one reader. Not thread-safe. Rows ascend by key, or descend if reversed. Each
+/// A running scan of one reader. Not thread-safe. Rows ascend by key, or descend if reversed. Each
 /// row is returned once and complete, in its state at some time between the start of the scan and
 /// its delivery. The cursor must be destroyed before its store.
 class ScanCursor {
@@ -217,8 +217,8 @@ class Store {
   /// cannot, because they join appended bytes only when the cell is read.
   virtual Status Append(const std::string& table, ByteView key, ByteView family, ByteView qualifier,
                         ByteView value) = 0;
-  /// Applies the mutation if family:qualifier of that row has the expected value. Returns false if
-  /// it has not.
+  /// Applies the mutation if family:qualifier of its row has the expected value. Otherwise changes
+  /// nothing and returns false.
   virtual Result<bool> CompareAndMutate(ByteView family, ByteView qualifier,
                                         const Expected& expected, const std::string& table,
                                         const RowMutation& mutation) = 0;
@@ -235,8 +235,8 @@ class Store {
   /// Merges the files of each region into one. HBase: Unsupported.
   virtual Status Compact() = 0;
 
-  // The following calls concern one table. They return Unsupported unless the engine has regions of
-  // its own.
+  // The following calls concern one table. An engine without regions of its own returns
+  // Unsupported.
   virtual Status CompactTable(const std::string& table) {
     return Status::Unsupported("the regions of " + table + " are not this store's");
   }

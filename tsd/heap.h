@@ -16,7 +16,7 @@ class Heap {
   explicit Heap(uint64_t memory_limit_bytes);
 
   /// Call this about once a second. If the process has grown by an eighth of the limit since the
-  /// last time, free memory inside malloc's arenas is returned to the system. This takes some
+  /// last trim, free memory inside malloc's arenas is returned to the system. This takes some
   /// milliseconds per gigabyte, during which other threads may wait for malloc.
   void Trim();
 

@@ -45,8 +45,8 @@ void SetLogFormat(LogFormat format);
 /// Drops lines below `level`. The default is kInfo. Thread-safe.
 void SetLogLevel(LogLevel level);
 
-/// Returns the last lines, newest first, in the form of OpenTSDB's /logs: seconds, level, thread,
-/// logger and text, separated by tabs. Returns at most kLogLinesKept lines. Thread-safe.
+/// RecentLogLines returns the last lines (at most kLogLinesKept), newest first, in the form of
+/// OpenTSDB's /logs: seconds, level, thread, logger and text, separated by tabs. Thread-safe.
 inline constexpr size_t kLogLinesKept = 1024;
 std::vector<std::string> RecentLogLines();
 

@@ -19,8 +19,8 @@
 
 namespace hg::tsd {
 
-/// One thread opens and closes the session. Between that, the objects that it returns may be used
-/// by any thread.
+/// One thread opens and closes the session. In between, the objects that it returns may be used by
+/// any thread.
 class Session {
  public:
   /// `words` describe this process to other processes that find the data directory in use. Both
@@ -49,8 +49,8 @@ class Session {
   uid::Names& names() { return *names_; }
   /// Returns the state of automatic rollups; nullptr if this process does not compute them.
   RollupState* rollups() { return rollups_.get(); }
-  /// Returns the rollups that an earlier process computed and that this process does not continue;
-  /// it is not null in daemons only. nullptr if there are none.
+  /// Returns the rollups that an earlier process computed and that this process does not continue.
+  /// nullptr if there are none, and in processes that are not daemons.
   EndedRollups* ended_rollups() { return ended_rollups_.get(); }
   [[nodiscard]] const AutomaticRollups& automatic_rollups() const { return *automatic_; }
   /// Returns the filter that decides which names may get ids. nullptr: no filter is set.

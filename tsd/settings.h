@@ -40,8 +40,8 @@ Result<std::optional<size_t>> ReadPreloadedRows(const Config& config);
 ReconcileOptions ReadReconcileOptions(const Config& config);
 /// Returns tsd.memory.limit in bytes. The default is half of the machine's memory.
 Result<uint64_t> ReadMemoryLimit(const Config& config);
-/// Returns tsd.core.tag.allow_specialchars in UTF-8. The file is in Latin-1. Blanks at both ends of
-/// the value are ignored; blanks inside are legal characters (opentsdb-schema.md §19.2).
+/// Returns tsd.core.tag.allow_specialchars in UTF-8. The settings file is in Latin-1. Blanks at
+/// both ends of the value are ignored; blanks inside are legal (opentsdb-schema.md §19.2).
 std::string ReadExtraNameCharacters(const Config& config);
 Result<IngestOptions> ReadIngestOptions(const Config& config);
 Result<uid::AnnotationsOptions> ReadAnnotationsOptions(const Config& config);

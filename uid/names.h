@@ -93,9 +93,9 @@ class Names {
   Result<std::string> NameOf(UidKind kind, ByteView id, RequestContext* context = nullptr);
 
   /// Returns up to `max` names with the prefix, in byte order. An empty prefix means names whose
-  /// first byte is '!' … '}'. Corruption: for the stored bytes of a row, this process knows only
-  /// another name. Reports work and memory to `tally` (may be nullptr), and fails with the errors
-  /// of `tally`.
+  /// first byte is '!' … '}'. Corruption: this process knows another name for the id of one of the
+  /// names. Reports work and memory to `tally` (may be nullptr), and fails with the errors of
+  /// `tally`.
   Result<std::vector<std::string>> Suggest(UidKind kind, ByteView prefix, size_t max,
                                            MemoryTally* tally = nullptr);
 
@@ -119,8 +119,8 @@ class Names {
   /// not exist.
   Status Delete(UidKind kind, ByteView name);
 
-  /// Reads names of all kinds into the cache, in at most `rows_max` rows. They are the names that
-  /// Suggest returns for an empty prefix.
+  /// Reads at most `rows_max` rows of the store and adds their names, of all kinds, to the cache.
+  /// They are the names that Suggest returns for an empty prefix.
   Status Preload(size_t rows_max);
   /// Returns the highest id that was assigned (the counter row), or 0 if there is none.
   Result<int64_t> HighestId(UidKind kind);

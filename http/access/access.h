@@ -94,7 +94,7 @@ class Access {
   const PasswordCheck matches_;
   std::function<void(const AccessRefusal&)> refused_;  // constant after the first refusal
   const Digest key_ = RandomDigest();                  // HMAC key for proved_
-  std::string nobodys_hash_;  // costs as much as a user's hash; constant after the first Load
+  std::string nobodys_hash_;  // checked for unknown users at equal cost; constant after 1st Load
   std::atomic<uint64_t> generation_{0};
 
   mutable std::mutex mutex_;

@@ -1,6 +1,6 @@
 #pragma once
-// Finds out which site's page made a browser send a request. Browsers set these header fields
-// themselves, and pages cannot change them. Programs that are not browsers send none of them.
+// Finds the site whose page made a browser send a request, by the header fields that browsers set
+// themselves. Pages cannot change these fields. Programs that are not browsers send none of them.
 
 #include <string>
 #include <string_view>

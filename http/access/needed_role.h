@@ -21,18 +21,18 @@ inline Role ForAdmins(const Request&) { return Role::kAdmin; }
 /// that its parameter method_override names.
 Role ForReadersByVerb(const Request& request);
 
-/// kRead for GET, HEAD and POST; kAdmin for other methods, because DELETE deletes the points that
-/// it reads. The handler itself checks for the member "delete" in a body.
+/// Returns kRead for GET, HEAD and POST, and kAdmin for other methods, because DELETE deletes the
+/// points that it reads. The handler itself checks for the member "delete" in a body.
 Role ForQueries(const Request& request);
 
-/// kWrite for assigning ids, with any method; kAdmin for renaming, which affects all data;
-/// otherwise as ForReadersByVerb.
+/// Returns kWrite for assigning ids, with any method, and kAdmin for renaming, which affects all
+/// data. Returns the result of ForReadersByVerb for all other requests.
 Role ForUids(const Request& request);
 
-/// kAdmin for DELETE, which ends a query; kRead otherwise.
+/// Returns kAdmin for DELETE, which ends a query, and kRead for other methods.
 Role ForStats(const Request& request);
 
-/// The role for a telnet line, by its first word.
+/// Returns the role that a telnet line needs, by its first word.
 Role RoleOfCommand(std::string_view command);
 
 }  // namespace hg::http

@@ -17,8 +17,8 @@ bool AdminChanges(std::string_view call);
 
 /// Runs one call on any store. Returns a JSON document with one line per element. Row keys are
 /// written as in storage/region/pre_split.h. Parameters:
-/// - rows: regions also counts the rows and bytes of values of each region
-/// - table: optional for regions, sizes and compact (default: all tables), else required
+/// - rows: the call `regions` also counts the rows and bytes of values of each region
+/// - table: optional for `regions`, `sizes` and `compact` (default: all tables), else required
 /// - split: region (any key in it; default: the region of `at`, or the first one), at (the key
 ///   where the second half begins)
 /// - merge: at (the key where two neighbouring regions meet)

@@ -17,7 +17,7 @@ using StatTag = std::pair<std::string, std::string>;
 
 /// One number, named as in opentsdb-http-api.md §15.1.
 struct Stat {
-  std::string name;  // without "tsd."
+  std::string name;  // without the prefix "tsd."
   int64_t value = 0;
   std::vector<StatTag> tags;  // the tags of this statistic that OpenTSDB prints before the host tag
   std::vector<StatTag> classes;  // tags that OpenTSDB puts after the host tag
@@ -26,7 +26,7 @@ struct Stat {
 /// The latencies of one kind of operation. /api/stats shows percentiles of them as numbers
 /// ("NAME_95pct").
 struct LatencyStat {
-  std::string name;  // without "tsd."
+  std::string name;  // without the prefix "tsd."
   std::vector<StatTag> tags;
   LatencyHistogram took;
 };

@@ -114,17 +114,17 @@ void HandleRemoteRead(const Request& request, Services& services, ResponseWriter
 /// POST /api/v1/write: remote write 1.0 and 2.0, protobuf in a snappy block. The Content-Type names
 /// the version. Prometheus retries after 5xx and drops the samples after 4xx. 204: all samples are
 /// stored. 400: the body is invalid, or some samples cannot be stored; the others are. 413: the
-/// body, or the labels of 2.0, are too large. 415: another message, coding or type. Responses to
-/// 2.0 count what was stored in their headers.
+/// body, or the labels of 2.0, are too large. 415: another message, coding or type. Headers of the
+/// responses to 2.0 count what was stored.
 void HandleRemoteWrite(const Request& request, Services& services, ResponseWriter& out);
 /// Returns empty lists of targets, metadata of targets, rules, alerts and Alertmanagers, because
 /// Hourglass has none of them. Some clients request these lists from every data source and would
 /// show an error otherwise.
 void HandlePromNothing(const Request& request, Services& services, ResponseWriter& out);
 void HandlePromBuildInfo(const Request& request, Services& services, ResponseWriter& out);
-/// The settings as YAML.
+/// Returns the settings as YAML.
 void HandlePromConfig(const Request& request, Services& services, ResponseWriter& out);
-/// The settings as texts.
+/// Returns the settings as texts.
 void HandlePromFlags(const Request& request, Services& services, ResponseWriter& out);
 void HandlePromRuntimeInfo(const Request& request, Services& services, ResponseWriter& out);
 /// /api/v1/status/tsdb: how many series the store has, and which metrics and labels have most of
@@ -145,8 +145,8 @@ void HandleScollectorMetadata(const Request& request, Services& services, Respon
 /// the fast path (http/wire/influx_lines.h). 204, or 400 "partial write: …" that names the invalid
 /// lines; valid lines are stored. POST.
 void HandleInfluxWrite(const Request& request, Services& services, ResponseWriter& out);
-/// /query: CREATE DATABASE notes the name, and SHOW DATABASES lists the noted names. CREATE
-/// RETENTION POLICY is confirmed without doing anything. Other statements get 400.
+/// /query: CREATE DATABASE remembers the name, and SHOW DATABASES lists the remembered names.
+/// CREATE RETENTION POLICY is confirmed without doing anything. Other statements get 400.
 void HandleInfluxQuery(const Request& request, Services& services, ResponseWriter& out);
 /// Requests that Telegraf and the client libraries send before they write.
 void HandleInfluxPing(const Request& request, Services& services, ResponseWriter& out);

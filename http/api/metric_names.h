@@ -12,7 +12,7 @@ namespace hg::http {
 /// Maps one statistic (a number or latency of api/collected_stats.h) to a metric of /metrics. With
 /// `only`, maps only the numbers with one tag. The texts are static data.
 struct StatMetric {
-  std::string_view stat;  // its name, without "tsd."
+  std::string_view stat;  // name of the statistic, without the prefix "tsd."
   /// If not "": a tag in the form "key=value". The entry then applies only to numbers with this
   /// tag, and the tag does not become a label.
   std::string_view only;

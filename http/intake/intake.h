@@ -28,8 +28,8 @@ class Intake {
   /// True: all points are stored, or all are refused (refusal()).
   bool StoreKnown(std::span<const KeyedPoint> points);
   bool StoreLearning(std::span<const KeyedPoint> points);
-  /// As StoreKnown, for callers that store refused points again themselves: a refusal of all points
-  /// is only returned in *refused.
+  /// As the overload above, for callers that store refused points again themselves: a refusal of
+  /// all points is only returned in *refused, it is not counted.
   bool StoreKnown(std::span<const KeyedPoint> points, Status* refused);
   bool StoreLines(std::span<const KeyedLine> lines, std::span<const KeyedField> fields);
 

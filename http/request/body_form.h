@@ -22,7 +22,7 @@ struct BodyForm {
 BodyForm FormOfBody(const RequestHead& head, size_t body_bytes);
 
 /// Decodes a body that is not plain. Without a charset, *text is allocated with kPutPadding unused
-/// bytes behind it for the fast parsers. LimitExceeded: the text is longer than bytes_max.
+/// bytes after its end for the fast parsers. LimitExceeded: the text is longer than bytes_max.
 /// InvalidArgument: the body is damaged or the charset is unknown. The memory is first charged to
 /// `memory`; if that fails, returns its error.
 Status ReadBody(const BodyForm& form, std::string_view body, uint64_t bytes_max, std::string* text,

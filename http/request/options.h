@@ -57,7 +57,7 @@ struct Options {
   /// Memory limit for bodies and parsed documents of all requests together. One request may use
   /// half of it. 0 = no limit.
   uint64_t request_memory_bytes_max = uint64_t{1} << 30;
-  uint64_t line_bytes_max = 1024;  // one telnet line
+  uint64_t line_bytes_max = 1024;  // maximum length of a telnet line
   /// If false, the errors of put lines that the store refused are not sent.
   bool telnet_return_errors = true;
 
@@ -70,7 +70,7 @@ struct Options {
   /// only. "localhost" and IP addresses are always allowed; {"*"} allows all names. If the list is
   /// not empty, daemons on other addresses check it, too.
   std::vector<std::string> hosts;
-  std::vector<std::string> cors_domains;  // {"*"} = all; empty = off
+  std::vector<std::string> cors_domains;  // {"*"} = all domains; empty = CORS is off
   std::string cors_headers =
       "Authorization, Content-Type, Accept, Origin, User-Agent, DNT, Cache-Control, X-Mx-ReqToken, "
       "Keep-Alive, "

@@ -59,10 +59,10 @@ class ReplyQueue {
 /// A header of every response: browsers must use the Content-Type and not guess it from the body.
 inline constexpr std::string_view kNoSniff = "X-Content-Type-Options: nosniff\r\n";
 
-/// Whether the connection stays open after the reply. If false, the reply has no Content-Length and
-/// the end of the connection ends the body (opentsdb-http-api.md §2.3).
+/// The form of a reply, which depends on the request: its method, its HTTP version, and whether the
+/// connection stays open after the reply.
 struct ReplyForm {
-  bool head_only = false;  // HEAD
+  bool head_only = false;  // the request is HEAD, so the reply has no body
   /// False: no Content-Length; the end of the connection ends the body (opentsdb-http-api.md §2.3).
   bool keep_alive = true;
   bool chunks = true;  // HTTP/1.1: a long body may be chunked

@@ -61,7 +61,7 @@ struct KeptWork {
 /// A request. It owns all its texts except the body. A connection has one request at a time.
 struct Request {
   Method method = Method::kGet;
-  std::string method_text;  // as sent
+  std::string method_text;  // the name of the method as sent
   std::string target;       // path and query string as sent
   std::vector<std::string>
       segments;  // path split at '/', as sent; "/api/v1/put" = {"api","v1","put"}
@@ -71,7 +71,7 @@ struct Request {
   /// are present.
   size_t endpoint_index = 0;
   Parameters parameters;
-  std::vector<std::pair<std::string, std::string>> headers;  // names lower-case
+  std::vector<std::pair<std::string, std::string>> headers;  // names in lower case
   std::string_view body;  // decoded (gzip, chunks); lives as long as the handler runs
   std::string remote;     // "127.0.0.1:51000"
   std::string user;  // the authenticated user; "" = not authenticated, or authentication is off
@@ -96,7 +96,7 @@ struct Request {
 
   /// Returns the endpoint's name in lower case, or "" if the path has no endpoint.
   [[nodiscard]] std::string Endpoint() const { return Segment(0); }
-  /// Returns the path segment that is `after` positions behind the endpoint's name, in lower case,
+  /// Returns the path segment that is `after` positions after the endpoint's name, in lower case,
   /// or "".
   [[nodiscard]] std::string Segment(size_t after) const {
     size_t i = endpoint_index + after;

@@ -121,7 +121,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void TransmitReply(std::string_view bytes);
   void PutCommitted(const Status& status);
   void ReplySent();
-  /// Sets *escapes_good to whether the query string could be decoded.
+  /// Makes a Request from head_. Sets *escapes_good to whether its query string could be decoded.
   std::unique_ptr<Request> MakeRequest(std::string_view body, bool* escapes_good = nullptr);
 
   // Defined in connection_access.cc: authentication. If authentication is off, each of these

@@ -1,5 +1,5 @@
 #pragma once
-// A contiguous buffer of received bytes that were not used yet. kPutPadding bytes behind it are
+// A contiguous buffer of received bytes that were not used yet. kPutPadding bytes after its end are
 // allocated, because simdjson reads ahead.
 
 #include <algorithm>
@@ -34,7 +34,7 @@ class ReceiveBuffer {
     begin_ = 0;
   }
 
-  /// The free space behind the contents, into which bytes can be received, and its size.
+  /// The free space after the contents, into which bytes can be received, and its size.
   [[nodiscard]] char* room() { return data_.get() + end_; }
   [[nodiscard]] size_t room_size() const { return capacity_ - end_; }
   void Grow(size_t received) { end_ += received; }

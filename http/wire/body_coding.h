@@ -11,9 +11,9 @@
 
 namespace hg::http {
 
-/// Unpacks `coded` into *out, with `padding` unused bytes allocated behind. `coding` is not kNone.
-/// InvalidArgument: damaged or truncated. LimitExceeded: more than bytes_max. The memory is first
-/// charged to `memory`, and stays charged; if that fails, returns its error.
+/// Unpacks `coded` into *out, and allocates `padding` unused bytes after its end. `coding` is not
+/// kNone. InvalidArgument: damaged or truncated. LimitExceeded: more than bytes_max. The memory is
+/// first charged to `memory`, and stays charged; if that fails, returns its error.
 Status UnpackBody(ContentCoding coding, std::string_view coded, size_t bytes_max, size_t padding,
                   std::string* out, RequestMemory::Share* memory);
 

@@ -11,8 +11,8 @@ class ChunkedDecoder {
  public:
   enum class State : uint8_t { kIncomplete, kDone, kMalformed };
 
-  /// `body`: all `size` bytes received behind the head. The first decoded() bytes are content that
-  /// earlier calls decoded. The coded bytes up to raw() were consumed. Decodes the bytes behind
+  /// `body`: all `size` bytes received after the head. The first decoded() bytes are content that
+  /// earlier calls decoded. The coded bytes up to raw() were consumed. Decodes the bytes after
   /// raw() and moves their content to the front.
   State Feed(char* body, size_t size);
 

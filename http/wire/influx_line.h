@@ -44,8 +44,8 @@ enum class InfluxUnit : uint8_t {
 };
 std::optional<InfluxUnit> ParseInfluxUnit(std::string_view precision);
 
-/// Converts a time to milliseconds, truncated. Returns a millisecond timestamp as TimestampOfMillis
-/// does. nullopt: the time is outside the valid range.
+/// Converts a time, truncated to milliseconds, to a timestamp by the rule of TimestampOfMillis.
+/// nullopt: the time is outside the valid range.
 std::optional<Timestamp> InfluxTime(int64_t time, InfluxUnit unit);
 
 /// Accepts the words t T true True TRUE and f F false False FALSE. Returns false for any other

@@ -35,8 +35,8 @@ struct PutPoint {
   std::optional<std::string> metric;
   int64_t timestamp = 0;
   std::optional<std::string> value;  // text as written
-  /// The tags, one for each key, in the order of OpenTSDB's map (hash16). No value: the field is
-  /// absent.
+  /// The tags, one for each key, in the order of OpenTSDB's map (java_hash.h). No value: the field
+  /// is absent.
   std::optional<std::vector<PutTag>> tags;
   std::optional<std::string> tsuid;
   // The following members are set for /api/rollup only.

@@ -11,7 +11,7 @@
 
 namespace hg::http {
 
-/// Bytes that must be allocated (not initialized) behind a body that is parsed.
+/// Bytes that must be allocated (not initialized) after the end of a body that is parsed.
 inline constexpr size_t kPutPadding = 64;
 
 /// Keeps at most some megabytes of scratch memory between calls. One thread at a time.

@@ -49,7 +49,7 @@ struct MetricDescription {
   bool operator==(const MetricDescription&) const = default;
 };
 
-/// An error ends the reading.
+/// Called for each series. If it returns an error, the reading ends with this error.
 using SeriesVisitor = std::function<Status(const WrittenSeries&)>;
 using DescriptionVisitor = std::function<void(const MetricDescription&)>;
 

@@ -19,7 +19,7 @@ namespace hg::http {
 /// The label that holds the metric name in Prometheus.
 inline constexpr std::string_view kNameLabel = "__name__";
 
-/// Borrows its texts.
+/// A label. Borrows its texts.
 struct Label {
   std::string_view name;
   std::string_view value;

@@ -7,9 +7,9 @@
 
 namespace hg::query {
 
-/// Replaces the points by their rates. The first element is the pseudo-rate from value 0 at time 0;
-/// the merge of series needs it (quirk Q13) but never returns it. InvalidArgument: times do not
-/// ascend, or a point is at time 0.
+/// Replaces the points by their rates. The first element is the pseudo-rate from value 0 at time 0.
+/// The merge of series needs it (opentsdb-queries.md, quirk Q13) but never returns it.
+/// InvalidArgument: times do not ascend, or a point is at time 0.
 Status ApplyRate(const RateOptions& options, PointColumns* points);
 
 }  // namespace hg::query

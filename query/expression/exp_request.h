@@ -20,7 +20,7 @@ struct NumericFill {
 
 struct ExpDownsampler {
   std::optional<std::string> interval, aggregator;
-  std::optional<NumericFill> fill;  // has no effect (quirk Q15)
+  std::optional<NumericFill> fill;  // has no effect (opentsdb-queries.md, quirk Q15)
 };
 
 struct ExpTime {

@@ -37,11 +37,11 @@ void MakeAbsolute(PointColumns* points);
 /// Multiplies by a factor. InvalidArgument: the factor does not match [-0-9.]+ or is not a number.
 Status Scale(std::string_view factor, PointColumns* points);
 
-/// Sets the metric name, removes the tags, and makes the values absolute (quirk Q21).
-/// InvalidArgument: the function that was applied immediately before combined several series.
-/// (Recorded from OpenTSDB: if another function was applied in between, there is no error.) Also
-/// fails with errors of `watch`, which may be nullptr. The name is charged to `watch`, where it
-/// stays charged.
+/// Sets the metric name, removes the tags, and makes the values absolute (opentsdb-queries.md,
+/// quirk Q21). InvalidArgument: the function that was applied immediately before combined several
+/// series. (Recorded from OpenTSDB: if another function was applied in between, there is no error.)
+/// Also fails with errors of `watch`, which may be nullptr. The name is charged to `watch`, where
+/// it stays charged.
 Status ApplyAlias(std::string_view alias, GexpSeries* series, RequestContext* watch);
 
 /// Restricts the points to the range, then computes the moving average. `window` is a number of
@@ -50,17 +50,17 @@ Status ApplyAlias(std::string_view alias, GexpSeries* series, RequestContext* wa
 Status ApplyMovingAverage(std::string_view window, const GexpRange& range, PointColumns* points,
                           RequestContext* watch);
 
-/// Returns the `count` highest series (quirk Q24), unchanged. InvalidArgument: no series has a
-/// point in the range. Also fails with errors of `watch`, which may be nullptr.
+/// Returns the `count` highest series, unchanged (opentsdb-queries.md, quirk Q24). InvalidArgument:
+/// no series has a point in the range. Also fails with errors of `watch`, which may be nullptr.
 Result<std::vector<GexpSeries>> HighestSeries(GexpFunction function, size_t count,
                                               const GexpRange& range,
                                               std::vector<GexpSeries> series,
                                               RequestContext* watch);
 
 /// Computes a + b + c … (or another operator) over the join of 2 to 26 sets. Points are paired by
-/// position (quirk Q23). InvalidArgument: there are fewer or more sets, or two paired series have
-/// different numbers of points. Also fails with errors of `watch`, which may be nullptr. The result
-/// is charged to `watch`, where it stays charged.
+/// position (opentsdb-queries.md, quirk Q23). InvalidArgument: the number of sets is wrong, or two
+/// paired series have different numbers of points. Also fails with errors of `watch`, which may be
+/// nullptr. The result is charged to `watch`, where it stays charged.
 Result<std::vector<GexpSeries>> CombineSeries(GexpFunction function,
                                               const std::vector<std::vector<GexpSeries>>& sets,
                                               RequestContext* watch);

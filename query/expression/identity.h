@@ -56,8 +56,8 @@ class Uniter {
 
   /// Returns the identity of a joined series. `parts` has one entry for each variable, in their
   /// order; it is null if the variable does not have the series. The result has the tags of the
-  /// first part, or none if that is null (quirk Q17). Its other lists contain the elements of all
-  /// parts.
+  /// first part, or none if that is null (opentsdb-queries.md, quirk Q17). Its other lists contain
+  /// the elements of all parts.
   Result<SeriesIdentity> Unite(std::span<const SeriesIdentity* const> parts);
 
  private:

@@ -26,7 +26,7 @@ struct Single {
   double wide;
 };
 
-/// monostate is null.
+/// A value of an expression. monostate is null.
 using Value = std::variant<std::monostate, bool, Integer, Single, double, std::string>;
 
 enum class BinaryOperator : uint8_t {

@@ -73,7 +73,7 @@ Result<FilterSpec> LegacyFilter(std::string_view key, std::string_view text, boo
 
 /// Returns bytes that are equal for two filters if and only if OpenTSDB treats them as equal.
 /// OpenTSDB compares filters to remove repeated sub-queries, and repeated filters within the braces
-/// of a metric query. Whether a filter groups, the order of literals and stars at either end of a
+/// of a metric query. The group_by flag, the order of literals, and stars at either end of a
 /// wildcard have no influence (as in the equals methods of TagVFilter's subclasses, and as
 /// recorded).
 Bytes FilterIdentity(const FilterSpec& spec);

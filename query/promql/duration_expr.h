@@ -36,7 +36,7 @@ struct DurationExpr {
   };
 
   Kind kind = Kind::kNumber;
-  double seconds = 0;               // of kNumber
+  double seconds = 0;               // value of a kNumber
   bool duration = false;            // the number was written with units
   bool parentheses = false;         // the node was written in parentheses
   size_t at = 0;                    // byte offset in the text
@@ -53,7 +53,7 @@ struct DurationTimes {
 /// not a duration, or it has too many levels or operators.
 Result<DurationExprPtr> TakeDurationExpr(TokenStream* tokens);
 
-/// Parses the duration behind `offset`. It ends before an operator that is not in parentheses,
+/// Parses the duration after `offset`. It ends before an operator that is not in parentheses,
 /// unless it begins with a parenthesis or with two signs.
 Result<DurationExprPtr> TakeOffsetExpr(TokenStream* tokens);
 

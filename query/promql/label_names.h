@@ -1,7 +1,7 @@
 #pragma once
-// Series under Prometheus names: labels instead of a metric and tags. Writes in protocols other
-// than OpenTSDB's escape names, and get a default tag if a series has no labels
-// (docs/ingestion.md). This class reverses both: it removes the escapes and hides the default tag.
+// Shows stored series as Prometheus does: with labels instead of a metric and tags. Writes in
+// protocols other than OpenTSDB's escape names and add a default tag to series without labels
+// (docs/ingestion.md). This class removes the escapes and hides the default tag.
 
 #include <map>
 #include <set>
@@ -47,8 +47,8 @@ bool MayBeHalfEscaped(std::string_view text);
 /// Not thread-safe.
 class LabelNames {
  public:
-  /// The layout, the memo and `all` must outlive the object. `all` has all names; nullptr: metrics
-  /// are not found by names that they are only shown under.
+  /// The layout, the memo and `all` must outlive the object. `all` has all names. If it is nullptr,
+  /// a metric is found by its stored name only, not by the name under which it is shown.
   LabelNames(const LabelNaming& naming, const KeyLayout& layout, NameMemo* names,
              uid::Names* all = nullptr);
 
@@ -67,7 +67,7 @@ class LabelNames {
   Result<std::string> TextOf(UidKind kind, ByteView id);
   /// Returns the text of a stored name without escapes, as it was sent.
   [[nodiscard]] std::string TextOfName(UidKind kind, const std::string& stored) const;
-  /// Returns how a text that was sent is shown.
+  /// Returns the text that is shown for a text that a client sent.
   [[nodiscard]] std::string Shown(UidKind kind, std::string sent) const;
   /// Returns all labels of a series, including the metric name. NotFound: an id has no name.
   Result<promql::Labels> LabelsOf(ByteView tsuid);
@@ -88,7 +88,7 @@ class LabelNames {
   NameMemo& names_;
   uid::Names* const all_;
   const NameRules rules_;
-  /// Tag keys that stand for another label than their text: as stored → label.
+  /// Stored tag keys whose label has another name than the key: tag key → label.
   const std::map<std::string, std::string> special_keys_;
 };
 

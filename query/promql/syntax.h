@@ -56,7 +56,7 @@ struct Subquery {
   ExprPtr inner;
   int64_t range_ms = 0;
   int64_t step_ms = 0;                    // 0 = not given
-  DurationExprPtr range_expr, step_expr;  // computed ones, or nullptr
+  DurationExprPtr range_expr, step_expr;  // computed range and step, or nullptr
   TimeShift shift;
 };
 
@@ -89,7 +89,7 @@ enum class Aggregator : uint8_t {
 struct Aggregation {
   Aggregator aggregator = Aggregator::kSum;
   Grouping grouping;
-  ExprPtr parameter;  // of topk, bottomk, quantile, count_values
+  ExprPtr parameter;  // only for topk, bottomk, quantile, count_values
   ExprPtr inner;
 };
 

@@ -59,7 +59,7 @@ struct SubQueryStats {
   int64_t filter_ns = 0;        // the part of scan_ns that looked up names for filters
   int64_t group_ns = 0;
   int64_t aggregate_ns = 0;
-  int64_t names_ns = 0;  // looking up the names of the groups
+  int64_t names_ns = 0;  // time for looking up the names of the groups
   int64_t print_ns = 0;  // measured while the response is printed
   std::string scan;      // the scanned rows, as readable text
 };

@@ -9,7 +9,7 @@ namespace hg::query {
 /// Thread-safe.
 class MemoryBudget {
  public:
-  /// 0 = no limit.
+  /// `limit_bytes`: the size of the budget; 0 = no limit.
   explicit MemoryBudget(int64_t limit_bytes) : limit_(limit_bytes) {}
 
   /// Takes memory from the budget. Returns false and takes nothing if less than `reserve` bytes

@@ -80,7 +80,7 @@ class RunningRequest : public RequestContext {
   Status Charge(int64_t bytes) override;
   Status Check() override;
   /// Call this function before the first Step. The request is tried on an event loop: MayWait
-  /// refuses, and so does Step beyond so many steps.
+  /// refuses, and Step refuses after `steps` steps.
   void TryOnLoop(uint64_t steps) {
     StayOnLoop();
     small_steps_ = steps;

@@ -4,9 +4,9 @@
 // filling, rates, grouping and interpolation are applied. So the result of a query is the same to
 // the last bit with and without the cache, for any time range.
 //
-// A cached hour is valid until a row of its metric in that hour changes. Changes count from before
-// the hour was read from the store. The storage engine reports such changes before it acknowledges
-// them (storage/points/watched_points.h).
+// A cached hour is valid until a row of its metric in that hour changes. Changes made while the
+// hour is read from the store make it invalid, too. The storage engine reports such changes before
+// it acknowledges them (storage/points/watched_points.h).
 
 #include <array>
 #include <atomic>
@@ -45,7 +45,7 @@ class BucketCache : public ChangeListener {
   struct OldHours {
     std::vector<std::shared_ptr<const BucketHour>> found;  // consecutive, from the first hour on
     RowRange missing{0, 0};  // the old hours after `found`; they may be put into the cache
-    std::vector<uint64_t> generations;  // one for each missing hour, as an argument for Keep
+    std::vector<uint64_t> generations;  // for each missing hour, the value to pass to Keep
   };
 
   /// The cache registers itself as listener of `watched`. `watched` and `clock` must outlive the
@@ -103,8 +103,8 @@ class BucketCache : public ChangeListener {
   // the same hash share a counter; this can only cause additional cache misses.
   static constexpr size_t kGenerations = 1 << 14;
   [[nodiscard]] static size_t SlotOf(ByteView metric, uint32_t base);
-  /// Raises the horizon to the newest old hour and returns it. Hours before the horizon are old,
-  /// and the engine reports changes to them.
+  /// Sets the horizon to the end of the newest hour that counts as old, and returns it. The engine
+  /// reports changes of hours before the horizon.
   uint32_t RaiseHorizon();
   /// The caller holds mutex_. Moves the entry to `gone`, so that the caller can free it after it
   /// has released the lock. Does not throw.

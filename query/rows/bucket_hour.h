@@ -52,8 +52,8 @@ class BucketHour {
   struct Part {
     uint32_t order_begin = 0, order_size = 0;
     uint32_t points = 0, first_ms = 0, last_ms = 0;
-    // First element of its bucket times; shared with the previous part if both have the same bucket
-    // times.
+    // Index of the first of its bucket times. If the previous part has the same bucket times, both
+    // parts share them.
     uint32_t times_begin = 0;
     uint32_t bits_begin = 0, buckets = 0;
     uint32_t notes_begin = 0, notes = 0;

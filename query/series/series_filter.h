@@ -64,7 +64,7 @@ class SeriesFilter {
     bool admits_missing = true;                // whether a series without the key is admitted
     std::unordered_map<Bytes, bool> verdicts;  // by tag value UID; charged to the memo
   };
-  /// For quirk Q7: a tag key with several literals, and the lowest of these literals.
+  /// For quirk Q7 of opentsdb-queries.md: a tag key with several literals, and the lowest of them.
   struct LowestLiteral {
     Bytes tagk;
     Bytes lowest;

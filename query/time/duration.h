@@ -21,7 +21,7 @@ struct Duration {
 
 /// Parses digits followed by a unit (ms s m h d w n y) in upper or lower case. Only the last
 /// character selects the unit, and a preceding m turns "s" into "ms". Other characters in between
-/// are ignored (quirk Q3). InvalidArgument names the text.
+/// are ignored (quirk Q3 of opentsdb-queries.md). InvalidArgument names the text.
 Result<Duration> ParseDuration(std::string_view text);
 
 }  // namespace hg::query

@@ -12,17 +12,17 @@ struct ScanWindow {
   int64_t end_s = 0;
 
   [[nodiscard]] int64_t begin_ms() const { return begin_s * 1000; }
-  /// Times of 2^32 seconds or more (the year 2106) are converted as if they were milliseconds, as
-  /// in OpenTSDB.
+  /// Returns the end in milliseconds. Times of 2^32 seconds or more (the year 2106) are converted
+  /// as if they were milliseconds, as in OpenTSDB.
   [[nodiscard]] int64_t end_ms() const {
     return end_s > INT64_C(0xFFFFFFFF) ? end_s : end_s * 1000;
   }
   bool operator==(const ScanWindow&) const = default;
 };
 
-/// Computes the window. `interval_ms` is the downsampling interval, for calendars their nominal
-/// length; 0 = none or run-all. Times below 2^32 are interpreted as seconds, as OpenTSDB does.
-/// Quirk Q1 adds a second to every end in milliseconds.
+/// Computes the window. `interval_ms` is the downsampling interval, for calendar intervals its
+/// nominal length; 0 = none or run-all. Times below 2^32 are interpreted as seconds, as OpenTSDB
+/// does. Every end in milliseconds gets a second more (quirk Q1 in opentsdb-queries.md).
 ScanWindow PlanScan(int64_t start_ms, int64_t end_ms, int64_t interval_ms);
 
 }  // namespace hg::query

@@ -13,7 +13,7 @@ namespace hg {
 using Bytes = std::string;
 using ByteView = std::string_view;
 
-/// Unsigned byte at index i.
+/// Returns the byte at index i as an unsigned number.
 inline uint8_t ByteAt(ByteView b, size_t i) { return static_cast<uint8_t>(b[i]); }
 
 namespace internal {
@@ -45,9 +45,9 @@ inline void AppendBig(Bytes* out, uint64_t v, int width) {
     out->push_back(static_cast<char>(v >> shift));
 }
 
-/// Lower-case hexadecimal of the bytes.
+/// Returns the bytes as lower-case hexadecimal digits.
 Bytes ToHex(ByteView bytes);
-/// Upper-case hexadecimal, as OpenTSDB prints UIDs and TSUIDs.
+/// Returns the bytes as upper-case hexadecimal digits, as OpenTSDB prints UIDs and TSUIDs.
 Bytes ToHexUpper(ByteView bytes);
 /// Decodes an even number of hexadecimal digits in upper or lower case. Returns false for other
 /// input and leaves `out` unchanged.

@@ -1,6 +1,6 @@
 #pragma once
-// More locks that clang checks, beside Mutex and MutexLock (thread_annotations.h): a lock that a
-// function has taken for its caller, a condition variable, and a mutex with many readers.
+// More classes for clang's thread-safety check, in addition to Mutex and MutexLock
+// (thread_annotations.h): an adopted lock, a condition variable, and a mutex with many readers.
 
 #include <condition_variable>
 #include <shared_mutex>
@@ -14,7 +14,7 @@
 
 namespace hg {
 
-/// Releases a Mutex that the caller holds already.
+/// Owns a lock of a Mutex that the caller has already taken. The destructor unlocks the Mutex.
 class HG_THREAD_ANNOTATION(scoped_lockable) AdoptedLock {
  public:
   explicit AdoptedLock(Mutex& mutex) REQUIRES(mutex) : mutex_(mutex) {}
@@ -26,8 +26,8 @@ class HG_THREAD_ANNOTATION(scoped_lockable) AdoptedLock {
   Mutex& mutex_;
 };
 
-/// A condition variable for a Mutex, which the waiting thread holds. `done` is called while it is
-/// held, and begins with AssertHeld if it uses guarded members. It must not throw.
+/// A condition variable. The thread that waits holds the Mutex. `done` is called while the Mutex is
+/// held; it calls AssertHeld first if it uses guarded members, and it must not throw.
 class CondVar {
  public:
   template <typename Done>
@@ -35,7 +35,7 @@ class CondVar {
     Held held{mutex};
     changed_.wait(held, done);
   }
-  /// Returns after this time even if `done` is false.
+  /// Like Wait, but returns after this time even if `done` still returns false.
   template <typename Duration, typename Done>
   void WaitFor(Mutex& mutex, Duration time, const Done& done) REQUIRES(mutex) {
     Held held{mutex};
@@ -66,7 +66,7 @@ class HG_THREAD_ANNOTATION(capability("mutex")) SharedMutex {
   std::shared_mutex mutex_;
 };
 
-/// Holds a SharedMutex for writing for as long as it lives.
+/// Locks a SharedMutex for writing in the constructor and unlocks it in the destructor.
 class HG_THREAD_ANNOTATION(scoped_lockable) WriterLock {
  public:
   explicit WriterLock(SharedMutex& mutex) HG_THREAD_ANNOTATION(acquire_capability(mutex))
@@ -81,7 +81,7 @@ class HG_THREAD_ANNOTATION(scoped_lockable) WriterLock {
   SharedMutex& mutex_;
 };
 
-/// Holds a SharedMutex for reading for as long as it lives.
+/// Locks a SharedMutex for reading in the constructor and unlocks it in the destructor.
 class HG_THREAD_ANNOTATION(scoped_lockable) ReaderLock {
  public:
   explicit ReaderLock(SharedMutex& mutex) HG_THREAD_ANNOTATION(acquire_shared_capability(mutex))

@@ -1,5 +1,5 @@
 #pragma once
-// Limits the average rate of events. Each admitted event is a debt, which decreases as time passes.
+// Limits the average rate of events. Each admitted event adds to a debt, which decreases over time.
 // While the debt is less than the limit of one period, a batch is admitted as a whole, even if it
 // is larger than the limit. Batches are then refused until the debt is below the limit again. This
 // is the generic cell rate algorithm (ATM Forum, traffic management) with cells of unlimited size.

@@ -105,7 +105,7 @@ class MemoryTally {
   Status Step(uint64_t steps) { return watch_ != nullptr ? watch_->Step(steps) : Status(); }
 
   [[nodiscard]] int64_t held() const { return held_; }
-  /// nullptr: the tally only counts.
+  /// Returns the context that is charged, or nullptr if the tally only counts.
   [[nodiscard]] RequestContext* context() const { return watch_; }
 
  private:

@@ -28,7 +28,7 @@ class Scratch {
     }
   }
 
-  /// `size` elements with unspecified content.
+  /// Returns the buffer: `size` elements with unspecified content.
   T* data() { return room_.data(); }
   T& operator[](size_t i) { return room_[i]; }
 

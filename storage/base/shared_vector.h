@@ -9,9 +9,9 @@
 
 namespace hg {
 
-/// It has the reading functions of std::vector. Copying it only increments a reference count. The
-/// elements are copied when one of several copies is changed. Threads may use different copies at
-/// the same time.
+/// Has the reading functions of std::vector. Copying a SharedVector only increments a reference
+/// count. The elements are copied when one of several copies is changed. Threads may use different
+/// copies at the same time.
 template <typename T>
 class SharedVector {
  public:

@@ -1,6 +1,6 @@
 #pragma once
-// A mutex whose members clang checks: a member marked GUARDED_BY(mutex) may be used only while the
-// mutex is locked (-Wthread-safety, an error in the clang build). Other compilers check nothing.
+// A mutex for clang's thread-safety check: a member marked GUARDED_BY(mutex) may be used only while
+// the mutex is locked (-Wthread-safety, an error in the clang build of this project).
 
 #include <mutex>
 
@@ -21,15 +21,15 @@ class HG_THREAD_ANNOTATION(capability("mutex")) Mutex {
  public:
   void Lock() HG_THREAD_ANNOTATION(acquire_capability()) { mutex_.lock(); }
   void Unlock() HG_THREAD_ANNOTATION(release_capability()) { mutex_.unlock(); }
-  /// Tells clang that the caller holds the mutex, for callbacks, where clang cannot see it. Checks
-  /// nothing at run time.
+  /// Tells clang that the caller holds the mutex. For callbacks, where clang cannot see this.
+  /// Checks nothing at run time.
   void AssertHeld() const HG_THREAD_ANNOTATION(assert_capability(this)) {}
 
  private:
   std::mutex mutex_;
 };
 
-/// Holds a Mutex for as long as it lives.
+/// Locks a Mutex in the constructor and unlocks it in the destructor.
 class HG_THREAD_ANNOTATION(scoped_lockable) MutexLock {
  public:
   explicit MutexLock(Mutex& mutex) HG_THREAD_ANNOTATION(acquire_capability(mutex)) : mutex_(mutex) {

@@ -14,7 +14,7 @@ namespace hg {
 /// Thread-safe.
 class WorkerPool {
  public:
-  /// Represents a running job to its thread of the pool. It exists while the job runs.
+  /// A running job calls the pool through this object, which exists while the job runs.
   class Turn {
    public:
     explicit Turn(WorkerPool& pool) : pool_(pool) {}
@@ -50,8 +50,8 @@ class WorkerPool {
 
  private:
   void Run();
-  void StartThread();  // with mutex_ held
-  void EndThread();    // with mutex_ held; moves this thread to ended_
+  void StartThread();  // the caller holds mutex_
+  void EndThread();    // the caller holds mutex_; moves this thread to ended_
   void JoinEndedThreads();
 
   const size_t queue_max_;

@@ -37,8 +37,8 @@ struct SimpleHistogram {
   bool operator==(const SimpleHistogram&) const = default;
 };
 
-/// OpenTSDB refuses shorter values from clients. It stores a value of five bytes for a histogram
-/// without buckets, which it cannot read again.
+/// The minimum size of a value from a client, in bytes: OpenTSDB refuses shorter ones. It stores
+/// five bytes for a histogram without buckets, but cannot read them again.
 inline constexpr size_t kHistogramBytesMin = 6;
 inline constexpr size_t kHistogramBucketsMax = 32767;
 

@@ -25,8 +25,8 @@ struct RollupInterval {
   uint32_t intervals_max = 0;  // intervals in one row
 };
 
-/// Returns the maximum number of intervals in one row: those of 3600 s, a day, 32 days or 366 days,
-/// times span_count.
+/// Returns the maximum number of intervals in one row: as many as fit into one hour, a day, 32 days
+/// or 366 days (depending on `unit`), times span_count.
 uint32_t RollupIntervalsPerRow(uint32_t interval_s, RollupSpanUnit unit, uint32_t span_count);
 
 /// Returns the start (in seconds, UTC) of the row that holds `time_s`: the start of its hours, day,

@@ -1,8 +1,8 @@
 #pragma once
-// Turns memtables and files into other files: flushes, merges, splits and merges of regions,
-// expiry, and the removal of files by retention. Each operation writes its files first and then
-// passes an Edit to FileSet::Apply. The Compactor also owns the threads that run these operations
-// in the background.
+// Replaces memtables and files by other files: it flushes memtables, merges files, splits and
+// merges regions, and removes files that have expired or that retention deletes. Each operation
+// writes its files first and then passes an Edit to FileSet::Apply. The Compactor also owns the
+// threads that run these operations in the background.
 
 #include <array>
 #include <chrono>
@@ -67,9 +67,9 @@ class Compactor {
 
   // Regions. These calls may wait for merges of the region. Readers and writers continue.
   /// Splits the region that contains `key_of_region` and returns the boundary. The boundary is
-  /// `at`, cut to a whole row group in a points table, or else the middle of the region's files.
-  /// InvalidArgument: `at` is not inside the region. Conflict: the region still shares files after
-  /// an earlier split, or has fewer than two row groups.
+  /// `at`, or else the middle of the region's files. In a points table it is cut to the start of a
+  /// group of rows (of one metric and hour). InvalidArgument: `at` is not inside the region.
+  /// Conflict: the region still shares files after an earlier split, or has fewer than two groups.
   Result<Bytes> Split(const Table& table, ByteView key_of_region, const std::optional<Bytes>& at);
   /// Merges the region that begins with `boundary` with the region before it. InvalidArgument: no
   /// region begins there, or the two belong to different salt buckets.
@@ -95,8 +95,8 @@ class Compactor {
     RETURN_IF_ERROR(env_.CheckOpen());
     return change();
   }
-  /// Runs `work` while it holds the regions: no merge, split or other work runs in them. Flushes
-  /// may add parts. Releases them even if `work` fails or throws.
+  /// Runs `work` while the regions are reserved: no merge, split or other work runs in them.
+  /// Flushes may add parts. The regions are released even if `work` fails or throws.
   template <typename Work>
   Status WhileHeld(const std::vector<RegionPlace>& places, const Work& work) EXCLUDES(work_mutex_) {
     RETURN_IF_ERROR(HoldRegions(places));
@@ -108,7 +108,7 @@ class Compactor {
   /// again.
   void AfterRepair() EXCLUDES(work_mutex_);
 
-  /// Sets the members for background work.
+  /// Sets the members of `stats` that describe background work.
   void AddTo(EmbeddedStats* stats) const EXCLUDES(work_mutex_);
 
  private:
@@ -163,7 +163,7 @@ class Compactor {
     bool paced = false;
   };
   struct RegionWork {
-    std::set<uint64_t> merging;  // numbers of the parts
+    std::set<uint64_t> merging;  // numbers of the parts that merges have reserved
     bool held = false;
   };
   /// A region whose last merge failed. Other regions are merged meanwhile, because the cause, such
@@ -202,7 +202,7 @@ class Compactor {
   // Defined in compactor_drop.cc.
   using MetricEnds = std::map<Bytes, uint32_t>;  // per metric, rows before this time may be dropped
   Status DropFilesHeld(RegionPlace place, const MetricEnds& ends);
-  /// Returns a time. All rows of the region before this time may be dropped.
+  /// Returns the time before which all rows of the region may be dropped.
   [[nodiscard]] uint32_t EndIn(const region::RegionMap& regions, size_t region,
                                const MetricEnds& ends) const;
   // Defined in compactor_expiry.cc.
@@ -234,19 +234,19 @@ class Compactor {
   // Held while tables or regions change, and during a whole flush: a flush writes files per region,
   // so only one may run and the regions must not change. Merges and file drops continue.
   Mutex regions_mutex_;
-  // When the flush was first postponed.
+  // The time at which the due flush was first postponed.
   std::optional<int64_t> flush_put_off_ms_ GUARDED_BY(regions_mutex_);
 
   Mutex sweep_mutex_;  // held during a whole sweep; taken while no other engine lock is held
 
-  region::Pace pace_;  // shared by all background merges; thread-safe
+  region::Pace pace_;  // limits the write rate of all background merges together; thread-safe
 
   mutable Mutex work_mutex_;
   CondVar work_done_;
   std::map<RegionPlace, RegionWork> work_ GUARDED_BY(work_mutex_);  // no entry: the region is idle
   std::map<RegionPlace, FailedMerge> failed_merges_ GUARDED_BY(work_mutex_);
-  // Size in bytes at which a split is tried again. Used by one thread: that of the small merges, or
-  // that of a test without threads.
+  // Regions that could not be split, and the size in bytes at which a split is tried again. Used by
+  // one thread: that of the small merges, or that of a test without threads.
   std::map<RegionPlace, uint64_t> cannot_split_;
 
   mutable Mutex background_mutex_;

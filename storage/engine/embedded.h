@@ -40,7 +40,7 @@ struct EmbeddedOptions {
   double cache_share = 0.15;  // share for cached blocks; both shares together: at most 0.8
   uint64_t log_max_bytes = uint64_t{512} << 20;  // size of the unflushed log that triggers a flush
   uint64_t log_file_bytes = uint64_t{64} << 20;  // size of one log file
-  // Age of memory that triggers a flush; some flushes come up to a tenth later.
+  // A memtable of this age is flushed. Some flushes start up to a tenth of this time later.
   int64_t flush_age_ms = 3'600'000;
   /// A flush is postponed while a region has merge.parts_blocking parts or more, for at most this
   /// time in milliseconds.

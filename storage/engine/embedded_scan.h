@@ -19,8 +19,8 @@
 
 namespace hg::engine {
 
-/// One thread at a time. The engine must outlive the scan. `listener` is called for unsettled rows;
-/// it may be empty.
+/// One thread at a time. The engine must outlive the scan. `listener` may be empty. It is called
+/// for rows that should be rewritten (UnsettledRowListener).
 class EmbeddedScan : public PointScan {
  public:
   static Result<std::unique_ptr<EmbeddedScan>> Open(const Engine& engine, const PointScanSpec& spec,
@@ -140,9 +140,9 @@ class EmbeddedScan : public PointScan {
     bool beyond = false;  // the scan has moved past the entries of the series that was read last
   };
   std::map<const Part*, PartCursor> cursors_;  // cursors of the parts that were read so far
-  std::vector<region::SeriesSlice> slices_;    // of the current series
+  std::vector<region::SeriesSlice> slices_;    // the current series: one slice per region
   points::RowColumns columns_;
-  RowStatistics statistics_;  // of the row returned last
+  RowStatistics statistics_;  // statistics of the row returned last
   ByteView unloaded_;         // encoded form of the row returned last; a view into file_rows_
   // True if each row of the current series is in exactly one file and not in memory.
   bool in_files_alone_ = false;

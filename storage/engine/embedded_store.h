@@ -57,7 +57,7 @@ class EmbeddedStore : public Store {
  private:
   EmbeddedStore(Engine& engine, std::nullptr_t) : engine_(engine) {}
 
-  /// Waits until the position is committed, unless this is the handle for later commits.
+  /// Waits until the position is committed. The handle for later commits does not wait.
   Status Commit(LogPosition position) {
     return later_ ? engine_.CommitAndWait(position) : Status();
   }

@@ -51,13 +51,13 @@ class Engine {
   Result<const Table*> FindTable(const std::string& name) const { return tables_.Find(name); }
   [[nodiscard]] std::vector<const Table*> Tables() const { return tables_.All(); }
   [[nodiscard]] const Table* points_table() const { return tables_.points(); }
-  /// Whether a TTL hides old rows of the point store.
+  /// Returns whether a TTL hides old rows of the point store.
   [[nodiscard]] bool RowsExpire() const;
   Status CreateTable(const TableDescriptor& descriptor);
   Status AlterTable(const TableDescriptor& descriptor);
   Status DropTable(const std::string& name);
 
-  // Functions of Memstore.
+  // The following functions call the functions of Memstore with the same names.
   [[nodiscard]] const Registry& registry() const { return memstore_.registry(); }
   Result<SeriesNumber> Register(ByteView tsuid) { return memstore_.Register(tsuid); }
   Status RegisterAll(std::span<const ByteView> tsuids, SeriesNumber* numbers) {
@@ -86,11 +86,11 @@ class Engine {
   void RaiseHorizon(uint32_t base) { memstore_.RaiseHorizon(base); }
   [[nodiscard]] uint32_t horizon() const { return memstore_.horizon(); }
 
-  // Functions that read.
+  // The following functions are for readers.
   [[nodiscard]] std::shared_ptr<const Version> Pin() const { return file_set_.Pin(); }
   [[nodiscard]] const RowReader& rows() const { return memstore_.rows(); }
 
-  // Functions of Compactor.
+  // The following functions call the functions of Compactor with the same names.
   Status Flush() { return compactor_.Flush(); }
   Status LeaveRoom() { return compactor_.LeaveRoom(); }
   Status Compact() { return compactor_.Compact(); }
@@ -129,7 +129,7 @@ class Engine {
   // Shared with files, which a reader may keep open longer than the engine lives.
   const std::shared_ptr<lsm::BlockCache> cache_;
   const std::shared_ptr<lsm::ReadCounters> read_counters_ = std::make_shared<lsm::ReadCounters>();
-  std::unique_ptr<FileLock> lock_;  // of the folder, until Close
+  std::unique_ptr<FileLock> lock_;  // the lock of the data directory; held until Close
   mutable IdleReaders readers_;
   ChangeListeners listeners_;
   TableCatalog tables_;

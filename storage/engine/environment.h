@@ -37,7 +37,7 @@ class Environment {
   /// If true, the log has everything that is not flushed, so a close need not wait for a flush.
   [[nodiscard]] bool memory_is_logged() const { return options.durability != Durability::kNone; }
 
-  /// Returns false if the store was closed before.
+  /// Marks the store as closed. Returns false if it was closed before.
   bool Close() { return !closed_.exchange(true); }
   [[nodiscard]] bool closed() const { return closed_.load(std::memory_order_acquire); }
   /// Returns Unavailable if Close was called. Engine::Close first marks the store as closed and

@@ -70,10 +70,10 @@ class Memstore {
   /// does not read the stored cell: the appended bytes are kept separately until a read or a merge
   /// joins both.
   Result<LogPosition> AppendToRow(const Table& table, ByteView key, ByteView bytes);
-  /// Reads the selected columns of the row, calls `decide` and applies its changes atomically.
-  /// `decide` sees at least the selected columns. It fills `changes`, or returns false to change
-  /// nothing. It may be called more than once, under the write lock, so it must be fast. Columns
-  /// that its changes delete must be among the selected ones.
+  /// ReadModifyWrite reads the selected columns of the row, calls `decide` and applies its changes
+  /// atomically. `decide` sees at least the selected columns. It fills `changes`, or returns false
+  /// to change nothing. It may be called more than once, under the write lock, so it must be fast.
+  /// Columns that its changes delete must be among the selected ones.
   using Decide =
       std::function<Result<bool>(const StoredRow& row, std::vector<CellChange>* changes)>;
   struct Outcome {
@@ -94,7 +94,7 @@ class Memstore {
   Status CommitAndWait(LogPosition position);
   Status Sync() { return log_->WaitSynced(log_->End()); }
 
-  // Changes of rows below the horizon are reported to the listeners (WatchedPoints).
+  // Changes of rows with a base time below the horizon are reported to listeners (WatchedPoints).
   void RaiseHorizon(uint32_t base);
   [[nodiscard]] uint32_t horizon() const { return horizon_.load(std::memory_order_acquire); }
 
@@ -116,7 +116,7 @@ class Memstore {
   // Functions for flushes. One flush at a time.
   struct FlushDue {
     bool due = false;
-    bool urgent = false;  // a series was refused that a flush of this memtable admits
+    bool urgent = false;  // a new series was refused that would fit after a flush of this memtable
   };
   /// Returns whether the active memtable should be flushed because of its size, its age or the
   /// length of the log. Clears the flush request (AskForFlush), because the caller acts on it.
@@ -136,7 +136,7 @@ class Memstore {
   void WaitForWriters() EXCLUDES(write_) { MutexLock lock(write_); }
   /// If true, the store takes writes: the log was replayed and opened.
   [[nodiscard]] bool has_log() const { return log_ != nullptr; }
-  /// Sets the members for memory, series and log.
+  /// Sets the members of `stats` that describe memory, series and log.
   void AddTo(EmbeddedStats* stats) const;
 
  private:
@@ -154,7 +154,7 @@ class Memstore {
   Status CheckSeriesMemory(uint64_t more, uint64_t percent);
   /// Returns whether CheckSeriesMemory would succeed with UrgentFlushBytes() of unflushed memory.
   [[nodiscard]] bool FlushAdmitsSeries(uint64_t more, uint64_t percent) const;
-  [[nodiscard]] bool SeriesFull() const;  // EmbeddedStats::series_full
+  [[nodiscard]] bool SeriesFull() const;  // computes EmbeddedStats::series_full
   /// Memory that no flush frees, in bytes: series, names and the indexes of files.
   [[nodiscard]] uint64_t ResidentBytes() const {
     return registry_.bytes() + NameBytes() + file_set_.MemoryBytes();
@@ -164,16 +164,16 @@ class Memstore {
     const auto& bytes = env_.options.name_bytes;
     return bytes != nullptr ? bytes->load(std::memory_order_relaxed) : 0;
   }
-  /// A smaller memtable is not flushed before a series was refused.
+  /// A memtable must be larger than this, in bytes, to be flushed because memory is scarce.
   [[nodiscard]] uint64_t EarlyFlushBytes() const {
     return std::max(env_.memory_max / 16, kMemtableOverheadBytes);
   }
-  /// A smaller memtable is not flushed for a refused series.
+  /// Like EarlyFlushBytes, for a flush that is requested because a new series was refused.
   [[nodiscard]] uint64_t UrgentFlushBytes() const {
     return std::max(env_.memory_max / 64, kMemtableOverheadBytes);
   }
-  /// A memtable takes up to about this much memory with its first points, so flushing a smaller one
-  /// frees nothing for long.
+  /// A memtable takes up to about this much memory with its first points. Flushing a smaller
+  /// memtable therefore frees memory only for a short time.
   static constexpr uint64_t kMemtableOverheadBytes = uint64_t{512} << 10;
 
   // Defined in memstore_write.cc.
@@ -211,9 +211,9 @@ class Memstore {
   enum class FlushRequest : uint8_t {
     kNone,
     kIfNeeded,
-    kForSeries,  // a series was refused that a flush would admit
+    kForSeries,  // a new series was refused that would fit after a flush
   };
-  /// Wakes the flush thread.
+  /// Records the request and wakes the flush thread.
   void AskForFlush(FlushRequest request);
   void Account() REQUIRES(write_);
 
@@ -234,7 +234,7 @@ class Memstore {
   // Shared with the frozen memtables: a reader may keep one longer than the engine lives.
   const std::shared_ptr<std::atomic<uint64_t>> frozen_bytes_ =
       std::make_shared<std::atomic<uint64_t>>(0);
-  std::atomic<FlushRequest> flush_request_{FlushRequest::kNone};  // TakeFlushDue takes it
+  std::atomic<FlushRequest> flush_request_{FlushRequest::kNone};  // TakeFlushDue clears it
   std::atomic<uint64_t> log_released_{0};  // log records up to this position are flushed to files
   std::atomic<uint64_t> replayed_{0};
   std::atomic<uint32_t> horizon_{0};  // only rises, under write_

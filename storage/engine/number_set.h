@@ -22,7 +22,7 @@ class NumberSet {
   [[nodiscard]] bool Has(uint32_t number) const {
     return number / 64 < words_.size() && (words_[number / 64] >> (number % 64) & 1) != 0;
   }
-  /// Adds a number for which the set is large enough. Ignores other numbers.
+  /// Adds a number for which the set is large enough (see Grow). Ignores greater numbers.
   void Add(uint32_t number) {
     if (number / 64 < words_.size()) words_[number / 64] |= uint64_t{1} << (number % 64);
   }

@@ -1,5 +1,5 @@
 #pragma once
-// A hash table of numbers. Callers store the objects that the numbers identify, and compare them.
+// A hash table of numbers that identify objects. The caller keeps the objects and compares them.
 
 #include <algorithm>
 #include <cstddef>

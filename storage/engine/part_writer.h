@@ -31,14 +31,14 @@ class PartWriter {
   Status AddCells(ByteView key, const lsm::CellRow& row);
   /// Adds a row of the table of series.
   Status AddSeries(uint32_t number, ByteView tsuid);
-  /// Adds a row of points. Writes the points and the form of `row_part`. Rows must be added in the
-  /// order of points files, then by base.
+  /// Adds a row of points. Writes the points and the form of `row_part`. Series must be added in
+  /// the order of RowFileOrder, and the rows of each series in ascending order of `base`.
   Status AddPoints(ByteView tsuid, uint32_t base, const points::RowPart& row_part);
   /// Like AddPoints, for a row that was read in its encoded form from another points file.
   Status AddEncodedPoints(ByteView file_key, ByteView value);
-  /// Completes and syncs the files. Stores their sizes, checksums, whether they have tombstones
-  /// and, for a points table, their range of rows in `entry`, which has the number of the writer.
-  /// Does not sync the folder.
+  /// Completes and syncs the files, but not their folder. Sets the members of `entry` that describe
+  /// the files: sizes, checksums, whether they have tombstones, and for a points table the range of
+  /// rows. `entry` must have the part number of the writer.
   Status Finish(lsm::PartEntry* entry);
   /// Returns the number of bytes written so far to both files.
   [[nodiscard]] uint64_t bytes() const;

@@ -59,15 +59,15 @@ class Registry {
   }
   /// Returns a copy of the set of hidden series.
   [[nodiscard]] NumberSet Hidden() const;
-  /// The caller must exclude Show and ReplaceIndex. Takes no lock.
+  /// Takes no lock: the caller must prevent concurrent calls of Show and ReplaceIndex.
   [[nodiscard]] bool IsHidden(uint32_t number) const { return hidden_.Has(number); }
   /// Adds the series with the numbers from `begin` to `end` - 1 to the index, except those of
   /// `hidden`. Other threads may add series meanwhile. `end` is at most size().
   void AddToIndex(uint32_t begin, uint32_t end, const NumberSet& hidden, TagIndex* index) const;
   /// Hides exactly these series. `index` contains all others. Returns the previous index, so that
-  /// the caller can free it without its locks. The caller must exclude Add, Show and IsHidden.
+  /// the caller frees it without locks. No Add, Show or IsHidden may run meanwhile.
   std::unique_ptr<TagIndex> ReplaceIndex(std::unique_ptr<TagIndex> index, NumberSet hidden);
-  /// Adds a hidden series to the index again. The caller must exclude IsHidden and ReplaceIndex.
+  /// Adds a hidden series to the index again. No IsHidden or ReplaceIndex may run meanwhile.
   void Show(uint32_t number);
 
   /// Returns the numbers of the matching series of the metric ("" = all metrics), ordered by TSUID.

@@ -42,7 +42,7 @@ class RowHourMemory {
   // The following functions are for readers on any thread.
   [[nodiscard]] uint32_t series() const { return series_; }
   [[nodiscard]] uint32_t base() const { return base_; }
-  /// The previous row of this series in this memtable, of any base.
+  /// Returns the row of this series that was created before this one in the memtable, of any base.
   [[nodiscard]] const RowHourMemory* older() const { return older_; }
   [[nodiscard]] uint8_t flags() const { return flags_.load(std::memory_order_acquire); }
   /// Fills the empty `row_part` from the history; `row_part->raw` stays empty. `sequence` applies
@@ -70,7 +70,7 @@ class RowHourMemory {
   // Eight entries keep a row with few points small, which is the most common case. An encoded chunk
   // of eight points takes 15 to 25 bytes.
   static constexpr uint8_t kSlots = points::kChunkEntries;
-  // Logarithms of numbers of chunks. Rows with fewer chunks than the minimum (4096 entries, more
+  // Base-2 logarithms of chunk counts. Rows with fewer chunks than the minimum (4096 entries, more
   // than one point a second) are not compacted. Rows with more chunks than the maximum (262,144
   // entries) are not compacted either, because that would hold the write lock for long.
   static constexpr uint8_t kCompactLogMin = 9, kCompactLogMax = 15;
@@ -145,7 +145,7 @@ class RowMemory {
   /// next older row.
   [[nodiscard]] const RowHourMemory* Newest(uint32_t series) const { return heads_.Get(series); }
 
-  /// Returns the row, or null.
+  /// Returns the row of the series with this base, or null if the memtable does not have it.
   [[nodiscard]] RowHourMemory* Find(uint32_t series, uint32_t base) {
     RowHourMemory* head = heads_.Get(series);
     return head == nullptr || head->base_ == base ? head : FindOlder(head, base);

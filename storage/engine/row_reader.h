@@ -53,7 +53,7 @@ class RowReader {
   RowReader(const Environment& env, const TableCatalog& tables, const Registry& registry)
       : env_(env), tables_(tables), registry_(registry) {}
 
-  /// Decodes the key.
+  /// Decodes the key of a row of the table.
   [[nodiscard]] RowPlace PlaceOf(const Table& table, ByteView key) const;
   /// Reads at least the selected columns of the row from memory and files. With FilesRead::kCells,
   /// the points files are not read. Points of a regular row are not read if no selected column

@@ -37,7 +37,7 @@ class TableCatalog {
     const Table* const table = points();
     return table != nullptr && table->id == id;
   }
-  /// The namespace folder for new files of the table.
+  /// Returns the namespace in whose folder new files of the table are created.
   [[nodiscard]] std::string SpaceOf(uint32_t id) const;
   /// Names a region in messages, such as "table tsdb, region [, \x00\x00\x02)".
   [[nodiscard]] std::string NameOf(const Version& version, RegionPlace place) const;

@@ -79,8 +79,8 @@ class Part {
   /// Returns the range of rows that a part of a points table may hold.
   [[nodiscard]] const region::RowSpan& rows() const { return rows_; }
 
-  // Returns the path of a cell file. `folder` is the folder of the store, or of the namespace whose
-  // files it has.
+  // Returns the path of a cell file. `folder` is the folder of the store, or that of the namespace
+  // to which the file belongs.
   static std::string CellsPath(const std::string& folder, uint64_t number);
   static std::string PointsPath(const std::string& folder, uint64_t number);
 

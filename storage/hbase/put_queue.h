@@ -47,7 +47,7 @@ class PutQueue {
   ///
   /// If HBase is unreachable (Unavailable), all waiting puts fail with the same status. If HBase is
   /// Busy, the waiting puts of the callers whose puts it refused fail, too. For tables of the
-  /// spool, a put waits for calls of other callers only for the spool's patience and then fails as
+  /// spool, a put waits for calls of others only for SpoolOptions::patience_ms and then fails as
   /// Unavailable. Such a put may still be executed later, but before any later put of its row.
   std::vector<Status> Send(const std::string& table, std::vector<Put> puts);
 

@@ -22,8 +22,8 @@ using ColumnReader = std::function<Result<std::vector<Bytes>>(const Bytes& famil
 Result<std::vector<CellChange>> SettleOrder(const std::vector<CellChange>& changes,
                                             const ColumnReader& columns);
 
-/// Returns whether a change deletes everything that is older than its arrival, because it has no
-/// explicit time.
+/// Returns whether one of the changes is a delete without an explicit time, so that it deletes
+/// everything that is older than its arrival at HBase.
 bool DeletesNow(const std::vector<CellChange>& changes);
 
 }  // namespace hg::hbase

@@ -122,8 +122,8 @@ class Spool {
   /// Replays all writes that the spool has accepted so far. If no write was added meanwhile, the
   /// spool then stops holding.
   Status ReplayTaken();
-  /// Returns the log files with numbers below the argument, beginning with the file of the mark.
-  /// Files without records are left out.
+  /// A file of the log. FilesBefore returns the log files with numbers below `number`, beginning
+  /// with the file of the mark. Files without records are left out.
   struct LogFile {
     std::string path;
     uint64_t number;
@@ -160,8 +160,8 @@ class Spool {
   mutable Mutex mark_mutex_;
   Mark mark_ GUARDED_BY(mark_mutex_);
 
-  // Since when each table has rejected rows with a status. Only the replay thread uses it once that
-  // thread runs. Filled only while holding_ is set.
+  // For each table and status: since when rows of the table are rejected with this status. Only the
+  // replay thread uses it once that thread runs. Filled only while holding_ is set.
   std::map<std::pair<std::string, StatusCode>, int64_t> refused_since_ms_;
 
   mutable std::mutex mutex_;

@@ -19,8 +19,8 @@ Row ReadRow(wire::TResult result);
 /// Returns the selected columns (family and qualifier). If it returns none, all columns are
 /// selected.
 std::vector<wire::TColumn> ChosenColumns(const CellSelection& wanted);
-/// Sets *range to the selected range of times, from the epoch on. Returns false if the range is
-/// empty.
+/// Sets *range to the selected range of times. Times before the epoch are left out. Returns false
+/// if the range is empty.
 bool ChosenTimes(const CellSelection& wanted, wire::TTimeRange* range);
 /// Returns whether all times are selected.
 bool AllTimes(const CellSelection& wanted);

@@ -29,8 +29,8 @@ struct LocalServerOptions {
   KeyLayout layout;    // clients with another layout are rejected
   /// Copies and checks the files of the store. Null if the store has no files.
   Maintenance* maintenance = nullptr;
-  /// Called on the thread of the connection, but not for a conditional put of absent columns. The
-  /// function may be empty.
+  /// Called on the thread of the connection after rows may have changed, but not for a conditional
+  /// put of absent columns. The function may be empty.
   ChangeReport changed = {};
   size_t connections_max = 64;  // further connections are closed at once
   size_t answer_bytes_max = kAnswerBytesMax;

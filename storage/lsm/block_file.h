@@ -83,8 +83,8 @@ enum class CacheUse : uint8_t {
 };
 
 /// A function that selects pieces of an entry. Each piece has some parts of the entry's value, in
-/// order. The function returns the first wanted part that is not before `part`, or nullopt if there
-/// is none.
+/// order. The function returns the first wanted part that is equal to `part` or after it, or
+/// nullopt if there is none.
 using PieceChoice = std::function<std::optional<Bytes>(ByteView part)>;
 
 /// A block in the index of its file.
@@ -212,10 +212,10 @@ class BlockFile {
   Status ReadFromDisk(size_t i, Bytes* block) const;
   Status Unpack(uint64_t offset, Packing packing, ByteView stored, Bytes* block) const;
   /// Returns the block in which the entry with the key begins. If there is no such entry, returns a
-  /// block that is not behind the first entry with a greater key.
+  /// block that is at or before the first entry with a greater key.
   [[nodiscard]] size_t BlockOf(ByteView key) const;
-  /// Returns the first block behind the last piece of the entry. `block` is the block of one of its
-  /// further pieces, or the block behind the entry.
+  /// Returns the first block after the last piece of the entry. `block` is the block of one of its
+  /// further pieces, or the first block after the entry.
   [[nodiscard]] size_t EndOfEntry(size_t block, ByteView key) const;
   /// Returns the first of the entry's further pieces in the blocks [block, end) that may hold a
   /// wanted part, or `end`.

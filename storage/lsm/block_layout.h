@@ -27,7 +27,7 @@ inline void AppendLittle(Bytes* out, uint64_t v, int width) {
   for (int i = 0; i < width; ++i) out->push_back(static_cast<char>(v >> (8 * i)));
 }
 
-/// `in` must have that many bytes.
+/// Takes a little-endian number from the front of `in`, which must have at least `width` bytes.
 inline uint64_t TakeLittle(ByteView* in, int width) {
   uint64_t v = 0;
   std::memcpy(&v, in->data(), static_cast<size_t>(width));

@@ -72,8 +72,8 @@ class Log {
   /// Copies a record to the buffer and returns the position after it. The calls must be in
   /// ascending order of sequence numbers. Does no I/O.
   LogPosition Add(uint8_t kind, uint64_t sequence, ByteView body, uint32_t body_crc);
-  /// Begins a new file with the next record. Returns the number of the file and the position of its
-  /// start.
+  /// The result of SwitchFile, which begins a new file with the next record: the number of the file
+  /// and the position of its start.
   struct Switch {
     uint64_t file_number;
     LogPosition position;

@@ -67,7 +67,7 @@ struct TagText {
 };
 
 /// A point with unchecked UTF-8 names. The tags are in the order in which they get their ids. For
-/// OpenTSDB's protocols that is the iteration order of its hash map (hash16).
+/// OpenTSDB's protocols that is the iteration order of OpenTSDB's hash map (java_hash.h).
 struct NamedPoint {
   std::string_view metric;
   std::span<const TagText> tags;
@@ -87,9 +87,9 @@ class PointSink {
   /// LogPosition).
   using Position = uint64_t;
 
-  /// Appends all points. If at least one series key was never accepted, sets `known` to false and
-  /// stores nothing. The caller then passes the whole batch to AppendNamed. Returns Busy or
-  /// Unavailable like Points::Append; in that case some points may be stored. Never blocks on I/O.
+  /// AppendKeyed appends all points. If at least one series key was never accepted, it sets `known`
+  /// to false and stores nothing; the caller then passes the whole batch to AppendNamed. It returns
+  /// Busy or Unavailable like Points::Append; some points may then be stored. Never blocks on I/O.
   struct Appended {
     bool known = true;
     Position position = 0;
@@ -129,7 +129,7 @@ class PointSink {
   virtual Position AppendNamed(std::span<const NamedPoint> points, WriteContext& context,
                                std::vector<Status>* results) = 0;
 
-  /// Makes points durable. As Points::Commit.
+  /// Makes points durable, with the contract of Points::Commit.
   virtual void Commit(Position position, std::function<void(Status)> done) = 0;
 
   /// Forgets all remembered series keys, because names were renamed or deleted.

@@ -20,7 +20,7 @@ inline constexpr uint64_t kStaleMarkerBits = 0x7FF0000000000002;
 
 inline constexpr uint64_t kInfinityBits = 0x7FF0000000000000;
 
-/// Returns the value in which a NaN with these bits is stored.
+/// Returns the value as which a NaN with these bits is stored.
 inline PointValue StoredNan(uint64_t bits) {
   return {bits == kStaleMarkerBits ? kStaleMarkerBits : kNormalNanBits, kFloat64};
 }

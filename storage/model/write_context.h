@@ -14,7 +14,7 @@ class WriteContext {
   /// towards the limits.
   enum class Checks {
     kEachBatch,  // before each batch
-    // Those of the metrics before each batch, those of the writer only before the first batch.
+    // The limits of the metrics before each batch, those of the writer only before the first batch.
     kMetricsEachBatch,
     /// Only before the first batch, so that a request of several batches is either rejected before
     /// any point is stored or accepted as a whole. Points of metrics that appear only in a later

@@ -17,10 +17,10 @@ class Writer {
   virtual Status AskForPoints(uint64_t count) = 0;
   /// Counts `count` stored points towards the limit.
   virtual void ChargePoints(uint64_t count) = 0;
-  /// Takes one new series from the number that the user may create. InvalidArgument: the user may
-  /// create no more. The caller reports this as an error of the point.
+  /// Counts one new series towards the number that the user may create. InvalidArgument: the user
+  /// may create no more series. The caller reports this as an error of the point.
   virtual Status TakeSeries() = 0;
-  /// Returns one series taken by TakeSeries that was not created.
+  /// Undoes TakeSeries for a series that was not created.
   virtual void GiveBackSeries() = 0;
   /// Returns whether TakeSeries can refuse. If it cannot, the caller need not find out whether a
   /// series is new.

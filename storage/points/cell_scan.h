@@ -38,7 +38,7 @@ class BucketCursors {
       heap_;  // buckets that have a next row, as a heap with the first one at the front
 };
 
-/// Not thread-safe. Reports unsettled rows to `listener` if it is set.
+/// Not thread-safe. Calls `listener`, if it is set, for rows that should be rewritten.
 class CellPointScan : public PointScan {
  public:
   CellPointScan(BucketCursors cursors, KeyLayout layout, PointScanSpec spec,

@@ -17,7 +17,7 @@ enum Class : uint8_t { kPlain = 0, kInts = 1, kDecimals = 2, kWords = 3 };
 inline constexpr uint8_t kClassMask = 0x03;
 inline constexpr uint8_t kMillis = 0x04;
 inline constexpr int kTimeShift =
-    3;  // 0: constant step; otherwise width code of the offsets from the first time
+    3;  // position of the width code of the offsets from the first time; 0: constant step
 // Position of the width code of the values, which are stored relative to the base.
 inline constexpr int kWidthShift = 5;
 // The second byte of a chunk has the flags of all values or kByValue, and the exponent of decimals.

@@ -19,8 +19,8 @@ struct RowCondition {
   Kind kind = Kind::kAnd;
   RowFilter row;           // kRow
   uint64_t rows_left = 0;  // kPage: number of rows that still pass
-  /// kAnd, kOr. Children that contain a kPage come last, so that a PageFilter counts only the rows
-  /// for which it decides.
+  /// For kAnd and kOr. Children that contain a kPage come last, so that a PageFilter counts only
+  /// the rows that the other children leave undecided.
   std::vector<RowCondition> children;
 
   /// Returns the condition that the store evaluates. It treats every PageFilter as true.

@@ -1,6 +1,6 @@
 #pragma once
-// Evaluates a SeriesMatcher (storage/series_matcher.h) for a row key. An index evaluates it by
-// bitmaps with the same results. Pure functions.
+// Evaluates a SeriesMatcher (storage/series_matcher.h) for a row key. The index of the embedded
+// engine evaluates it by bitmaps instead, with the same result. Pure functions.
 
 #include "storage/base/bytes.h"
 #include "storage/model/key_layout.h"

@@ -12,7 +12,7 @@
 
 namespace hg::points {
 
-/// A value whose stored bits differ from the bits that its stream's rule would give its number.
+/// A value whose stored form is not the one that the rule of its stream gives for its number.
 struct StreamException {
   uint32_t position = 0;
   PointValue value;
@@ -21,8 +21,8 @@ struct StreamException {
 enum IntRule : uint8_t { kIntsShortest = 0, kIntsWide = 1 };
 enum FloatRule : uint8_t { kFloatsWide = 0, kFloatsShortest = 1, kFloatsSingle = 2 };
 
-/// Returns the stored form of a number by the rule of its stream. The width is the same as by
-/// PointValue::Int, computed without a branch.
+/// Returns the form in which the rule of a stream stores the number. The shortest form has the same
+/// width as that of PointValue::Int, but is computed without a branch.
 inline PointValue IntByRule(uint8_t rule, int64_t v) {
   if (rule == kIntsWide) return {static_cast<uint64_t>(v), kInt64};
   const int width = std::bit_width(static_cast<uint64_t>(v ^ v >> 63));

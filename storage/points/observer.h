@@ -1,6 +1,6 @@
 #pragma once
 // Observers of a store, which may reject writes (region-store.md X1). They run in the same process
-// and are registered when the store is opened. Tables do not name observers.
+// and are registered when the store is opened. They apply to all tables.
 
 #include <atomic>
 #include <cstdint>

@@ -128,7 +128,7 @@ struct HourStatistics {
   RowStatistics statistics;
 };
 
-/// The position of one reader. Not thread-safe.
+/// A running scan of one reader. Not thread-safe.
 class PointScan {
  public:
   virtual ~PointScan() = default;
@@ -163,7 +163,7 @@ class PointScan {
   /// the same series. It ends before the first row that has no statistics or would have to be read
   /// from disk. The span may be empty. It is valid until the next call of Next.
   virtual std::span<const HourStatistics> StatisticsAhead() { return {}; }
-  /// Skips that many of the rows that StatisticsAhead returned: Next does not return them.
+  /// Skips the first `rows` of the rows that StatisticsAhead returned: Next does not return them.
   virtual void Pass(size_t rows) { (void)rows; }
 
   // The following functions serve callers that read a series twice.
@@ -235,11 +235,11 @@ class Points {
   /// §17). Blocks.
   virtual Status DeleteRows(const PointScanSpec& spec) = 0;
 
-  /// Deletes whole files, without reading them, if all their rows are older than `end_of` of their
-  /// metric. `end_of` is called once per metric. Data of the same rows in other files or in memory
-  /// stays; the caller deletes it with DeleteRows. An engine may keep any file, and may have no
-  /// files. Before a file is deleted, all data that was written before `end_of` returned is
-  /// durable. Blocks.
+  /// Deletes whole files, without reading them, if all their rows are older than the hour that
+  /// `end_of` returns for their metric. `end_of` is called once per metric. Data of the same rows
+  /// in other files or in memory stays; the caller deletes it with DeleteRows. An engine may keep
+  /// any file, and may have no files. Before a file is deleted, all data that was written before
+  /// `end_of` returned is durable. Blocks.
   virtual Status DropFiles(const EndOfRows& end_of) { return (void)end_of, Status(); }
 
   /// Calls `visit` with the TSUID of each known series of the metric ("" = every metric) that

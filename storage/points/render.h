@@ -14,7 +14,7 @@ namespace hg::points {
 inline constexpr ByteView kFamily = "t";
 
 struct RenderOptions {
-  int64_t now_s = 0;              // time by which rows are old or not (IsOldRow)
+  int64_t now_s = 0;              // the current time, by which IsOldRow decides
   bool enable_compaction = true;  // tsd.storage.enable_compaction
   int64_t now_ms = 0;  // cells that have expired at this time are not rendered (stored_row.h)
 };

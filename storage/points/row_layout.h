@@ -157,8 +157,8 @@ void MoveStatistics(Mover& mover, bool doubles) {
   for (int i = doubles ? 4 : 3; i > 0; --i) mover.Varint(RowField::kStatistics);
 }
 
-/// Moves a whole row. `stream(floats, n)` must move one stream of it. Returns false if the bytes
-/// are not a row; the position of `mover` is then undefined.
+/// Moves a whole row. `stream(floats, n)` must move one stream of the row. Returns false if the
+/// bytes are not a row; the position of `mover` is then undefined.
 template <typename Mover, typename Stream>
 bool MoveRow(Mover& mover, Stream&& stream) {
   const uint8_t head = mover.U8(RowField::kHead);

@@ -1,8 +1,8 @@
 #pragma once
-// A RowPart of a row-hour, and the function that merges RowParts. Each memtable and each file holds
-// at most one RowPart of a row. The row is the merge of its RowParts, newest over oldest. The
-// functions here read no clock and no settings. Merging changes only the form of the data, never
-// its meaning.
+// A RowPart is what one memtable or file holds of a row-hour, at most one for each row. The row is
+// the merge of its RowParts, newest over oldest. This file also has the function that merges them.
+// The functions read no clock and no settings. Merging changes only the form, never the meaning of
+// the data.
 
 #include <cstdint>
 #include <vector>

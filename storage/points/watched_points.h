@@ -1,7 +1,7 @@
 #pragma once
 // Change notifications for old rows of points. Caches and rollups that were computed from old rows
-// use them. Only the embedded engine provides them, because other daemons can write to HBase.
-// Current rows cause no notification and cost one comparison per point.
+// use them. Only the embedded engine provides them, because other daemons can change HBase's tables
+// unnoticed. Current rows cause no notification and cost one comparison per point.
 
 #include <compare>
 #include <cstdint>
@@ -95,8 +95,8 @@ class ToldRows {
   /// `rows.metric` must outlive this object.
   Status Tell(const ChangedRows& rows);
 
-  /// Changes of rows with bases below this one were reported. If the horizon has risen above it
-  /// meanwhile, the write must report more rows.
+  /// The changes of rows with bases below this time were reported. If the horizon has risen above
+  /// it meanwhile, the write must report more rows.
   uint32_t below = 0;
 
  private:

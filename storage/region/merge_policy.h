@@ -14,8 +14,8 @@
 namespace hg::region {
 
 struct MergePolicy {
-  size_t parts_min = 3;   // fewer parts are not worth a merge
-  size_t parts_max = 10;  // per merge; each part is an open file
+  size_t parts_min = 3;   // ExploreParts selects at least this many parts
+  size_t parts_max = 10;  // maximum number of parts in a merge; each is an open file
   double ratio =
       1.2;  // a part of a merge is at most this many times as large as the others together
   double off_peak_ratio = 5.0;

@@ -39,8 +39,8 @@ bool IsBottom(std::span<const PartFacts> newest_first, const Picked& picked);
 /// Returns the maximum number of parts in which one row may occur.
 size_t Depth(std::span<const RowSpan> parts);
 
-/// Returns how long after its end a window is merged, in ms. This time is after the last regular
-/// flush and differs between regions. `number` is the number of the oldest part of the window.
+/// Returns how long after its end a window is merged, in ms. By then the last regular flush is
+/// over. The time differs between regions. `number` is the number of the oldest part of the window.
 int64_t WindowRestMs(const Window& window, uint64_t number);
 
 }  // namespace hg::region

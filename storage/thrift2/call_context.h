@@ -51,7 +51,7 @@ class CallContext final : public RequestContext {
   const std::chrono::milliseconds call_time_;
   std::chrono::steady_clock::time_point deadline_;
   int socket_ = -1;
-  std::atomic<uint64_t> steps_{0};  // since the last look at clock and socket
+  std::atomic<uint64_t> steps_{0};  // steps since the clock and the socket were last checked
 };
 
 }  // namespace hg::thrift2

@@ -54,11 +54,11 @@ class CellChoice {
   void SetFilter(const std::string& bytes);
 
   CellSelection selection_;
-  std::vector<wire::TColumn> columns_;  // empty: the selection has them
+  std::vector<wire::TColumn> columns_;  // empty: the store selects the columns
   std::unique_ptr<CellFilter> filter_;  // may be null
   size_t filter_bytes_ = 0;
-  int32_t limit_ = -1;  // the greatest number of cells of each family; below 0: all
-  int32_t offset_ = 0;  // cells of each family that are left out first
+  int32_t limit_ = -1;  // maximum number of cells of each family; below 0: all
+  int32_t offset_ = 0;  // number of first cells of each family that are left out
 };
 
 wire::TResult WriteRow(Row row);

@@ -52,13 +52,13 @@ class Scanner {
   CellChoice choice_;
   ScanSpec spec_;
   const int32_t batch_cells_;           // 0 = whole rows
-  uint64_t rows_left_;                  // by the limit of the client
-  MemoryTally memory_;                  // of this object
+  uint64_t rows_left_;                  // number of rows that the limit of the client still allows
+  MemoryTally memory_;                  // charged for this object
   std::unique_ptr<ScanCursor> cursor_;  // opened by the first fetch
-  std::vector<Row> rows_;               // read ahead, from at_ on
+  std::vector<Row> rows_;               // rows read ahead; those before at_ were returned
   size_t at_ = 0;
   Row row_;             // the current row
-  size_t cell_at_ = 0;  // its cells up to here were returned
+  size_t cell_at_ = 0;  // index of its first cell that was not returned yet
 };
 
 /// Thread-safe.

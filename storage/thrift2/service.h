@@ -82,7 +82,7 @@ class Service : public wire::THBaseServiceIf {
   /// Releases the memory charged for the response. Call it after the response was sent.
   void EndCall() { reply_.emplace(&context_); }
 
-  // Rows (service.cc).
+  // Methods for rows; defined in service.cc.
   bool exists(const std::string& table, const wire::TGet& get) override;
   void existsAll(std::vector<bool>& found, const std::string& table,
                  const std::vector<wire::TGet>& gets) override;
@@ -114,7 +114,7 @@ class Service : public wire::THBaseServiceIf {
   void getScannerResults(std::vector<wire::TResult>& results, const std::string& table,
                          const wire::TScan& scan, int32_t rows) override;
 
-  // Tables (service_tables.cc).
+  // Methods for tables; defined in service_tables.cc.
   void getRegionLocation(wire::THRegionLocation& location, const std::string& table,
                          const std::string& row, bool reload) override;
   void getAllRegionLocations(std::vector<wire::THRegionLocation>& locations,
@@ -188,14 +188,14 @@ class Service : public wire::THBaseServiceIf {
   void SyncIf(bool synced);
   /// Writes rows with one call of the store, and returns the status of each.
   std::vector<Status> Write(const std::string& table, const std::vector<RowMutation>& rows);
-  /// Drops the table and reports it.
+  /// Drops the table and reports all its rows as changed (Thrift2Options::changed).
   Status Drop(const std::string& table);
 
   ServerState& state_;
   const int socket_;
   const uint64_t number_;
   CallContext context_;
-  std::optional<MemoryTally> reply_;  // the response of the current call; never null
+  std::optional<MemoryTally> reply_;  // memory of the response of the current call; never empty
 };
 
 }  // namespace hg::thrift2

@@ -46,21 +46,21 @@ struct Thrift2Options {
   size_t connections_max = 128;              // further connections are closed at once
   size_t scanners_max = 1024;                // open scanners of all connections
   size_t scanners_per_connection_max = 256;  // open scanners that one connection has opened
-  // A longer request closes its connection. It must leave room for a cell of HBase's 10 MiB.
+  // A longer request closes its connection. The limit must allow a cell of 10 MiB, HBase's limit.
   int32_t message_bytes_max = 16 << 20;
   int64_t response_bytes_max = 64 << 20;  // a call with a longer response fails
-  // For all requests and responses that are in memory. A request that exceeds it closes its
+  // Limit for all requests and responses in memory together. A request that exceeds it closes its
   // connection; a call whose response exceeds it fails and may be repeated.
   int64_t memory_bytes_max = 256 << 20;
-  // A connection without a request, a request that is not complete, and a response that the client
-  // does not read end the connection after this time.
+  // A connection is closed if, for this time, it has no request, its request is not complete, or
+  // the client does not read the response.
   std::chrono::milliseconds idle = std::chrono::seconds(kIdleS);
-  // A scanner without a fetch is closed after this time.
+  // A scanner from which no client fetches for this time is closed.
   std::chrono::milliseconds scanner_idle = std::chrono::seconds(kIdleS);
-  // A call that reads for longer fails.
+  // A call that reads for longer than this time fails.
   std::chrono::milliseconds call_time = std::chrono::seconds(kCallS);
-  /// Called on the thread of the connection, but not for a conditional put of absent columns, an
-  /// increment or an append. The function may be empty.
+  /// Called on the thread of the connection after rows may have changed, but not for a conditional
+  /// put of absent columns, an increment or an append. The function may be empty.
   ChangeReport changed = {};
 
   // The following options are for tests. Null: no handler; the form of the protocol is detected
@@ -72,11 +72,11 @@ struct Thrift2Options {
 };
 
 struct Thrift2Stats {
-  uint64_t connections = 0;  // open now
+  uint64_t connections = 0;  // connections that are open now
   uint64_t refused = 0;      // connections that were closed at once
   uint64_t calls = 0;        // calls so far
-  uint64_t scanners = 0;     // open now
-  int64_t memory_bytes = 0;  // of requests and responses
+  uint64_t scanners = 0;     // scanners that are open now
+  int64_t memory_bytes = 0;  // memory of requests and responses
 };
 
 /// Serves each connection on its own thread, which calls the store. Thread-safe, except Stop.

@@ -34,7 +34,7 @@ class Wire : public apache::thrift::transport::TVirtualTransport<Wire> {
   std::vector<uint8_t> PeekBytes(size_t n);
   [[nodiscard]] int socket() const { return socket_; }
 
-  // TTransport.
+  // The functions of Thrift's TTransport.
   [[nodiscard]] bool isOpen() const override { return true; }
   uint32_t read(uint8_t* buffer, uint32_t length);
   void write(const uint8_t* buffer, uint32_t length);
@@ -54,12 +54,12 @@ class Wire : public apache::thrift::transport::TVirtualTransport<Wire> {
   const std::chrono::milliseconds idle_;
   MemoryShare& memory_;
   std::vector<uint8_t> in_;
-  size_t in_at_ = 0;   // the next byte
-  size_t in_end_ = 0;  // the end of the received bytes
+  size_t in_at_ = 0;   // index of the next byte
+  size_t in_end_ = 0;  // index after the last received byte
   std::vector<uint8_t> out_;
-  int64_t message_bytes_ = 0;  // read of the current request
-  int64_t wanted_bytes_ = 0;   // memory of the current request
-  int64_t charged_bytes_ = 0;  // the part of it that is charged, in pieces
+  int64_t message_bytes_ = 0;  // bytes of the current request that were read
+  int64_t wanted_bytes_ = 0;   // memory that the current request needs
+  int64_t charged_bytes_ = 0;  // memory that was charged, in pieces
   Time message_deadline_;
 };
 

@@ -78,7 +78,7 @@ inline std::vector<std::string> WriteStore(FaultyFileSystem& disk) {
   return states;
 }
 
-/// The whole content, read by scan and row by row.
+/// The content of a store as text, read by a scan and then row by row.
 struct Reading {
   Status status;
   std::string shown;

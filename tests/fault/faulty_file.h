@@ -63,7 +63,7 @@ class FaultyFileSystem : public FileSystem {
   /// Number of syncs of that kind so far.
   [[nodiscard]] uint64_t syncs(SyncSite site) const;
   void PowerCut();
-  /// Like the function above, for the files of one folder, as if it were a separate disk.
+  /// Like PowerCut, for the files of one folder, as if it were a separate disk.
   void PowerCutBelow(const std::string& folder);
   /// Makes Link return Unsupported.
   void CannotLink(bool cannot) { cannot_link_ = cannot; }

@@ -8,7 +8,7 @@
 namespace hg {
 
 namespace internal {
-/// For this thread: so many allocations succeed, then the next one fails. Negative: none fails.
+/// The number of allocations of this thread before the one that fails. Negative: none fails.
 int64_t& AllocationsLeft();
 }  // namespace internal
 

@@ -16,7 +16,7 @@ inline constexpr uint32_t kWorkloadBase = 1700002800;
 /// Every cell of the tables tsdb and tsdb-uid as text, without timestamps, because points do not
 /// keep their own. A failing scan ends the test case.
 std::string DumpCells(Store& store);
-/// Like above, but a failing scan is returned as an error.
+/// Like DumpCells, but a failing scan is returned as an error.
 Result<std::string> TryDumpCells(Store& store);
 
 /// The TSUID of series i of the workload; i is below kWorkloadSeries.

@@ -39,8 +39,8 @@ class ClientSocket {
   Response ReadResponse();
 
  protected:
-  /// These return the number of bytes sent or received. 0 or less: the server has closed the
-  /// connection.
+  /// These functions return the number of bytes sent or received. 0 or less: the server has closed
+  /// the connection.
   virtual ssize_t SendSome(std::string_view bytes);
   virtual ssize_t ReceiveSome(char* room, size_t size);
   [[nodiscard]] int fd() const { return fd_; }

@@ -15,8 +15,8 @@
 
 namespace hg::http {
 
-/// The store in memory takes many times as long for a point as the engine. The script suites, whose
-/// daemons use the engine, allow 250 ms (tests/support/daemon.py).
+/// This limit is high because the store in memory takes many times as long for a point as the
+/// engine. The script suites, whose daemons use the engine, allow 250 ms (tests/support/daemon.py).
 inline constexpr int kTurnCpuMsMax = 5000;
 
 struct RunningServer : EdgeFixture {

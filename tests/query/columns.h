@@ -15,7 +15,7 @@ namespace hg::query {
 using Ints = std::vector<std::pair<int64_t, int64_t>>;
 using Doubles = std::vector<std::pair<int64_t, double>>;
 
-/// Times in seconds.
+/// Returns points with integer values. Their times are given in seconds.
 inline PointColumns OfInts(const Ints& points) {
   PointColumns out;
   for (const auto& [t, v] : points) {

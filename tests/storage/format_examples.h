@@ -65,7 +65,7 @@ inline std::vector<FormatExample> ReadFormatExamples(const std::string& path) {
   return examples;
 }
 
-/// Returns what the code makes of an example. It must equal the example's meaning.
+/// Returns the meaning of an example by the code. It must equal the meaning in the document.
 using ExplainExample = std::function<std::string(const FormatExample&)>;
 
 /// Checks each example of a document, and that the document has at least one example of each kind.

@@ -8,7 +8,7 @@
 
 namespace hg {
 
-/// Gets a store that contains kContractTable, without rows.
+/// A check, which gets a store that contains kContractTable without rows.
 using StoreCheck = void (*)(StoreSubject&);
 
 extern const TableDescriptor kContractTable;  // "g", families a and b

@@ -56,7 +56,7 @@ class TracingStore final : public ModelStore {
     return done;
   }
 
-  // The calls since the last one.
+  // Returns the calls since the last call of Trace.
   std::vector<std::string> Trace() { return std::exchange(trace_, {}); }
   void FailIncrements(int n) { failures_ = n; }
 
@@ -66,7 +66,7 @@ class TracingStore final : public ModelStore {
                                    {{Hex(row), {PutCell(family, qualifier, Hex(value))}}})[0]
                 .ok());
   }
-  // "" if there is none.
+  // Returns the value of a cell as hexadecimal digits; "" if there is no such cell.
   std::string Value(std::string_view row, const char* family, const char* qualifier) {
     const Result<Row> found = Get("tsdb-uid", Hex(row), family, {qualifier});
     REQUIRE(found.ok());

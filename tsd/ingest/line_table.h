@@ -58,7 +58,7 @@ class LineTable {
 
  private:
   struct Field {
-    const char* name;  // stored in names_
+    const char* name;  // points into an element of Known::names
     uint32_t name_size;
     SeriesNumber number;
 

@@ -40,7 +40,7 @@ struct RawKeyTable::TextSlot {
 /// A slot for one series. It needs twelve bytes; it is small because there is one slot for each
 /// series.
 struct RawKeyTable::PairSlot {
-  std::atomic<uint32_t> metric{0}, tags{0};  // Text::number
+  std::atomic<uint32_t> metric{0}, tags{0};  // Text::number of the metric and of the tags
   // Series number + 1, stored last when the slot is filled; 0 = the slot is empty.
   std::atomic<uint32_t> series{0};
 

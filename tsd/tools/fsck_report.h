@@ -30,7 +30,7 @@ struct FsckCounts {
   uint64_t bad_encodings_fixed = 0;
   uint64_t bad_compacts = 0;
   uint64_t bad_compacts_deleted = 0;
-  // These are counted as errors and as "fixable", but the report has no line for them.
+  // Counted as an error and as "fixable", but the report has no line for them.
   uint64_t unsorted_compacts = 0;
   uint64_t long_integers = 0;  // stored in 8 bytes although fewer suffice; not an error
   uint64_t long_integers_shortened = 0;

@@ -1,11 +1,11 @@
 #pragma once
 // Converts a row of the source to the form for the target. Pure functions.
 //
-// Points are resolved like readers of the source see them. Of several points at one time, only the
-// one that OpenTSDB's merge selects by cell times (opentsdb-schema.md §9.4) is migrated. A store
-// with native points does not know which of several points at one time was newer. If all were
-// migrated, compacting or rewriting them could change the result. Cells that are copied unchanged
-// (appends, unreadable cells) are not considered.
+// Points are resolved in the way in which readers of the source see them. Of several points at one
+// time, only the one that OpenTSDB's merge selects by cell times (opentsdb-schema.md §9.4) is
+// migrated. A store with native points does not know which of several points at one time was newer.
+// If all were migrated, compacting or rewriting them could change the result. Cells that are copied
+// unchanged (appends, unreadable cells) are not considered.
 
 #include <cstdint>
 #include <limits>

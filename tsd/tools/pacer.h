@@ -16,8 +16,8 @@ class Pacer {
   explicit Pacer(uint64_t bytes_per_s) : bytes_per_s_(static_cast<double>(bytes_per_s)) {}
 
   /// Returns the time at which the caller may continue after it has read `bytes` at the time `now`.
-  /// All callers share the rate. Callers that read less than the rate allows cannot read more
-  /// later.
+  /// All callers share the rate. If they read less than the rate allows, the difference is not kept
+  /// for later.
   Time TurnOf(size_t bytes, Time now) {
     const Time turn = std::max(next_, now);
     const std::chrono::duration<double> cost(static_cast<double>(bytes) / bytes_per_s_);

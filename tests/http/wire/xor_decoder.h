@@ -78,7 +78,7 @@ class XorDecoder {
   }
 
   const std::string_view bytes_;
-  size_t at_ = 0;  // in bits
+  size_t at_ = 0;  // position in the chunk, in bits
 };
 
 inline std::vector<XorSample> DecodeXorChunk(std::string_view bytes) {

@@ -24,10 +24,10 @@ struct CaseResult {
   std::string why;  // empty for kPassed
 };
 
-/// Evaluates each case as it is written and, at an instant, as FormatExpression writes it. That
-/// text must be formatted as itself. An instant is also evaluated as the middle of a range, and
-/// with all its selectors fixed by "@". Texts of errors are not compared, because those of
-/// Hourglass are its own. A command that cannot be read is a result with the end kFailed.
+/// Evaluates each case as it is written and, at an instant, as FormatExpression writes it.
+/// Formatting that text again must not change it. An instant is also evaluated as the middle of a
+/// range, and with all its selectors fixed by "@". Texts of errors are not compared, because
+/// Hourglass has its own texts. A command that cannot be read is a result with the end kFailed.
 std::vector<CaseResult> RunCases(std::string_view text);
 
 }  // namespace hg::query::promql

@@ -1,6 +1,6 @@
 #pragma once
-// The embedded store as the subject of the contracts. Disturb at random flushes, merges, splits and
-// merges regions, or closes and reopens the store.
+// The embedded store for the contract tests. Disturb flushes, merges, splits or merges regions, or
+// closes and reopens the store, as chosen at random.
 
 #include <doctest/doctest.h>
 

@@ -69,7 +69,7 @@ struct Bed {
     };
   }
 
-  /// If `away`, closes every connection at its next call. Otherwise ends this.
+  /// If `away`, closes every connection at its next call. Otherwise serves calls again.
   void SetAway(bool away) {
     const std::lock_guard lock(mutex);
     hook = nullptr;

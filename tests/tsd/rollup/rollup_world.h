@@ -197,7 +197,7 @@ class RollupWorld {
   const Durability durability_;
 };
 
-/// A world that was opened at a midnight.
+/// A RollupWorld that is open. Its clock starts at a midnight.
 struct Opened {
   Opened() { REQUIRE(world.Open().ok()); }
   FaultyFileSystem disk{1};

@@ -55,7 +55,7 @@ inline std::vector<Row> RowsOf(Store& store, const char* table) {
   return all;
 }
 
-/// Its folder contains data directories. The settings name the one called "data".
+/// The folder contains several data directories. The settings name the one called "data".
 class MigrateProgram : public ToolProgram {
  public:
   explicit MigrateProgram(const std::string& settings = {}, BackendOpener opener = OpenBackend)
