@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <limits>
 
 #include "query/buckets/java_order.h"
@@ -99,11 +100,25 @@ double Deviation(std::span<const T> values) {
   return values.size() == 1 ? 0.0 : std::sqrt(m2 / n);
 }
 
-void KeepNumbers(std::span<const double> values, std::vector<double>* out) {
-  out->clear();
-  for (double v : values) {
-    if (!std::isnan(v)) out->push_back(v);
+// A function object, so that the compiler inlines it into algorithms.
+constexpr auto kIsNan = [](double value) { return std::isnan(value); };
+
+// Returns whether a function of doubles works on the values that are not NaN.
+bool NeedsNumbers(Function function) {
+  return function == Function::kMedian || function == Function::kDev ||
+         function == Function::kPercentile;
+}
+
+// Applies a function for which NeedsNumbers is true.
+double OfNumbers(const Aggregator& aggregator, std::span<double> numbers) {
+  if (numbers.empty()) return kNan;
+  if (aggregator.function == Function::kDev) return Deviation(std::span<const double>(numbers));
+  if (aggregator.function == Function::kMedian) {
+    const auto middle = numbers.begin() + static_cast<ptrdiff_t>(numbers.size() / 2);
+    std::nth_element(numbers.begin(), middle, numbers.end(), kJavaLess);
+    return *middle;
   }
+  return Percentile(numbers, aggregator.percent, Estimation::kLegacy, kJavaLess);
 }
 
 double Sum(std::span<const double> values) {
@@ -202,15 +217,15 @@ double RunDouble(const Aggregator& aggregator, std::span<const double> values,
     case Function::kPercentile:
       break;
   }
-  KeepNumbers(values, scratch);
-  if (scratch->empty()) return kNan;
-  if (aggregator.function == Function::kDev) return Deviation(std::span<const double>(*scratch));
-  if (aggregator.function == Function::kMedian) {
-    const auto middle = scratch->begin() + static_cast<ptrdiff_t>(scratch->size() / 2);
-    std::nth_element(scratch->begin(), middle, scratch->end(), kJavaLess);
-    return *middle;
-  }
-  return Percentile(*scratch, aggregator.percent, Estimation::kLegacy, kJavaLess);
+  scratch->clear();
+  std::remove_copy_if(values.begin(), values.end(), std::back_inserter(*scratch), kIsNan);
+  return OfNumbers(aggregator, *scratch);
+}
+
+double RunDoubleInPlace(const Aggregator& aggregator, std::vector<double>* values) {
+  if (!NeedsNumbers(aggregator.function)) return RunDouble(aggregator, *values, nullptr);
+  std::erase_if(*values, kIsNan);
+  return OfNumbers(aggregator, *values);
 }
 
 int64_t RunInt(const Aggregator& aggregator, std::span<const int64_t> values,

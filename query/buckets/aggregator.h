@@ -51,6 +51,8 @@ const Aggregator* FindAggregator(std::string_view name);
 /// that sort use `scratch` as working memory.
 double RunDouble(const Aggregator& aggregator, std::span<const double> values,
                  std::vector<double>* scratch);
+/// Like RunDouble, but needs no working memory: it may reorder `values` and remove NaN.
+double RunDoubleInPlace(const Aggregator& aggregator, std::vector<double>* values);
 /// Aggregates integers; `values` is not empty. Functions that sort use `scratch` as working memory.
 int64_t RunInt(const Aggregator& aggregator, std::span<const int64_t> values,
                std::vector<double>* scratch);

@@ -117,8 +117,7 @@ size_t RoomFor(const std::vector<T>& v, size_t more) {
 // Returns the initial capacity of a series, in buckets.
 size_t FirstRoom(const DownsampleSpec& spec) { return spec.run_all ? 1 : 8; }
 
-// Returns whether a function needs all values of a bucket at once. It then also needs a copy of
-// them for sorting.
+// Returns whether a function needs all values of a bucket at once.
 bool Collects(Function function) {
   switch (function) {
     case Function::kSum:
@@ -154,9 +153,7 @@ double ValueOf(Function function, const RunningSum& running) {
   }
 }
 
-constexpr size_t kCollectedBytes = 2 * sizeof(double);
-// Size limit of the reused copy. A larger copy is freed with its bucket.
-constexpr size_t kKeptScratch = 64 << 10;
+constexpr size_t kCollectedBytes = sizeof(double);
 
 }  // namespace
 
@@ -524,12 +521,8 @@ void Downsampler::Close() {
   const Function function = grid_->spec().function->function;
   double value;
   if (Collects(function)) {
-    // Each thread keeps this buffer. Otherwise it would be allocated for each bucket, or each
-    // series of the query would keep one.
-    static thread_local std::vector<double> scratch;
-    value = RunDouble(*grid_->spec().function, collected_, &scratch);
+    value = RunDoubleInPlace(*grid_->spec().function, &collected_);
     collected_.clear();
-    if (scratch.capacity() > kKeptScratch) std::vector<double>().swap(scratch);
   } else {
     value = ValueOf(function, running_);
   }

@@ -98,9 +98,7 @@ std::optional<RowStatistics> StatisticsOfPoints(std::span<const PartPoint> point
                                                 const RowTraits& traits, RowClass how) {
   if (points.size() < kStatisticsPointsMin || traits.dups || traits.has_raw || how > kFloats)
     return {};
-  // Of the thread, because a flush or merge would otherwise allocate the columns for each row.
-  thread_local RowColumns columns;
-  columns.Clear();
+  RowColumns columns;
   columns.Resize(points.size());
   columns.all_double = how == kFloats;
   for (size_t i = 0; i < points.size(); ++i) {

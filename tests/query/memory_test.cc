@@ -70,7 +70,7 @@ TEST_CASE_FIXTURE(Limited, "memory is free after a query") {
 }
 
 TEST_CASE("everything that grows is refused beyond the limit") {
-  constexpr int64_t kLittle = 600'000;
+  constexpr int64_t kLittle = 400'000;
   Limited limited(kLittle);
   // The scanned points, or the merged ones.
   CHECK(limited.Most(Sum()) == -1);
