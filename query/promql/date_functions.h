@@ -8,7 +8,7 @@ namespace hg::query::promql {
 using DateFunction = double (*)(double seconds);
 
 /// Returns the function "day_of_month", "hour" and so on, or nullptr for other names. The functions
-/// ignore fractions of a second, and return NaN for values that are no time.
+/// ignore fractions of a second. For NaN and times beyond 64 bits, they use the second 2^63.
 DateFunction FindDateFunction(std::string_view name);
 
 }  // namespace hg::query::promql
