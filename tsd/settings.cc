@@ -31,6 +31,10 @@ Result<uid::NamesOptions> ReadNamesOptions(const Config& config) {
   options.table = config.String("tsd.storage.hbase.uid_table");
   ASSIGN_OR_RETURN(options.layout, ReadKeyLayout(config));
   options.random_metrics = config.Bool("tsd.core.uid.random_metrics");
+  if (options.random_metrics && options.layout.metric_width == 8) {
+    return Status::InvalidArgument(
+        "tsd.core.uid.random_metrics needs tsd.storage.uid.width.metric of at most 7, not 8");
+  }
   if (config.Bool("tsd.uid.use_mode")) {
     const http::Mode mode = ReadMode(config);
     options.cache.ids = mode != http::Mode::kReadOnly;

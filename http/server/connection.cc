@@ -120,9 +120,13 @@ void Connection::OnReadable() {
   const Transfer seen = stream_.Look();
   if (seen == Transfer::kSome) return;  // the next request, which stays in the stream
   if (seen == Transfer::kLater) return WaitReadable();
+  ClientLeft();
+  if (seen == Transfer::kFailed) Close();
+}
+
+void Connection::ClientLeft() {
   end_of_input_ = true;
   if (replies_ != nullptr) replies_->Cancel();
-  if (seen == Transfer::kFailed) Close();
 }
 
 bool Connection::Receive() {
@@ -235,6 +239,9 @@ void Connection::ShutdownSend() {
 void Connection::Sweep() {
   const int64_t now = loop_.now_s();
   if (state_ == State::kLingering && now > linger_until_s_) return Close();
+  // Unread bytes of the next request keep OnReadable from seeing the end of the stream.
+  const bool bytes_wait = state_ == State::kHandling && !waiting_readable_ && !end_of_input_;
+  if (bytes_wait && stream_.ClientClosed()) ClientLeft();
   const int64_t idle = now - active_s_;
   if (state_ == State::kUnread && idle > kDeafAfterS) {
     deaf_ = true;

@@ -79,6 +79,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void Advance();
   void WaitReadable();
   void OnReadable();
+  /// Ends the request that is being handled, because the client has closed the connection.
+  void ClientLeft();
   bool Receive();
   void Transmit(std::string_view bytes);
   void WaitWritable();

@@ -44,7 +44,7 @@ LIMIT = 512 << 20  # tsd.memory.limit
 ANSWER_S = 1.0  # limit for other clients' requests, and for the end of a request that was ended
 STREAM_S = 60.0  # limit for processing what came over a connection of a protocol without responses
 MOMENT_S = 0.5  # a request that takes longer is listed, and every way to end it is tried
-TIME_LIMIT_S = 1.5  # tsd.query.timeout
+TIME_LIMIT_S = 3.0  # tsd.query.timeout; longer than what the other ways to end a request may take
 STOP_S = 5.0  # limit for a stop of the daemon while requests run
 PATIENCE_S = 20.0  # how long to wait for a request that nothing ends before the daemon is killed
 SLOW_IN_FULL = 3  # the number of slow cases per endpoint that are sent three times; the others are only ended by a call
@@ -379,12 +379,16 @@ class Harness:
         client.leave()
         return [f"{why} did not end within {PATIENCE_S:.0f} s"]
 
-    def leave(self, client):
-        """Closes the client's connection during its request; returns the faults."""
+    def leave(self, client, more=b""):
+        """Sends `more`, and closes the client's connection during its request; returns the faults."""
         if client.wait(MOMENT_S):
             return []
+        if more:
+            client.socket.sendall(more)
+            time.sleep(0.1)
         client.leave()
-        end = time.monotonic() + ANSWER_S
+        # Behind unread bytes, the daemon looks for the end of the stream once a second.
+        end = time.monotonic() + ANSWER_S + (0.5 if more else 0)
         while self.running(client.remote) is not None:
             if time.monotonic() > end:
                 return [f"did not end within {ANSWER_S:.0f} s after its client had left"]
@@ -441,6 +445,15 @@ class Harness:
             time.sleep(ANSWER_S)
         if stored[0] != stored[1] or stored[1] == series:
             faults.append(f"stored {stored[1]} of {series} series, {stored[1] - stored[0]} of them after its client had left")
+        return self.finish(faults), False
+
+    def pipelining_client_leaves(self):
+        """A client sends the beginning of its next request and leaves while its slow request runs."""
+        self.begin()
+        client = Client(self.daemon.port, *self.slow)
+        faults = self.leave(client, b"GET /api/version")
+        if not faults and client.status not in (None, "cut"):
+            faults.append(f"the request was answered with {client.status} before its client could leave")
         return self.finish(faults), False
 
     # Running all cases.
@@ -527,6 +540,8 @@ def main():
                 chosen = [case for case in [*by_pair.get(pair, []), *given.anything(verb, path)] if args.only in f"{pair}: {case.what}"]
                 if chosen:
                     harness.ask(pair, chosen)
+            if harness.slow is not None:
+                harness.judge("a slow request: its client sends more bytes and leaves", harness.pipelining_client_leaves)
             if args.only in "POST /api/put: its client leaves":
                 harness.judge("POST /api/put: its client leaves", harness.put_is_left)
             for what, protocol, content in given.streams():

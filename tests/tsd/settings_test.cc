@@ -380,7 +380,10 @@ TEST_CASE("the settings reach the ingest options") {
   CHECK_FALSE(ReadIngestOptions(With("tsd.core.auto_create_tagks", "false"))->auto_create_tagks);
   CHECK_FALSE(ReadIngestOptions(With("tsd.core.auto_create_tagvs", "false"))->auto_create_tagvs);
   CHECK(ReadSeriesTrackerOptions(With("tsd.core.meta.enable_realtime_ts", "true")).realtime_ts);
-  CHECK(ReadNamesOptions(With("tsd.core.uid.random_metrics", "true"))->random_metrics);
+  Config random = With("tsd.core.uid.random_metrics", "true");
+  CHECK(ReadNamesOptions(random)->random_metrics);
+  random.Set("tsd.storage.uid.width.metric", "8");
+  CHECK(ReadNamesOptions(random).status().code() == StatusCode::kInvalidArgument);
   CHECK(ReadHttpOptions(With("tsd.stats.canonical", "true"))->stats_canonical);
   CHECK(ReadHttpOptions(With("tsd.core.stats_with_port", "true"))->stats_with_port);
 }
