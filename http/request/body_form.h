@@ -6,6 +6,7 @@
 
 #include "http/wire/request_head.h"
 #include "http/wire/request_memory.h"
+#include "storage/base/request_context.h"
 #include "storage/base/status.h"
 
 namespace hg::http {
@@ -24,8 +25,8 @@ BodyForm FormOfBody(const RequestHead& head, size_t body_bytes);
 /// Decodes a body that is not plain. Without a charset, *text is allocated with kPutPadding unused
 /// bytes after its end for the fast parsers. LimitExceeded: the text is longer than bytes_max.
 /// InvalidArgument: the body is damaged or the charset is unknown. The memory is first charged to
-/// `memory`; if that fails, returns its error.
+/// `memory`; if that fails, returns its error. Returns errors of the context, too.
 Status ReadBody(const BodyForm& form, std::string_view body, uint64_t bytes_max, std::string* text,
-                RequestMemory::Share* memory);
+                RequestMemory::Share* memory, RequestContext& context);
 
 }  // namespace hg::http

@@ -276,6 +276,8 @@ constexpr uint64_t kStepsOnLoop = 1 << 16;
 /// A write continues for this time after its client has closed the connection.
 constexpr int64_t kWriteGraceMs = 250;
 
+}  // namespace
+
 std::unique_ptr<query::RunningRequest> BeginRequest(const Request& request, bool writes,
                                                     Services& services, ResponseWriter& out) {
   std::string endpoint(VerbOf(request.method));
@@ -296,8 +298,6 @@ std::unique_ptr<query::RunningRequest> BeginRequest(const Request& request, bool
   if (writes) running->OutliveClient(kWriteGraceMs);
   return running;
 }
-
-}  // namespace
 
 void Dispatch(Request& request, Services& services, ResponseWriter& out) {
   if (RefuseCallback(request, out)) return;

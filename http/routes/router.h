@@ -2,9 +2,12 @@
 // Routes a request to its handler (opentsdb-http-api.md §3, §7). Checks path, version, serializer,
 // CORS and method.
 
+#include <memory>
 #include <string_view>
 
+#include "http/request/response_writer.h"
 #include "http/request/services.h"
+#include "query/request/running_request.h"
 
 namespace hg::http {
 
@@ -21,6 +24,11 @@ bool IsPluginPath(std::string_view target);
 
 /// Returns true if the endpoint may be handled on the loop that read the request (Where::kLoop).
 bool MayAnswerOnLoop(const Request& request, const Options& options);
+
+/// Registers a request that runs now. `writes`: the request goes on for a short time after its
+/// client has gone. The arguments must outlive the result.
+std::unique_ptr<query::RunningRequest> BeginRequest(const Request& request, bool writes,
+                                                    Services& services, ResponseWriter& out);
 
 /// Answers one request for any path. Runs on a pool thread, where it may block, or with
 /// request.on_loop on an event loop. Sets request.running for the handler. If it sets

@@ -96,7 +96,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool OnHead();
   void HeadAdmitted();
   bool OnBody(std::string_view body);
-  bool OnPackedBody(std::string_view body, BodyForm form);
+  void OnPackedBody(std::string_view body, BodyForm form);
   bool TryPut(std::string_view body);
   bool TryInflux(std::string_view body);
   [[nodiscard]] bool MayGoFast() const;

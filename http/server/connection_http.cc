@@ -16,6 +16,8 @@
 #include "http/server/lent_connection.h"
 #include "http/server/loop.h"
 #include "http/server/put_target.h"
+#include "http/wire/body_coding.h"
+#include "http/wire/put_json.h"
 #include "http/wire/request_memory.h"
 #include "storage/model/instant.h"
 #include "storage/model/letter_case.h"
@@ -64,7 +66,8 @@ bool Answer(Request& request, const BodyForm& form, Edge& edge, Reply& reply) {
     std::string text;
     if (!form.plain()) {
       const uint64_t body_max = edge.options.body_bytes_max;
-      const Status read = ReadBody(form, request.body, body_max, &text, &share);
+      const auto running = BeginRequest(request, true, services, reply);
+      const Status read = ReadBody(form, request.body, body_max, &text, &share, *running);
       request.body = text;
       if (!share.refusal().ok()) {
         SendStatus(reply, request, share.refusal());
@@ -261,7 +264,7 @@ std::unique_ptr<Request> Connection::MakeRequest(std::string_view body, bool* es
 bool Connection::OnBody(std::string_view body) {
   BodyForm form = FormOfBody(head_, body.size());
   if (!form.plain()) {
-    if (!OnPackedBody(body, std::move(form))) return false;
+    OnPackedBody(body, std::move(form));
   } else if (body.size() > kLoopPointsBytesMax || !(TryPut(body) || TryInflux(body))) {
     Handle(body);
   }
@@ -271,27 +274,18 @@ bool Connection::OnBody(std::string_view body) {
   return true;
 }
 
-bool Connection::OnPackedBody(std::string_view body, BodyForm form) {
+void Connection::OnPackedBody(std::string_view body, BodyForm form) {
   const uint64_t body_max = edge_.options.body_bytes_max;
+  const uint64_t text_max = std::min<uint64_t>(body_max, kLoopPointsBytesMax);
   // Bodies in charsets other than UTF-8 never take the fast path, and the tables of these charsets
   // may have to be read from disk.
-  if (body.size() > kLoopPointsBytesMax || !form.charset.empty())
-    return Handle(body, std::move(form)), true;
-  const Status read = ReadBody(form, body, std::min<uint64_t>(body_max, kLoopPointsBytesMax),
-                               &loop_.unpacked, &body_memory_);
-  if (!body_memory_.refusal().ok()) return RefuseBody(), true;
-  switch (read.code()) {
-    case StatusCode::kOk:
-      break;
-    case StatusCode::kLimitExceeded:
-      if (body_max > kLoopPointsBytesMax) return Handle(body, std::move(form)), true;
-      return RefuseHead(413, TooLarge(body_max), false), true;
-    default:
-      return ReplyInline(*MakeRequest({}), read), true;
-  }
+  const bool unpacked =
+      form.charset.empty() && body.size() <= kUnpackedOnLoopBytes &&
+      UnpackAtOnce(form.coding, body, text_max, kPutPadding, &loop_.unpacked, &body_memory_);
+  if (!body_memory_.refusal().ok()) return RefuseBody();
+  if (!unpacked) return Handle(body, std::move(form));
   const std::string_view text = loop_.unpacked;
   if (!(TryPut(text) || TryInflux(text))) Handle(text);
-  return true;
 }
 
 bool Connection::MayGoFast() const {

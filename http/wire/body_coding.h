@@ -7,14 +7,29 @@
 
 #include "http/wire/request_head.h"
 #include "http/wire/request_memory.h"
+#include "storage/base/request_context.h"
 #include "storage/base/status.h"
 
 namespace hg::http {
 
+/// The largest body that an event loop unpacks. The slowest body of this size takes about 20 ms.
+inline constexpr size_t kUnpackedOnLoopBytes = 128 << 10;
+/// Larger bodies are unpacked piece by piece, which takes about twice as long. The slowest body of
+/// this size takes about half a second, in which its request cannot be ended.
+inline constexpr size_t kUnpackedAtOnceBytes = 4 << 20;
+
 /// Unpacks `coded` into *out, and allocates `padding` unused bytes after its end. `coding` is not
 /// kNone. InvalidArgument: damaged or truncated. LimitExceeded: more than bytes_max. The memory is
-/// first charged to `memory`, and stays charged; if that fails, returns its error.
+/// first charged to `memory`, and stays charged; if that fails, returns its error. The time is
+/// linear in the sizes of input and output. Checks `context` after each piece of a body that is not
+/// unpacked at once, and returns its error.
 Status UnpackBody(ContentCoding coding, std::string_view coded, size_t bytes_max, size_t padding,
+                  std::string* out, RequestMemory::Share* memory, RequestContext& context);
+
+/// Like UnpackBody, but cannot be ended. Returns false if `memory` refuses, or unless
+/// `coded` is one gzip member of at most kUnpackedAtOnceBytes that stores its unpacked size. In
+/// that case UnpackBody must decide about the body.
+bool UnpackAtOnce(ContentCoding coding, std::string_view coded, size_t bytes_max, size_t padding,
                   std::string* out, RequestMemory::Share* memory);
 
 /// Packs a reply piece by piece. One thread at a time.

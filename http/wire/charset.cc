@@ -51,7 +51,7 @@ std::string ForeignCharset(std::string_view content_type) {
 }
 
 Result<std::string> ToUtf8(std::string_view charset, std::string_view text,
-                           RequestMemory::Share* memory) {
+                           RequestMemory::Share* memory, RequestContext& context) {
   const auto unknown = [&] {
     std::string said(charset);
     ReplaceInvalidUtf8(&said);
@@ -71,7 +71,13 @@ Result<std::string> ToUtf8(std::string_view charset, std::string_view text,
   char* from = in.data();
   size_t left = in.size();
   std::array<char, 4096> piece;
+  constexpr size_t kCheckedBytes = 64 << 10;
+  size_t checked = left;  // the value of `left` at the last check
   while (left > 0) {
+    if (checked - left >= kCheckedBytes) {
+      RETURN_IF_ERROR(context.Check());
+      checked = left;
+    }
     char* to = piece.data();
     size_t room = piece.size();
     const size_t converted = iconv(converter.get(), &from, &left, &to, &room);

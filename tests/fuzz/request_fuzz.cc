@@ -64,7 +64,8 @@ constexpr size_t kUnpackedMax = 1 << 16;
 void Packed(std::string_view bytes, size_t piece) {
   for (const ContentCoding coding : {ContentCoding::kGzip, ContentCoding::kDeflate}) {
     std::string out;
-    const Status foreign = UnpackBody(coding, bytes, kUnpackedMax, 64, &out, nullptr);
+    const Status foreign =
+        UnpackBody(coding, bytes, kUnpackedMax, 64, &out, nullptr, RequestContext::Unlimited());
     INVARIANT(!foreign.ok() || (out.size() <= kUnpackedMax && out.capacity() >= out.size() + 64));
     INVARIANT(foreign.ok() || foreign.code() == StatusCode::kInvalidArgument ||
               foreign.code() == StatusCode::kLimitExceeded);
@@ -75,12 +76,14 @@ void Packed(std::string_view bytes, size_t piece) {
       rest.remove_prefix(std::min(piece, rest.size()));
     }
     packer.Pack({}, true, &packed);
-    INVARIANT(
-        UnpackBody(coding, packed, std::max<size_t>(bytes.size(), 1), 64, &out, nullptr).ok());
+    INVARIANT(UnpackBody(coding, packed, std::max<size_t>(bytes.size(), 1), 64, &out, nullptr,
+                         RequestContext::Unlimited())
+                  .ok());
     INVARIANT(out == bytes);
     if (bytes.size() < 2) continue;
-    INVARIANT(UnpackBody(coding, packed, bytes.size() - 1, 64, &out, nullptr).code() ==
-              StatusCode::kLimitExceeded);
+    INVARIANT(
+        UnpackBody(coding, packed, bytes.size() - 1, 64, &out, nullptr, RequestContext::Unlimited())
+            .code() == StatusCode::kLimitExceeded);
   }
 }
 

@@ -243,6 +243,25 @@ TEST_CASE("the pool stores large bodies of points, and the loop small ones of kn
   CHECK(edge.Cells().size() > 20000);
 }
 
+TEST_CASE("an administrator can end a request while its body is unpacked") {
+  RunningServer edge;
+  BodyPacker packer(ContentCoding::kGzip);
+  std::string member, body;
+  packer.Pack("", true, &member);
+  while (body.size() < 48 << 20) body += member;
+  ClientSocket client(edge.server.port());
+  client.Send(Post("/api/query", body, "Content-Encoding: gzip\r\n"));
+  bool killed = false;
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (!killed && std::chrono::steady_clock::now() < until) {
+    for (const auto& running : edge.queries.running().Running())
+      if (running.endpoint == "POST /api/query") killed = edge.queries.running().Kill(running.id);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  CHECK(killed);
+  CHECK(client.ReadResponse().status() == 503);
+}
+
 TEST_CASE(
     "large compressed bodies that are damaged or have an unknown charset are handled like small "
     "ones") {

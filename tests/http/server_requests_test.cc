@@ -143,7 +143,9 @@ TEST_CASE("responses are compressed if the client accepts it") {
   const auto response = client.ReadResponse();
   CHECK(response.head.find("Content-Encoding: gzip\r\n") != std::string::npos);
   std::string body;
-  REQUIRE(UnpackBody(ContentCoding::kGzip, response.body, 1 << 20, 0, &body, nullptr).ok());
+  REQUIRE(UnpackBody(ContentCoding::kGzip, response.body, 1 << 20, 0, &body, nullptr,
+                     RequestContext::Unlimited())
+              .ok());
   CHECK(body.find("\"version\"") != std::string::npos);
 }
 

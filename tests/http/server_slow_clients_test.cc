@@ -25,9 +25,9 @@ TEST_CASE("a response larger than the buffer is streamed, also compressed and to
   CHECK(response.body.ends_with("\"Unable to parse value to a number\"}]}"));
   client.Send(Post("/api/put?details", body, "Accept-Encoding: gzip\r\n"));
   std::string unpacked;
-  REQUIRE(
-      UnpackBody(ContentCoding::kGzip, client.ReadResponse().body, 1 << 24, 0, &unpacked, nullptr)
-          .ok());
+  REQUIRE(UnpackBody(ContentCoding::kGzip, client.ReadResponse().body, 1 << 24, 0, &unpacked,
+                     nullptr, RequestContext::Unlimited())
+              .ok());
   CHECK(unpacked == response.body);
 }
 

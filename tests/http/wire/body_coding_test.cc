@@ -4,6 +4,9 @@
 
 #include <random>
 
+#include "tests/support/cpu_time.h"
+#include "tests/support/fake_watch.h"
+
 namespace hg::http {
 namespace {
 
@@ -20,7 +23,7 @@ std::string Packed(ContentCoding coding, std::string_view text) {
 
 Status Unpacked(ContentCoding coding, std::string_view packed, std::string* out,
                 size_t max = kMax) {
-  return UnpackBody(coding, packed, max, 64, out, nullptr);
+  return UnpackBody(coding, packed, max, 64, out, nullptr, RequestContext::Unlimited());
 }
 
 }  // namespace
@@ -49,6 +52,73 @@ TEST_CASE("consecutive gzip members form one body") {
                    Packed(ContentCoding::kGzip, "ab") + Packed(ContentCoding::kGzip, "cd"), &out)
               .ok());
   CHECK(out == "abcd");
+}
+
+/// A gzip body of `count` members with `text` in each.
+std::string Members(size_t count, std::string_view text) {
+  const std::string member = Packed(ContentCoding::kGzip, text);
+  std::string body;
+  for (size_t i = 0; i < count; ++i) body += member;
+  return body;
+}
+
+TEST_CASE("the time to unpack many gzip members grows only with the size of the body") {
+  constexpr size_t kMembers = 100'000, kTextBytes = 65;
+  std::string out;
+  // The last member stores a size of 1.
+  const std::string body =
+      Members(kMembers, std::string(kTextBytes, 'x')) + Packed(ContentCoding::kGzip, "x");
+  CHECK(CpuSecondsOf([&] { REQUIRE(Unpacked(ContentCoding::kGzip, body, &out, 16 * kMax).ok()); }) <
+        1.5);
+  CHECK(out == std::string(kMembers * kTextBytes + 1, 'x'));
+}
+
+TEST_CASE("unpacking a large body ends when its request ends") {
+  const std::string text(10 * kMax, 'x');
+  for (const auto& [coding, packed] :
+       {std::pair(ContentCoding::kDeflate, Packed(ContentCoding::kDeflate, text)),
+        std::pair(ContentCoding::kGzip, Members(100'000, ""))}) {
+    std::string out;
+    FakeWatch watch;
+    REQUIRE(UnpackBody(coding, packed, 16 * kMax, 64, &out, nullptr, watch).ok());
+    CHECK(watch.checks >= 16);
+    FakeWatch ended;
+    ended.checks_max = 3;
+    CHECK(UnpackBody(coding, packed, 16 * kMax, 64, &out, nullptr, ended).code() ==
+          StatusCode::kDeadlineExceeded);
+  }
+}
+
+TEST_CASE("an event loop unpacks only small bodies of one member that store their true size") {
+  const auto at_once = [](ContentCoding coding, std::string_view packed, std::string* out) {
+    return UnpackAtOnce(coding, packed, kMax, 64, out, nullptr);
+  };
+  std::string out;
+  const std::string text(5000, 'x'), packed = Packed(ContentCoding::kGzip, text);
+  REQUIRE(at_once(ContentCoding::kGzip, packed, &out));
+  CHECK(out == text);
+  CHECK(out.capacity() >= out.size() + 64);
+  CHECK(!at_once(ContentCoding::kGzip, packed + packed, &out));
+  CHECK(!at_once(ContentCoding::kGzip, Packed(ContentCoding::kGzip, text + text) + packed, &out));
+  CHECK(!at_once(ContentCoding::kGzip, packed + Packed(ContentCoding::kGzip, "x"), &out));
+  CHECK(!at_once(ContentCoding::kGzip, Packed(ContentCoding::kGzip, std::string(2 * kMax, 'x')),
+                 &out));
+  CHECK(!at_once(ContentCoding::kDeflate, Packed(ContentCoding::kDeflate, text), &out));
+  std::mt19937 random(7);
+  std::string noise(kUnpackedAtOnceBytes, ' ');
+  for (char& c : noise) c = static_cast<char>(random());
+  CHECK(!UnpackAtOnce(ContentCoding::kGzip, Packed(ContentCoding::kGzip, noise),
+                      2 * kUnpackedAtOnceBytes, 64, &out, nullptr));
+}
+
+TEST_CASE("a deflate body without the zlib wrapper is unpacked") {
+  const std::string packed = Packed(ContentCoding::kDeflate, "abc");
+  constexpr size_t kHead = 2, kChecksum = 4;
+  std::string out;
+  REQUIRE(Unpacked(ContentCoding::kDeflate, packed.substr(kHead, packed.size() - kHead - kChecksum),
+                   &out)
+              .ok());
+  CHECK(out == "abc");
 }
 
 TEST_CASE("damage is detected") {

@@ -111,16 +111,18 @@ TEST_CASE("memory for a body is charged before it is received") {
   };
   for (const Make& make :
        {Make([&](std::string*out, RequestMemory::Share*share) {
-          return UnpackBody(ContentCoding::kGzip, gzip, 64 * kMiB, 64, out, share);
+          return UnpackBody(ContentCoding::kGzip, gzip, 64 * kMiB, 64, out, share,
+                            RequestContext::Unlimited());
         }),
         Make([&](std::string*out, RequestMemory::Share*share) {
-          return UnpackBody(ContentCoding::kDeflate, deflate, 64 * kMiB, 64, out, share);
+          return UnpackBody(ContentCoding::kDeflate, deflate, 64 * kMiB, 64, out, share,
+                            RequestContext::Unlimited());
         }),
         Make([&](std::string*out, RequestMemory::Share*share) {
           return UnpackSnappy(snappy, 64 * kMiB, out, share);
         }),
         Make([&](std::string*out, RequestMemory::Share*share) -> Status {
-          ASSIGN_OR_RETURN(*out, ToUtf8("ISO-8859-1", text, share));
+          ASSIGN_OR_RETURN(*out, ToUtf8("ISO-8859-1", text, share, RequestContext::Unlimited()));
           return {};
         })}) {
     CHECK(made(make, 4 * kMiB) == StatusCode::kLimitExceeded);
