@@ -21,8 +21,10 @@ constexpr double kGap = 6;      // between related elements
 constexpr double kMargin = 10;  // around the picture
 constexpr double kMarkLength = 4;
 
-// Points that are drawn at once: more than most lines have, but only a few milliseconds of work.
-constexpr size_t kPointsAtOnce = 8192;
+// Maximum points, and pixels of path, that are drawn at once: some milliseconds of work. The work
+// depends on the pixels that a path crosses.
+constexpr size_t kPointsAtOnce = 512;
+constexpr double kPixelsAtOnce = 1 << 15;
 // Cost of drawing a point, relative to reading one.
 constexpr uint64_t kDrawnSteps = 64;
 // Memory of a pixel, in the bitmap and in the file at most.
@@ -210,20 +212,45 @@ class Drawing {
   }
 
   Status DrawLine(const Line& line, Color color) {
-    RETURN_IF_ERROR(context_.Check());
-    const std::span<const Point> points = line.points;
-    // Pieces share a point, so that they are connected.
-    for (size_t begin = 0;; begin += kPointsAtOnce - 1) {
-      const size_t count = std::min(kPointsAtOnce, points.size() - begin);
-      RETURN_IF_ERROR(DrawPart(line, points.subspan(begin, count), color));
-      if (begin + count == points.size()) return {};
+    const std::vector<double> slopes =
+        style_.smoothing == Smoothing::kCurve ? MonotoneSlopes(line.points) : std::vector<double>();
+    for (size_t begin = 0; begin < line.points.size();) {
+      size_t end = begin;
+      for (double pixels = 0;
+           end < line.points.size() && end - begin < kPointsAtOnce && pixels < kPixelsAtOnce; ++end)
+        pixels += PathPixels(line, end);
+      RETURN_IF_ERROR(context_.Step(kDrawnSteps * (end - begin)));
+      RETURN_IF_ERROR(context_.Check());
+      DrawPart(line, slopes, begin, end, color);
+      begin = end;
     }
+    return {};
   }
 
-  Status DrawPart(const Line& line, std::span<const Point> points, Color color) {
-    if (points.empty()) return {};
-    RETURN_IF_ERROR(context_.Step(kDrawnSteps * points.size()));
-    const ValueScale& scale = line.second_axis ? *right_ : *left_;
+  [[nodiscard]] const ValueScale& ScaleOf(const Line& line) const {
+    return line.second_axis ? *right_ : *left_;
+  }
+
+  /// Returns about how many pixels the path to a point crosses.
+  [[nodiscard]] double PathPixels(const Line& line, size_t i) const {
+    const ValueScale& scale = ScaleOf(line);
+    const auto visible = [&](double value) {
+      return std::clamp(Y(scale, value), area_.top, area_.bottom);
+    };
+    const Point& to = line.points[i];
+    if (style_.form == LineForm::kBars) return std::abs(visible(to.value) - visible(0));
+    if (i == 0) return 0;
+    const Point& from = line.points[i - 1];
+    return X(to.time_ms) - X(from.time_ms) + std::abs(visible(to.value) - visible(from.value));
+  }
+
+  /// Draws the points from `begin` to `end`. A path begins two points earlier, so that the lines of
+  /// two parts are joined like those within a part.
+  void DrawPart(const Line& line, const std::vector<double>& slopes, size_t begin, size_t end,
+                Color color) {
+    const std::span<const Point> all = line.points, points = all.subspan(begin, end - begin);
+    const size_t path_begin = begin - std::min<size_t>(begin, 2);
+    const ValueScale& scale = ScaleOf(line);
     canvas_.Use(color);
     cairo_t* pen = canvas_.pen();
     cairo_set_line_width(pen, 1.5);
@@ -231,14 +258,14 @@ class Drawing {
     const LineForm form = style_.form;
     if (form == LineForm::kLines || form == LineForm::kLinesAndPoints) {
       // A line of one point would be invisible, so the point is drawn as a dot.
-      if (points.size() == 1 && form == LineForm::kLines) Dots(points, scale, 2, true);
-      Path(points, scale);
+      if (all.size() == 1 && form == LineForm::kLines) Dots(points, scale, 2, true);
+      Path(all, slopes, path_begin, end, scale);
       cairo_stroke(pen);
     } else if (form == LineForm::kSteps) {
-      for (size_t i = 0; i < points.size(); ++i) {
-        const double y = Y(scale, points[i].value);
-        if (i > 0) cairo_line_to(pen, X(points[i].time_ms), Y(scale, points[i - 1].value));
-        cairo_line_to(pen, X(points[i].time_ms), y);
+      for (size_t i = path_begin; i < end; ++i) {
+        const double y = Y(scale, all[i].value);
+        if (i > path_begin) cairo_line_to(pen, X(all[i].time_ms), Y(scale, all[i - 1].value));
+        cairo_line_to(pen, X(all[i].time_ms), y);
       }
       cairo_stroke(pen);
     } else if (form == LineForm::kBars) {
@@ -254,17 +281,17 @@ class Drawing {
     if (form == LineForm::kCircles) Dots(points, scale, 3.5, false);
     if (form == LineForm::kDots) Dots(points, scale, 1, true);
     cairo_set_line_width(pen, 1);
-    return {};
   }
 
-  void Path(std::span<const Point> points, const ValueScale& scale) {
+  /// Adds the points from `begin` to `end` to the path. `slopes`: of all points of a curve, or
+  /// empty.
+  void Path(std::span<const Point> points, const std::vector<double>& slopes, size_t begin,
+            size_t end, const ValueScale& scale) {
     cairo_t* pen = canvas_.pen();
-    const bool curved = style_.smoothing == Smoothing::kCurve;
-    const std::vector<double> slopes = curved ? MonotoneSlopes(points) : std::vector<double>();
-    for (size_t i = 0; i < points.size(); ++i) {
+    for (size_t i = begin; i < end; ++i) {
       const double x = X(points[i].time_ms);
       const double y = Y(scale, points[i].value);
-      if (!curved || i == 0) {
+      if (slopes.empty() || i == begin) {
         cairo_line_to(pen, x, y);
         continue;
       }

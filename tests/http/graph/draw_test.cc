@@ -3,9 +3,12 @@
 #include <cairo.h>
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <ctime>
 #include <memory>
+#include <optional>
 #include <set>
 
 #include "http/graph/legend.h"
@@ -148,6 +151,62 @@ TEST_CASE("drawing is charged to its context and ends with it") {
   FakeWatch poor;
   poor.bytes_max = 100'000;
   CHECK(DrawPng(plot, poor).status().code() == StatusCode::kLimitExceeded);
+}
+
+/// Measures the longest processor time between two checks.
+class SlowestWatch : public FakeWatch {
+ public:
+  Status Check() override {
+    timespec now{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    const double seconds = static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
+    if (last_) most_seconds = std::max(most_seconds, seconds - *last_);
+    last_ = seconds;
+    return FakeWatch::Check();
+  }
+  double most_seconds = 0;
+
+ private:
+  std::optional<double> last_;
+};
+
+TEST_CASE("a line that crosses millions of pixels is checked often while it is drawn") {
+  Plot plot = OfLines(1, 8000);
+  plot.style.width = plot.style.height = 3160;
+  for (size_t i = 0; i < plot.lines[0].points.size(); ++i)
+    plot.lines[0].points[i].value =
+        (i % 2 == 0 ? 1 : -1) * static_cast<double>(1000 + i * 7919 % 500);
+  for (const LineForm form : {LineForm::kLines, LineForm::kSteps, LineForm::kBars}) {
+    for (const Smoothing smoothing : {Smoothing::kNone, Smoothing::kCurve}) {
+      plot.style.form = form;
+      plot.style.smoothing = smoothing;
+      SlowestWatch watch;
+      CHECK(DrawPng(plot, watch).ok());
+      CHECK(watch.most_seconds < 0.5);
+    }
+  }
+}
+
+/// The sum of the three components of 0xRRGGBB.
+uint32_t Brightness(uint32_t pixel) { return (pixel >> 16) + (pixel >> 8 & 0xFF) + (pixel & 0xFF); }
+
+TEST_CASE("a line of many points has no gap") {
+  constexpr int kLeft = 60, kRight = 380, kTop = 20, kBottom = 270;
+  for (const LineForm form : {LineForm::kLines, LineForm::kSteps}) {
+    for (const Smoothing smoothing : {Smoothing::kNone, Smoothing::kCurve}) {
+      Plot plot = OfLines(1, 1600);
+      plot.style.form = form;
+      plot.style.smoothing = smoothing;
+      plot.style.legend.shown = false;
+      for (Point& point : plot.lines[0].points) point.value = 1.5;
+      const Picture picture = Drawn(plot);
+      int row = kTop;
+      for (int y = kTop; y < kBottom; ++y)
+        if (Brightness(picture.At(kLeft, y)) < Brightness(picture.At(kLeft, row))) row = y;
+      for (int x = kLeft; x < kRight; ++x)
+        CHECK(Brightness(picture.At(x, row)) < Brightness(picture.At(kLeft, row)) + 50);
+    }
+  }
 }
 
 TEST_CASE("hostile texts are drawn as text or question marks, or are cut") {
