@@ -44,7 +44,7 @@ class PutRequest {
     result_.outcomes.resize(result_.points.size());
     if (kind_ == PutKind::kPoints) ReadRawKeys();
     if (kind_ != PutKind::kPoints) AskForRates();
-    for (size_t i = 0; i < result_.points.size() && intake_.refusal().ok(); ++i) {
+    for (size_t i = learned_; i < result_.points.size() && intake_.refusal().ok(); ++i) {
       if (i % kPointsPerCheck == 0) intake_.Stop(request_.running->Check());
       if (!intake_.refusal().ok()) break;
       result_.outcomes[i] =
@@ -97,7 +97,7 @@ class PutRequest {
   }
 
   /// Stores a regular body whose series are new, or not seen since the start, without building a
-  /// document. Returns false if it stored nothing, so that each point must be handled separately.
+  /// document. Returns false if the points from learned_ on must be handled separately.
   bool StoreLearning() {
     std::vector<KeyedPoint> points;
     if (!Parser().Parse(Padded(), &points) || points.empty()) return false;
@@ -108,7 +108,8 @@ class PutRequest {
     }
     if (!ReadFlags()) return true;
     if (result_.flags.sync) return false;  // the response may list points that timed out
-    if (!intake_.StoreLearning(points)) return false;
+    learned_ = intake_.StoreLearning(points);
+    if (learned_ < points.size() && intake_.refusal().ok()) return false;
     result_.outcomes.resize(points.size());
     Answer();
     return true;
@@ -260,10 +261,11 @@ class PutRequest {
   Counters& counters_;
   ResponseWriter& out_;
   const PutKind kind_;
-  WriteContext write_{*request_.running, request_.writer.get()};
+  WriteContext write_{*request_.running, request_.writer.get(), WriteContext::Checks::kOnce};
   Intake intake_{services_.sink, counters_, write_};
 
   PutResult result_;
+  size_t learned_ = 0;  // number of leading points that StoreLearning has stored
   std::string padded_;
   std::vector<RawKey> raw_keys_;            // raw series keys of the points; borrow padded_
   std::vector<NamedPoint> named_;           // valid points

@@ -42,8 +42,13 @@ bool Intake::StoreKnown(std::span<const KeyedPoint> points, Status* refused) {
   return Settle(sink_.AppendKeyed(points, context_), points.size(), refused);
 }
 
-bool Intake::StoreLearning(std::span<const KeyedPoint> points) {
-  return Settle(sink_.AppendLearning(points, context_), points.size());
+size_t Intake::StoreLearning(std::span<const KeyedPoint> points) {
+  const PointSink::Learned learned = sink_.AppendLearning(points, context_);
+  position_ = std::max(position_, learned.position);
+  uncounted_ += learned.stored;
+  if (RefusesAll(FailureOf(learned.refused)))
+    Judge(learned.refused, points.size() - learned.stored);
+  return learned.stored;
 }
 
 bool Intake::StoreLines(std::span<const KeyedLine> lines, std::span<const KeyedField> fields) {

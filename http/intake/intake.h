@@ -27,11 +27,14 @@ class Intake {
   /// is unknown or one of the points has a failure of its own; the caller then uses StoreNamed.
   /// True: all points are stored, or all are refused (refusal()).
   bool StoreKnown(std::span<const KeyedPoint> points);
-  bool StoreLearning(std::span<const KeyedPoint> points);
   /// As the overload above, for callers that store refused points again themselves: a refusal of
   /// all points is only returned in *refused, it is not counted.
   bool StoreKnown(std::span<const KeyedPoint> points, Status* refused);
   bool StoreLines(std::span<const KeyedLine> lines, std::span<const KeyedField> fields);
+  /// Stores the leading points whose keys are ordinary (PointSink::AppendLearning), and returns
+  /// their number. The other points are refused if refusal() is set; otherwise the caller passes
+  /// them to StoreNamed.
+  size_t StoreLearning(std::span<const KeyedPoint> points);
 
   /// Stores points by name. Sets (*results)[i] to the result of point i (PointSink::AppendNamed).
   /// The caller passes each result to Judge, except for points that it stores again itself.

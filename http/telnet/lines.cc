@@ -52,8 +52,9 @@ class LineRunner {
     std::string_view rest = lines;
     // After a refusal, lines are tried one by one, so that some of them may be stored.
     const bool together = !call.after_busy && writes() && roles_.Has(Role::kWrite);
-    if (together && StoreLearning(lines)) rest = {};
-    while (!rest.empty() && !result_.close && !heavy_ && result_.text.size() < kTextBytesMax) {
+    if (together) StoreLearning(lines, &rest);
+    while (!rest.empty() && !result_.busy && !result_.close && !heavy_ &&
+           result_.text.size() < kTextBytesMax) {
       const std::string_view line = TakeLine(&rest);
       if (!RunLine(line, lines.size() - rest.size())) break;
     }
@@ -82,18 +83,17 @@ class LineRunner {
 
   [[nodiscard]] bool writes() const { return services_.options.mode != Mode::kReadOnly; }
 
-  /// Stores regular put lines whose series are new, or not seen since the start. Returns false if
-  /// it did nothing, so that each line must be run separately. The store may be busy.
-  bool StoreLearning(std::string_view lines) {
+  /// Stores regular put lines whose series are new, or not seen since the start. Removes the stored
+  /// lines from *rest; the others must be run separately. The store may be busy.
+  void StoreLearning(std::string_view lines, std::string_view* rest) {
     std::vector<KeyedPoint> points;
-    if (!ParsePutLines(lines, &points)) return false;
-    if (!intake_.StoreLearning(points)) return false;
+    if (!ParsePutLines(lines, &points)) return;
+    const size_t stored = intake_.StoreLearning(points);
     result_.busy = !intake_.refusal().ok();
-    if (result_.busy) return true;
-    done_.rpc_telnet += points.size();
-    done_.rpc_put += points.size();
-    result_.used = lines.size();
-    return true;
+    done_.rpc_telnet += stored;
+    done_.rpc_put += stored;
+    for (size_t i = 0; i < stored; ++i) TakeLine(rest);
+    result_.used = lines.size() - rest->size();
   }
 
   /// Runs one line. `end` is the end of the line within all lines. Returns false if the store is
