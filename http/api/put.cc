@@ -22,7 +22,7 @@ namespace hg::http {
 namespace {
 
 // Number of rollups or histograms after which the code checks whether the request was ended. Each
-// of them is stored immediately, and may wait for the log.
+// of them is stored immediately.
 constexpr size_t kPointsPerCheck = 16;
 
 class PutRequest {
@@ -171,6 +171,7 @@ class PutRequest {
     const std::vector<TagText> tags = TagsOf(*point);
     rollup.tags = tags;
     const Status stored = services_.rollups->Put(rollup, write_);
+    intake_.Cover(*services_.rollups);
     if (stored.code() == StatusCode::kUnsupported) return {"Unexpected exception", false};
     return OutcomeOf(stored);
   }
@@ -183,8 +184,10 @@ class PutRequest {
     const Result<Bytes> value = EncodeHistogram(point, *services_.options.histogram_codec_id);
     if (!value.ok()) return OutcomeOf(value.status());
     const std::vector<TagText> tags = TagsOf(point);
-    return OutcomeOf(services_.histograms->Put(
-        {*point.metric, tags, Timestamp{point.timestamp}, *value}, write_));
+    const Status stored = services_.histograms->Put(
+        {*point.metric, tags, Timestamp{point.timestamp}, *value}, write_);
+    intake_.Cover(*services_.histograms);
+    return OutcomeOf(stored);
   }
 
   /// Checks the rate limits for all values at once. Values are stored one by one, but a refused
@@ -217,8 +220,9 @@ class PutRequest {
 
   /// Waits for the log and sends the reply.
   void Answer() {
+    const bool limited = result_.flags.sync && kind_ == PutKind::kPoints;
     const Status committed =
-        intake_.Commit(result_.flags.sync ? std::max(result_.flags.sync_timeout_ms, 0) : 0);
+        intake_.Commit(limited ? std::max(result_.flags.sync_timeout_ms, 0) : 0);
     // Refuses the whole request. If the reply listed single points as failed, clients would drop
     // them.
     if (!intake_.refusal().ok()) return SendWriteRefusal(out_, request_, intake_.refusal());

@@ -12,6 +12,7 @@
 #include "http/telnet/aggregate_lines.h"
 #include "http/telnet/put_line.h"
 #include "http/wire/telnet_line.h"
+#include "storage/model/aggregate_sink.h"
 #include "storage/model/name_text.h"
 #include "storage/model/write_context.h"
 
@@ -135,6 +136,8 @@ class LineRunner {
                                      ? RunRollupLine(words_, services_, context_)
                                      : RunHistogramLine(words_, services_, context_);
     if (reply.stored) {
+      intake_.Cover(words_[0] == "rollup" ? static_cast<LimitedSink&>(*services_.rollups)
+                                          : *services_.histograms);
       result_.busy = RefusesAll(intake_.Judge(*reply.stored));
       if (result_.busy) return false;
     } else if (!reply.text.empty()) {

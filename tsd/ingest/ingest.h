@@ -71,6 +71,8 @@ class Ingest : public PointSink {
   /// Returns the TSUID of a point: checks and resolves its names, and counts the series if it is
   /// new. Ignores its time. Errors are as in AppendNamed. Blocks.
   Result<Bytes> ResolveTsuid(const NamedPoint& point, WriteContext& context);
+  /// Returns a log position that covers all writes to the store that have returned.
+  Result<LogPosition> Written() { return points_.Append({}); }
   /// Records for the limits and counters that a value of this series was stored.
   void ChargeValue(std::string_view metric, ByteView tsuid, WriteContext& context);
 
