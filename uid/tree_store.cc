@@ -1,7 +1,9 @@
 #include "uid/tree_store.h"
 
 #include <algorithm>
+#include <set>
 
+#include "storage/base/invariant.h"
 #include "storage/for_each_row.h"
 #include "storage/model/java_hash.h"
 #include "uid/tree_path.h"
@@ -166,16 +168,18 @@ Result<Tree> TreeStore::Update(int32_t id, const std::function<void(Tree*)>& edi
 Status TreeStore::Purge(int32_t id, bool definition, RequestContext& context) {
   ScanSpec spec = RowsOf(table_, TreeKey(id), context);
   spec.keys_only = true;
-  return ForEachRow(store_, spec, [&](const Row& row) -> Status {
+  RETURN_IF_ERROR(ForEachRow(store_, spec, [&](const Row& row) -> Status {
     RETURN_IF_ERROR(context.Step(kStepsPerCell));
-    if (definition || row.key.size() > kIdWidth) return store_.DeleteRow(table_, row.key);
+    if (row.key.size() > kIdWidth) return store_.DeleteRow(table_, row.key);
+    if (definition) return {};
     RowMutation mutation{row.key, {}};
     for (const Cell& cell : row.cells)
       if (cell.qualifier != kTree && !cell.qualifier.starts_with(kRule))
         mutation.changes.push_back(DeleteColumn(cell.family, cell.qualifier));
     if (mutation.changes.empty()) return {};
     return store_.Mutate(table_, {mutation});
-  });
+  }));
+  return definition ? store_.DeleteRow(table_, TreeKey(id)) : Status();
 }
 
 Result<std::optional<TreeRule>> TreeStore::UpdateRule(
@@ -207,13 +211,39 @@ Result<std::optional<TreeRule>> TreeStore::UpdateRule(
   return Status::Conflict("Rule " + place.Label() + " was changed by others again and again");
 }
 
-Status TreeStore::DeleteRules(const std::vector<TreeRule>& rules, RequestContext& context) {
+Status TreeStore::ReplaceRules(const Tree& tree, const std::vector<TreeRule>& rules,
+                               RequestContext& context) {
+  MemoryTally memory(&context);
+  RowMutation row{TreeKey(tree.id), {}};
+  std::set<Bytes> kept;
+  const auto add = [&](CellChange change) -> Status {
+    RETURN_IF_ERROR(memory.Add(static_cast<int64_t>(2 * (sizeof(change) + change.value.size()))));
+    row.changes.push_back(std::move(change));
+    return context.Step(kStepsPerCell);
+  };
   for (const TreeRule& rule : rules) {
-    RETURN_IF_ERROR(context.Step(kStepsPerCell));
-    RETURN_IF_ERROR(store_.Mutate(
-        table_, {{TreeKey(rule.tree_id), {DeleteColumn(kFamily, RuleQualifier(rule))}}}));
+    const std::string object = EncodeTreeRule(rule);
+    RETURN_IF_ERROR(CheckObjectSize(object));
+    const Bytes qualifier = RuleQualifier(rule);
+    INVARIANT(kept.insert(qualifier).second);
+    RETURN_IF_ERROR(add(PutCell(kFamily, qualifier, object)));
   }
-  return {};
+  for (const auto& [level, old] : tree.rules) {
+    for (const auto& [order, rule] : old) {
+      // In HBase, a delete would also hide a cell that the same mutation writes.
+      const Bytes qualifier = RuleQualifier(rule);
+      if (!kept.contains(qualifier)) RETURN_IF_ERROR(add(DeleteColumn(kFamily, qualifier)));
+    }
+  }
+  if (row.changes.empty()) return {};
+  RETURN_IF_ERROR(context.Check());
+  return store_.Mutate(table_, {row});
+}
+
+Status TreeStore::DeleteRule(const TreeRule& rule, RequestContext& context) {
+  RETURN_IF_ERROR(context.Step(kStepsPerCell));
+  return store_.Mutate(table_,
+                       {{TreeKey(rule.tree_id), {DeleteColumn(kFamily, RuleQualifier(rule))}}});
 }
 
 Result<std::optional<TreeBranch>> TreeStore::FindBranch(const Bytes& key, RequestContext& context) {

@@ -46,7 +46,7 @@ class TreeStore {
   /// not exist.
   Result<Tree> Update(int32_t id, const std::function<void(Tree*)>& edit, RequestContext& context);
   /// Deletes the branches, leaves and failures of a tree. With `definition`, also deletes the tree
-  /// and its rules.
+  /// and its rules, after all else, so that a purge that was ended can be repeated.
   Status Purge(int32_t id, bool definition, RequestContext& context);
 
   /// Changes the rule at the level and order of `place`. `edit` gets the stored rule, or nullptr if
@@ -56,7 +56,11 @@ class TreeStore {
       const TreeRule& place,
       const std::function<Result<std::optional<TreeRule>>(const TreeRule* stored)>& edit,
       RequestContext& context);
-  Status DeleteRules(const std::vector<TreeRule>& rules, RequestContext& context);
+  /// Replaces all rules of `tree` by `rules`, which must have different places, in one write. Rules
+  /// that others have added after `tree` was read stay.
+  Status ReplaceRules(const Tree& tree, const std::vector<TreeRule>& rules,
+                      RequestContext& context);
+  Status DeleteRule(const TreeRule& rule, RequestContext& context);
 
   /// Returns the branch whose row has this key, with its leaves and with the branches one level
   /// below it, which have no leaves in the result. Returns nullopt if there is no such branch.

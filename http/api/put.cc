@@ -22,7 +22,7 @@ namespace hg::http {
 namespace {
 
 // Number of rollups or histograms after which the code checks whether the request was ended. Each
-// of them is stored immediately, and may wait for the log.
+// of them is stored immediately.
 constexpr size_t kPointsPerCheck = 16;
 
 class PutRequest {
@@ -44,7 +44,7 @@ class PutRequest {
     result_.outcomes.resize(result_.points.size());
     if (kind_ == PutKind::kPoints) ReadRawKeys();
     if (kind_ != PutKind::kPoints) AskForRates();
-    for (size_t i = 0; i < result_.points.size() && intake_.refusal().ok(); ++i) {
+    for (size_t i = learned_; i < result_.points.size() && intake_.refusal().ok(); ++i) {
       if (i % kPointsPerCheck == 0) intake_.Stop(request_.running->Check());
       if (!intake_.refusal().ok()) break;
       result_.outcomes[i] =
@@ -97,7 +97,7 @@ class PutRequest {
   }
 
   /// Stores a regular body whose series are new, or not seen since the start, without building a
-  /// document. Returns false if it stored nothing, so that each point must be handled separately.
+  /// document. Returns false if the points from learned_ on must be handled separately.
   bool StoreLearning() {
     std::vector<KeyedPoint> points;
     if (!Parser().Parse(Padded(), &points) || points.empty()) return false;
@@ -108,7 +108,8 @@ class PutRequest {
     }
     if (!ReadFlags()) return true;
     if (result_.flags.sync) return false;  // the response may list points that timed out
-    if (!intake_.StoreLearning(points)) return false;
+    learned_ = intake_.StoreLearning(points);
+    if (learned_ < points.size() && intake_.refusal().ok()) return false;
     result_.outcomes.resize(points.size());
     Answer();
     return true;
@@ -170,6 +171,7 @@ class PutRequest {
     const std::vector<TagText> tags = TagsOf(*point);
     rollup.tags = tags;
     const Status stored = services_.rollups->Put(rollup, write_);
+    intake_.Cover(*services_.rollups);
     if (stored.code() == StatusCode::kUnsupported) return {"Unexpected exception", false};
     return OutcomeOf(stored);
   }
@@ -182,8 +184,10 @@ class PutRequest {
     const Result<Bytes> value = EncodeHistogram(point, *services_.options.histogram_codec_id);
     if (!value.ok()) return OutcomeOf(value.status());
     const std::vector<TagText> tags = TagsOf(point);
-    return OutcomeOf(services_.histograms->Put(
-        {*point.metric, tags, Timestamp{point.timestamp}, *value}, write_));
+    const Status stored = services_.histograms->Put(
+        {*point.metric, tags, Timestamp{point.timestamp}, *value}, write_);
+    intake_.Cover(*services_.histograms);
+    return OutcomeOf(stored);
   }
 
   /// Checks the rate limits for all values at once. Values are stored one by one, but a refused
@@ -216,8 +220,9 @@ class PutRequest {
 
   /// Waits for the log and sends the reply.
   void Answer() {
+    const bool limited = result_.flags.sync && kind_ == PutKind::kPoints;
     const Status committed =
-        intake_.Commit(result_.flags.sync ? std::max(result_.flags.sync_timeout_ms, 0) : 0);
+        intake_.Commit(limited ? std::max(result_.flags.sync_timeout_ms, 0) : 0);
     // Refuses the whole request. If the reply listed single points as failed, clients would drop
     // them.
     if (!intake_.refusal().ok()) return SendWriteRefusal(out_, request_, intake_.refusal());
@@ -260,10 +265,11 @@ class PutRequest {
   Counters& counters_;
   ResponseWriter& out_;
   const PutKind kind_;
-  WriteContext write_{*request_.running, request_.writer.get()};
+  WriteContext write_{*request_.running, request_.writer.get(), WriteContext::Checks::kOnce};
   Intake intake_{services_.sink, counters_, write_};
 
   PutResult result_;
+  size_t learned_ = 0;  // number of leading points that StoreLearning has stored
   std::string padded_;
   std::vector<RawKey> raw_keys_;            // raw series keys of the points; borrow padded_
   std::vector<NamedPoint> named_;           // valid points

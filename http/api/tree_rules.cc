@@ -1,5 +1,7 @@
 // Handlers of /api/tree/rule and /api/tree/rules.
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "http/api/arguments.h"
@@ -203,7 +205,8 @@ std::optional<std::vector<TreeRule>> ReadRules(const Request& request, ResponseW
   if (!body) return {};
   if (body->is_null()) return refuse(400, "Missing tree rules");
   if (!body->is_array()) return refuse(500, "An array of rules is expected");
-  const size_t bytes = body->items.size() * 2 * sizeof(TreeRule) + request.body.size();
+  // The rules are copied once more when they replace others.
+  const size_t bytes = body->items.size() * 4 * sizeof(TreeRule) + 2 * request.body.size();
   if (const Status status = request.running->Charge(static_cast<int64_t>(bytes)); !status.ok()) {
     SendStatus(out, request, status);
     return {};
@@ -230,37 +233,56 @@ std::optional<std::vector<TreeRule>> ReadRules(const Request& request, ResponseW
   return rules;
 }
 
-/// Deletes all rules of a tree. On failure sends an error and returns false.
-bool DeleteAll(const uid::Tree& tree, const Request& request, Services& services,
-               ResponseWriter& out) {
-  std::vector<TreeRule> all;
-  for (const auto& [level, rules] : tree.rules) {
-    for (const auto& [order, rule] : rules) {
-      TreeRule& place = all.emplace_back();  // the other fields are not needed
-      place.tree_id = rule.tree_id;
-      place.level = rule.level;
-      place.order = rule.order;
-    }
-  }
-  if (all.empty()) {
-    SendTreeArgumentError(out, request, "The tree has no rules that could be deleted");
-    return false;
-  }
-  const Status status = TreesOf(services).DeleteRules(all, *request.running);
-  if (!status.ok()) SendStatus(out, request, status);
-  return status.ok();
+/// Sends the result of the rule `said`, the last one of a request that was tried.
+void AnswerMany(const Result<std::optional<TreeRule>>& rule, const TreeRule& said,
+                const Request& request, ResponseWriter& out) {
+  if (!rule.ok() && rule.status().code() == StatusCode::kInvalidArgument)
+    return SendTreeArgumentError(out, request, rule.status().message());
+  if (!rule.ok()) return SendStatus(out, request, rule.status());
+  if (!*rule) return SendError(out, request, 500, "No change of the rule " + said.Label());
+  SendEmpty(out, 204);
 }
 
-/// Stores the rules one by one. Rules before an invalid one stay stored.
-void WriteMany(const std::vector<TreeRule>& rules, const Request& request, Services& services,
-               ResponseWriter& out, bool replace) {
+/// Merges the rules with the stored ones, one by one. Rules before an invalid one stay stored.
+void MergeMany(const std::vector<TreeRule>& rules, const Request& request, Services& services,
+               ResponseWriter& out) {
   for (const TreeRule& said : rules) {
-    const Result<std::optional<TreeRule>> rule = Store(said, replace, request, services);
-    if (!rule.ok() && rule.status().code() == StatusCode::kInvalidArgument)
-      return SendTreeArgumentError(out, request, rule.status().message());
-    if (!rule.ok()) return SendStatus(out, request, rule.status());
-    if (!*rule) return SendError(out, request, 500, "No change of the rule " + said.Label());
+    const Result<std::optional<TreeRule>> rule = Store(said, false, request, services);
+    if (!rule.ok() || !*rule || &said == &rules.back()) return AnswerMany(rule, said, request, out);
   }
+}
+
+/// Replaces all rules of a tree by `rules`, in one write: a request that is ended changes nothing.
+/// As in OpenTSDB, an invalid rule also replaces the stored rules, by the rules before it.
+void ReplaceMany(const uid::Tree& tree, const std::vector<TreeRule>& rules, const Request& request,
+                 Services& services, ResponseWriter& out) {
+  if (tree.rules.empty())
+    return SendTreeArgumentError(out, request, "The tree has no rules that could be deleted");
+  std::map<std::pair<int32_t, int32_t>, TreeRule> made;  // by level and order
+  Result<std::optional<TreeRule>> rule = std::optional<TreeRule>();
+  const TreeRule* said = nullptr;
+  for (const TreeRule& one : rules) {
+    const auto place = std::pair(one.level, one.order);
+    const auto before = made.find(place);
+    said = &one;
+    rule = Changed(one, before == made.end() ? nullptr : &before->second, true);
+    if (!rule.ok() || !*rule) break;
+    made.insert_or_assign(place, **rule);
+  }
+  std::vector<TreeRule> all;
+  for (auto& [place, one] : made) all.push_back(std::move(one));
+  const Status replaced = TreesOf(services).ReplaceRules(tree, all, *request.running);
+  if (!replaced.ok()) return SendStatus(out, request, replaced);
+  AnswerMany(rule, *said, request, out);
+}
+
+/// Deletes all rules of a tree, in one write.
+void DeleteAll(const uid::Tree& tree, const Request& request, Services& services,
+               ResponseWriter& out) {
+  if (tree.rules.empty())
+    return SendTreeArgumentError(out, request, "The tree has no rules that could be deleted");
+  const Status status = TreesOf(services).ReplaceRules(tree, {}, *request.running);
+  if (!status.ok()) return SendStatus(out, request, status);
   SendEmpty(out, 204);
 }
 
@@ -280,7 +302,7 @@ void HandleTreeRule(const Request& request, Services& services, ResponseWriter& 
   const TreeRule* rule = FindRule(*tree, *said);
   if (rule == nullptr) return SendNoRule(out, request, *said);
   if (*method == Method::kGet) return SendRule(out, request, *rule);
-  if (const Status status = TreesOf(services).DeleteRules({*rule}, *request.running); !status.ok())
+  if (const Status status = TreesOf(services).DeleteRule(*rule, *request.running); !status.ok())
     return SendStatus(out, request, status);
   SendEmpty(out, 204);
 }
@@ -303,12 +325,11 @@ void HandleTreeRules(const Request& request, Services& services, ResponseWriter&
   if (!method) return;
   if (*method == Method::kPost || *method == Method::kPut) {
     if (rules.empty()) return SendError(out, request, 400, "Missing tree rules");
-    const bool replace = *method == Method::kPut;
-    if (replace && !DeleteAll(*tree, request, services, out)) return;
-    return WriteMany(rules, request, services, out, replace);
+    if (*method == Method::kPut) return ReplaceMany(*tree, rules, request, services, out);
+    return MergeMany(rules, request, services, out);
   }
   if (*method != Method::kDelete) return SendUnsupportedMethod(out, request);
-  if (DeleteAll(*tree, request, services, out)) SendEmpty(out, 204);
+  DeleteAll(*tree, request, services, out);
 }
 
 }  // namespace hg::http

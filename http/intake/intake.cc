@@ -42,8 +42,13 @@ bool Intake::StoreKnown(std::span<const KeyedPoint> points, Status* refused) {
   return Settle(sink_.AppendKeyed(points, context_), points.size(), refused);
 }
 
-bool Intake::StoreLearning(std::span<const KeyedPoint> points) {
-  return Settle(sink_.AppendLearning(points, context_), points.size());
+size_t Intake::StoreLearning(std::span<const KeyedPoint> points) {
+  const PointSink::Learned learned = sink_.AppendLearning(points, context_);
+  position_ = std::max(position_, learned.position);
+  uncounted_ += learned.stored;
+  if (RefusesAll(FailureOf(learned.refused)))
+    Judge(learned.refused, points.size() - learned.stored);
+  return learned.stored;
 }
 
 bool Intake::StoreLines(std::span<const KeyedLine> lines, std::span<const KeyedField> fields) {
@@ -93,7 +98,15 @@ void Intake::Stop(const Status& why) {
 }
 
 Status Intake::Commit(int64_t timeout_ms) {
-  Status committed = CommitAndWait(sink_, std::exchange(position_, 0), timeout_ms);
+  const auto position = [&]() -> Result<PointSink::Position> {
+    const PointSink::Position own = std::exchange(position_, 0);
+    if (covered_ == nullptr) return own;
+    ASSIGN_OR_RETURN(const PointSink::Position written,
+                     std::exchange(covered_, nullptr)->Written());
+    return std::max(own, written);
+  }();
+  Status committed =
+      position.ok() ? CommitAndWait(sink_, *position, timeout_ms) : position.status();
   const bool late = timeout_ms > 0 && committed.code() == StatusCode::kDeadlineExceeded;
   if (!committed.ok() && !late) {
     CountFailure(FailureOf(committed), std::exchange(uncounted_, 0), &counters_);

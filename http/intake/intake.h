@@ -11,6 +11,7 @@
 #include "http/intake/failure.h"
 #include "http/request/counters.h"
 #include "storage/base/status.h"
+#include "storage/model/aggregate_sink.h"
 #include "storage/model/point_sink.h"
 #include "storage/model/write_context.h"
 
@@ -27,15 +28,21 @@ class Intake {
   /// is unknown or one of the points has a failure of its own; the caller then uses StoreNamed.
   /// True: all points are stored, or all are refused (refusal()).
   bool StoreKnown(std::span<const KeyedPoint> points);
-  bool StoreLearning(std::span<const KeyedPoint> points);
   /// As the overload above, for callers that store refused points again themselves: a refusal of
   /// all points is only returned in *refused, it is not counted.
   bool StoreKnown(std::span<const KeyedPoint> points, Status* refused);
   bool StoreLines(std::span<const KeyedLine> lines, std::span<const KeyedField> fields);
+  /// Stores the leading points whose keys are ordinary (PointSink::AppendLearning), and returns
+  /// their number. The other points are refused if refusal() is set; otherwise the caller passes
+  /// them to StoreNamed.
+  size_t StoreLearning(std::span<const KeyedPoint> points);
 
   /// Stores points by name. Sets (*results)[i] to the result of point i (PointSink::AppendNamed).
   /// The caller passes each result to Judge, except for points that it stores again itself.
   void StoreNamed(std::span<const NamedPoint> points, std::vector<Status>* results);
+
+  /// Makes the next Commit cover the values that were put into `sink`.
+  void Cover(LimitedSink& sink) { covered_ = &sink; }
 
   /// Counts the result of one point, and remembers it if the client should send the point again.
   Failure Judge(const Status& result) { return Judge(result, 1); }
@@ -71,6 +78,7 @@ class Intake {
   Counters& counters_;
   WriteContext& context_;
   PointSink::Position position_ = 0;
+  LimitedSink* covered_ = nullptr;
   uint64_t stored_ = 0, uncounted_ = 0;  // uncounted_: stored, but not yet counted as added
   Status refusal_;
   Status missed_;  // the first failure of a single point that may pass

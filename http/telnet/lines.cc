@@ -12,6 +12,7 @@
 #include "http/telnet/aggregate_lines.h"
 #include "http/telnet/put_line.h"
 #include "http/wire/telnet_line.h"
+#include "storage/model/aggregate_sink.h"
 #include "storage/model/name_text.h"
 #include "storage/model/write_context.h"
 
@@ -52,8 +53,9 @@ class LineRunner {
     std::string_view rest = lines;
     // After a refusal, lines are tried one by one, so that some of them may be stored.
     const bool together = !call.after_busy && writes() && roles_.Has(Role::kWrite);
-    if (together && StoreLearning(lines)) rest = {};
-    while (!rest.empty() && !result_.close && !heavy_ && result_.text.size() < kTextBytesMax) {
+    if (together) StoreLearning(lines, &rest);
+    while (!rest.empty() && !result_.busy && !result_.close && !heavy_ &&
+           result_.text.size() < kTextBytesMax) {
       const std::string_view line = TakeLine(&rest);
       if (!RunLine(line, lines.size() - rest.size())) break;
     }
@@ -82,18 +84,17 @@ class LineRunner {
 
   [[nodiscard]] bool writes() const { return services_.options.mode != Mode::kReadOnly; }
 
-  /// Stores regular put lines whose series are new, or not seen since the start. Returns false if
-  /// it did nothing, so that each line must be run separately. The store may be busy.
-  bool StoreLearning(std::string_view lines) {
+  /// Stores regular put lines whose series are new, or not seen since the start. Removes the stored
+  /// lines from *rest; the others must be run separately. The store may be busy.
+  void StoreLearning(std::string_view lines, std::string_view* rest) {
     std::vector<KeyedPoint> points;
-    if (!ParsePutLines(lines, &points)) return false;
-    if (!intake_.StoreLearning(points)) return false;
+    if (!ParsePutLines(lines, &points)) return;
+    const size_t stored = intake_.StoreLearning(points);
     result_.busy = !intake_.refusal().ok();
-    if (result_.busy) return true;
-    done_.rpc_telnet += points.size();
-    done_.rpc_put += points.size();
-    result_.used = lines.size();
-    return true;
+    done_.rpc_telnet += stored;
+    done_.rpc_put += stored;
+    for (size_t i = 0; i < stored; ++i) TakeLine(rest);
+    result_.used = lines.size() - rest->size();
   }
 
   /// Runs one line. `end` is the end of the line within all lines. Returns false if the store is
@@ -135,6 +136,8 @@ class LineRunner {
                                      ? RunRollupLine(words_, services_, context_)
                                      : RunHistogramLine(words_, services_, context_);
     if (reply.stored) {
+      intake_.Cover(words_[0] == "rollup" ? static_cast<LimitedSink&>(*services_.rollups)
+                                          : *services_.histograms);
       result_.busy = RefusesAll(intake_.Judge(*reply.stored));
       if (result_.busy) return false;
     } else if (!reply.text.empty()) {

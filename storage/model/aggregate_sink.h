@@ -1,7 +1,7 @@
 #pragma once
 // The interfaces that accept histograms and rollup points. The HTTP and telnet put handlers call
 // them, and tsd/ingest implements them. Unlike points (point_sink.h), each value is stored as a
-// cell of its own and is durable when Put returns.
+// cell of its own.
 
 #include <span>
 #include <string>
@@ -25,7 +25,7 @@ struct NamedHistogram {
   ByteView value;  // stored form, including the codec id (opentsdb-schema.md §12)
 };
 
-/// The common base of both sinks: the check of rate limits. Thread-safe.
+/// The common base of both sinks: the check of rate limits, and the commit. Thread-safe.
 class LimitedSink {
  public:
   virtual ~LimitedSink() = default;
@@ -37,6 +37,9 @@ class LimitedSink {
                         WriteContext& context) {
     return (void)metrics, (void)values, (void)context, Status();
   }
+  /// Returns the position that PointSink::Commit must reach before the values of all earlier calls
+  /// of Put may be acknowledged. If it fails, it is unknown when they are durable.
+  virtual Result<PointSink::Position> Written() { return PointSink::Position{0}; }
 };
 
 /// Thread-safe.

@@ -98,14 +98,19 @@ class PointSink {
                                        WriteContext& context) = 0;
 
   /// Like AppendKeyed, but parses unknown series keys and registers their series. It handles only
-  /// ordinary keys of kJson and kWords. If any key is not ordinary, sets `known` to false, and the
-  /// caller uses AppendNamed. The function blocks, so only pool threads and tools may call it.
-  /// Checks the context's request every few points. If that fails, no point of the batch is stored
-  /// and the failure is returned.
-  virtual Result<Appended> AppendLearning(std::span<const KeyedPoint> points,
-                                          WriteContext& context) {
+  /// ordinary keys of kJson and kWords, and stops at the first other key. It checks the context's
+  /// request every few points, and stops if that fails. The points before are stored, so each new
+  /// series has its point. The function blocks, so only pool threads and tools may call it.
+  struct Learned {
+    size_t stored = 0;  // number of leading points that are stored
+    Position position = 0;
+    /// OK: the caller passes the other points to AppendNamed. Otherwise the reason why they are not
+    /// stored: the failure of the request, or a failure as in AppendKeyed.
+    Status refused;
+  };
+  virtual Learned AppendLearning(std::span<const KeyedPoint> points, WriteContext& context) {
     (void)points, (void)context;
-    return Appended{.known = false, .position = 0};
+    return {};
   }
 
   /// Like AppendKeyed, for lines of the InfluxDB line protocol. `fields` has the fields of all

@@ -181,6 +181,39 @@ TEST_CASE("a purge keeps the definition unless it is requested") {
   CHECK(t.trees.Find(1, unlimited).status().code() == StatusCode::kNotFound);
 }
 
+TEST_CASE("a purge that is ended keeps the definition, so that it can be repeated") {
+  Trees t;
+  const Tree tree = t.Make({Rule(0, 0, TreeRuleType::kTagk, "host"), Split(1)});
+  REQUIRE(t.trees.Sort(tree, t.Series("sys.cpu", "web01"), false, unlimited).ok());
+  bool purged = false;
+  for (uint64_t steps = 0; !purged; steps += 1 << 10) {
+    FakeWatch watch;
+    watch.steps_max = steps;
+    purged = t.trees.Purge(1, true, watch).ok();
+    CHECK(t.trees.Find(1, unlimited).ok() == !purged);
+  }
+  CHECK(t.Cells().empty());
+}
+
+TEST_CASE("the rules of a tree are replaced in one write, or not at all") {
+  Trees t;
+  const Tree old = t.Make({Rule(0, 0, TreeRuleType::kTagk, "host"), Split(1), Split(2)});
+  const std::vector<TreeRule> rules = {Rule(0, 0, TreeRuleType::kTagk, "dc"),
+                                       Rule(7, 1, TreeRuleType::kTagk, "rack")};
+  bool replaced = false;
+  for (uint64_t steps = 0; !replaced; steps += 1 << 10) {
+    FakeWatch watch;
+    watch.steps_max = steps;
+    replaced = t.trees.ReplaceRules(old, rules, watch).ok();
+    const auto stored = t.trees.Find(1, unlimited)->rules;
+    if (!replaced) CHECK(stored == old.rules);
+    if (replaced) CHECK(stored == decltype(stored){{0, {{0, rules[0]}}}, {7, {{1, rules[1]}}}});
+    CHECK(watch.bytes == 0);
+  }
+  REQUIRE(t.trees.ReplaceRules(*t.trees.Find(1, unlimited), {}, unlimited).ok());
+  CHECK(t.trees.Find(1, unlimited)->rules.empty());
+}
+
 TEST_CASE("ids follow the highest one, and the list skips branches") {
   Trees t;
   const Tree tree = t.Make({Rule(0, 0, TreeRuleType::kTagk, "host"), Split(1)});

@@ -19,7 +19,8 @@ class HistogramIngest : public HistogramSink {
   HistogramIngest(Ingest& ingest, Store& store, const KeyLayout& layout, std::string table,
                   uid::SeriesTracker& tracker)
       : ingest_(ingest),
-        store_(store),
+        store_(store.CommittedLater()),
+        commits_later_(&store_ != &store),
         layout_(layout),
         table_(std::move(table)),
         tracker_(tracker) {}
@@ -29,10 +30,14 @@ class HistogramIngest : public HistogramSink {
     return ingest_.AskForValues(metrics, values, context);
   }
   Status Put(const NamedHistogram& histogram, WriteContext& context) override;
+  Result<PointSink::Position> Written() override {
+    return commits_later_ ? ingest_.Written() : PointSink::Position{0};
+  }
 
  private:
   Ingest& ingest_;
-  Store& store_;
+  Store& store_;  // the handle for later commits, if there is one
+  const bool commits_later_;
   const KeyLayout layout_;
   const std::string table_;
   uid::SeriesTracker& tracker_;

@@ -126,20 +126,23 @@ class Ingest::Resolver {
   }
 
   /// Finds or registers the series of points whose names are known or can be parsed easily. Returns
-  /// false if any point needs the complete checks of AppendNamed. Fails if the request has ended.
+  /// the number of leading points whose numbers are set. It stops at a point that needs the
+  /// complete checks of AppendNamed, and when the request has ended; then *ended is the failure.
   /// Blocks. Its writes become durable with later points.
-  Result<bool> Learn(std::span<const KeyedPoint> points, const WriteContext& context,
-                     SeriesNumber* numbers) {
+  size_t Learn(std::span<const KeyedPoint> points, const WriteContext& context,
+               SeriesNumber* numbers, Status* ended) {
     std::vector<KeyedSeries> found(std::min(kLearntTogether, points.size()));
-    while (!points.empty()) {
-      RETURN_IF_ERROR(context.request().Check());
-      const auto some = points.first(std::min(kLearntTogether, points.size()));
+    size_t learned = 0;
+    while (learned < points.size()) {
+      *ended = context.request().Check();
+      if (!ended->ok()) break;
+      const auto some = points.subspan(learned, std::min(kLearntTogether, points.size() - learned));
       const std::span<KeyedSeries> series = std::span(found).first(some.size());
-      if (!LearnSome(some, series, context)) return false;
-      for (const KeyedSeries& one : series) *numbers++ = one.number;
-      points = points.subspan(some.size());
+      const size_t count = LearnSome(some, series, context);
+      for (const KeyedSeries& one : series.first(count)) numbers[learned++] = one.number;
+      if (count < some.size()) break;
     }
-    return true;
+    return learned;
   }
 
   /// Makes all checks that need neither time nor store, in OpenTSDB's order (TSDB.addPointInternal,
@@ -210,57 +213,60 @@ class Ingest::Resolver {
     return {};
   }
 
-  /// Sets series[i] to the series of points[i].
-  bool LearnSome(std::span<const KeyedPoint> points, std::span<KeyedSeries> series,
-                 const WriteContext& context) {
+  /// Sets series[i] to the series of points[i]. Returns the number of leading points for which it
+  /// succeeded.
+  size_t LearnSome(std::span<const KeyedPoint> points, std::span<KeyedSeries> series,
+                   const WriteContext& context) {
     const uint32_t generation = raw_keys_.generation();
     const size_t unknown = raw_keys_.FindEach(points, series.data());
-    if (unknown == 0) return true;
-    if (limited(context)) return false;  // with limits, each series is checked separately
-    if (!FillPlainIds(points, series, unknown, context)) return false;
+    if (unknown == 0) return points.size();
+    if (limited(context)) return 0;  // with limits, each series is checked separately
+    const size_t filled = FillPlainIds(points, series, unknown, context);
+    points = points.first(filled);
+    series = series.first(filled);
     raw_keys_.RememberHalves(points, series.data(), generation);
-    if (!RegisterUnknown(series)) return false;
+    if (!RegisterUnknown(series)) return 0;
     if (limits_ != nullptr) {
       for (size_t i = 0; i < points.size(); ++i)
         if (!series[i].known)
           limits_->Learn(series[i].number, series[i].ids.metric, points[i].series.metric);
     }
     raw_keys_.RememberAll(points, series.data(), generation);
-    return true;
+    return filled;
   }
 
   /// Sets the ids of unknown points. New ids are assigned in the same order as by FillIds, point by
-  /// point.
-  bool FillPlainIds(std::span<const KeyedPoint> points, std::span<KeyedSeries> series,
-                    size_t unknown, const WriteContext& context) {
+  /// point. Returns the number of points before the first one that needs the complete checks.
+  size_t FillPlainIds(std::span<const KeyedPoint> points, std::span<KeyedSeries> series,
+                      size_t unknown, const WriteContext& context) {
     bool may_assign = false;
     std::vector<TagText> tags;
     for (size_t i = 0; i < points.size(); ++i) {
       if (series[i].known) continue;
       const RawKey& raw_key = points[i].series;
-      if (!IsOpenTsdbDialect(raw_key.dialect)) return false;
+      if (!IsOpenTsdbDialect(raw_key.dialect)) return i;
       SeriesIds& ids = series[i].ids;
       if (ids.pairs.empty() && i > 0 && !series[i - 1].known &&
           SameTags(raw_key, points[i - 1].series)) {
         ids.pairs = series[i - 1].ids.pairs;
       }
       if (!ids.metric.empty() && !ids.pairs.empty()) continue;
-      if (ids.metric.empty() && !IsPlainName(raw_key.metric)) return false;
+      if (ids.metric.empty() && !IsPlainName(raw_key.metric)) return i;
       const bool new_tags = ids.pairs.empty();
       if (new_tags &&
           !ReadPlainTags(raw_key.dialect, raw_key.tags, TagsMax(raw_key.dialect), &tags))
-        return false;
+        return i;
       // Rejected names are counted. Points with new names that may be rejected are therefore left
       // to AppendNamed, which requests each name once.
-      if (!may_assign && (names_.filters() || !IdsAreLeft(unknown))) return false;
+      if (!may_assign && (names_.filters() || !IdsAreLeft(unknown))) return i;
       may_assign = true;
       NamedPoint point;
       point.metric = raw_key.metric;
       point.tags = tags;
-      if (!FillIds(point, &ids, context).ok()) return false;
+      if (!FillIds(point, &ids, context).ok()) return i;
       if (new_tags) formats_.Note(raw_key.dialect, raw_key.tags, tags);
     }
-    return true;
+    return points.size();
   }
 
   /// Registers unknown series whose ids are set.
@@ -469,19 +475,35 @@ Ingest::~Ingest() = default;
 
 Result<PointSink::Appended> Ingest::AppendKeyed(std::span<const KeyedPoint> points,
                                                 WriteContext& context) {
-  if (append_blocks_) return Appended{.known = false, .position = 0};
-  return Append(points, context, [this](std::span<const KeyedPoint> all, SeriesNumber* numbers) {
-    return Result<bool>(resolver_->raw_keys().FindAll(all, numbers));
-  });
+  if (points.empty()) return Appended{};
+  // Of the thread, as in AppendLines.
+  static thread_local std::vector<SeriesNumber> kept_numbers;
+  Scratch numbers(&kept_numbers, points.size());
+  if (append_blocks_ || !resolver_->raw_keys().FindAll(points, numbers.data()))
+    return Appended{.known = false, .position = 0};
+  // The last moment at which the request can be ended: its points are stored as a whole.
+  RETURN_IF_ERROR(context.request().Check());
+  ASSIGN_OR_RETURN(const LogPosition position,
+                   StoreKeyed(points, {numbers.data(), points.size()}, context));
+  return Appended{.known = true, .position = position};
 }
 
-Result<PointSink::Appended> Ingest::AppendLearning(std::span<const KeyedPoint> points,
-                                                   WriteContext& context) {
-  return Append(points, context, [&](std::span<const KeyedPoint> all, SeriesNumber* numbers) {
-    const bool in_range = std::all_of(
-        all.begin(), all.end(), [](const KeyedPoint& point) { return point.time.in_range(); });
-    return in_range ? resolver_->Learn(all, context, numbers) : Result<bool>(false);
-  });
+PointSink::Learned Ingest::AppendLearning(std::span<const KeyedPoint> points,
+                                          WriteContext& context) {
+  Learned result;
+  if (!std::all_of(points.begin(), points.end(),
+                   [](const KeyedPoint& point) { return point.time.in_range(); }))
+    return result;
+  std::vector<SeriesNumber> numbers(points.size());
+  const size_t learned = resolver_->Learn(points, context, numbers.data(), &result.refused);
+  if (learned == 0) return result;
+  // Also if the request has ended: the points are stored whose names were made.
+  const Result<LogPosition> position =
+      StoreKeyed(points.first(learned), std::span(numbers).first(learned), context);
+  if (!position.ok()) return {.stored = 0, .position = 0, .refused = position.status()};
+  result.stored = learned;
+  result.position = *position;
+  return result;
 }
 
 Result<PointSink::Appended> Ingest::AppendLines(std::span<const KeyedLine> lines,
@@ -508,25 +530,17 @@ Result<PointSink::Appended> Ingest::AppendLines(std::span<const KeyedLine> lines
   return Appended{.known = true, .position = position};
 }
 
-template <typename Find>
-Result<PointSink::Appended> Ingest::Append(std::span<const KeyedPoint> points,
-                                           WriteContext& context, const Find& find) {
-  if (points.empty()) return Appended{};
+Result<LogPosition> Ingest::StoreKeyed(std::span<const KeyedPoint> points,
+                                       std::span<const SeriesNumber> numbers,
+                                       WriteContext& context) {
   // Of the thread, as in AppendLines.
-  static thread_local std::vector<SeriesNumber> kept_numbers;
   static thread_local std::vector<PointEntry> kept_entries;
-  Scratch numbers(&kept_numbers, points.size());
-  ASSIGN_OR_RETURN(const bool known, find(points, numbers.data()));
-  if (!known) return Appended{.known = false, .position = 0};
   Scratch entries(&kept_entries, points.size());
   for (size_t i = 0; i < points.size(); ++i) {
     entries[i] = MakePointEntry(numbers[i], points[i].time, points[i].value);
   }
   NoteUse(points);
-  // The last moment at which the request can be ended: its points are stored as a whole.
-  RETURN_IF_ERROR(context.request().Check());
-  ASSIGN_OR_RETURN(const LogPosition position, Store({entries.data(), points.size()}, context));
-  return Appended{.known = true, .position = position};
+  return Store({entries.data(), points.size()}, context);
 }
 
 // Known raw series keys, such as those from RecallRawKeys, are not learned again. So their

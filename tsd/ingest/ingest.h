@@ -45,8 +45,7 @@ class Ingest : public PointSink {
   ~Ingest() override;
 
   Result<Appended> AppendKeyed(std::span<const KeyedPoint> points, WriteContext& context) override;
-  Result<Appended> AppendLearning(std::span<const KeyedPoint> points,
-                                  WriteContext& context) override;
+  Learned AppendLearning(std::span<const KeyedPoint> points, WriteContext& context) override;
   Result<Appended> AppendLines(std::span<const KeyedLine> lines, std::span<const KeyedField> fields,
                                WriteContext& context) override;
   Position AppendNamed(std::span<const NamedPoint> points, WriteContext& context,
@@ -72,6 +71,8 @@ class Ingest : public PointSink {
   /// Returns the TSUID of a point: checks and resolves its names, and counts the series if it is
   /// new. Ignores its time. Errors are as in AppendNamed. Blocks.
   Result<Bytes> ResolveTsuid(const NamedPoint& point, WriteContext& context);
+  /// Returns a log position that covers all writes to the store that have returned.
+  Result<LogPosition> Written() { return points_.Append({}); }
   /// Records for the limits and counters that a value of this series was stored.
   void ChargeValue(std::string_view metric, ByteView tsuid, WriteContext& context);
 
@@ -92,11 +93,9 @@ class Ingest : public PointSink {
 
  private:
   class Resolver;
-  /// Appends points. `find(points, numbers)` must set the numbers of all series, and return whether
-  /// all are known.
-  template <typename Find>
-  Result<Appended> Append(std::span<const KeyedPoint> points, WriteContext& context,
-                          const Find& find);
+  /// Stores points of the series `numbers`.
+  Result<LogPosition> StoreKeyed(std::span<const KeyedPoint> points,
+                                 std::span<const SeriesNumber> numbers, WriteContext& context);
   Result<LogPosition> Store(std::span<const PointEntry> entries, WriteContext& context);
   void NoteUse(std::span<const KeyedPoint> points);
   /// Checks the rate limits of the writer and of the metrics. Does not count the points towards the

@@ -27,7 +27,11 @@ class RollupIngest : public RollupSink {
  public:
   /// The references must outlive the object.
   RollupIngest(Ingest& ingest, Store& store, const KeyLayout& layout, RollupIngestOptions options)
-      : ingest_(ingest), store_(store), layout_(layout), options_(std::move(options)) {}
+      : ingest_(ingest),
+        store_(store.CommittedLater()),
+        commits_later_(&store_ != &store),
+        layout_(layout),
+        options_(std::move(options)) {}
 
   [[nodiscard]] std::string_view aggregate_key() const override { return options_.aggregate_key; }
   [[nodiscard]] std::string_view raw_value() const override { return options_.raw_value; }
@@ -36,6 +40,9 @@ class RollupIngest : public RollupSink {
     return ingest_.AskForValues(metrics, values, context);
   }
   Status Put(const NamedRollup& rollup, WriteContext& context) override;
+  Result<PointSink::Position> Written() override {
+    return commits_later_ ? ingest_.Written() : PointSink::Position{0};
+  }
 
  private:
   /// The place in which the cell of a value is stored: table, row base and qualifier.
@@ -51,7 +58,8 @@ class RollupIngest : public RollupSink {
   [[nodiscard]] Status CheckAggregateTag(const NamedRollup& rollup) const;
 
   Ingest& ingest_;
-  Store& store_;
+  Store& store_;  // the handle for later commits, if there is one
+  const bool commits_later_;
   const KeyLayout layout_;
   const RollupIngestOptions options_;
 };

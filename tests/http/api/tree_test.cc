@@ -85,6 +85,17 @@ TEST_CASE("a rule is merged by POST and replaced by PUT") {
   CHECK(f.StatusOf("POST", "", R"({"treeId":1.5})") == 400);
   CHECK(f.StatusOf("POST", "", R"({"treeId":1,"tsuids":[]})") == 400);
   CHECK(f.StatusOf("GET", "/rules?treeid=1") == 400);
+  // The rules before an invalid one replace all rules.
+  CHECK(f.StatusOf("PUT", "/rules",
+                   R"([{"treeId":1,"level":1,"order":0,"type":"METRIC"},)"
+                   R"({"treeId":1,"level":3,"type":"TAGK"}])") == 400);
+  CHECK(f.StatusOf("GET", "/rule?treeid=1&level=0&order=0") == 404);
+  CHECK(f.StatusOf("GET", "/rule?treeid=1&level=1&order=0") == 200);
+  // The second rule is equal to the first one.
+  CHECK(f.StatusOf("PUT", "/rules",
+                   "[" + place + R"(,"type":"METRIC"},)" + place + R"(,"type":"METRIC"}])") == 500);
+  CHECK(f.StatusOf("GET", "/rule?treeid=1&level=1&order=0") == 404);
+  CHECK(f.StatusOf("GET", "/rule?treeid=1&level=0&order=0") == 200);
   CHECK(f.StatusOf("DELETE", "/rules?treeid=1") == 204);
   // Nothing is left to delete.
   CHECK(f.StatusOf("DELETE", "/rules?treeid=1") == 400);

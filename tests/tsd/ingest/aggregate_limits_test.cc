@@ -159,6 +159,56 @@ TEST_CASE("in append mode series of histograms and rollups also count once") {
   }
 }
 
+namespace {
+
+/// A store with a handle for later commits. Writes that wait for their own commit fail.
+struct LaterStore : ModelStore {
+  LaterStore() {
+    for (const char* table : {"tsdb", "hourly", "pre"})
+      REQUIRE(later.CreateTable({table, {{"t"}}, false}).ok());
+  }
+  Store& CommittedLater() override { return later; }
+  std::vector<Status> MutateRows(const std::string& /*table*/,
+                                 const std::vector<RowMutation>& rows) override {
+    return std::vector<Status>(rows.size(), Status::IoError("this write waits"));
+  }
+
+  ModelStore later;
+};
+
+}  // namespace
+
+TEST_CASE("the histograms or rollups of a request are committed together, before the response") {
+  for (const bool histogram : {true, false}) {
+    CAPTURE(histogram);
+    Aggregates edge({});
+    LaterStore store;
+    HistogramIngest histograms(edge.ingest, store, KeyLayout(), "tsdb", edge.tracker);
+    RollupIngest rollups(edge.ingest, store, KeyLayout(), Hourly());
+    edge.services.histograms = &histograms;
+    edge.services.rollups = &rollups;
+    CHECK(edge.Put(histogram, "m", 5).status == 204);
+    CHECK(edge.points.commits == 1);
+    std::string lines;
+    for (const char* host : {"a", "b", "c"}) {
+      lines += std::string(histogram ? "histogram m 1700000000 0,10=1"
+                                     : "rollup 1h-sum m 1700006400 1") +
+               " host=" + host + "\n";
+    }
+    const http::LinesResult said = http::RunTelnetLines(lines, edge.services);
+    CHECK(said.text.empty());
+    CHECK(said.used == lines.size());
+    CHECK(edge.points.commits == 2);
+    // If it is unknown when the values are durable, the client sends them again.
+    edge.points.RefuseAppends(1);
+    CHECK(edge.Put(histogram, "m", 5).status == 503);
+    edge.points.RefuseAppends(1);
+    const http::LinesResult waits = http::RunTelnetLines(lines, edge.services);
+    CHECK(waits.busy);
+    CHECK(waits.used == 0);
+  }
+}
+
 TEST_CASE("an unreachable store is asked for one metric of a request, and all of it is refused") {
   Aggregates edge({.points_per_s = 2, .series_max = 0});
   AwayStore away;

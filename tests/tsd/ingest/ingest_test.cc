@@ -70,7 +70,7 @@ TEST_CASE("if appends block on another machine, event loops do not append, and p
   point.value = PointValue::Int(1);
   for (int i = 0; i < 2; ++i) {
     CHECK_FALSE(remote.AppendKeyed({&point, 1}, WriteContext::Unlimited())->known);
-    CHECK(remote.AppendLearning({&point, 1}, WriteContext::Unlimited())->known);
+    CHECK(remote.AppendLearning({&point, 1}, WriteContext::Unlimited()).stored == 1);
   }
   CHECK(edge.Cells().size() == 1);
 }
@@ -147,9 +147,9 @@ bool Learn(EdgeFixture& edge, const std::vector<RawKey>& raw_keys) {
     point.time.raw = 1700000002;
     point.value = PointValue::Int(1);
   }
-  const auto appended = edge.ingest.AppendLearning(points, WriteContext::Unlimited());
-  REQUIRE(appended.ok());
-  return appended->known;
+  const auto learned = edge.ingest.AppendLearning(points, WriteContext::Unlimited());
+  REQUIRE(learned.refused.ok());
+  return learned.stored == points.size();
 }
 
 }  // namespace
@@ -224,7 +224,7 @@ TEST_CASE("if names are filtered no new one is learned, so that a refusal is cou
   point.series = {Dialect::kWords, "m", "a=bad"};
   point.time.raw = 1700000002;
   point.value = PointValue::Int(1);
-  CHECK_FALSE(ingest.AppendLearning({&point, 1}, WriteContext::Unlimited())->known);
+  CHECK(ingest.AppendLearning({&point, 1}, WriteContext::Unlimited()).stored == 0);
   CHECK(names.Stats(UidKind::kTagv).rejected == 0);  // the slow path counts them
 }
 
@@ -256,7 +256,7 @@ TEST_CASE(
   CHECK_FALSE(Learn(edge, {{Dialect::kWords, "m!", "a=b"}}));
   CHECK(edge.Ids().empty());
   const RawKey good{Dialect::kWords, "m", "a=b"}, bad{Dialect::kWords, "m", "a=b!"};
-  CHECK_FALSE(Learn(edge, {good, bad}));
+  CHECK_FALSE(Learn(edge, {bad, good}));
   CHECK(edge.Cells().empty());
   IngestOptions options = EdgeFixture::AllAutomatic();
   options.max_tags = 1;
@@ -370,7 +370,7 @@ TEST_CASE("a request that ends early keeps the points stored before, and refuses
   CHECK_FALSE(edge.names.Find(UidKind::kMetric, "m32").ok());
 }
 
-TEST_CASE("a batch of raw keys that ends early stores none of its points") {
+TEST_CASE("a batch of raw keys that ends early stores the points whose names it made") {
   EdgeFixture edge;
   std::deque<std::string> metrics;
   std::vector<KeyedPoint> points;
@@ -383,11 +383,30 @@ TEST_CASE("a batch of raw keys that ends early stores none of its points") {
   FakeWatch request;
   request.checks_max = 1;
   WriteContext context(request);
-  CHECK(edge.ingest.AppendLearning(points, context).status().code() ==
-        StatusCode::kDeadlineExceeded);
-  CHECK(edge.Cells().empty());
-  CHECK(edge.ingest.AppendLearning(points, WriteContext::Unlimited())->known);
+  const PointSink::Learned learned = edge.ingest.AppendLearning(points, context);
+  CHECK(learned.refused.code() == StatusCode::kDeadlineExceeded);
+  CHECK(learned.stored == 256);
+  CHECK(edge.Cells().size() == 256);
+  CHECK(*edge.names.HighestId(UidKind::kMetric) == 256);
+  CHECK(edge.ingest.AppendLearning(points, WriteContext::Unlimited()).stored == 1000);
   CHECK(edge.Cells().size() == 1000);
+}
+
+TEST_CASE("learning stops at a key that is not ordinary, and stores the points before it") {
+  EdgeFixture edge;
+  const auto point = [](std::string_view metric) {
+    KeyedPoint keyed;
+    keyed.series = {Dialect::kJson, metric, "{\"a\":\"1\"}"};
+    keyed.time.raw = 1700000000;
+    keyed.value = PointValue::Int(1);
+    return keyed;
+  };
+  const KeyedPoint points[] = {point("m0"), point("m1"), point("m\\u0032"), point("m3")};
+  const PointSink::Learned learned = edge.ingest.AppendLearning(points, WriteContext::Unlimited());
+  CHECK(learned.refused.ok());
+  CHECK(learned.stored == 2);
+  CHECK(edge.Cells().size() == 2);
+  CHECK(*edge.names.HighestId(UidKind::kMetric) == 2);
 }
 
 TEST_CASE("a batch of known raw keys whose request has ended is not stored") {
@@ -396,12 +415,12 @@ TEST_CASE("a batch of known raw keys whose request has ended is not stored") {
   point.series = {Dialect::kJson, "m", "{\"a\":\"1\"}"};
   point.time.raw = 1700000000;
   point.value = PointValue::Int(1);
-  REQUIRE(edge.ingest.AppendLearning({&point, 1}, WriteContext::Unlimited())->known);
+  REQUIRE(edge.ingest.AppendLearning({&point, 1}, WriteContext::Unlimited()).stored == 1);
   point.time.raw = 1700000001;
   FakeWatch request;
   request.checks_max = 0;
   WriteContext context(request);
-  CHECK(edge.ingest.AppendLearning({&point, 1}, context).status().code() ==
+  CHECK(edge.ingest.AppendLearning({&point, 1}, context).refused.code() ==
         StatusCode::kDeadlineExceeded);
   CHECK(edge.Cells().size() == 1);
 }
@@ -473,7 +492,7 @@ TEST_CASE("a point without memory for its names leaves none behind, on every pat
   keyed.series = {Dialect::kJson, "n", tags};
   keyed.time.raw = 1700000001;
   keyed.value = PointValue::Int(1);
-  CHECK_FALSE(narrow.ingest.AppendLearning({&keyed, 1}, WriteContext::Unlimited())->known);
+  CHECK(narrow.ingest.AppendLearning({&keyed, 1}, WriteContext::Unlimited()).stored == 0);
   CHECK(narrow.edge.Ids() == ids);
   CHECK(narrow.HighestIds() == highest);
   CHECK(narrow.Put(known).ok());

@@ -94,9 +94,7 @@ struct Process {
   }
   void Learn(const RawKey& raw_key) {
     const KeyedPoint point = Point(raw_key);
-    const auto appended = ingest->AppendLearning({&point, 1}, WriteContext::Unlimited());
-    REQUIRE(appended.ok());
-    REQUIRE(appended->known);
+    REQUIRE(ingest->AppendLearning({&point, 1}, WriteContext::Unlimited()).stored == 1);
   }
   bool Knows(const RawKey& raw_key) {
     const KeyedPoint point = Point(raw_key);
