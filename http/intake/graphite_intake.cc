@@ -61,8 +61,7 @@ void GraphiteIntake::Tell(std::string_view why) {
 
 void GraphiteIntake::Flush(Writer* writer) {
   if (batch_.empty()) return;
-  WriteContext context(RequestContext::Unlimited(), writer,
-                       WriteContext::Checks::kMetricsEachBatch);
+  WriteContext context(until_stop_, writer, WriteContext::Checks::kMetricsEachBatch);
   Intake intake(services_.sink, services_.counters, context);
   Status refused;
   if (intake.StoreKnown(batch_, &refused) && refused.ok()) {
@@ -116,7 +115,7 @@ void GraphiteIntake::Store(std::vector<NamedPoint> left, const WriteContext& con
     results.clear();
     StoreByMetric(std::move(limited), context, intake);
     left = std::move(again);
-    if (left.empty() || stopping_.load(std::memory_order_relaxed)) break;
+    if (left.empty() || stopping()) break;
     std::this_thread::sleep_for(kBusyPause);
   }
 }

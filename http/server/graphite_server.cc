@@ -64,6 +64,7 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
     socket_.async_read_some(
         asio::buffer(bytes_.data() + had, kReadBytes),
         [self = shared_from_this(), had](const boost::system::error_code& error, size_t size) {
+          if (self->intake_.stopping()) return;
           const Turn turn(self->turns_, [&] { return "a Graphite " + self->What(); });
           self->bytes_.resize(had + size);
           const bool good = self->Take();
@@ -148,6 +149,7 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
 
   void TakePickle(std::string_view pickle) {
     const auto take = [this](const Result<GraphitePoint>& point) {
+      if (intake_.stopping()) return;
       point.ok() ? intake_.AddCopy(*point, writer_.get()) : intake_.Refuse(point.status());
     };
     if (const Status read = ReadPickledPoints(pickle, intake_.Now(), take); !read.ok())

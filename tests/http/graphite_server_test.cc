@@ -262,10 +262,11 @@ TEST_CASE("a frame that names one long path many times is stored in parts") {
   RunningGraphite edge;
   edge.points.RefuseAppends(1);
   ClientSocket client(edge.server.pickle_port());
-  client.Send(Frame("((V" + std::string(1000, 'a') + "\n(I1700000000\nI1\ntt" +
-                    std::string(9'999, '2') + "t."));
+  std::string pickle = "((V" + std::string(500, 'a') + "\np0\n0";
+  for (int i = 0; i < 10'000; ++i) pickle += "(g0\n(I1700000000\nI1\ntt";
+  client.Send(Frame(pickle + "t."));
   edge.Await(edge.counters.points_added, 10'000);
-  CHECK(edge.counters.put_writes_blocked.load() < 5'000);  // of the first piece only
+  CHECK(edge.counters.put_writes_blocked.load() < 8'000);  // of the first piece only
 }
 
 TEST_CASE("a line that is incomplete when the connection ends is not stored") {
@@ -423,6 +424,29 @@ TEST_CASE("a stop ends connections and the waiting for a busy store") {
   edge.server.Stop();
   CHECK(idle.ReadAll().empty());
   CHECK(edge.Cells().empty());
+}
+
+TEST_CASE("a stop ends the storing of a batch between two of its points") {
+  for (const bool pickled : {false, true}) {
+    RunningGraphite edge;
+    constexpr int kSeries = 5'000;
+    std::atomic<int> registered{0};
+    edge.points.before_register = [&registered] {
+      ++registered;
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      return Status();
+    };
+    std::string lines, pickle = "(";
+    for (int i = 0; i < kSeries; ++i) {
+      lines += "a" + std::to_string(i) + " 1 1\n";
+      pickle += "(Va" + std::to_string(i) + "\n(I1\nI1\ntt";
+    }
+    ClientSocket client(pickled ? edge.server.pickle_port() : edge.server.port());
+    client.Send(pickled ? Frame(pickle + "t.") : lines);
+    while (registered.load() == 0) std::this_thread::yield();
+    edge.server.Stop();
+    CHECK(registered.load() < kSeries);
+  }
 }
 
 TEST_CASE("a path without memory for its name is dropped at once, and known paths continue") {
