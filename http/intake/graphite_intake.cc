@@ -47,6 +47,11 @@ void GraphiteIntake::Refuse(const Status& why) {
   Tell(why.message());
 }
 
+void GraphiteIntake::TurnAway(std::string_view why) {
+  services_.counters.connections_rejected.fetch_add(1, std::memory_order_relaxed);
+  Tell(why);
+}
+
 void GraphiteIntake::Tell(std::string_view why) {
   ++untold_;
   const int64_t now_ms = MonotonicMs();

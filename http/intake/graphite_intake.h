@@ -45,6 +45,9 @@ class GraphiteIntake {
   /// Counts and logs input that could not be parsed.
   void Refuse(const Status& why);
 
+  /// Counts and logs a connection that the server refuses or closes for lack of a resource.
+  void TurnAway(std::string_view why);
+
   /// Logs a warning, but at most one every ten seconds.
   void Tell(std::string_view why);
 

@@ -22,15 +22,17 @@ namespace {
 
 struct RunningGraphite : EdgeFixture {
   explicit RunningGraphite(uint32_t idle_timeout_s = 0, tsd::MetricLimitOptions metric = {},
-                           ClientLimitOptions client = {})
+                           ClientLimitOptions client = {},
+                           uint64_t request_memory = uint64_t{1} << 30)
       : EdgeFixture(AllAutomatic(), metric),
         client_limits(client, clock),
-        server(Prepared(idle_timeout_s), services) {
+        server(Prepared(idle_timeout_s, request_memory), services) {
     if (client.any()) services.client_limits = &client_limits;
     REQUIRE(server.Start().ok());
   }
 
-  const Options& Prepared(uint32_t idle_timeout_s) {
+  const Options& Prepared(uint32_t idle_timeout_s, uint64_t request_memory) {
+    options.request_memory_bytes_max = request_memory;
     options.idle_timeout_s = idle_timeout_s;
     options.graphite_port = options.graphite_pickle_port = 0;
     services.warn = [this](const std::string& text) {
@@ -41,9 +43,13 @@ struct RunningGraphite : EdgeFixture {
   }
   /// Waits as long as a test may take.
   void Await(const std::atomic<uint64_t>& counter, uint64_t value) {
-    for (int i = 0; i < 60'000 && counter.load() < value; ++i)
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    AwaitTrue([&] { return counter.load() >= value; });
     REQUIRE(counter.load() == value);
+  }
+  static void AwaitTrue(const std::function<bool()>& done) {
+    for (int i = 0; i < 60'000 && !done(); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    REQUIRE(done());
   }
   std::vector<std::string> Warnings() {
     const std::lock_guard lock(mutex);
@@ -379,6 +385,54 @@ TEST_CASE("connections beyond the limit are refused, counted and logged") {
   CHECK(edge.counters.connections_rejected.load() == 1);
   CHECK(edge.Warnings() ==
         std::vector<std::string>{"graphite: a connection beyond 1024 was turned away"});
+}
+
+TEST_CASE("unfinished frames share a memory budget, and a connection that exceeds it is closed") {
+  constexpr size_t kBudget = size_t{8} << 20, kClients = 20;
+  RunningGraphite edge(0, {}, {}, 4 * kBudget);
+  constexpr size_t kFits = kBudget / GraphiteServer::kFrameBytesMax;
+  const std::string point = "(l(Va\n(I1700000000\nI1\ntta";
+  const std::string frame =
+      Frame(std::string(GraphiteServer::kFrameBytesMax - 1 - point.size(), '\x80') + point + ".");
+  {
+    std::deque<ClientSocket> open;
+    for (size_t i = 0; i < kClients; ++i)
+      open.emplace_back(edge.server.pickle_port()).Send(frame.substr(0, frame.size() - 100));
+    edge.AwaitTrue([&] { return edge.counters.connections_rejected.load() >= kClients - kFits; });
+    CHECK(edge.counters.connections_rejected.load() >= kClients - kFits);
+    CHECK(edge.Warnings()[0] ==
+          "graphite: a connection was closed because unfinished frames take too much memory");
+    ClientSocket small(edge.server.pickle_port());
+    small.Send(Frame(point + "."));
+    edge.Await(edge.counters.points_added, 1);
+  }
+  // Each connection either was closed or ended within its frame.
+  const auto& rejected = edge.counters.connections_rejected;
+  edge.AwaitTrue([&] { return rejected + edge.counters.put_illegal_arguments == kClients; });
+  const uint64_t rejected_before = rejected;
+  ClientSocket large(edge.server.pickle_port());
+  large.Send(frame);
+  edge.Await(edge.counters.points_added, 2);
+  CHECK(rejected == rejected_before);
+}
+
+TEST_CASE(
+    "a client that sends a frame too slowly is disconnected; idle connections and lines stay "
+    "open") {
+  RunningGraphite edge;
+  ClientSocket slow(edge.server.pickle_port()), idle(edge.server.pickle_port());
+  ClientSocket lines(edge.server.port());
+  const std::string frame = Frame("(l(Va\n(I1700000000\nI1\ntta.");
+  slow.Send(frame + frame.substr(0, 10));
+  idle.Send(frame);
+  lines.Send("a 1 17");
+  edge.Await(edge.counters.points_added, 2);
+  CHECK(AgeUntil(edge, 10'000, [&] { return edge.counters.exceptions_timeout.load() == 1; }));
+  CHECK(slow.ReadAll().empty());
+  idle.Send(frame);
+  lines.Send("00000000\n");
+  edge.Await(edge.counters.points_added, 4);
+  CHECK(edge.counters.exceptions_timeout.load() == 1);
 }
 
 TEST_CASE("without file descriptors both ports pause between attempts and continue afterwards") {
