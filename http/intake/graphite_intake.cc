@@ -47,6 +47,11 @@ void GraphiteIntake::Refuse(const Status& why) {
   Tell(why.message());
 }
 
+void GraphiteIntake::TurnAway(std::string_view why) {
+  services_.counters.connections_rejected.fetch_add(1, std::memory_order_relaxed);
+  Tell(why);
+}
+
 void GraphiteIntake::Tell(std::string_view why) {
   ++untold_;
   const int64_t now_ms = MonotonicMs();
@@ -61,8 +66,7 @@ void GraphiteIntake::Tell(std::string_view why) {
 
 void GraphiteIntake::Flush(Writer* writer) {
   if (batch_.empty()) return;
-  WriteContext context(RequestContext::Unlimited(), writer,
-                       WriteContext::Checks::kMetricsEachBatch);
+  WriteContext context(until_stop_, writer, WriteContext::Checks::kMetricsEachBatch);
   Intake intake(services_.sink, services_.counters, context);
   Status refused;
   if (intake.StoreKnown(batch_, &refused) && refused.ok()) {
@@ -116,7 +120,7 @@ void GraphiteIntake::Store(std::vector<NamedPoint> left, const WriteContext& con
     results.clear();
     StoreByMetric(std::move(limited), context, intake);
     left = std::move(again);
-    if (left.empty() || stopping_.load(std::memory_order_relaxed)) break;
+    if (left.empty() || stopping()) break;
     std::this_thread::sleep_for(kBusyPause);
   }
 }

@@ -14,8 +14,11 @@
 #include "http/intake/graphite_intake.h"
 #include "http/request/turn_watch.h"
 #include "http/server/listener.h"
+#include "http/server/receive_buffer.h"
+#include "http/server/transfer_pace.h"
 #include "http/wire/graphite_line.h"
 #include "http/wire/pickle.h"
+#include "http/wire/request_memory.h"
 #include "storage/base/bytes.h"
 #include "storage/model/writer.h"
 
@@ -41,45 +44,57 @@ bool IsAnotherProtocol(std::string_view line) {
   return line.ends_with(" HTTP/1.1") || line.ends_with(" HTTP/1.0");
 }
 
-/// A connection. It lives while a read is pending.
+class GraphiteConnection;
+
+/// Objects of the server that all its connections share. They must outlive the connections.
+struct Shared {
+  GraphiteIntake& intake;
+  TurnWatch& turns;
+  RequestMemory& memory;  // the memory of unfinished frames
+  std::unordered_set<GraphiteConnection*>& all;
+};
+
+/// A connection. It lives while it waits for bytes. Between two turns it holds memory only for an
+/// unfinished line or frame.
 class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnection> {
  public:
   /// Creates a connection. `writer`: write limits of the client; null = unlimited.
-  GraphiteConnection(tcp::socket socket, Form form, GraphiteIntake& intake, TurnWatch& turns,
-                     std::shared_ptr<Writer> writer, std::unordered_set<GraphiteConnection*>& all)
+  GraphiteConnection(tcp::socket socket, Form form, Shared& shared, std::shared_ptr<Writer> writer)
       : socket_(std::move(socket)),
         form_(form),
-        intake_(intake),
-        turns_(turns),
+        shared_(shared),
+        intake_(shared.intake),
         writer_(std::move(writer)),
-        all_(all) {
-    all_.insert(this);
+        memory_(shared.memory, GraphiteServer::kLineBytesMax) {
+    boost::system::error_code ignored;
+    socket_.non_blocking(true, ignored);
+    shared_.all.insert(this);
     active_ms_ = intake_.MonotonicMs();
   }
-  ~GraphiteConnection() { all_.erase(this); }
+  ~GraphiteConnection() { shared_.all.erase(this); }
 
   void Read() {
-    const size_t had = bytes_.size();
-    bytes_.resize(had + kReadBytes);
-    socket_.async_read_some(
-        asio::buffer(bytes_.data() + had, kReadBytes),
-        [self = shared_from_this(), had](const boost::system::error_code& error, size_t size) {
-          const Turn turn(self->turns_, [&] { return "a Graphite " + self->What(); });
-          self->bytes_.resize(had + size);
-          const bool good = self->Take();
-          self->active_ms_ = self->intake_.MonotonicMs();
-          if (error && !self->bytes_.empty()) {
+    socket_.async_wait(
+        tcp::socket::wait_read, [self = shared_from_this()](boost::system::error_code error) {
+          if (self->intake_.stopping()) return;
+          const Turn turn(self->shared_.turns, [&] { return "a Graphite " + self->What(); });
+          bool good = true;
+          if (!error) good = self->Receive(&error);
+          if (error && self->buffer_.size() > 0) {
             self->intake_.Refuse(
                 Status::InvalidArgument("a connection ended within a " + self->What()));
           }
           if (good && !error) self->Read();
         });
   }
-  /// Returns true if nothing arrived for that time. Bytes in the kernel's buffer count as arrived,
-  /// because the thread does not read while the store is busy.
+  /// Returns true if nothing arrived for that time.
   [[nodiscard]] bool IdleFor(int64_t seconds) const {
-    boost::system::error_code ignored;
-    return intake_.MonotonicMs() - active_ms_ > seconds * 1000 && socket_.available(ignored) == 0;
+    return intake_.MonotonicMs() - active_ms_ > seconds * 1000 && NothingWaits();
+  }
+  /// Returns true if the client sends a frame too slowly. Call about once a second.
+  bool TooSlow() {
+    const bool waiting = form_ == Form::kPickle && buffer_.size() > 0 && NothingWaits();
+    return pace_.TooSlow(intake_.MonotonicMs() / 1000, waiting, received_bytes_);
   }
   void Close() {
     boost::system::error_code ignored;
@@ -89,7 +104,40 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
  private:
   [[nodiscard]] std::string What() const { return form_ == Form::kLines ? "line" : "frame"; }
 
-  /// Handles the complete lines or frames in bytes_. Returns false if one is too long, so that
+  /// Returns true if the kernel's buffer has no bytes. They count as arrived, because the thread
+  /// does not read while the store is busy.
+  [[nodiscard]] bool NothingWaits() const {
+    boost::system::error_code ignored;
+    return socket_.available(ignored) == 0;
+  }
+
+  /// Reads once and handles what is complete. Returns false if the connection must end.
+  bool Receive(boost::system::error_code* error) {
+    constexpr size_t kBytesMax = kFrameHeadBytes + GraphiteServer::kFrameBytesMax;
+    const size_t had = buffer_.size();
+    if (buffer_.room_size() < std::min(kReadBytes / 4, kBytesMax - had))
+      buffer_.Reserve(std::min(had + std::max(had, kReadBytes), kBytesMax));
+    const size_t size =
+        socket_.read_some(asio::buffer(buffer_.room(), buffer_.room_size()), *error);
+    if (*error == asio::error::would_block) error->clear();
+    buffer_.Grow(size);
+    received_bytes_ += size;
+    const bool good = Take();
+    active_ms_ = intake_.MonotonicMs();
+    return good && Hold();
+  }
+
+  /// Charges the memory that stays until the next turn, and frees the rest.
+  bool Hold() {
+    buffer_.Trim(0);
+    memory_.GiveAll();
+    if (memory_.Cover(buffer_.capacity())) return true;
+    intake_.TurnAway("a connection was closed because unfinished frames take too much memory");
+    buffer_.Consume(buffer_.size());
+    return false;
+  }
+
+  /// Handles the complete lines or frames in buffer_. Returns false if one is too long, so that
   /// reading must stop.
   bool Take() {
     try {
@@ -102,7 +150,7 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
 
   bool TakeLines() {
     const Timestamp now = intake_.Now();
-    std::string_view rest = bytes_;
+    std::string_view rest = buffer_.view();
     for (GraphitePoint point;;) {
       if (TakePlainGraphiteLine(&rest, &point)) {
         intake_.Add(point, writer_.get());
@@ -122,7 +170,7 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
   bool Leave() {
     intake_.Refuse(Status::InvalidArgument("a client speaks HTTP or TLS, not lines"));
     intake_.Flush(writer_.get());
-    bytes_.clear();
+    buffer_.Consume(buffer_.size());
     return false;
   }
 
@@ -133,7 +181,7 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
   }
 
   bool TakeFrames() {
-    std::string_view rest = bytes_;
+    std::string_view rest = buffer_.view();
     size_t size = 0;  // size of an incomplete frame
     while (rest.size() >= kFrameHeadBytes) {
       size = ReadBig32(rest.data());
@@ -141,6 +189,7 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
       TakePickle(rest.substr(kFrameHeadBytes, size));
       rest.remove_prefix(kFrameHeadBytes + size);
       size = 0;
+      pace_.End();
     }
     intake_.Flush(writer_.get());
     return Keep(rest, size, GraphiteServer::kFrameBytesMax);
@@ -148,6 +197,7 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
 
   void TakePickle(std::string_view pickle) {
     const auto take = [this](const Result<GraphitePoint>& point) {
+      if (intake_.stopping()) return;
       point.ok() ? intake_.AddCopy(*point, writer_.get()) : intake_.Refuse(point.status());
     };
     if (const Status read = ReadPickledPoints(pickle, intake_.Now(), take); !read.ok())
@@ -155,21 +205,23 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
   }
 
   bool Keep(std::string_view rest, size_t size, size_t size_max) {
-    bytes_.erase(0, bytes_.size() - rest.size());
+    buffer_.Consume(buffer_.size() - rest.size());
     if (size <= size_max) return true;
     intake_.Refuse(Status::InvalidArgument("a " + What() + " of " + std::to_string(size) +
                                            " bytes is longer than " + std::to_string(size_max)));
-    bytes_.clear();
+    buffer_.Consume(buffer_.size());
     return false;
   }
 
   tcp::socket socket_;
   const Form form_;
+  Shared& shared_;
   GraphiteIntake& intake_;
-  TurnWatch& turns_;
   const std::shared_ptr<Writer> writer_;
-  std::unordered_set<GraphiteConnection*>& all_;
-  std::string bytes_;  // received bytes of an incomplete line or frame
+  ReceiveBuffer buffer_;         // received bytes of an incomplete line or frame
+  RequestMemory::Share memory_;  // for the capacity of buffer_
+  TransferPace pace_{kSlowRequestBytes};
+  uint64_t received_bytes_ = 0;
   int64_t active_ms_ = 0;
 };
 
@@ -181,7 +233,8 @@ class GraphiteServer::Impl {
       : options_(options),
         services_(services),
         intake_(options, services, stopping_),
-        turns_(TurnWatch::Measure::kCpuTime, services) {}
+        turns_(TurnWatch::Measure::kCpuTime, services),
+        memory_(options.request_memory_bytes_max / 4) {}
   ~Impl() { Stop(); }
 
   Status Start() {
@@ -193,8 +246,9 @@ class GraphiteServer::Impl {
       ASSIGN_OR_RETURN(ports_[Index(form)], Listen(options_, options_.bind, *port, &acceptor));
       Accept(form);
     }
-    if (options_.idle_timeout_s > 0) SweepLater();
-    if (ports_[0] != 0 || ports_[1] != 0) thread_ = std::thread([this] { Run(); });
+    if (ports_[0] == 0 && ports_[1] == 0) return {};
+    SweepLater();
+    thread_ = std::thread([this] { Run(); });
     return {};
   }
 
@@ -255,11 +309,9 @@ class GraphiteServer::Impl {
     });
   }
   void Admit(tcp::socket socket, Form form) {
-    if (connections_.size() >= kConnectionsMax) {
-      services_.counters.connections_rejected.fetch_add(1, std::memory_order_relaxed);
-      return intake_.Tell("a connection beyond " + std::to_string(kConnectionsMax) +
-                          " was turned away");
-    }
+    if (connections_.size() >= kConnectionsMax)
+      return intake_.TurnAway("a connection beyond " + std::to_string(kConnectionsMax) +
+                              " was turned away");
     boost::system::error_code ignored;
     socket.set_option(asio::socket_base::keep_alive(options_.keep_alive), ignored);
     std::shared_ptr<Writer> writer;
@@ -267,19 +319,21 @@ class GraphiteServer::Impl {
       const auto remote = socket.remote_endpoint(ignored);
       writer = services_.client_limits->OfAddress(remote.address().to_string());
     }
-    std::make_shared<GraphiteConnection>(std::move(socket), form, intake_, turns_,
-                                         std::move(writer), connections_)
+    std::make_shared<GraphiteConnection>(std::move(socket), form, shared_, std::move(writer))
         ->Read();
   }
-  /// Closes idle connections once per interval.
+  /// Closes idle connections, and those that send a frame too slowly, once per interval.
   void SweepLater() {
     sweep_.expires_after(kSweepInterval);
     sweep_.async_wait([this](const boost::system::error_code& error) {
       if (error || stopping_.load()) return;
-      const Turn turn(turns_, [] { return std::string("the check for idle connections"); });
+      const Turn turn(turns_, [] { return std::string("the check of connections"); });
       SweepLater();
       for (GraphiteConnection* connection : connections_) {
-        if (!connection->IdleFor(options_.idle_timeout_s)) continue;
+        const bool slow = connection->TooSlow();
+        const bool idle =
+            options_.idle_timeout_s > 0 && connection->IdleFor(options_.idle_timeout_s);
+        if (!slow && !idle) continue;
         services_.counters.exceptions_timeout.fetch_add(1, std::memory_order_relaxed);
         connection->Close();
       }
@@ -291,7 +345,9 @@ class GraphiteServer::Impl {
   std::atomic<bool> stopping_{false};
   GraphiteIntake intake_;
   TurnWatch turns_;
+  RequestMemory memory_;
   std::unordered_set<GraphiteConnection*> connections_;  // used on thread_ only
+  Shared shared_{intake_, turns_, memory_, connections_};
   asio::io_context io_{1};
   tcp::acceptor acceptors_[2] = {tcp::acceptor(io_), tcp::acceptor(io_)};  // indexed by Form
   asio::steady_timer pauses_[2] = {asio::steady_timer(io_), asio::steady_timer(io_)};

@@ -29,7 +29,7 @@ class GraphiteServer {
   [[nodiscard]] uint16_t port() const;
   [[nodiscard]] uint16_t pickle_port() const;
 
-  /// Closes all connections. Lines and frames that were received whole are stored. Idempotent.
+  /// Closes all connections. Received points that are not stored yet are dropped. Idempotent.
   void Stop();
 
   /// Size limits of one line without its end, and of one frame. A client that exceeds them is

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -434,14 +435,40 @@ Status ReadTimeAndValue(const Node& time, const Node& value, Timestamp now, Grap
   return {};
 }
 
-Status ReadPoint(const Unpickler& pickle, uint32_t place, Timestamp now, GraphitePoint* point) {
+/// The nodes of a point (path, (time, value)).
+struct PointNodes {
+  const Node& path;
+  const Node& time;
+  const Node& value;
+};
+
+/// Returns the nodes of an element of the pickle; none: the element is not a point.
+std::optional<PointNodes> PointAt(const Unpickler& pickle, uint32_t place) {
   const std::span<const uint32_t> outer = pickle.ItemsOf(pickle.at(place));
-  const std::span<const uint32_t> inner =
-      outer.size() == 2 ? pickle.ItemsOf(pickle.at(outer[1])) : std::span<const uint32_t>();
-  if (inner.size() != 2 || pickle.at(outer[0]).kind != Node::Kind::kText)
+  if (outer.size() != 2 || pickle.at(outer[0]).kind != Node::Kind::kText) return {};
+  const std::span<const uint32_t> inner = pickle.ItemsOf(pickle.at(outer[1]));
+  if (inner.size() != 2) return {};
+  return PointNodes{pickle.at(outer[0]), pickle.at(inner[0]), pickle.at(inner[1])};
+}
+
+Status CheckTexts(const Unpickler& pickle, std::span<const uint32_t> places, size_t bytes_max) {
+  size_t bytes = 0;
+  for (const uint32_t place : places) {
+    if (const auto nodes = PointAt(pickle, place))
+      bytes += nodes->path.text.size() + nodes->time.text.size() + nodes->value.text.size();
+  }
+  if (bytes <= bytes_max) return {};
+  return Status::InvalidArgument("the texts of the points of a pickle have " +
+                                 std::to_string(bytes) + " bytes, and may have " +
+                                 std::to_string(bytes_max));
+}
+
+Status ReadPoint(const Unpickler& pickle, uint32_t place, Timestamp now, GraphitePoint* point) {
+  const auto nodes = PointAt(pickle, place);
+  if (!nodes)
     return Status::InvalidArgument("an element of the pickle is no (path, (time, value))");
-  point->path = pickle.at(outer[0]).text;
-  Status read = ReadTimeAndValue(pickle.at(inner[0]), pickle.at(inner[1]), now, point);
+  point->path = nodes->path.text;
+  Status read = ReadTimeAndValue(nodes->time, nodes->value, now, point);
   if (!read.ok() || point->path.size() > kGraphitePathBytesMax) {
     // Errors of the path are reported first.
     GraphiteSeries series;
@@ -458,7 +485,9 @@ Status ReadPickledPoints(std::string_view pickle, Timestamp now,
   ASSIGN_OR_RETURN(const uint32_t root, unpickler.Run());
   if (unpickler.at(root).kind != Node::Kind::kList && unpickler.at(root).kind != Node::Kind::kTuple)
     return Status::InvalidArgument("the pickle is no list");
-  for (const uint32_t place : unpickler.ItemsOf(unpickler.at(root))) {
+  const std::span<const uint32_t> places = unpickler.ItemsOf(unpickler.at(root));
+  RETURN_IF_ERROR(CheckTexts(unpickler, places, kPickleTextsMax * pickle.size()));
+  for (const uint32_t place : places) {
     GraphitePoint point;
     Status read = ReadPoint(unpickler, place, now, &point);
     take(read.ok() ? Result<GraphitePoint>(point) : std::move(read));

@@ -10,10 +10,14 @@
 
 namespace hg::http {
 
+/// Maximum length of the paths and other texts of all points, in lengths of their pickle. Points
+/// may share a text. It is parsed, and counts, once for each of them.
+inline constexpr size_t kPickleTextsMax = 32;
+
 /// Passes each element of a pickle to `take`, in order: a point, or the error of an invalid
 /// element. The bytes of a point are valid during the call only. Only the length of its path was
-/// checked. InvalidArgument names an unsupported part of the pickle and its position; then `take`
-/// was not called.
+/// checked. InvalidArgument: a part of the pickle is not supported (the message names its
+/// position), or the texts are too long; then `take` was not called.
 Status ReadPickledPoints(std::string_view pickle, Timestamp now,
                          const std::function<void(const Result<GraphitePoint>&)>& take);
 

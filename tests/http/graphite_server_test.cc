@@ -22,15 +22,17 @@ namespace {
 
 struct RunningGraphite : EdgeFixture {
   explicit RunningGraphite(uint32_t idle_timeout_s = 0, tsd::MetricLimitOptions metric = {},
-                           ClientLimitOptions client = {})
+                           ClientLimitOptions client = {},
+                           uint64_t request_memory = uint64_t{1} << 30)
       : EdgeFixture(AllAutomatic(), metric),
         client_limits(client, clock),
-        server(Prepared(idle_timeout_s), services) {
+        server(Prepared(idle_timeout_s, request_memory), services) {
     if (client.any()) services.client_limits = &client_limits;
     REQUIRE(server.Start().ok());
   }
 
-  const Options& Prepared(uint32_t idle_timeout_s) {
+  const Options& Prepared(uint32_t idle_timeout_s, uint64_t request_memory) {
+    options.request_memory_bytes_max = request_memory;
     options.idle_timeout_s = idle_timeout_s;
     options.graphite_port = options.graphite_pickle_port = 0;
     services.warn = [this](const std::string& text) {
@@ -41,9 +43,13 @@ struct RunningGraphite : EdgeFixture {
   }
   /// Waits as long as a test may take.
   void Await(const std::atomic<uint64_t>& counter, uint64_t value) {
-    for (int i = 0; i < 60'000 && counter.load() < value; ++i)
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    AwaitTrue([&] { return counter.load() >= value; });
     REQUIRE(counter.load() == value);
+  }
+  static void AwaitTrue(const std::function<bool()>& done) {
+    for (int i = 0; i < 60'000 && !done(); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    REQUIRE(done());
   }
   std::vector<std::string> Warnings() {
     const std::lock_guard lock(mutex);
@@ -262,10 +268,11 @@ TEST_CASE("a frame that names one long path many times is stored in parts") {
   RunningGraphite edge;
   edge.points.RefuseAppends(1);
   ClientSocket client(edge.server.pickle_port());
-  client.Send(Frame("((V" + std::string(1000, 'a') + "\n(I1700000000\nI1\ntt" +
-                    std::string(9'999, '2') + "t."));
+  std::string pickle = "((V" + std::string(500, 'a') + "\np0\n0";
+  for (int i = 0; i < 10'000; ++i) pickle += "(g0\n(I1700000000\nI1\ntt";
+  client.Send(Frame(pickle + "t."));
   edge.Await(edge.counters.points_added, 10'000);
-  CHECK(edge.counters.put_writes_blocked.load() < 5'000);  // of the first piece only
+  CHECK(edge.counters.put_writes_blocked.load() < 8'000);  // of the first piece only
 }
 
 TEST_CASE("a line that is incomplete when the connection ends is not stored") {
@@ -380,6 +387,54 @@ TEST_CASE("connections beyond the limit are refused, counted and logged") {
         std::vector<std::string>{"graphite: a connection beyond 1024 was turned away"});
 }
 
+TEST_CASE("unfinished frames share a memory budget, and a connection that exceeds it is closed") {
+  constexpr size_t kBudget = size_t{8} << 20, kClients = 20;
+  RunningGraphite edge(0, {}, {}, 4 * kBudget);
+  constexpr size_t kFits = kBudget / GraphiteServer::kFrameBytesMax;
+  const std::string point = "(l(Va\n(I1700000000\nI1\ntta";
+  const std::string frame =
+      Frame(std::string(GraphiteServer::kFrameBytesMax - 1 - point.size(), '\x80') + point + ".");
+  {
+    std::deque<ClientSocket> open;
+    for (size_t i = 0; i < kClients; ++i)
+      open.emplace_back(edge.server.pickle_port()).Send(frame.substr(0, frame.size() - 100));
+    edge.AwaitTrue([&] { return edge.counters.connections_rejected.load() >= kClients - kFits; });
+    CHECK(edge.counters.connections_rejected.load() >= kClients - kFits);
+    CHECK(edge.Warnings()[0] ==
+          "graphite: a connection was closed because unfinished frames take too much memory");
+    ClientSocket small(edge.server.pickle_port());
+    small.Send(Frame(point + "."));
+    edge.Await(edge.counters.points_added, 1);
+  }
+  // Each connection either was closed or ended within its frame.
+  const auto& rejected = edge.counters.connections_rejected;
+  edge.AwaitTrue([&] { return rejected + edge.counters.put_illegal_arguments == kClients; });
+  const uint64_t rejected_before = rejected;
+  ClientSocket large(edge.server.pickle_port());
+  large.Send(frame);
+  edge.Await(edge.counters.points_added, 2);
+  CHECK(rejected == rejected_before);
+}
+
+TEST_CASE(
+    "a client that sends a frame too slowly is disconnected; idle connections and lines stay "
+    "open") {
+  RunningGraphite edge;
+  ClientSocket slow(edge.server.pickle_port()), idle(edge.server.pickle_port());
+  ClientSocket lines(edge.server.port());
+  const std::string frame = Frame("(l(Va\n(I1700000000\nI1\ntta.");
+  slow.Send(frame + frame.substr(0, 10));
+  idle.Send(frame);
+  lines.Send("a 1 17");
+  edge.Await(edge.counters.points_added, 2);
+  CHECK(AgeUntil(edge, 10'000, [&] { return edge.counters.exceptions_timeout.load() == 1; }));
+  CHECK(slow.ReadAll().empty());
+  idle.Send(frame);
+  lines.Send("00000000\n");
+  edge.Await(edge.counters.points_added, 4);
+  CHECK(edge.counters.exceptions_timeout.load() == 1);
+}
+
 TEST_CASE("without file descriptors both ports pause between attempts and continue afterwards") {
   RunningGraphite edge;
   const uint16_t ports[] = {edge.server.port(), edge.server.pickle_port()};
@@ -423,6 +478,29 @@ TEST_CASE("a stop ends connections and the waiting for a busy store") {
   edge.server.Stop();
   CHECK(idle.ReadAll().empty());
   CHECK(edge.Cells().empty());
+}
+
+TEST_CASE("a stop ends the storing of a batch between two of its points") {
+  for (const bool pickled : {false, true}) {
+    RunningGraphite edge;
+    constexpr int kSeries = 5'000;
+    std::atomic<int> registered{0};
+    edge.points.before_register = [&registered] {
+      ++registered;
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      return Status();
+    };
+    std::string lines, pickle = "(";
+    for (int i = 0; i < kSeries; ++i) {
+      lines += "a" + std::to_string(i) + " 1 1\n";
+      pickle += "(Va" + std::to_string(i) + "\n(I1\nI1\ntt";
+    }
+    ClientSocket client(pickled ? edge.server.pickle_port() : edge.server.port());
+    client.Send(pickled ? Frame(pickle + "t.") : lines);
+    while (registered.load() == 0) std::this_thread::yield();
+    edge.server.Stop();
+    CHECK(registered.load() < kSeries);
+  }
 }
 
 TEST_CASE("a path without memory for its name is dropped at once, and known paths continue") {

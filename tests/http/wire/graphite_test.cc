@@ -260,6 +260,31 @@ TEST_CASE("numbers in a pickle cannot cause slow hash collisions") {
   }
 }
 
+TEST_CASE("a pickle cannot have one long text parsed once for each of very many references to it") {
+  const auto point = [](const std::string& path, const std::string& time,
+                        const std::string& value) {
+    return "(V" + path + "\n(V" + time + "\nV" + value + "\ntt";
+  };
+  std::string tags = "a";
+  for (int i = 0; tags.size() < 8000; ++i) tags += ";k" + std::to_string(i) + "=v";
+  const std::string digits(500'000, '1'), references(250'000, '2');
+  for (const std::string& one :
+       {point("a", digits, "1"), point("a", "1", digits), point(digits, "1", "1"),
+        point(digits, "x", "1"), point(tags, "x", "1"), point(tags, "1", "nan")}) {
+    CAPTURE(one.substr(0, 20));
+    std::string shown;
+    CHECK(CpuSecondsOf([&] { shown = Pickle("(" + one + references + "t."); }) < 2);
+    CHECK(shown.find("the texts of the points of a pickle have ") == 0);
+  }
+  // Backfill: very many points of one series, and the series has a long path.
+  const std::string path = tags.substr(0, tags.rfind(';', 500));
+  std::string shared = "(V" + path + "\np0\n0";
+  for (int i = 0; i < 20'000; ++i) shared += "(g0\n(I1700000000\nI1\ntt";
+  std::string expected;
+  for (int i = 0; i < 20'000; ++i) expected += path + " 1700000000 1\n";
+  CHECK(Pickle(shared + "t.") == expected);
+}
+
 TEST_CASE("a path with very many tags is parsed without comparing all pairs of tags") {
   std::string good = "a";
   for (int i = 0; good.size() < kGraphitePathBytesMax - 8; ++i)
