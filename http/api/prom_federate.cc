@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +13,7 @@
 #include "query/promql/sample_reader.h"
 #include "query/promql/steps.h"
 #include "query/promql/stored_series.h"
+#include "storage/base/checked_sort.h"
 
 namespace hg::http {
 namespace {
@@ -48,21 +48,27 @@ class NewestSink : public promql::SampleSink {
   /// Begins the series of a selector, whose numbers begin at 0.
   void BeginSelector() { base_ = all_.size(); }
 
-  /// Sorts by name, then by labels. Removes series without a sample, and repeated ones.
+  /// Sorts by name, then by labels. Removes series without a sample, and repeated ones. Fails with
+  /// errors of the RequestContext.
   Status Finish() {
-    constexpr uint64_t kStepsPerSort = 32;
-    RETURN_IF_ERROR(memory_.Step(kStepsPerSort * all_.size()));
-    std::erase_if(all_, [](const Newest& one) {
-      return !one.time_ms || promql::IsAbsent(one.value) ||
-             one.labels.Get(promql::kNameLabel).empty();
-    });
-    std::sort(all_.begin(), all_.end(), [](const Newest& a, const Newest& b) {
+    const auto before = [](const Newest& a, const Newest& b) {
       const std::string_view left = a.labels.Get(promql::kNameLabel),
                              right = b.labels.Get(promql::kNameLabel);
       return left != right ? left < right : a.labels < b.labels;
-    });
-    const auto same = [](const Newest& a, const Newest& b) { return a.labels == b.labels; };
-    all_.erase(std::unique(all_.begin(), all_.end(), same), all_.end());
+    };
+    RETURN_IF_ERROR(CheckedSort(&all_, before, &memory_));
+    size_t kept = 0;
+    for (Newest& one : all_) {
+      RETURN_IF_ERROR(memory_.Step(1));
+      if (!one.time_ms || promql::IsAbsent(one.value) ||
+          one.labels.Get(promql::kNameLabel).empty() ||
+          (kept > 0 && all_[kept - 1].labels == one.labels)) {
+        continue;
+      }
+      if (&all_[kept] != &one) all_[kept] = std::move(one);
+      ++kept;
+    }
+    all_.erase(all_.begin() + static_cast<std::ptrdiff_t>(kept), all_.end());
     return {};
   }
   [[nodiscard]] const std::vector<Newest>& all() const { return all_; }

@@ -10,6 +10,7 @@
 #include "query/engine.h"
 #include "query/promql/evaluator.h"
 #include "query/promql/stored_series.h"
+#include "storage/base/checked_sort.h"
 #include "storage/model/letter_case.h"
 
 namespace hg::http {
@@ -96,24 +97,28 @@ struct Work {
     return promql::RefuseEqualSeries(value, &evaluator.memory());
   }
 
-  /// Removes the series beyond the limit. The series of a range query are in the order of their
-  /// labels. Returns whether any series was removed.
-  Result<bool> Truncate(size_t limit, bool range) {
+  /// Puts the series of a matrix in the order of their labels. A range query returns a vector as a
+  /// matrix.
+  Status Sort(bool range) {
+    const auto by_labels = [](const auto& a, const auto& b) { return a.labels < b.labels; };
+    MemoryTally& memory = evaluator.memory();
+    if (range) RETURN_IF_ERROR(CheckedSort(&value.vector, by_labels, &memory));
+    return CheckedSort(&value.matrix, by_labels, &memory);
+  }
+
+  /// Removes the series beyond the limit. Returns whether any series was removed.
+  Result<bool> Truncate(size_t limit) {
     RETURN_IF_ERROR(evaluator.memory().Step(SamplesOf(value)));
     std::erase_if(value.vector, [](const promql::VectorSeries& one) {
       return std::all_of(one.values.begin(), one.values.end(), promql::IsAbsent);
     });
-    const auto cut = [limit](auto* all, bool sorted) {
+    const auto cut = [limit](auto* all) {
       if (all->size() <= limit) return false;
-      if (sorted) {
-        std::sort(all->begin(), all->end(),
-                  [](const auto& a, const auto& b) { return a.labels < b.labels; });
-      }
       all->resize(limit);
       return true;
     };
-    const bool vector = cut(&value.vector, range);
-    return cut(&value.matrix, true) || vector;
+    const bool vector = cut(&value.vector);
+    return cut(&value.matrix) || vector;
   }
 
   promql::StoredSeries series;
@@ -130,9 +135,10 @@ void Answer(const Request& request, Services& services, const Asked& asked,
     RETURN_IF_ERROR(running.Check());
     const auto work = std::make_shared<Work>(services, times, running);
     RETURN_IF_ERROR(work->Evaluate(*asked.expr, steps));
+    RETURN_IF_ERROR(work->Sort(print == WriteRange));
     PromFound found;
     if (asked.limit != SIZE_MAX) {
-      ASSIGN_OR_RETURN(const bool more, work->Truncate(asked.limit, print == WriteRange));
+      ASSIGN_OR_RETURN(const bool more, work->Truncate(asked.limit));
       if (more) found.warnings.emplace_back(kTruncated);
     }
     // On a loop, printing also takes the loop's time, so it counts as work.

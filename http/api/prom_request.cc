@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -178,8 +179,10 @@ std::optional<PromSelectors> ReadPromSelectors(const Request& request, const Par
     return std::nullopt;
   };
   ptrdiff_t patterns = 0;
+  std::set<std::string> known;
+  size_t count = 0;
   for (const std::string& text : parameters.All("match[]")) {
-    if (asked.selectors.size() == kSelectorsMax)
+    if (++count > kSelectorsMax)
       return refuse("given more than " + std::to_string(kSelectorsMax) + " times");
     Result<promql::Matchers> selector = promql::ParseSelector(text, *request.running);
     if (request.running->refused()) return {};
@@ -194,7 +197,7 @@ std::optional<PromSelectors> ReadPromSelectors(const Request& request, const Par
       return refuse("more than " + std::to_string(promql::kPatternsMax) +
                     " regular expressions in all of them");
     }
-    asked.selectors.push_back(std::move(*selector));
+    if (known.insert(text).second) asked.selectors.push_back(std::move(*selector));
     asked.text += (asked.text.empty() ? "" : ", ") + text;
   }
   return asked;

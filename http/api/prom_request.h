@@ -55,8 +55,8 @@ inline constexpr std::string_view kTruncated = "results truncated due to limit";
 
 /// The match[] parameters of a request; a series must match one of them.
 struct PromSelectors {
-  std::vector<query::promql::Matchers> selectors;
-  std::string text;  // shown in lists of running queries
+  std::vector<query::promql::Matchers> selectors;  // repeated ones only once
+  std::string text;                                // shown in lists of running queries
 };
 /// nullopt: an error was sent, or the request may not wait until a regular expression is compiled.
 std::optional<PromSelectors> ReadPromSelectors(const Request& request, const Parameters& parameters,

@@ -3,10 +3,9 @@
 #include <google/protobuf/wire_format_lite.h>
 #include <prometheus.pb.h>
 
-#include <algorithm>
-#include <bit>
 #include <utility>
 
+#include "storage/base/checked_sort.h"
 #include "storage/base/crc32c.h"
 #include "storage/base/varint.h"
 
@@ -75,15 +74,17 @@ Status ChunkedReadResult::EndChunk(Series* series) {
 }
 
 Status ChunkedReadResult::Finish() {
+  size_t kept = 0;
   for (Series& series : series_) {
     RETURN_IF_ERROR(memory_.Step(1));
     RETURN_IF_ERROR(EndChunk(&series));
+    if (series.ends.empty()) continue;
+    if (&series_[kept] != &series) series_[kept] = std::move(series);
+    ++kept;
   }
-  std::erase_if(series_, [](const Series& series) { return series.ends.empty(); });
-  RETURN_IF_ERROR(memory_.Step(series_.size() * std::bit_width(series_.size())));
-  std::sort(series_.begin(), series_.end(),
-            [](const Series& a, const Series& b) { return a.labels < b.labels; });
-  return {};
+  series_.erase(series_.begin() + static_cast<std::ptrdiff_t>(kept), series_.end());
+  return CheckedSort(
+      &series_, [](const Series& a, const Series& b) { return a.labels < b.labels; }, &memory_);
 }
 
 bool ChunkedReadResult::Write(const std::function<bool(std::string_view)>& write) {

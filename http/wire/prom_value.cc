@@ -69,16 +69,6 @@ void WriteVector(const Value& value, int64_t time_ms, JsonWriter* json) {
   json->EndObject();
 }
 
-/// Returns the series sorted by their labels.
-template <typename Series>
-std::vector<const Series*> Sorted(const std::vector<Series>& all) {
-  std::vector<const Series*> sorted;
-  for (const Series& series : all) sorted.push_back(&series);
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const Series* a, const Series* b) { return a->labels < b->labels; });
-  return sorted;
-}
-
 /// Writes one series of a matrix; `write` prints its samples.
 template <typename Write>
 void WriteSamples(const promql::Labels& labels, JsonWriter* json, Write write) {
@@ -107,11 +97,11 @@ void WriteColumn(const promql::Labels& labels, const promql::Column& column,
 void WriteMatrix(const Value& value, JsonWriter* json) {
   BeginResult("matrix", json);
   json->BeginArray();
-  for (const promql::RangeSeries* series : Sorted(value.matrix)) {
-    WriteSamples(series->labels, json, [&] {
+  for (const promql::RangeSeries& series : value.matrix) {
+    WriteSamples(series.labels, json, [&] {
       SamplePrinter printer(json);
-      for (size_t i = 0; i < series->values.size(); ++i)
-        printer.Write(series->times_ms[i], series->values[i]);
+      for (size_t i = 0; i < series.values.size(); ++i)
+        printer.Write(series.times_ms[i], series.values[i]);
     });
   }
   json->EndArray();
@@ -155,8 +145,8 @@ void WriteRange(const Value& value, const promql::Steps& steps, JsonWriter* json
   BeginResult("matrix", json);
   json->BeginArray();
   if (value.type == ValueType::kScalar) WriteColumn({}, value.scalar, steps, json);
-  for (const promql::VectorSeries* series : Sorted(value.vector))
-    WriteColumn(series->labels, series->values, steps, json);
+  for (const promql::VectorSeries& series : value.vector)
+    WriteColumn(series.labels, series.values, steps, json);
   json->EndArray();
   json->EndObject();
 }

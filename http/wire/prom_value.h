@@ -11,8 +11,8 @@ namespace hg::http {
 /// Writes the result of an instant query: {"resultType":…,"result":…}.
 void WriteInstant(const query::promql::Value& value, int64_t time_ms, JsonWriter* json);
 
-/// Like WriteInstant, for a range query: writes a matrix, sorted by labels, and leaves out series
-/// without samples. `value` is a scalar or a vector.
+/// Like WriteInstant, for a range query: writes a matrix and leaves out series without samples.
+/// `value` is a scalar or a vector.
 void WriteRange(const query::promql::Value& value, const query::promql::Steps& steps,
                 JsonWriter* json);
 

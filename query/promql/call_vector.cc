@@ -14,6 +14,7 @@
 #include "query/promql/math_functions.h"
 #include "query/promql/number_text.h"
 #include "query/promql/quantile.h"
+#include "storage/base/checked_sort.h"
 
 namespace hg::query::promql {
 namespace {
@@ -84,16 +85,12 @@ Result<Value> Sorted(const CallSite& site, Before before) {
                                      "always ordered by labels");
     return vector;
   }
-  const size_t count = vector.vector.size();
-  MemoryHold held;  // memory for sorting
-  RETURN_IF_ERROR(held.Add(&site.evaluator.memory(), static_cast<int64_t>(count * sizeof(vector))));
-  RETURN_IF_ERROR(site.evaluator.memory().Step(count * std::bit_width(count)));
-  std::stable_sort(vector.vector.begin(), vector.vector.end(),
-                   [&](const VectorSeries& a, const VectorSeries& b) {
-                     const double x = a.values[0], y = b.values[0];
-                     if (std::isnan(x) || std::isnan(y)) return !std::isnan(x) && std::isnan(y);
-                     return before(x, y);
-                   });
+  const auto by_value = [&](const VectorSeries& a, const VectorSeries& b) {
+    const double x = a.values[0], y = b.values[0];
+    if (std::isnan(x) || std::isnan(y)) return !std::isnan(x) && std::isnan(y);
+    return before(x, y);
+  };
+  RETURN_IF_ERROR(CheckedSort(&vector.vector, by_value, &site.evaluator.memory()));
   return vector;
 }
 Result<Value> Sort(const CallSite& site) { return Sorted(site, std::less<>()); }

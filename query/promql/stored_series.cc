@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <bit>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 
 #include "query/rows/kept_scan.h"
+#include "storage/base/checked_sort.h"
 #include "storage/model/key_layout.h"
 #include "storage/points/points.h"
 
@@ -369,7 +371,7 @@ Result<StoredSeries::Choice> StoredSeries::Choose(LabelSelector* selector, Point
     chosen.emplace_back(tsuid);
     return {};
   }));
-  std::sort(chosen.begin(), chosen.end());
+  RETURN_IF_ERROR(CheckedSort(&chosen, std::less<>(), memory));
   spec->matcher = {};
   spec->matcher.tsuids = std::move(chosen);
   return spec->matcher.tsuids.empty() ? Choice::kNone : Choice::kAll;

@@ -1,6 +1,8 @@
 #include "query/series/choose_series.h"
 
-#include <algorithm>
+#include <functional>
+
+#include "storage/base/checked_sort.h"
 
 namespace hg::query {
 namespace {
@@ -29,7 +31,7 @@ Result<SeriesMatcher> ChooseSeries(Points& points, ByteView metric, SeriesFilter
         return failed.ok();
       }));
   RETURN_IF_ERROR(failed);
-  std::sort(chosen.tsuids.begin(), chosen.tsuids.end());
+  RETURN_IF_ERROR(CheckedSort(&chosen.tsuids, std::less<>(), memory));
   return chosen;
 }
 

@@ -550,6 +550,7 @@ TEST_CASE("/federate returns the newest samples of the last five minutes") {
         "sys_cpu_user{host=\"b\",instance=\"\"} 1 1700000000000\n"
         "# TYPE up untyped\n"
         "up{host=\"a\",instance=\"\"} 1 1700000000000\n");
+  CHECK(f.Get("/federate?match[]=up&match[]=up") == f.Get("/federate?match[]=up"));
   const BufferResponse quoted =
       f.Ask("GET", "/federate?match[]=%7Bhost%3D%22b%22%7D", {},
             {{"accept", "text/plain;version=1.0.0;escaping=allow-utf-8"}});
