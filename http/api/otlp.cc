@@ -28,6 +28,9 @@ OtlpNaming Naming() {
 /// Maximum size of an unpacked body in bytes. The limit is low because a body of two bytes per
 /// element can need a hundred bytes of memory per element when parsed.
 constexpr size_t kOtlpBytesMax = 16 << 20;
+/// Maximum bytes of JSON that protobuf's own parser reads, because the JSON does not have the form
+/// that exporters write (http/wire/otlp_json.h). That parser is slow and cannot be stopped.
+constexpr size_t kOtlpOtherJsonBytesMax = 4 << 20;
 
 // Error codes, as gRPC numbers them.
 constexpr int kInvalidArgument = 3, kResourceExhausted = 8, kInternal = 13, kUnavailable = 14;
@@ -75,6 +78,13 @@ class OtlpRequest {
     if (OtlpJsonToProtobuf(request_.body, &protobuf, request_.memory) &&
         AddDataPoints(protobuf, Naming(), points, request_.memory))
       return true;
+    if (request_.body.size() > kOtlpOtherJsonBytesMax) {
+      Refuse(413, kResourceExhausted,
+             "JSON of an unusual form, for example with '_' in the names of members, must not be "
+             "longer than " +
+                 std::to_string(kOtlpOtherJsonBytesMax) + " bytes");
+      return false;
+    }
     otlp::ExportMetricsServiceRequest message;
     const Status parsed = ParseJsonMessage(request_.body, &message, request_.memory);
     if (!parsed.ok()) {

@@ -14,6 +14,8 @@ namespace {
 constexpr size_t kBatchPoints = 8192;
 /// Maximum bytes of the series of a batch. Larger batches are stored before more series are added.
 constexpr size_t kBatchBytes = 8 << 20;
+/// Bytes of a series whose copying or naming costs a step.
+constexpr uint64_t kBytesPerStep = 8;
 /// Typical bytes for the two lengths of a label.
 constexpr size_t kSizesBytes = 2;
 
@@ -31,7 +33,6 @@ void LabelledPoints::BeginItem() {
   ++items_;
   if (!intake_.refusal().ok()) return;
   constexpr uint64_t kItemSteps = 16;
-  constexpr uint64_t kBytesPerStep = 8;
   const uint64_t steps = kItemSteps + std::exchange(raw_key_bytes_, 0) / kBytesPerStep;
   intake_.Stop(context_.Step(steps));
 }
@@ -106,6 +107,9 @@ void LabelledPoints::StoreNamed() {
     // Points of one series are adjacent and borrow the same bytes.
     if (point.series.metric.data() != last) {
       last = point.series.metric.data();
+      const uint64_t bytes = point.series.metric.size() + point.series.tags.size();
+      intake_.Stop(context_.Step(bytes / kBytesPerStep));
+      if (!intake_.refusal().ok()) return;
       const std::vector<Label> labels = ReadLabels(point.series.tags);
       Result<NamedSeries> series = NameSeries(point.series.metric, labels, *rules_);
       last_fault = series.status();

@@ -30,9 +30,7 @@ bool IsEscaped(char32_t c, std::string_view rest) {
   if (c > 0xFF) return true;
   if (c == '_') return BeginsAsEscape("_" + std::string(rest.substr(0, 1 + kShortEscape)));
   static const NameRules fewest;  // the default characters; settings can only allow more
-  std::string character;
-  AppendCodePoint(&character, c);
-  return !fewest.Check("", character).ok();
+  return !fewest.IsLegal(c);
 }
 
 /// Takes an escaped character from the front. Returns false if there is none.
@@ -60,7 +58,7 @@ bool AppendEscapedName(std::string_view utf8, const NameRules& rules, std::strin
     const char32_t c = TakeCodePoint(&utf8, &valid);
     if (!valid) return false;
     const std::string_view character = rest.substr(0, rest.size() - utf8.size());
-    if (c > 0xFF || BeginsAsEscape(rest) || !rules.Check("", character).ok()) {
+    if (c > 0xFF || BeginsAsEscape(rest) || !rules.IsLegal(c)) {
       AppendEscape(c, out);
     } else {
       out->append(character);

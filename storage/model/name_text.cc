@@ -32,6 +32,7 @@ NameRules::NameRules(std::string_view extra) {
 }
 
 bool NameRules::IsLegal(char32_t c) const {
+  if (c < ascii_.size()) return ascii_[c];
   return IsUnicodeLetter(c) || std::binary_search(extra_.begin(), extra_.end(), c);
 }
 
@@ -47,7 +48,7 @@ Status NameRules::Check(std::string_view what, std::string_view name) const {
     }
     bool valid = true;
     const char32_t c = TakeCodePoint(&rest, &valid);
-    if (valid && c >= 128 && IsLegal(c)) continue;
+    if (valid && IsLegal(c)) continue;
     std::string message =
         "Invalid " + std::string(what) + " (\"" + std::string(name) + "\"): illegal character: ";
     // Java works on UTF-16 units. For a surrogate pair its message contains only the first half,

@@ -22,10 +22,10 @@ class NameRules {
   /// InvalidArgument with OpenTSDB's message. In that message, `what` describes the name: "metric
   /// name", "tag name with value [b1]", "tag value with key [site]".
   Status Check(std::string_view what, std::string_view name) const;
-
- private:
+  /// Returns whether names may contain the character.
   [[nodiscard]] bool IsLegal(char32_t c) const;
 
+ private:
   std::bitset<128> ascii_;
   std::u32string extra_;  // additional characters beyond ASCII, sorted
 };

@@ -143,6 +143,24 @@ TEST_CASE("a busy store is not waited for: refused lines must be passed again") 
   CHECK(edge.counters.points_added.load() == 2);
 }
 
+TEST_CASE("lines before an unusual one are stored together, and each is run once") {
+  EdgeFixture edge;
+  const std::string lines = "put m 1 1 a=b\nput m 2 1 a=b!\nput m 3 1 a=c\n";
+  edge.points.before_append = [&] {
+    if (edge.points.appends == 2) edge.points.RefuseAppends(1);
+  };
+  LinesResult result = RunTelnetLines(lines, edge.services);
+  CHECK(result.busy);
+  CHECK(result.used == lines.find("put m 3"));
+  CHECK(edge.Cells().size() == 1);
+  result = RunTelnetLines(std::string_view(lines).substr(result.used), edge.services);
+  CHECK_FALSE(result.busy);
+  CHECK(edge.Cells().size() == 2);
+  CHECK(edge.counters.rpc_put.load() == 3);
+  CHECK(edge.counters.rpc_telnet.load() == 3);
+  CHECK(edge.counters.points_added.load() == 2);
+}
+
 TEST_CASE("an unreachable store is treated like a busy one") {
   EdgeFixture edge;
   const std::string lines = "put m 1 1 a=b\nput m x 1 a=b\n";

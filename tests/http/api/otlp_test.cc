@@ -169,6 +169,13 @@ TEST_CASE_FIXTURE(EdgeFixture, "invalid bodies are refused in the format of the 
   CHECK(Post("/v1/metrics", "{}").status == 415);
   CHECK(PostWith(*this, kJson, "/v1/metrics", std::string((16 << 20) + 1, ' ')).status == 413);
   CHECK(PostWith(*this, kJson, "/v1/metrics", R"({"unknown":[1]})").status == 200);
+  // JSON that only protobuf's own parser reads has a lower limit.
+  const std::string blanks(4 << 20, ' ');
+  CHECK(PostWith(*this, kJson, "/v1/metrics", R"({"unknown":[1]})" + blanks).status == 200);
+  CHECK(PostWith(*this, kJson, "/v1/metrics", R"({"un_known":[1]})").status == 200);
+  reply = PostWith(*this, kJson, "/v1/metrics", R"({"un_known":[1]})" + blanks);
+  CHECK(reply.status == 413);
+  CHECK(reply.body.starts_with(R"({"code":8,"message":"JSON of an unusual form)"));
   CHECK(PostWith(*this, kProtobuf, "/v1/metrics", "").status == 200);  // no metrics
 }
 
@@ -223,6 +230,21 @@ TEST_CASE_FIXTURE(EdgeFixture, "points are accepted as long as the request may w
   }
   CHECK(points.Finish().code() == StatusCode::kDeadlineExceeded);
   CHECK(watch.steps < 120'000);
+}
+
+TEST_CASE_FIXTURE(EdgeFixture, "a request may end between two series that get names") {
+  FakeWatch watch;
+  LabelledPoints points(services, watch, nullptr);
+  const std::string value(30 << 10, '\x01');
+  for (int i = 0; i < 100; ++i) {
+    points.BeginItem();
+    points.SetSeries("m" + std::to_string(i), std::vector<Label>{{"host", value}});
+    points.Add(1700000000000, PointValue::Int(1));
+  }
+  watch.steps_max = watch.steps + 10'000;
+  CHECK(points.Finish().code() == StatusCode::kDeadlineExceeded);
+  CHECK(watch.steps < watch.steps_max + 10'000);
+  CHECK(Ids().empty());
 }
 
 TEST_CASE_FIXTURE(EdgeFixture,

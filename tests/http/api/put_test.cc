@@ -189,6 +189,23 @@ TEST_CASE("valid points are stored next to invalid ones, and the response has th
   CHECK(reply.body.empty());
 }
 
+TEST_CASE("points before an unusual one are stored together, and each is counted once") {
+  EdgeFixture edge;
+  const auto point = [](const std::string& host) {
+    return R"({"metric":"m","timestamp":1700000000,"value":1,"tags":{"host":")" + host + "\"}}";
+  };
+  const std::string body = "[" + point("a") + "," + point("b") + "," + point("c!") + "," +
+                           point("d") + "," + point("\\u0065") + "]";
+  const BufferResponse reply = edge.Post("/api/put?details", body);
+  CHECK(reply.status == 400);
+  CHECK(reply.body.starts_with(R"({"success":4,"failed":1,)"));
+  CHECK(reply.body.find(R"("host":"c!")") != std::string::npos);
+  CHECK(edge.points.appends == 2);
+  CHECK(edge.Cells().size() == 4);
+  CHECK(edge.counters.points_added.load() == 4);
+  CHECK(edge.counters.put_illegal_arguments.load() == 1);
+}
+
 TEST_CASE("a name that must not be created is an unknown metric") {
   tsd::IngestOptions options;
   EdgeFixture edge(options);

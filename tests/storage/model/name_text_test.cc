@@ -51,6 +51,17 @@ TEST_CASE("extra characters may be allowed, in ASCII and beyond") {
   CHECK_FALSE(rules.Check("metric name", "a=b").ok());
 }
 
+TEST_CASE("a character is legal if and only if it is a legal name") {
+  for (const NameRules& rules : {NameRules(), NameRules(":€")}) {
+    for (char32_t c = 0; c < 0x11000; ++c) {
+      if (c >= 0xD800 && c <= 0xDFFF) continue;
+      std::string name;
+      AppendCodePoint(&name, c);
+      if (rules.IsLegal(c) != rules.Check("", name).ok()) FAIL_CHECK(static_cast<uint32_t>(c));
+    }
+  }
+}
+
 TEST_CASE("letters of known scripts are accepted, and neighbouring characters are not") {
   for (char32_t c : {U'z', U'é', U'ÿ', U'Ω', U'я', U'א', U'あ', U'中', U'ﬁ'})
     CHECK(IsUnicodeLetter(c));
