@@ -282,6 +282,7 @@ void Service::increment(wire::TResult& result, const std::string& table,
                         const wire::TIncrement& increment) {
   CheckRowKey(increment.row, "increment");
   if (increment.columns.empty()) RefuseArgument("increment");
+  CheckChanges(increment.columns.size());
   Known(table);
   std::vector<ColumnIncrement> columns;
   for (const wire::TColumnIncrement& column : increment.columns) {
