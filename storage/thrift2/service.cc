@@ -58,13 +58,16 @@ wire::TResult Service::Answer(CellChoice* choice, Row row) {
   Check(context_.Step(1 + row.cells.size()), "", "get");
   choice->Keep(&row, &context_);
   Check(CountRow(row, &*reply_), "", "get");
-  if (reply_->held() > state_.options.response_bytes_max) {
-    Check(Status::LimitExceeded("the response exceeds " +
-                                std::to_string(state_.options.response_bytes_max) +
-                                " bytes; get fewer rows"),
-          "", "get");
-  }
+  CheckResponse("get fewer rows");
   return WriteRow(std::move(row));
+}
+
+void Service::CheckResponse(const std::string& advice) {
+  if (reply_->held() <= state_.options.response_bytes_max) return;
+  Check(Status::LimitExceeded("the response exceeds " +
+                              std::to_string(state_.options.response_bytes_max) + " bytes; " +
+                              advice),
+        "", "");
 }
 
 std::vector<wire::TResult> Service::GetAll(const std::string& table,

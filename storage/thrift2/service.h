@@ -173,6 +173,10 @@ class Service : public wire::THBaseServiceIf {
   /// Removes cells that the client did not request, and charges the memory of the others to the
   /// response.
   wire::TResult Answer(CellChoice* choice, Row row);
+  /// Throws if the response exceeds its limit. `advice` says what the client can do.
+  void CheckResponse(const std::string& advice);
+  /// Charges a part of the response that lists tables or regions, before it is made.
+  void ChargeListed(size_t bytes);
   /// Returns one row for each get.
   std::vector<wire::TResult> GetAll(const std::string& table, const std::vector<wire::TGet>& gets,
                                     const std::string& method);
