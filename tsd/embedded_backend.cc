@@ -7,6 +7,7 @@
 #include "tsd/append_mode.h"
 #include "tsd/log.h"
 #include "tsd/once_a_minute.h"
+#include "tsd/open_files.h"
 #include "tsd/settings.h"
 #include "tsd/tables.h"
 
@@ -229,6 +230,7 @@ Result<std::unique_ptr<Backend>> OpenEmbeddedBackend(const Config& config, const
 Result<std::unique_ptr<Backend>> OpenEmbeddedBackendBy(const Clock& clock, const Config& config,
                                                        const std::string& words, StoreUse use) {
   ASSIGN_OR_RETURN(EmbeddedOptions options, ReadOptions(config, words));
+  options.open_files_max = RaiseOpenFilesLimit();
   options.background = use != StoreUse::kLook;
   options.observers.push_back(std::make_shared<LoggingObserver>(clock));
   const auto name_bytes = std::make_shared<std::atomic<uint64_t>>(0);

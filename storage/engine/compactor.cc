@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "storage/base/invariant.h"
+#include "storage/region/region_count.h"
 
 namespace hg::engine {
 namespace {
@@ -202,6 +203,15 @@ size_t CountRegions(const Version& version) {
   size_t count = 0;
   for (const auto& [table, regions] : version.regions) count += regions->count();
   return count;
+}
+
+Status CheckRegionCount(const Environment& env, const Version& version, size_t more) {
+  const uint64_t most = region::RegionsWithin(env.options.open_files_max);
+  const size_t count = CountRegions(version);
+  if (count + more <= most) return {};
+  return Status::LimitExceeded("the store has " + std::to_string(count) + " regions; " +
+                               std::to_string(more) + " more would exceed the limit of " +
+                               std::to_string(most) + " regions over all tables");
 }
 
 }  // namespace hg::engine

@@ -150,6 +150,9 @@ class Compactor {
                                                         const FlushJob& job) const;
   Status WritePointsRegion(const Memtable& memtable, FlushJob* job);
   Status WriteCellsRegion(const Memtable& memtable, FlushJob* job);
+  /// Returns Unavailable if the store is being closed and its log keeps the unflushed data, so that
+  /// Engine::Close need not wait for the flush.
+  Status CheckFlushNeeded() const;
   static Status FinishPart(PartWriter* writer, std::vector<lsm::PartEntry>* entries);
   lsm::PartEntry NewEntry(uint32_t table, uint32_t region, const Memtable& memtable);
 
@@ -258,5 +261,7 @@ class Compactor {
 
 /// The number of regions of all tables.
 size_t CountRegions(const Version& version);
+/// Returns LimitExceeded if the store would have too many regions with `more` regions.
+Status CheckRegionCount(const Environment& env, const Version& version, size_t more);
 
 }  // namespace hg::engine

@@ -170,7 +170,8 @@ void Compactor::RunFlushJobs(const Memtable& memtable, std::vector<FlushJob>& jo
   const auto work = [&] {
     for (size_t i = next++; i < jobs.size() && !failed; i = next++) {
       FlushJob& job = jobs[i];
-      job.status = Survive([&] {
+      job.status = Survive([&]() -> Status {
+        RETURN_IF_ERROR(CheckFlushNeeded());
         return job.table->points_family >= 0 ? WritePointsRegion(memtable, &job)
                                              : WriteCellsRegion(memtable, &job);
       });
@@ -187,6 +188,10 @@ void Compactor::RunFlushJobs(const Memtable& memtable, std::vector<FlushJob>& jo
   work();
   for (std::thread& thread : others) thread.join();
   INVARIANT(failed || next >= jobs.size());  // each job was taken by a thread
+}
+
+Status Compactor::CheckFlushNeeded() const {
+  return env_.closed() && env_.memory_is_logged() ? env_.CheckOpen() : Status();
 }
 
 Status Compactor::WriteCellsRegion(const Memtable& memtable, FlushJob* job) {
@@ -288,9 +293,7 @@ Status Compactor::WritePointsRegion(const Memtable& memtable, FlushJob* job) {
       RowPartIntoCells(family, stored.row_part, &stored.cells);
       if (!stored.cells.empty()) beside[key] = std::move(stored.cells);
       if (stored.row_part.points.empty()) continue;
-      // Unflushed data stays in the log, so Close need not wait for this flush.
-      if (env_.closed() && env_.memory_is_logged())
-        return Status::Unavailable("the store is closed");
+      RETURN_IF_ERROR(CheckFlushNeeded());
       RETURN_IF_ERROR(writer.AddPoints(tsuid, row->base(), stored.row_part));
     }
   }

@@ -8,6 +8,7 @@
 #include "storage/engine/merge_parts.h"
 #include "storage/engine/row_file.h"
 #include "storage/region/pre_split.h"
+#include "storage/region/region_count.h"
 
 namespace hg::engine {
 namespace {
@@ -180,6 +181,7 @@ Result<Bytes> Compactor::SplitHeld(const Table& table, RegionPlace place,
 
   MutexLock no_flush(regions_mutex_);
   RETURN_IF_ERROR(env_.CheckOpen());
+  RETURN_IF_ERROR(CheckRegionCount(env_, *file_set_.Pin(), 1));
   Edit edit;
   edit.remove = file_set_.Pin()->PartsOf(place.first, place.second);
   edit.tables = file_set_.Tables();
@@ -300,12 +302,14 @@ Status Compactor::MergeHeld(const Table& table, RegionPlace left, RegionPlace ri
 Status Compactor::SplitWhereDue() {
   const region::SplitPolicy& policy = env_.options.split;
   if (policy.rule == region::SplitRule::kNone) return {};
+  const uint64_t regions_max =
+      std::min<uint64_t>(policy.regions_max, region::RegionsWithin(env_.options.open_files_max));
   Status first;
   for (const Table* table : tables_.All()) {
     const auto version = file_set_.Pin();
     const region::RegionMap& regions = version->RegionsOf(table->id);
     for (size_t i = 0; i < regions.count(); ++i) {
-      if (CountRegions(*file_set_.Pin()) >= policy.regions_max) return first;
+      if (CountRegions(*file_set_.Pin()) >= regions_max) return first;
       const RegionPlace place{table->id, regions.Id(i)};
       uint64_t bytes = 0;
       bool references = false;

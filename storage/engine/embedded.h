@@ -50,7 +50,8 @@ struct EmbeddedOptions {
   bool background = true;
   region::MergePolicy merge;
   region::SplitPolicy split;
-  int64_t check_interval_ms = 60'000;  // interval of the checks for due merges and splits
+  uint64_t open_files_max = UINT64_MAX;  // number of files that the process may open
+  int64_t check_interval_ms = 60'000;    // interval of the checks for due merges and splits
   /// Interval of the searches for series that have no rows any more. The first search follows after
   /// check_interval_ms.
   int64_t sweep_interval_ms = 3'600'000;

@@ -73,7 +73,7 @@ bool FindCell(const Table& table, const StoredRow& row, ByteView family, ByteVie
   CellSelection wanted;
   wanted.family = family;
   wanted.qualifiers = {Bytes(qualifier)};
-  std::vector<Cell> cells = SelectCells(table, row, wanted, options);
+  std::vector<Cell> cells = SelectCells(table, row, wanted, ColumnsOf(wanted), options);
   if (cells.empty()) return false;
   *cell = std::move(cells.front());
   return true;
@@ -81,16 +81,18 @@ bool FindCell(const Table& table, const StoredRow& row, ByteView family, ByteVie
 
 // Returns the columns that must be read to check one column and then apply the changes.
 lsm::ColumnChoice ColumnsFor(ByteView qualifier, const std::vector<CellChange>& changes) {
-  std::vector<Bytes> columns = {Bytes(qualifier)};
-  for (const CellChange& change : changes) {
-    if (change.kind != CellChange::Kind::kPut) columns.push_back(change.qualifier);
-  }
+  std::vector<Bytes> columns = DeletedColumns(changes);
+  columns.emplace_back(qualifier);
   return lsm::ColumnChoice(std::move(columns));
 }
 
-// Returns the columns that must be read for a selection.
-lsm::ColumnChoice ColumnsOf(const CellSelection& wanted) {
-  return wanted.qualifiers.empty() ? lsm::ColumnChoice() : lsm::ColumnChoice(wanted.qualifiers);
+// Returns the columns that are changed.
+template <typename Change>
+lsm::ColumnChoice ColumnsIn(const std::vector<Change>& changes) {
+  std::vector<Bytes> columns;
+  columns.reserve(changes.size());
+  for (const Change& change : changes) columns.push_back(change.qualifier);
+  return lsm::ColumnChoice(std::move(columns));
 }
 
 // Returns a put that hides the value from which the new value was computed, even if the timestamp
@@ -241,10 +243,11 @@ Result<Row> EmbeddedStore::GetCells(const std::string& name, ByteView key,
   RETURN_IF_ERROR(CheckKey(key));
   if (!wanted.family.empty()) RETURN_IF_ERROR(CheckFamily(*table, wanted.family));
   MemoryTally memory(wanted.context);
+  const lsm::ColumnChoice columns = ColumnsOf(wanted);
   ASSIGN_OR_RETURN(const StoredRow row,
                    engine_.rows().Read(*engine_.Pin(), *table, key, FilesFor(*table, wanted.family),
-                                       ColumnsOf(wanted), &memory));
-  Row result{Bytes(key), SelectCells(*table, row, wanted, engine_.render_options())};
+                                       columns, &memory));
+  Row result{Bytes(key), SelectCells(*table, row, wanted, columns, engine_.render_options())};
   points::Strip(wanted, &result.cells);
   return result;
 }
@@ -269,7 +272,7 @@ std::vector<Result<Row>> EmbeddedStore::GetRows(const std::string& name,
     ASSIGN_OR_RETURN(const StoredRow stored,
                      engine_.rows().Read(*version, **table, key, FilesFor(**table, wanted.family),
                                          columns, &memory));
-    Row row{key, SelectCells(**table, stored, wanted, engine_.render_options())};
+    Row row{key, SelectCells(**table, stored, wanted, columns, engine_.render_options())};
     points::Strip(wanted, &row.cells);
     return row;
   };
@@ -293,36 +296,32 @@ Result<std::vector<int64_t>> EmbeddedStore::IncrementColumns(
   RETURN_IF_ERROR(CheckKey(key));
   for (const ColumnIncrement& column : columns) RETURN_IF_ERROR(CheckFamily(*table, column.family));
   if (columns.empty()) return std::vector<int64_t>();
+  const lsm::ColumnChoice chosen = ColumnsIn(columns);
   std::vector<int64_t> sums;
   const auto decide = [&](const StoredRow& row, std::vector<CellChange>* changes) -> Result<bool> {
+    const std::vector<Cell> cells = SelectCells(*table, row, {}, chosen, engine_.render_options());
     std::map<std::pair<ByteView, ByteView>, uint64_t> added;
     sums.clear();
     for (const ColumnIncrement& column : columns) {
-      Cell old;
-      const bool found =
-          FindCell(*table, row, column.family, column.qualifier, engine_.render_options(), &old);
-      if (found && old.value.size() != 8) {
-        return Status::InvalidArgument("counter of " + std::to_string(old.value.size()) +
+      const Cell* const old = FindColumn(cells, column.family, column.qualifier);
+      if (old != nullptr && old->value.size() != 8) {
+        return Status::InvalidArgument("counter of " + std::to_string(old->value.size()) +
                                        " bytes, not 8: " + ToHex(key));
       }
       uint64_t& sum = added
                           .try_emplace({column.family, column.qualifier},
-                                       found ? ReadBig64(old.value.data()) : 0)
+                                       old != nullptr ? ReadBig64(old->value.data()) : 0)
                           .first->second;
       sum += static_cast<uint64_t>(column.by);
       Bytes value;
       AppendBig(&value, sum, 8);
-      changes->push_back(PutOver(column.family, column.qualifier, std::move(value),
-                                 found ? &old : nullptr, engine_.stamp_ms_locked()));
+      changes->push_back(PutOver(column.family, column.qualifier, std::move(value), old,
+                                 engine_.stamp_ms_locked()));
       sums.push_back(static_cast<int64_t>(sum));
     }
     return true;
   };
-  std::vector<Bytes> qualifiers;
-  for (const ColumnIncrement& column : columns) qualifiers.push_back(column.qualifier);
-  ASSIGN_OR_RETURN(
-      const auto outcome,
-      engine_.ReadModifyWrite(*table, key, lsm::ColumnChoice(std::move(qualifiers)), decide));
+  ASSIGN_OR_RETURN(const auto outcome, engine_.ReadModifyWrite(*table, key, chosen, decide));
   RETURN_IF_ERROR(Commit(outcome.position));
   return sums;
 }
@@ -393,7 +392,7 @@ Result<bool> EmbeddedStore::MutateIfUnchanged(ByteView family, const std::vector
       const auto outcome,
       engine_.ReadModifyWrite(
           *table, mutation.key, {}, [&](const StoredRow& row, std::vector<CellChange>* changes) {
-            unchanged = SelectCells(*table, row, wanted, engine_.render_options()) == cells;
+            unchanged = SelectCells(*table, row, wanted, {}, engine_.render_options()) == cells;
             *changes = mutation.changes;
             return Result<bool>(unchanged && !changes->empty());
           }));

@@ -120,6 +120,8 @@ class Engine {
   Status Start();
   // Defined in engine_tables.cc.
   [[nodiscard]] bool HasFamiliesOf(const TableDescriptor& wanted) const;
+  /// Whether the table is one of EmbeddedOptions::tables.
+  [[nodiscard]] bool IsOwnTable(const std::string& name) const;
   Status MakeFolderOf(const std::string& table);
   Status CreateHeld(const TableDescriptor& descriptor);
   Status AlterHeld(const TableDescriptor& wanted);

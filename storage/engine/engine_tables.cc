@@ -41,6 +41,11 @@ bool Engine::HasFamiliesOf(const TableDescriptor& wanted) const {
                      [&](const FamilyDescriptor& f) { return (*table)->FamilyIndex(f.name) >= 0; });
 }
 
+bool Engine::IsOwnTable(const std::string& name) const {
+  return std::any_of(env_.options.tables.begin(), env_.options.tables.end(),
+                     [&](const TableDescriptor& mine) { return mine.name == name; });
+}
+
 Status Engine::CreateTable(const TableDescriptor& wanted) {
   RETURN_IF_ERROR(lsm::CheckDescriptor(wanted));
   TableDescriptor descriptor = wanted;
@@ -70,6 +75,10 @@ Status Engine::CreateHeld(const TableDescriptor& descriptor) {
   const size_t key_width = descriptor.points ? region::GroupWidth(env_.layout()) : SIZE_MAX;
   if (descriptor.points) entry.regions = lsm::SaltRegions(env_.layout());
   ASSIGN_OR_RETURN(entry.regions, region::PreSplit(entry.regions, descriptor.splits, key_width));
+  // A process that serves the store cannot do without its own tables.
+  if (!IsOwnTable(descriptor.name)) {
+    RETURN_IF_ERROR(CheckRegionCount(env_, *file_set_.Pin(), entry.regions.size()));
+  }
   for (lsm::RegionEntry& region : entry.regions) region.id = edit.tables->next_region++;
   edit.tables->entries.push_back(entry);
   RETURN_IF_ERROR(MakeFolderOf(entry.name));
@@ -115,10 +124,7 @@ Status Engine::DropTable(const std::string& name) {
     return Status::InvalidArgument("table '" + name + "' holds the points of this store");
   }
   // A process that works in the background serves the store and needs its own tables.
-  const bool own =
-      std::any_of(env_.options.tables.begin(), env_.options.tables.end(),
-                  [&](const TableDescriptor& mine) { return mine.name == table->descriptor.name; });
-  if (own && env_.options.background) {
+  if (IsOwnTable(table->descriptor.name) && env_.options.background) {
     return Status::InvalidArgument("table '" + name +
                                    "' is in use by the running daemon: stop the daemon first");
   }

@@ -27,6 +27,9 @@ namespace hg::engine {
 
 class ReplayPipe;
 
+/// Returns the qualifiers of the columns that the changes delete.
+std::vector<Bytes> DeletedColumns(const std::vector<CellChange>& changes);
+
 /// Thread-safe after Replay. The versions of the FileSet own the frozen memtables, so a reader that
 /// pins a version may keep a memtable after its flush.
 ///

@@ -71,6 +71,14 @@ bool WantsNewestVersion(const CellChange& change) {
 
 }  // namespace
 
+std::vector<Bytes> DeletedColumns(const std::vector<CellChange>& changes) {
+  std::vector<Bytes> columns;
+  for (const CellChange& change : changes) {
+    if (change.kind != CellChange::Kind::kPut) columns.push_back(change.qualifier);
+  }
+  return columns;
+}
+
 // The rows of points that a change of this key may affect: those of its metric and hour. This
 // includes irregular keys, because scans that meet one fail. A key that is too short counts as
 // padded with zeros.
@@ -420,12 +428,12 @@ Result<LogPosition> Memstore::Write(const Table& table, ByteView key,
                 NamesSeveralPoints(change.qualifier));
       });
   if (looks) {
-    ASSIGN_OR_RETURN(
-        const Outcome outcome,
-        ReadModifyWrite(table, key, {}, [&](const StoredRow&, std::vector<CellChange>* out) {
-          *out = changes;
-          return Result<bool>(true);
-        }));
+    ASSIGN_OR_RETURN(const Outcome outcome,
+                     ReadModifyWrite(table, key, lsm::ColumnChoice(DeletedColumns(changes)),
+                                     [&](const StoredRow&, std::vector<CellChange>* out) {
+                                       *out = changes;
+                                       return Result<bool>(true);
+                                     }));
     return outcome.position;
   }
   if (env_.observers.guards_writes()) {
@@ -471,11 +479,9 @@ void Memstore::NameVersions(const Table& table, const StoredRow& row,
   const std::vector<Cell> cells = RenderStored(table, row, env_.render_options());
   std::erase_if(*changes, [&cells](CellChange& change) {
     if (!WantsNewestVersion(change)) return false;
-    auto it = std::find_if(cells.begin(), cells.end(), [&change](const Cell& cell) {
-      return cell.family == change.family && cell.qualifier == change.qualifier;
-    });
-    if (it != cells.end()) change.timestamp_ms = it->timestamp_ms;
-    return it == cells.end();
+    const Cell* const newest = FindColumn(cells, change.family, change.qualifier);
+    if (newest != nullptr) change.timestamp_ms = newest->timestamp_ms;
+    return newest == nullptr;
   });
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <utility>
 
 #include "storage/codec/row_key.h"
 
@@ -146,6 +147,15 @@ std::vector<Cell> RenderStored(const Table& table, const StoredRow& row,
   if (!std::is_sorted(cells.begin(), cells.end(), by_column))
     std::stable_sort(cells.begin(), cells.end(), by_column);
   return cells;
+}
+
+const Cell* FindColumn(const std::vector<Cell>& cells, ByteView family, ByteView qualifier) {
+  const auto it = std::lower_bound(
+      cells.begin(), cells.end(), std::pair(family, qualifier), [](const Cell& cell, auto column) {
+        return std::pair<ByteView, ByteView>(cell.family, cell.qualifier) < column;
+      });
+  const bool found = it != cells.end() && it->family == family && it->qualifier == qualifier;
+  return found ? &*it : nullptr;
 }
 
 }  // namespace hg::engine

@@ -72,4 +72,8 @@ std::vector<Cell> RenderStored(const Table& table, const StoredRow& row,
                                const points::RenderOptions& options,
                                const lsm::VersionRange& range = {});
 
+/// Returns the newest version of a column among cells in the order of RenderStored, or null if
+/// there is none.
+const Cell* FindColumn(const std::vector<Cell>& cells, ByteView family, ByteView qualifier);
+
 }  // namespace hg::engine

@@ -1,6 +1,7 @@
 #include "storage/engine/table_scan.h"
 
 #include <algorithm>
+#include <iterator>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -25,8 +26,7 @@ class TableCursor : public ScanCursor, public IdleReader {
       : engine_(engine),
         table_(table),
         spec_(spec),
-        columns_(spec.qualifiers.empty() ? lsm::ColumnChoice()
-                                         : lsm::ColumnChoice(spec.qualifiers)),
+        columns_(ColumnsOf(spec)),
         batch_(spec.context),
         memory_(spec.context) {}
 
@@ -83,7 +83,7 @@ class TableCursor : public ScanCursor, public IdleReader {
     return spec_.fill_cache ? lsm::CacheUse::kKeep : lsm::CacheUse::kFind;
   }
   [[nodiscard]] std::vector<Cell> Choose(const StoredRow& stored) const {
-    return SelectCells(table_, stored, spec_, engine_.render_options());
+    return SelectCells(table_, stored, spec_, columns_, engine_.render_options());
   }
 
   const Engine& engine_;
@@ -226,34 +226,40 @@ class ReverseCursor : public TableCursor {
 
 }  // namespace
 
+lsm::ColumnChoice ColumnsOf(const CellSelection& wanted) {
+  return wanted.qualifiers.empty() ? lsm::ColumnChoice() : lsm::ColumnChoice(wanted.qualifiers);
+}
+
 std::vector<Cell> SelectCells(const Table& table, const StoredRow& row, const CellSelection& wanted,
+                              const lsm::ColumnChoice& columns,
                               const points::RenderOptions& options) {
   const lsm::VersionRange range{wanted.min_ms, wanted.max_ms, wanted.max_versions};
+  const auto is_chosen = [&](const Cell& cell) {
+    return columns.Has(cell.qualifier) &&
+           points::ColumnInRanges(wanted, cell.family, cell.qualifier);
+  };
   std::vector<Cell> cells = RenderStored(table, row, options, range);
-  if (row.regular && !wanted.qualifiers.empty() &&
-      points::RendersAsOne(row.row_part, row.base, options)) {
+  std::erase_if(cells, [&](const Cell& cell) { return !is_chosen(cell); });
+  if (row.regular && !columns.all() && points::RendersAsOne(row.row_part, row.base, options)) {
+    std::vector<Cell> points;
     for (const points::PartPoint& point : row.row_part.points) {
       Cell cell{Bytes(points::kFamily),
                 point.qualifier.Encode(),
                 {},
                 int64_t{row.base} * 1000 + point.offset_ms()};
-      const bool shown = std::any_of(cells.begin(), cells.end(), [&](const Cell& other) {
-        return other.family == cell.family && other.qualifier == cell.qualifier;
-      });
-      if (shown || !range.Holds(cell.timestamp_ms) ||
-          !points::ColumnChosen(wanted, cell.family, cell.qualifier)) {
+      if (!is_chosen(cell) || !range.Holds(cell.timestamp_ms) ||
+          FindColumn(cells, cell.family, cell.qualifier) != nullptr) {
         continue;
       }
       codec::AppendValue(&cell.value, {point.bits, point.qualifier.flags()});
-      cells.push_back(std::move(cell));
+      points.push_back(std::move(cell));
     }
+    cells.insert(cells.end(), std::make_move_iterator(points.begin()),
+                 std::make_move_iterator(points.end()));
     std::stable_sort(cells.begin(), cells.end(), [](const Cell& a, const Cell& b) {
       return a.family != b.family ? a.family < b.family : a.qualifier < b.qualifier;
     });
   }
-  std::erase_if(cells, [&](const Cell& cell) {
-    return !points::ColumnChosen(wanted, cell.family, cell.qualifier);
-  });
   return cells;
 }
 

@@ -207,11 +207,15 @@ bool SeekKey(const RowFilter& filter, ByteView key, Bytes* next) {
 }
 
 bool ColumnChosen(const CellSelection& wanted, ByteView family, ByteView qualifier) {
-  if (!wanted.family.empty() && family != wanted.family) return false;
   if (!wanted.qualifiers.empty() && std::find(wanted.qualifiers.begin(), wanted.qualifiers.end(),
                                               qualifier) == wanted.qualifiers.end()) {
     return false;
   }
+  return ColumnInRanges(wanted, family, qualifier);
+}
+
+bool ColumnInRanges(const CellSelection& wanted, ByteView family, ByteView qualifier) {
+  if (!wanted.family.empty() && family != wanted.family) return false;
   if (!wanted.prefixes.empty() &&
       std::none_of(wanted.prefixes.begin(), wanted.prefixes.end(),
                    [&](const Bytes& prefix) { return qualifier.starts_with(prefix); })) {

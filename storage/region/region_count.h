@@ -1,5 +1,6 @@
 #pragma once
-// Computes how many regions are suitable for the memory of a store (region-store.md R20).
+// Computes how many regions are suitable for the memory of a store (region-store.md R20), and how
+// many are possible with the files that the process may open.
 
 #include <algorithm>
 #include <cstdint>
@@ -11,6 +12,18 @@ namespace hg::region {
 /// megabyte. `memory_bytes` is the limit of unflushed data.
 inline uint64_t RegionsAdvised(uint64_t memory_bytes) {
   return std::max<uint64_t>(1, memory_bytes / 4 >> 20);
+}
+
+/// Maximum number of regions over all tables. Clients cannot create more.
+inline constexpr uint64_t kRegionsMax = 2000;
+/// Number of files that must be possible for each region. A region has a few parts of one or two
+/// files each, all of which are open.
+inline constexpr uint64_t kFilesPerRegion = 8;
+
+/// Returns the maximum number of regions over all tables in a process that may open this many
+/// files.
+inline uint64_t RegionsWithin(uint64_t open_files_max) {
+  return std::min(kRegionsMax, open_files_max / kFilesPerRegion);
 }
 
 }  // namespace hg::region

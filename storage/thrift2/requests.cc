@@ -27,6 +27,22 @@ bool Names(const std::vector<wire::TColumn>& columns, const Cell& cell) {
   });
 }
 
+constexpr int64_t kNow = std::numeric_limits<int64_t>::max();
+
+// Returns the time of a cell, or kNow.
+int64_t PutTime(const wire::TPut& put, const wire::TColumnValue& cell) {
+  if (cell.__isset.timestamp) return cell.timestamp;
+  return put.__isset.timestamp ? put.timestamp : kNow;
+}
+
+// Returns the time of a delete or of one of its columns, or nullopt if it deletes what is there
+// now.
+template <typename Part>
+std::optional<int64_t> DeleteTime(const Part& part) {
+  if (!part.__isset.timestamp || part.timestamp == kNow) return std::nullopt;
+  return part.timestamp;
+}
+
 std::string Exception(const char* name, const std::string& message) {
   return "org.apache.hadoop.hbase." + std::string(name) + ": " + message;
 }
@@ -82,6 +98,14 @@ void Check(const Status& status, const std::string& table, const std::string& me
 
 void CheckRowKey(const std::string& key, const std::string& method) {
   if (!hbase::CheckKey(key).ok()) RefuseArgument(method);
+}
+
+void CheckChanges(size_t count) {
+  if (count <= kRowChangesMax) return;
+  Refuse(Exception("DoNotRetryIOException",
+                   std::to_string(count) + " changes of one row, at most " +
+                       std::to_string(kRowChangesMax) + ": change the row with several calls"),
+         false);
 }
 
 void CheckFamilies(const TableDescriptor& table, const std::vector<wire::TColumn>& columns) {
@@ -220,52 +244,67 @@ wire::TResult WriteRow(Row row) {
   return result;
 }
 
-std::vector<CellChange> ReadPut(const wire::TPut& put, const std::string& method) {
+void CheckPut(const wire::TPut& put, const std::string& method) {
   CheckRowKey(put.row, method);
   if (put.columnValues.empty()) RefuseArgument(method);
+  CheckChanges(put.columnValues.size());
+  const auto ttl = put.attributes.find(hbase::kTtlAttribute);
+  const bool has_ttl = ttl != put.attributes.end();
+  if (has_ttl && ttl->second.size() != 8) Refuse("the attribute _ttl has 8 bytes", false);
+  for (const wire::TColumnValue& cell : put.columnValues) {
+    if (hbase::CellBytes(put.row.size(), cell.family.size(), cell.qualifier.size(),
+                         cell.value.size(), has_ttl) > hbase::kCellBytesMax) {
+      RefuseArgument(method);
+    }
+    if (PutTime(put, cell) < 0) RefuseArgument(method);
+  }
+}
+
+std::vector<CellChange> ReadPut(const wire::TPut& put, const std::string& method) {
+  CheckPut(put, method);
   std::optional<int64_t> ttl_ms;
   if (const auto ttl = put.attributes.find(hbase::kTtlAttribute); ttl != put.attributes.end()) {
-    if (ttl->second.size() != 8) Refuse("the attribute _ttl has 8 bytes", false);
     ttl_ms = static_cast<int64_t>(ReadBig64(ttl->second.data()));
   }
   std::vector<CellChange> changes;
   changes.reserve(put.columnValues.size());
   for (const wire::TColumnValue& cell : put.columnValues) {
-    if (hbase::CellBytes(put.row.size(), cell.family.size(), cell.qualifier.size(),
-                         cell.value.size(), ttl_ms.has_value()) > hbase::kCellBytesMax) {
-      RefuseArgument(method);
-    }
     CellChange& change = changes.emplace_back(PutCell(cell.family, cell.qualifier, cell.value));
-    constexpr int64_t kNow = std::numeric_limits<int64_t>::max();
-    const int64_t time = cell.__isset.timestamp  ? cell.timestamp
-                         : put.__isset.timestamp ? put.timestamp
-                                                 : kNow;
-    if (time < 0) RefuseArgument(method);
+    const int64_t time = PutTime(put, cell);
     if (time != kNow) change.timestamp_ms = time;
     change.ttl_ms = ttl_ms;
   }
   return changes;
 }
 
+void CheckDelete(const wire::TDelete& gone, const std::string& method) {
+  using Type = wire::TDeleteType;
+  CheckRowKey(gone.row, method);
+  CheckChanges(gone.columns.size());
+  if (gone.columns.empty() && DeleteTime(gone).value_or(0) < 0) RefuseArgument(method);
+  for (const wire::TColumn& column : gone.columns) {
+    const std::optional<int64_t> time = DeleteTime(column);
+    if (time.value_or(0) < 0) RefuseArgument(method);
+    if (gone.deleteType < Type::DELETE_COLUMN || gone.deleteType > Type::DELETE_FAMILY_VERSION) {
+      RefuseArgument(method);
+    }
+    if (gone.deleteType == Type::DELETE_FAMILY_VERSION && !time) RefuseArgument(method);
+  }
+}
+
 std::vector<CellChange> ReadDelete(const TableDescriptor& table, const wire::TDelete& gone,
                                    const std::string& method) {
-  CheckRowKey(gone.row, method);
+  CheckDelete(gone, method);
   std::vector<CellChange> changes;
-  constexpr int64_t kNow = std::numeric_limits<int64_t>::max();
-  const auto time = [&](const auto& from) {
-    if (!from.__isset.timestamp || from.timestamp == kNow) return std::optional<int64_t>();
-    if (from.timestamp < 0) RefuseArgument(method);
-    return std::optional(from.timestamp);
-  };
   if (gone.columns.empty()) {
     for (const FamilyDescriptor& family : table.families) {
-      changes.push_back({Kind::kDeleteFamily, family.name, {}, {}, time(gone), {}});
+      changes.push_back({Kind::kDeleteFamily, family.name, {}, {}, DeleteTime(gone), {}});
     }
   }
   for (const wire::TColumn& column : gone.columns) {
     CellChange& change = changes.emplace_back();
     change.family = column.family;
-    change.timestamp_ms = time(column);
+    change.timestamp_ms = DeleteTime(column);
     switch (gone.deleteType) {
       case wire::TDeleteType::DELETE_COLUMN:
         change.kind = Kind::kDeleteVersion;
@@ -278,10 +317,7 @@ std::vector<CellChange> ReadDelete(const TableDescriptor& table, const wire::TDe
         continue;
       case wire::TDeleteType::DELETE_FAMILY_VERSION:
         change.kind = Kind::kDeleteFamilyVersion;
-        if (!change.timestamp_ms) RefuseArgument(method);
         continue;
-      default:
-        RefuseArgument(method);
     }
     change.qualifier = column.qualifier;
   }
@@ -301,6 +337,7 @@ RowMutation ReadMutations(const TableDescriptor& table, const wire::TRowMutation
         puts ? ReadPut(mutation.put, method) : ReadDelete(table, mutation.deleteSingle, method);
     auto& kind = puts ? all.changes : deletes;
     std::move(some.begin(), some.end(), std::back_inserter(kind));
+    CheckChanges(all.changes.size() + deletes.size());
   }
   std::move(deletes.begin(), deletes.end(), std::back_inserter(all.changes));
   return all;

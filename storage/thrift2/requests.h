@@ -15,6 +15,11 @@ namespace hg::thrift2 {
 
 namespace wire = hbase::wire;
 
+/// Maximum number of changes of one row in a call: cells that are put, columns that are deleted,
+/// incremented or appended to. A row changes atomically, so all other writers of the store wait
+/// meanwhile.
+inline constexpr size_t kRowChangesMax = 50'000;
+
 /// Throws a TIOError.
 [[noreturn]] void Refuse(const std::string& message, bool can_retry);
 /// Throws an exception that the client receives as 'Internal error processing METHOD'. For
@@ -28,6 +33,8 @@ namespace wire = hbase::wire;
 void Check(const Status& status, const std::string& table, const std::string& method,
            bool family_retry = false);
 void CheckRowKey(const std::string& key, const std::string& method);
+/// Throws if a row has more than kRowChangesMax changes.
+void CheckChanges(size_t count);
 void CheckFamilies(const TableDescriptor& table, const std::vector<wire::TColumn>& columns);
 
 /// The cells that a get or scan requests. The store selects cells as far as it can. Keep removes
@@ -63,6 +70,9 @@ class CellChoice {
 
 wire::TResult WriteRow(Row row);
 
+/// Throws if ReadPut or ReadDelete would.
+void CheckPut(const wire::TPut& put, const std::string& method);
+void CheckDelete(const wire::TDelete& gone, const std::string& method);
 /// Returns the changes of a put. All of them are puts.
 std::vector<CellChange> ReadPut(const wire::TPut& put, const std::string& method);
 std::vector<CellChange> ReadDelete(const TableDescriptor& table, const wire::TDelete& gone,

@@ -1,7 +1,9 @@
 #include "storage/thrift2/service.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "storage/changed_rows.h"
@@ -20,6 +22,31 @@ bool IsSynced(const wire::TRowMutations& row) {
   return std::any_of(row.mutations.begin(), row.mutations.end(), [](const wire::TMutation& one) {
     return one.__isset.put ? IsSynced(one.put) : IsSynced(one.deleteSingle);
   });
+}
+
+// Charges the memory of the changes of a row.
+Status ChargeChanges(const RowMutation& row, MemoryTally* memory) {
+  size_t bytes = sizeof row + row.key.size();
+  for (const CellChange& change : row.changes) {
+    bytes += sizeof change + change.family.size() + change.qualifier.size() + change.value.size();
+  }
+  return memory->Add(static_cast<int64_t>(bytes));
+}
+
+// Returns the cells that a delete of a column or of a family can concern. The cells are those of a
+// row in the order of the store.
+std::span<const Cell> CellsOf(const CellChange& change, std::span<const Cell> cells) {
+  const bool of_family =
+      change.kind == Kind::kDeleteFamily || change.kind == Kind::kDeleteFamilyVersion;
+  const auto compare = [&](const Cell& cell) {
+    const int family = cell.family.compare(change.family);
+    return family != 0 || of_family ? family : cell.qualifier.compare(change.qualifier);
+  };
+  const auto first = std::partition_point(cells.begin(), cells.end(),
+                                          [&](const Cell& cell) { return compare(cell) < 0; });
+  const auto last = std::partition_point(first, cells.end(),
+                                         [&](const Cell& cell) { return compare(cell) == 0; });
+  return {first, last};
 }
 
 // Returns whether the gets differ in their rows only.
@@ -58,13 +85,16 @@ wire::TResult Service::Answer(CellChoice* choice, Row row) {
   Check(context_.Step(1 + row.cells.size()), "", "get");
   choice->Keep(&row, &context_);
   Check(CountRow(row, &*reply_), "", "get");
-  if (reply_->held() > state_.options.response_bytes_max) {
-    Check(Status::LimitExceeded("the response exceeds " +
-                                std::to_string(state_.options.response_bytes_max) +
-                                " bytes; get fewer rows"),
-          "", "get");
-  }
+  CheckResponse("get fewer rows");
   return WriteRow(std::move(row));
+}
+
+void Service::CheckResponse(const std::string& advice) {
+  if (reply_->held() <= state_.options.response_bytes_max) return;
+  Check(Status::LimitExceeded("the response exceeds " +
+                              std::to_string(state_.options.response_bytes_max) + " bytes; " +
+                              advice),
+        "", "");
 }
 
 std::vector<wire::TResult> Service::GetAll(const std::string& table,
@@ -134,6 +164,31 @@ void Service::put(const std::string& table, const wire::TPut& put) {
   SyncIf(IsSynced(put));
 }
 
+template <typename Read>
+void Service::WriteAll(const std::string& table, size_t count, const std::string& method,
+                       const Read& read) {
+  constexpr size_t kRowsAtOnce = 1000, kChangesAtOnce = 10'000, kStepsPerChange = 64;
+  MemoryTally memory(&context_);
+  std::vector<RowMutation> rows;
+  size_t changes = 0;
+  Status refused;
+  for (size_t i = 0; i < count; ++i) {
+    rows.push_back(read(i, &memory));
+    const size_t more = rows.back().changes.size();
+    changes += more;
+    Check(context_.Step(more * kStepsPerChange), table, method);
+    if (i + 1 < count && rows.size() < kRowsAtOnce && changes < kChangesAtOnce) continue;
+    // If the store refuses one row, the other rows are still written.
+    for (Status& status : Write(table, rows)) {
+      if (refused.ok()) refused = std::move(status);
+    }
+    rows.clear();
+    changes = 0;
+    memory.Remove(memory.held());
+  }
+  Check(refused, table, method, true);
+}
+
 void Service::putMultiple(const std::string& table, const std::vector<wire::TPut>& puts) {
   if (state_.store().DescribeTable(table).status().code() == StatusCode::kNotFound) {
     const std::string count = std::to_string(puts.size());
@@ -142,18 +197,23 @@ void Service::putMultiple(const std::string& table, const std::vector<wire::TPut
            true);
   }
   Known(table);
-  std::vector<RowMutation> rows;
-  rows.reserve(puts.size());
-  for (const wire::TPut& put : puts) rows.push_back({put.row, ReadPut(put, "putMultiple")});
-  // If the store refuses one row, the other rows are still written.
-  for (const Status& status : Write(table, rows)) Check(status, table, "putMultiple", true);
+  for (const wire::TPut& put : puts) {
+    Check(context_.Step(1 + put.columnValues.size()), table, "putMultiple");
+    CheckPut(put, "putMultiple");
+  }
+  WriteAll(table, puts.size(), "putMultiple", [&](size_t i, MemoryTally* memory) {
+    const wire::TPut& put = puts[i];
+    RowMutation row{put.row, ReadPut(put, "putMultiple")};
+    Check(ChargeChanges(row, memory), table, "putMultiple");
+    return row;
+  });
   SyncIf(std::any_of(puts.begin(), puts.end(), [](const auto& put) { return IsSynced(put); }));
 }
 
 // A points table applies a delete to the data that it has when the delete arrives. The cells that a
 // delete with a timestamp covers are therefore read first. A point of these columns that is written
 // between the read and the delete is deleted, too.
-void Service::SettleTimes(const TableDescriptor& table, RowMutation* row) {
+void Service::SettleTimes(const TableDescriptor& table, RowMutation* row, MemoryTally* memory) {
   const auto is_timed = [](const CellChange& change) {
     return change.kind == Kind::kDeleteVersion ||
            (change.kind != Kind::kPut && change.timestamp_ms.has_value());
@@ -163,33 +223,38 @@ void Service::SettleTimes(const TableDescriptor& table, RowMutation* row) {
   all.context = &context_;
   const auto now = state_.store().GetCells(table.name, row->key, all);
   Check(now.status(), table.name, "deleteSingle");
+  MemoryTally read(&context_);
+  Check(CountRow(*now, &read), table.name, "deleteSingle");
+  const std::span<const Cell> cells = now->cells;
+  std::vector<bool> deleted(cells.size());  // a later delete of the same cell changes nothing
   std::vector<CellChange> settled;
   for (CellChange& change : row->changes) {
     if (!is_timed(change)) {
       settled.push_back(std::move(change));
       continue;
     }
-    const bool of_family =
-        change.kind == Kind::kDeleteFamily || change.kind == Kind::kDeleteFamilyVersion;
     const bool exact =
         change.kind == Kind::kDeleteVersion || change.kind == Kind::kDeleteFamilyVersion;
-    Check(context_.Step(now->cells.size()), table.name, "deleteSingle");
-    for (const Cell& cell : now->cells) {
-      if (cell.family != change.family || (!of_family && cell.qualifier != change.qualifier)) {
-        continue;
-      }
+    const std::span<const Cell> some = CellsOf(change, cells);
+    Check(context_.Step(1 + some.size()), table.name, "deleteSingle");
+    for (const Cell& cell : some) {
+      const auto at = static_cast<size_t>(&cell - cells.data());
       const int64_t time = change.timestamp_ms.value_or(cell.timestamp_ms);
-      if (exact ? cell.timestamp_ms != time : cell.timestamp_ms > time) continue;
+      if (deleted[at] || (exact ? cell.timestamp_ms != time : cell.timestamp_ms > time)) continue;
+      deleted[at] = true;
       settled.push_back(DeleteColumn(cell.family, cell.qualifier));
+      CheckChanges(settled.size());
     }
   }
   row->changes = std::move(settled);
+  Check(ChargeChanges(*row, memory), table.name, "deleteSingle");
 }
 
 void Service::deleteSingle(const std::string& table, const wire::TDelete& gone) {
   const TableDescriptor known = Known(table);
+  MemoryTally memory(&context_);
   std::vector<RowMutation> rows = {{gone.row, ReadDelete(known, gone, "deleteSingle")}};
-  SettleTimes(known, &rows[0]);
+  SettleTimes(known, &rows[0], &memory);
   Check(Write(table, rows)[0], table, "deleteSingle");
   SyncIf(IsSynced(gone));
 }
@@ -197,12 +262,16 @@ void Service::deleteSingle(const std::string& table, const wire::TDelete& gone) 
 void Service::deleteMultiple(std::vector<wire::TDelete>&, const std::string& table,
                              const std::vector<wire::TDelete>& all) {
   const TableDescriptor known = Known(table);
-  std::vector<RowMutation> rows;
   for (const wire::TDelete& gone : all) {
-    rows.push_back({gone.row, ReadDelete(known, gone, "deleteMultiple")});
-    SettleTimes(known, &rows.back());
+    Check(context_.Step(1 + gone.columns.size()), table, "deleteMultiple");
+    CheckDelete(gone, "deleteMultiple");
   }
-  for (const Status& status : Write(table, rows)) Check(status, table, "deleteMultiple", true);
+  WriteAll(table, all.size(), "deleteMultiple", [&](size_t i, MemoryTally* memory) {
+    RowMutation row{all[i].row, ReadDelete(known, all[i], "deleteMultiple")};
+    Check(ChargeChanges(row, memory), table, "deleteMultiple");
+    SettleTimes(known, &row, memory);
+    return row;
+  });
   SyncIf(std::any_of(all.begin(), all.end(), [](const auto& gone) { return IsSynced(gone); }));
 }
 
@@ -212,7 +281,8 @@ bool Service::CheckAndMutate(const TableDescriptor& table, const std::string& ro
                              RowMutation mutation, bool synced, const std::string& method) {
   CheckRowKey(row, method);
   if (row != mutation.key) Refuse("java.io.IOException: doesn't match the original one", false);
-  SettleTimes(table, &mutation);
+  MemoryTally memory(&context_);
+  SettleTimes(table, &mutation, &memory);
   const auto mutate = [&](const Expected& expected) {
     const auto compare_and_mutate = [&] {
       return state_.store().CompareAndMutate(family, qualifier, expected, table.name, mutation);
@@ -273,7 +343,8 @@ void Service::mutateRow(const std::string& table, const wire::TRowMutations& row
   const TableDescriptor known = Known(table);
   std::vector<RowMutation> rows = {ReadMutations(known, row, "mutateRow")};
   CheckRowKey(row.row, "mutateRow");
-  SettleTimes(known, &rows[0]);
+  MemoryTally memory(&context_);
+  SettleTimes(known, &rows[0], &memory);
   Check(Write(table, rows)[0], table, "mutateRow", true);
   SyncIf(IsSynced(row));
 }
@@ -282,6 +353,7 @@ void Service::increment(wire::TResult& result, const std::string& table,
                         const wire::TIncrement& increment) {
   CheckRowKey(increment.row, "increment");
   if (increment.columns.empty()) RefuseArgument("increment");
+  CheckChanges(increment.columns.size());
   Known(table);
   std::vector<ColumnIncrement> columns;
   for (const wire::TColumnIncrement& column : increment.columns) {
@@ -300,13 +372,24 @@ void Service::increment(wire::TResult& result, const std::string& table,
   }
 }
 
-// Each column is changed atomically. The columns are changed one after the other.
+// Each column is changed atomically. The columns are changed one after the other, so that other
+// writers need not wait until the cells of all columns are written.
 void Service::append(wire::TResult& result, const std::string& table, const wire::TAppend& append) {
   CheckRowKey(append.row, "append");
   if (append.columns.empty()) RefuseArgument("append");
+  CheckChanges(append.columns.size());
   Known(table);
+  // A store may write a whole cell to append to it. So the values of one column are joined first.
+  std::map<std::pair<ByteView, ByteView>, Bytes> joined;
+  MemoryTally memory(&context_);
   for (const wire::TColumnValue& cell : append.columns) {
-    Check(state_.store().Append(table, append.row, cell.family, cell.qualifier, cell.value), table,
+    Check(memory.Add(static_cast<int64_t>(sizeof cell + cell.value.size())), table, "append");
+    joined[{cell.family, cell.qualifier}] += cell.value;
+  }
+  for (const auto& [column, value] : joined) {
+    constexpr uint64_t kStepsPerAppend = 10'000;
+    Check(context_.Step(kStepsPerAppend + value.size() / 64), table, "append");
+    Check(state_.store().Append(table, append.row, column.first, column.second, value), table,
           "append");
   }
   SyncIf(IsSynced(append));

@@ -173,12 +173,16 @@ class Service : public wire::THBaseServiceIf {
   /// Removes cells that the client did not request, and charges the memory of the others to the
   /// response.
   wire::TResult Answer(CellChoice* choice, Row row);
+  /// Throws if the response exceeds its limit. `advice` says what the client can do.
+  void CheckResponse(const std::string& advice);
+  /// Charges a part of the response that lists tables or regions, before it is made.
+  void ChargeListed(size_t bytes);
   /// Returns one row for each get.
   std::vector<wire::TResult> GetAll(const std::string& table, const std::vector<wire::TGet>& gets,
                                     const std::string& method);
   /// A points table cannot store a delete that has a timestamp. Replaces each such delete by
-  /// deletes of the columns whose cells it covers.
-  void SettleTimes(const TableDescriptor& table, RowMutation* row);
+  /// deletes of the columns whose cells it covers, and charges these to `memory`.
+  void SettleTimes(const TableDescriptor& table, RowMutation* row, MemoryTally* memory);
   /// Applies the mutation if the comparison holds.
   bool CheckAndMutate(const TableDescriptor& table, const std::string& row,
                       const std::string& family, const std::string& qualifier,
@@ -188,6 +192,12 @@ class Service : public wire::THBaseServiceIf {
   void SyncIf(bool synced);
   /// Writes rows with one call of the store, and returns the status of each.
   std::vector<Status> Write(const std::string& table, const std::vector<RowMutation>& rows);
+  /// Writes `count` rows in pieces, which bound the memory and end with the call. `read` returns
+  /// the row with a number, and charges its changes to the tally that it gets. Throws the first
+  /// error of the store after all rows were written.
+  template <typename Read>
+  void WriteAll(const std::string& table, size_t count, const std::string& method,
+                const Read& read);
   /// Drops the table and reports all its rows as changed (Thrift2Options::changed).
   Status Drop(const std::string& table);
 

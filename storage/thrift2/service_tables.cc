@@ -109,7 +109,22 @@ std::vector<std::string> Service::AllNamespaces() {
   return {names.begin(), names.end()};
 }
 
+void Service::ChargeListed(size_t bytes) {
+  constexpr size_t kStepsPerEntry = 64, kBytesPerStep = 64;
+  Check(context_.Step(kStepsPerEntry + bytes / kBytesPerStep), "", "");
+  Check(reply_->Add(static_cast<int64_t>(bytes)), "", "");
+  CheckResponse("name fewer tables");
+}
+
 wire::TTableDescriptor Service::Shown(const TableDescriptor& table) {
+  size_t bytes = sizeof(wire::TTableDescriptor) + table.name.size();
+  for (const FamilyDescriptor& family : table.families) {
+    bytes += sizeof(wire::TColumnFamilyDescriptor) + family.name.size();
+  }
+  for (const auto& [key, value] : state_.master.AttributesOf(table.name)) {
+    bytes += sizeof key + sizeof value + key.size() + value.size();
+  }
+  ChargeListed(bytes);
   wire::TTableDescriptor shown = hbase::WriteDescriptor(table);
   shown.tableName = FullName(table.name);
   for (auto& [key, value] : state_.master.AttributesOf(table.name)) {
@@ -126,6 +141,8 @@ void Service::getAllRegionLocations(std::vector<wire::THRegionLocation>& locatio
   if (regions.status().code() == StatusCode::kNotFound) return;
   Check(regions.status(), table, "getAllRegionLocations");
   for (const RegionInfo& region : *regions) {
+    ChargeListed(sizeof(wire::THRegionLocation) + table.size() + region.start.size() +
+                 region.stop.size());
     wire::THRegionLocation& location = locations.emplace_back();
     location.serverName.hostName = state_.options.bind;
     location.serverName.__set_port(state_.port);
@@ -251,14 +268,18 @@ void Service::getTableDescriptorsByNamespace(std::vector<wire::TTableDescriptor>
 void Service::getTableNamesByPattern(std::vector<wire::TTableName>& names, const std::string& regex,
                                      bool) {
   for (const TableDescriptor& table : AllTables()) {
-    if (IsNamedBy(regex, table.name, &context_)) names.push_back(FullName(table.name));
+    if (!IsNamedBy(regex, table.name, &context_)) continue;
+    ChargeListed(sizeof(wire::TTableName) + table.name.size());
+    names.push_back(FullName(table.name));
   }
 }
 
 void Service::getTableNamesByNamespace(std::vector<wire::TTableName>& names,
                                        const std::string& space) {
   for (const TableDescriptor& table : AllTables()) {
-    if (NamespaceOf(table.name) == space) names.push_back(FullName(table.name));
+    if (NamespaceOf(table.name) != space) continue;
+    ChargeListed(sizeof(wire::TTableName) + table.name.size());
+    names.push_back(FullName(table.name));
   }
 }
 

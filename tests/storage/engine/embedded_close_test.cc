@@ -25,11 +25,15 @@ class WatchedDisk : public FileSystem {
  public:
   explicit WatchedDisk(FileSystem& under) : under_(under) {}
 
-  std::function<void()> on_read;  // called once, before the next read of a file
+  std::function<void()> on_read;    // called once, before the next read of a file
+  std::function<void()> on_create;  // called before a file is created
   [[nodiscard]] size_t changes_without_lock() const { return late_; }
 
   Result<std::unique_ptr<File>> Open(const std::string& path, OpenMode mode) override {
-    if (mode == OpenMode::kCreate || mode == OpenMode::kCreateNew) Changes();
+    if (mode == OpenMode::kCreate || mode == OpenMode::kCreateNew) {
+      Changes();
+      if (on_create) on_create();
+    }
     ASSIGN_OR_RETURN(auto file, under_.Open(path, mode));
     return std::unique_ptr<File>(std::make_unique<WatchedFile>(*this, std::move(file)));
   }
@@ -159,6 +163,31 @@ TEST_CASE("a write that began before Close and comes too late is refused") {
   CHECK(written.status().code() == StatusCode::kUnavailable);
   store->reset();
   CHECK(disk.changes_without_lock() == 0);
+}
+
+TEST_CASE("Close does not wait until a flush has written the files of all regions") {
+  FaultyFileSystem faulty(1);
+  WatchedDisk disk(faulty);
+  ManualClock clock(kTime * 1000);
+  auto store = Embedded::Open(Options(Durability::kLogged), disk, clock);
+  REQUIRE(store.ok());
+  Store& cells = (*store)->cells();
+  TableDescriptor table{"many", {{"f"}}, false};
+  for (char region = 'b'; region <= 'z'; ++region) table.splits.emplace_back(1, region);
+  REQUIRE(cells.CreateTable(table).ok());
+  for (char region = 'a'; region <= 'z'; ++region) {
+    REQUIRE(cells.Mutate("many", {{Bytes(1, region), {PutCell("f", "q", "v")}}}).ok());
+  }
+  size_t files = 0;
+  std::thread closing;
+  disk.on_create = [&] {
+    if (++files > 1) return;
+    closing = std::thread([&] { CHECK((*store)->Close().ok()); });
+    while (AppendPoint(**store, kTime).ok()) std::this_thread::yield();
+  };
+  CHECK(cells.Flush().code() == StatusCode::kUnavailable);
+  closing.join();
+  CHECK(files < 5);
 }
 
 TEST_CASE("nothing on the disk changes after Close has released the lock") {

@@ -85,6 +85,43 @@ TEST_CASE("Adding columns to a row costs the same, however many the row has") {
   CHECK(CpuMs() - began < (in_files ? 25'000 : 5000));
 }
 
+TEST_CASE("The time to change or read many columns of a row grows with their number only") {
+  Fixture f;
+  const Bytes table = "tsdb-tree", row = "row";
+  constexpr uint32_t kColumns = 20'000;
+  std::vector<ColumnIncrement> increments;
+  std::vector<CellChange> puts, deletes;
+  std::vector<Bytes> names;
+  for (uint32_t i = 0; i < kColumns; ++i) {
+    names.push_back(ObjectName(i));
+    increments.push_back({"t", names.back(), 2});
+    puts.push_back(PutCell("t", names.back(), "value"));
+    deletes.push_back({CellChange::Kind::kDeleteVersion, "t", names.back(), {}, {}, {}});
+  }
+  const int64_t began = CpuMs();
+  SUBCASE("increments") {
+    REQUIRE(f.cells().IncrementColumns(table, row, increments).ok());
+    const auto sums = f.cells().IncrementColumns(table, row, increments);
+    REQUIRE(sums.ok());
+    CHECK(*sums == std::vector<int64_t>(kColumns, 4));
+  }
+  SUBCASE("gets") {
+    REQUIRE(f.cells().Mutate(table, {{row, puts}}).ok());
+    CHECK(f.cells().Get(table, row, "t", names)->cells.size() == kColumns);
+  }
+  SUBCASE("deletes of newest versions") {
+    REQUIRE(f.cells().Mutate(table, {{row, puts}}).ok());
+    REQUIRE(f.cells().Mutate(table, {{row, deletes}}).ok());
+    CHECK(f.cells().Get(table, row)->empty());
+  }
+  SUBCASE("deletes of newest versions, one by one") {
+    REQUIRE(f.cells().Mutate(table, {{row, puts}}).ok());
+    for (const CellChange& gone : deletes) REQUIRE(f.cells().Mutate(table, {{row, {gone}}}).ok());
+    CHECK(f.cells().Get(table, row)->empty());
+  }
+  CHECK(CpuMs() - began < 1000);
+}
+
 TEST_CASE("A column of a wide row in a file is read without copying the row") {
   Fixture f;
   for (uint32_t i = 0; i < 3000; ++i) {

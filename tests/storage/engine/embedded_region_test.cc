@@ -15,6 +15,7 @@
 #include "storage/codec/row_key.h"
 #include "storage/engine/embedded.h"
 #include "storage/engine/engine.h"
+#include "storage/region/region_count.h"
 #include "tests/fault/faulty_file.h"
 #include "tests/storage/engine/count_points.h"
 #include "tests/storage/engine/temp_folder.h"
@@ -133,6 +134,29 @@ TEST_CASE("a table created with n keys has n+1 regions") {
     CHECK(cells.CreateTable(refused).code() == StatusCode::kInvalidArgument);
   }
   CHECK(cells.Regions("u").status().code() == StatusCode::kNotFound);
+}
+
+TEST_CASE("tables and splits beyond the regions that the open files allow are refused") {
+  TempFolder folder;
+  EmbeddedOptions options = Options(folder.path());
+  const size_t own = options.tables.size();
+  options.open_files_max = (own + 4) * region::kFilesPerRegion;
+  auto store = Embedded::Open(options);
+  REQUIRE(store.ok());
+  Store& cells = (*store)->cells();
+  TableDescriptor table{"t", {{"f"}}, false};
+  table.splits = {"b", "c", "d", "e"};
+  CHECK(cells.CreateTable(table).code() == StatusCode::kLimitExceeded);
+  table.splits = {"b", "c"};
+  REQUIRE(cells.CreateTable(table).ok());
+  REQUIRE(cells.Split("t", "", "a").ok());
+  CHECK(cells.Split("t", "x", "y").status().code() == StatusCode::kLimitExceeded);
+  CHECK(cells.CreateTable({"u", {{"f"}}, false}).code() == StatusCode::kLimitExceeded);
+  REQUIRE(cells.MergeRegions("t", "a").ok());
+  CHECK(cells.Split("t", "x", "y").ok());
+  store = Status::Unavailable("closed");
+  options.open_files_max = 1;  // the store's own tables are needed in any case
+  CHECK(Embedded::Open(options).ok());
 }
 
 TEST_CASE("salted series are spread evenly over the regions of their buckets") {

@@ -1,0 +1,240 @@
+// The work and memory of single calls of the Thrift2 protocol.
+
+#include "storage/thrift2/service.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/support/model_store.h"
+
+namespace hg::thrift2 {
+namespace {
+
+/// Records writes. Can stop the server after the first one.
+class RecordingStore : public ModelStore {
+ public:
+  std::vector<Status> MutateRows(const std::string& table,
+                                 const std::vector<RowMutation>& rows) override {
+    Wrote(rows.size());
+    changes += rows[0].changes.size();
+    return ModelStore::MutateRows(table, rows);
+  }
+  Status Append(const std::string& table, ByteView key, ByteView family, ByteView qualifier,
+                ByteView value) override {
+    Wrote(1);
+    return ModelStore::Append(table, key, family, qualifier, value);
+  }
+
+  Result<Row> GetCells(const std::string& table, ByteView key,
+                       const CellSelection& wanted) override {
+    if (row.empty()) return ModelStore::GetCells(table, key, wanted);
+    return row;
+  }
+  Result<std::vector<RegionInfo>> Regions(const std::string& /*table*/) override {
+    return std::vector<RegionInfo>(200);
+  }
+
+  Row row;  // if it is not empty, it is the only row that reads return
+  std::atomic<bool>* stop = nullptr;
+  std::vector<size_t> writes;  // number of rows of each call
+  size_t changes = 0;          // of the first row of each call
+
+ private:
+  void Wrote(size_t rows) {
+    writes.push_back(rows);
+    if (stop != nullptr) *stop = true;
+  }
+};
+
+struct Fixture {
+  explicit Fixture(Thrift2Options options = {})
+      : state([this]() -> Store& { return store; }, std::move(options)), service(state, -1, 1) {
+    REQUIRE(store.CreateTable({"g", {{"a"}, {"b"}}, false}).ok());
+    REQUIRE(store.CreateTable({"points", {{"t"}}, true}).ok());
+    service.BeginCall();
+  }
+  ~Fixture() {
+    service.EndCall();
+    CHECK(state.memory.held() == 0);
+  }
+
+  RecordingStore store;
+  ServerState state;
+  Service service;
+};
+
+/// Returns the message of the TIOError that the call throws, or "" if it throws none.
+template <typename Run>
+std::string ErrorOf(const Run& run) {
+  try {
+    run();
+  } catch (const wire::TIOError& error) {
+    return error.message;
+  }
+  return "";
+}
+
+bool Has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+std::string Name(size_t number) { return std::to_string(100'000 + number); }
+
+wire::TPut PutOf(const std::string& row, const std::string& family, size_t cells) {
+  wire::TPut put;
+  put.row = row;
+  put.columnValues.resize(cells);
+  for (size_t i = 0; i < cells; ++i) {
+    put.columnValues[i].family = family;
+    put.columnValues[i].qualifier = Name(i);
+    put.columnValues[i].value = "v";
+  }
+  return put;
+}
+
+TEST_CASE("more changes of a row than one call may make are refused") {
+  Fixture f;
+  constexpr size_t kMany = kRowChangesMax + 1;
+  const std::string refused = std::to_string(kMany) + " changes of one row, at most 50000";
+  const wire::TPut put = PutOf("k", "a", kMany);
+  CHECK(Has(ErrorOf([&] { f.service.put("g", put); }), refused));
+  CHECK(Has(ErrorOf([&] { f.service.putMultiple("g", {put}); }), refused));
+  wire::TRowMutations mutations;
+  mutations.row = "k";
+  for (const size_t cells : {kMany - 1, size_t{1}}) {
+    mutations.mutations.emplace_back().__set_put(PutOf("k", "a", cells));
+  }
+  CHECK(Has(ErrorOf([&] { f.service.mutateRow("g", mutations); }), refused));
+  wire::TDelete gone;
+  gone.row = "k";
+  gone.columns.resize(kMany);
+  std::vector<wire::TDelete> failed;
+  CHECK(Has(ErrorOf([&] { f.service.deleteSingle("g", gone); }), refused));
+  CHECK(Has(ErrorOf([&] { f.service.deleteMultiple(failed, "g", {gone}); }), refused));
+  wire::TResult result;
+  wire::TIncrement increment;
+  increment.row = "k";
+  increment.columns.resize(kMany);
+  CHECK(Has(ErrorOf([&] { f.service.increment(result, "g", increment); }), refused));
+  wire::TAppend append;
+  append.row = "k";
+  append.columns = put.columnValues;
+  CHECK(Has(ErrorOf([&] { f.service.append(result, "g", append); }), refused));
+  CHECK(f.store.writes.empty());
+}
+
+TEST_CASE("an append writes each column once, and ends with its call") {
+  Fixture f;
+  wire::TAppend append;
+  append.row = "k";
+  append.columns = PutOf("k", "a", 2).columnValues;
+  append.columns.resize(10'000, append.columns[1]);
+  wire::TResult result;
+  f.service.append(result, "g", append);
+  CHECK(f.store.writes.size() == 2);
+  REQUIRE(result.columnValues.size() == 2);
+  CHECK(result.columnValues[0].value == "v");
+  CHECK(result.columnValues[1].value == std::string(9999, 'v'));
+  f.store.stop = &f.state.stopping;
+  CHECK(Has(ErrorOf([&] { f.service.append(result, "g", append); }), "the server stops"));
+  CHECK(f.store.writes.size() == 3);
+}
+
+TEST_CASE("many deletes with a time delete each cell of a row of points once") {
+  Fixture f;
+  f.service.put("points", PutOf("k", "t", 1000));
+  wire::TDelete gone;
+  gone.row = "k";
+  gone.deleteType = wire::TDeleteType::DELETE_COLUMNS;
+  SUBCASE("of the family") { gone.deleteType = wire::TDeleteType::DELETE_FAMILY; }
+  SUBCASE("of columns") {}
+  for (size_t i = 0; i < 20'000; ++i) {
+    wire::TColumn& column = gone.columns.emplace_back();
+    column.family = "t";
+    column.__set_qualifier(Name(i % 1000));
+    column.__set_timestamp(int64_t{1} << 60);
+  }
+  f.store.changes = 0;
+  f.service.deleteSingle("points", gone);
+  CHECK(f.store.changes == 1000);
+  CHECK(f.store.Get("points", "k")->empty());
+}
+
+TEST_CASE("a delete with a time that covers too many cells of a row of points is refused") {
+  Fixture f;
+  for (size_t i = 0; i <= kRowChangesMax; ++i) f.store.row.cells.push_back({"t", Name(i), "v", 1});
+  wire::TDelete gone;
+  gone.row = "k";
+  gone.deleteType = wire::TDeleteType::DELETE_FAMILY;
+  gone.columns.emplace_back().family = "t";
+  gone.columns[0].__set_timestamp(int64_t{1} << 60);
+  CHECK(Has(ErrorOf([&] { f.service.deleteSingle("points", gone); }), "at most 50000"));
+}
+
+TEST_CASE("many rows are written in pieces, and the writes end with the call") {
+  Fixture f;
+  std::vector<wire::TPut> puts;
+  std::vector<wire::TDelete> deletes(2500), failed;
+  for (size_t i = 0; i < deletes.size(); ++i) {
+    puts.push_back(PutOf(Name(i), "a", 1));
+    deletes[i].row = Name(i);
+  }
+  f.service.putMultiple("g", puts);
+  CHECK(f.store.writes == std::vector<size_t>{1000, 1000, 500});
+  f.service.deleteMultiple(failed, "g", deletes);
+  CHECK(f.store.writes == std::vector<size_t>{1000, 1000, 500, 1000, 1000, 500});
+  CHECK(f.store.Get("g", Name(2499))->empty());
+  f.store.writes.clear();
+
+  // A row that the store refuses does not prevent the others. An invalid row prevents all.
+  puts[0].columnValues[0].family = "c";
+  CHECK(Has(ErrorOf([&] { f.service.putMultiple("g", puts); }), "NoSuchColumnFamily"));
+  CHECK(f.store.Get("g", Name(2499))->cells.size() == 1);
+  CHECK(f.store.writes.size() == 3);
+  puts.back().row.clear();
+  deletes.back().row.clear();
+  CHECK_THROWS(f.service.putMultiple("g", puts));
+  CHECK_THROWS(f.service.deleteMultiple(failed, "g", deletes));
+  CHECK(f.store.writes.size() == 3);
+
+  deletes.pop_back();
+  f.store.stop = &f.state.stopping;
+  CHECK(Has(ErrorOf([&] { f.service.deleteMultiple(failed, "g", deletes); }), "the server stops"));
+  CHECK(f.store.writes.size() == 4);
+}
+
+TEST_CASE("rows with many changes are written in smaller pieces") {
+  Fixture f;
+  std::vector<wire::TPut> puts;
+  for (size_t i = 0; i < 20; ++i) puts.push_back(PutOf(Name(i), "a", 3000));
+  f.service.putMultiple("g", puts);
+  CHECK(f.store.writes == std::vector<size_t>(5, 4));
+}
+
+TEST_CASE("a list of tables or regions above the limit of a response fails") {
+  Thrift2Options options;
+  options.response_bytes_max = 10'000;
+  Fixture f(options);
+  const auto is_refused = [&](const auto& call) {
+    const std::string error = ErrorOf(call);
+    f.service.EndCall();
+    return Has(error, "the response exceeds 10000 bytes; name fewer tables");
+  };
+  std::vector<wire::TTableName> names(1000);
+  for (wire::TTableName& name : names) name.qualifier = "g";
+  std::vector<wire::TTableDescriptor> tables;
+  CHECK(is_refused([&] { f.service.getTableDescriptors(tables, names); }));
+  CHECK(tables.size() < 100);
+  for (size_t i = 0; i < 200; ++i) {
+    REQUIRE(f.store.CreateTable({"t" + Name(i), {{"a"}}, false}).ok());
+  }
+  std::vector<wire::TTableName> found;
+  CHECK(is_refused([&] { f.service.getTableDescriptorsByPattern(tables, ".*", false); }));
+  CHECK(is_refused([&] { f.service.getTableDescriptorsByNamespace(tables, "default"); }));
+  CHECK(is_refused([&] { f.service.getTableNamesByPattern(found, ".*", false); }));
+  CHECK(is_refused([&] { f.service.getTableNamesByNamespace(found, "default"); }));
+  std::vector<wire::THRegionLocation> regions;
+  CHECK(is_refused([&] { f.service.getAllRegionLocations(regions, "g"); }));
+}
+
+}  // namespace
+}  // namespace hg::thrift2
