@@ -1,13 +1,14 @@
 #include "http/server/graphite_server.h"
 
+#include <algorithm>
 #include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <list>
 #include <memory>
 #include <thread>
-#include <unordered_set>
 #include <vector>
 
 #include "http/access/client_limits.h"
@@ -50,8 +51,8 @@ class GraphiteConnection;
 struct Shared {
   GraphiteIntake& intake;
   TurnWatch& turns;
-  RequestMemory& memory;  // the memory of unfinished frames
-  std::unordered_set<GraphiteConnection*>& all;
+  RequestMemory& memory;                 // the memory of unfinished frames
+  std::list<GraphiteConnection*>& open;  // the connection that received bytes last is at the end
 };
 
 /// A connection. It lives while it waits for bytes. Between two turns it holds memory only for an
@@ -68,10 +69,12 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
         memory_(shared.memory, GraphiteServer::kLineBytesMax) {
     boost::system::error_code ignored;
     socket_.non_blocking(true, ignored);
-    shared_.all.insert(this);
     active_ms_ = intake_.MonotonicMs();
+    place_ = shared_.open.insert(shared_.open.end(), this);
   }
-  ~GraphiteConnection() { shared_.all.erase(this); }
+  GraphiteConnection(const GraphiteConnection&) = delete;
+  GraphiteConnection& operator=(const GraphiteConnection&) = delete;
+  ~GraphiteConnection() { Close(); }
 
   void Read() {
     socket_.async_wait(
@@ -87,7 +90,7 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
           if (good && !error) self->Read();
         });
   }
-  /// Returns true if nothing arrived for that time.
+  /// Returns true if nothing arrived for more than that time.
   [[nodiscard]] bool IdleFor(int64_t seconds) const {
     return intake_.MonotonicMs() - active_ms_ > seconds * 1000 && NothingWaits();
   }
@@ -96,9 +99,12 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
     const bool waiting = form_ == Form::kPickle && buffer_.size() > 0 && NothingWaits();
     return pace_.TooSlow(intake_.MonotonicMs() / 1000, waiting, received_bytes_);
   }
+  /// Closes the socket and removes the connection from Shared::open. Idempotent.
   void Close() {
+    if (!socket_.is_open()) return;
     boost::system::error_code ignored;
     socket_.close(ignored);
+    shared_.open.erase(place_);
   }
 
  private:
@@ -124,6 +130,7 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
     received_bytes_ += size;
     const bool good = Take();
     active_ms_ = intake_.MonotonicMs();
+    shared_.open.splice(shared_.open.end(), shared_.open, place_);
     return good && Hold();
   }
 
@@ -222,6 +229,7 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
   RequestMemory::Share memory_;  // for the capacity of buffer_
   TransferPace pace_{kSlowRequestBytes};
   uint64_t received_bytes_ = 0;
+  std::list<GraphiteConnection*>::iterator place_;  // in Shared::open, while the socket is open
   int64_t active_ms_ = 0;
 };
 
@@ -262,7 +270,7 @@ class GraphiteServer::Impl {
       for (tcp::acceptor& acceptor : acceptors_) acceptor.close(ignored);
       for (asio::steady_timer& pause : pauses_) pause.cancel();
       sweep_.cancel();
-      for (GraphiteConnection* connection : connections_) connection->Close();
+      while (!open_.empty()) open_.front()->Close();
     });
     thread_.join();
   }
@@ -309,7 +317,7 @@ class GraphiteServer::Impl {
     });
   }
   void Admit(tcp::socket socket, Form form) {
-    if (connections_.size() >= kConnectionsMax)
+    if (open_.size() >= kConnectionsMax && !CloseSilent())
       return intake_.TurnAway("a connection beyond " + std::to_string(kConnectionsMax) +
                               " was turned away");
     boost::system::error_code ignored;
@@ -322,6 +330,19 @@ class GraphiteServer::Impl {
     std::make_shared<GraphiteConnection>(std::move(socket), form, shared_, std::move(writer))
         ->Read();
   }
+  /// Closes the connection that has been silent longest. Returns false if all connections have
+  /// received bytes lately.
+  bool CloseSilent() {
+    const auto silent = std::find_if(open_.begin(), open_.end(), [](const auto* connection) {
+      return connection->IdleFor(kSilentS);
+    });
+    if (silent == open_.end()) return false;
+    services_.counters.exceptions_timeout.fetch_add(1, std::memory_order_relaxed);
+    intake_.Tell("a silent connection was closed in favour of a new one, because there are " +
+                 std::to_string(kConnectionsMax));
+    (*silent)->Close();
+    return true;
+  }
   /// Closes idle connections, and those that send a frame too slowly, once per interval.
   void SweepLater() {
     sweep_.expires_after(kSweepInterval);
@@ -329,7 +350,8 @@ class GraphiteServer::Impl {
       if (error || stopping_.load()) return;
       const Turn turn(turns_, [] { return std::string("the check of connections"); });
       SweepLater();
-      for (GraphiteConnection* connection : connections_) {
+      for (auto next = open_.begin(); next != open_.end();) {
+        GraphiteConnection* const connection = *next++;
         const bool slow = connection->TooSlow();
         const bool idle =
             options_.idle_timeout_s > 0 && connection->IdleFor(options_.idle_timeout_s);
@@ -346,8 +368,8 @@ class GraphiteServer::Impl {
   GraphiteIntake intake_;
   TurnWatch turns_;
   RequestMemory memory_;
-  std::unordered_set<GraphiteConnection*> connections_;  // used on thread_ only
-  Shared shared_{intake_, turns_, memory_, connections_};
+  std::list<GraphiteConnection*> open_;  // used on thread_ only
+  Shared shared_{intake_, turns_, memory_, open_};
   asio::io_context io_{1};
   tcp::acceptor acceptors_[2] = {tcp::acceptor(io_), tcp::acceptor(io_)};  // indexed by Form
   asio::steady_timer pauses_[2] = {asio::steady_timer(io_), asio::steady_timer(io_)};

@@ -37,6 +37,9 @@ class GraphiteServer {
   static constexpr size_t kLineBytesMax = 16384;
   static constexpr size_t kFrameBytesMax = 1048576;
   static constexpr size_t kConnectionsMax = 1024;
+  /// If there are kConnectionsMax connections, one that has been silent for more than this time is
+  /// closed in favour of a new one.
+  static constexpr int64_t kSilentS = 10;
 
  private:
   class Impl;

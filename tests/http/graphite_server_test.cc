@@ -387,6 +387,32 @@ TEST_CASE("connections beyond the limit are refused, counted and logged") {
         std::vector<std::string>{"graphite: a connection beyond 1024 was turned away"});
 }
 
+TEST_CASE("at the limit of connections, a new one replaces the one that has been silent longest") {
+  const DescriptorLimit room(4096);
+  RunningGraphite edge;
+  std::deque<ClientSocket> open;
+  for (size_t i = 0; i < GraphiteServer::kConnectionsMax; ++i) {
+    open.emplace_back(edge.server.port()).Send("a 1 1700000000\n");
+    edge.Await(edge.counters.points_added, i + 1);
+  }
+  edge.clock.AdvanceMs(1000 * GraphiteServer::kSilentS + 1);
+  open.front().Send("a 1 1700000000\n");
+  edge.Await(edge.counters.points_added, GraphiteServer::kConnectionsMax + 1);
+  CHECK(edge.counters.exceptions_timeout.load() == 0);
+  ClientSocket one_more(edge.server.pickle_port());
+  one_more.Send(Frame("(l(Va\n(I1700000000\nI1\ntta."));
+  edge.Await(edge.counters.points_added, GraphiteServer::kConnectionsMax + 2);
+  CHECK(open[1].ReadAll().empty());
+  open[0].Send("a 1 1700000000\n");
+  open[2].Send("a 1 1700000000\n");
+  edge.Await(edge.counters.points_added, GraphiteServer::kConnectionsMax + 4);
+  CHECK(edge.counters.exceptions_timeout.load() == 1);
+  CHECK(edge.counters.connections_rejected.load() == 0);
+  CHECK(edge.Warnings() ==
+        std::vector<std::string>{"graphite: a silent connection was closed in favour of a new one, "
+                                 "because there are 1024"});
+}
+
 TEST_CASE("unfinished frames share a memory budget, and a connection that exceeds it is closed") {
   constexpr size_t kBudget = size_t{8} << 20, kClients = 20;
   RunningGraphite edge(0, {}, {}, 4 * kBudget);
