@@ -149,15 +149,38 @@ void Thrift2Server::Accept() {
   }
 }
 
+bool Thrift2Server::MakeRoom() {
+  const auto open = static_cast<size_t>(std::count_if(
+      peers_.begin(), peers_.end(), [](const Peer& peer) { return !peer.done && !peer.ending; }));
+  if (open < state_->options.connections_max) return true;
+  Peer* silent = nullptr;
+  auto longest = state_->options.silent;
+  for (Peer& peer : peers_) {
+    if (peer.done || peer.ending) continue;
+    const milliseconds silence = peer.wire->Silence();
+    if (silence < longest) continue;
+    longest = silence;
+    silent = &peer;
+  }
+  if (silent == nullptr) return false;
+  silent->ending = true;
+  ::shutdown(silent->fd, SHUT_RDWR);
+  ++state_->refused;
+  return true;
+}
+
 // Serves a connection, or closes it if there are too many or there is no thread for it.
 void Thrift2Server::Admit(int fd) {
   const MutexLock lock(mutex_);
   bool served = false;
-  if (peers_.size() < state_->options.connections_max) {
+  if (MakeRoom()) {
+    const Thrift2Options& options = state_->options;
     try {
-      SetOptions(fd, state_->options.idle);
+      SetOptions(fd, options.idle);
       Peer& peer = peers_.emplace_back();
       peer.fd = fd;
+      peer.wire =
+          std::make_shared<Wire>(fd, options.message_bytes_max, options.idle, state_->memory);
       peer.thread = std::thread([this, &peer, number = ++accepted_] { Serve(&peer, number); });
       served = true;
     } catch (const std::exception&) {
@@ -183,8 +206,7 @@ void Thrift2Server::Serve(Peer* peer, uint64_t number) {
   ServerState& state = *state_;
   const Thrift2Options& options = state.options;
   try {
-    const auto wire =
-        std::make_shared<Wire>(peer->fd, options.message_bytes_max, options.idle, state.memory);
+    const std::shared_ptr<Wire> wire = peer->wire;
     const auto protocol =
         options.protocol ? options.protocol(wire) : DetectProtocol(wire, options.message_bytes_max);
     const auto service = std::make_shared<Service>(state, peer->fd, number);
@@ -204,6 +226,7 @@ void Thrift2Server::Serve(Peer* peer, uint64_t number) {
   ::shutdown(peer->fd, SHUT_RDWR);
   const MutexLock lock(mutex_);
   peer->done = true;
+  peer->wire.reset();
 }
 
 Thrift2Stats Thrift2Server::Stats() const {

@@ -36,14 +36,16 @@ class TTransport;
 namespace hg::thrift2 {
 
 struct ServerState;
+class Wire;
 
 inline constexpr int kIdleS = 60;
 inline constexpr int kCallS = 60;
+inline constexpr int kSilentS = 10;
 
 struct Thrift2Options {
   std::string bind = "127.0.0.1";            // an IPv4 or IPv6 address
   uint16_t port = 0;                         // 0 = any free port
-  size_t connections_max = 128;              // further connections are closed at once
+  size_t connections_max = 128;              // see `silent`
   size_t scanners_max = 1024;                // open scanners of all connections
   size_t scanners_per_connection_max = 256;  // open scanners that one connection has opened
   // A longer request closes its connection. The limit must allow a cell of 10 MiB, HBase's limit.
@@ -55,6 +57,10 @@ struct Thrift2Options {
   // A connection is closed if, for this time, it has no request, its request is not complete, or
   // the client does not read the response.
   std::chrono::milliseconds idle = std::chrono::seconds(kIdleS);
+  // If there are connections_max connections, a new one replaces the one that has completed no
+  // request for the longest time, if that time is at least this long. Otherwise the new one is
+  // closed.
+  std::chrono::milliseconds silent = std::chrono::seconds(kSilentS);
   // A scanner from which no client fetches for this time is closed.
   std::chrono::milliseconds scanner_idle = std::chrono::seconds(kIdleS);
   // A call that reads for longer than this time fails.
@@ -73,7 +79,7 @@ struct Thrift2Options {
 
 struct Thrift2Stats {
   uint64_t connections = 0;  // connections that are open now
-  uint64_t refused = 0;      // connections that were closed at once
+  uint64_t refused = 0;      // connections that were closed because of connections_max
   uint64_t calls = 0;        // calls so far
   uint64_t scanners = 0;     // scanners that are open now
   int64_t memory_bytes = 0;  // memory of requests and responses
@@ -104,14 +110,18 @@ class Thrift2Server {
   /// A connection and its thread.
   struct Peer {
     int fd = -1;
+    std::shared_ptr<Wire> wire;
     std::thread thread;
-    bool done = false;  // guarded by mutex_
+    bool done = false;    // guarded by mutex_
+    bool ending = false;  // guarded by mutex_; the socket is shut down in favour of another one
   };
 
   Thrift2Server(std::function<Store&()> store, Thrift2Options options);
   Status Listen();
   void Accept();
   void Admit(int fd);
+  /// Returns whether there may be another connection. At the limit, ends a silent one for it.
+  bool MakeRoom() REQUIRES(mutex_);
   void Serve(Peer* peer, uint64_t number);
   void JoinDone() REQUIRES(mutex_);
 

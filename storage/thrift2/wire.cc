@@ -99,6 +99,13 @@ Wire::Wire(int socket, int32_t message_bytes_max, milliseconds idle, MemoryShare
 Wire::~Wire() { EndMessage(); }
 
 bool Wire::Fill(Time until) {
+  silent_since_ = last_message_;
+  const bool filled = FillBy(until);
+  silent_since_ = Time::max();
+  return filled;
+}
+
+bool Wire::FillBy(Time until) {
   for (;;) {
     const auto left = std::chrono::ceil<milliseconds>(until - steady_clock::now());
     pollfd peer{socket_, POLLIN, 0};
@@ -113,6 +120,12 @@ bool Wire::Fill(Time until) {
   }
 }
 
+milliseconds Wire::Silence() const {
+  const Time since = silent_since_;
+  if (since == Time::max()) return milliseconds(0);
+  return std::chrono::floor<milliseconds>(steady_clock::now() - since);
+}
+
 bool Wire::WaitForMessage() {
   if (in_at_ == in_end_ && !Fill(steady_clock::now() + idle_)) return false;
   message_deadline_ = steady_clock::now() + idle_;
@@ -122,6 +135,7 @@ bool Wire::WaitForMessage() {
 void Wire::EndMessage() {
   memory_.Give(charged_bytes_);
   message_bytes_ = wanted_bytes_ = charged_bytes_ = 0;
+  last_message_ = steady_clock::now();
   out_.clear();
 }
 

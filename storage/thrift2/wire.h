@@ -6,6 +6,7 @@
 #include <thrift/protocol/TProtocol.h>
 #include <thrift/transport/TVirtualTransport.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -34,6 +35,10 @@ class Wire : public apache::thrift::transport::TVirtualTransport<Wire> {
   std::vector<uint8_t> PeekBytes(size_t n);
   [[nodiscard]] int socket() const { return socket_; }
 
+  /// Returns for how long the connection has completed no request. Returns 0 while it does not wait
+  /// for a request or for the rest of one. Any thread may call it.
+  [[nodiscard]] std::chrono::milliseconds Silence() const;
+
   // The functions of Thrift's TTransport.
   [[nodiscard]] bool isOpen() const override { return true; }
   uint32_t read(uint8_t* buffer, uint32_t length);
@@ -46,6 +51,7 @@ class Wire : public apache::thrift::transport::TVirtualTransport<Wire> {
   /// Receives more bytes. Returns false if the client has disconnected, or if no bytes arrive
   /// before the time `until`.
   bool Fill(Time until);
+  bool FillBy(Time until);
   void Charge(int64_t bytes);
   void Send(const uint8_t* data, size_t size) const;
 
@@ -61,6 +67,9 @@ class Wire : public apache::thrift::transport::TVirtualTransport<Wire> {
   int64_t wanted_bytes_ = 0;   // memory that the current request needs
   int64_t charged_bytes_ = 0;  // memory that was charged, in pieces
   Time message_deadline_;
+  Time last_message_ = std::chrono::steady_clock::now();  // the end of the last request
+  // last_message_ while the connection waits for bytes, otherwise max
+  std::atomic<Time> silent_since_ = last_message_;
 };
 
 /// Returns the protocol of a client by the first bytes of its connection: framed or not, binary or

@@ -223,6 +223,30 @@ TEST_CASE("connections above the limit are closed at once and counted") {
   CHECK(node.server->Stats().connections == 2);
 }
 
+TEST_CASE("at the limit of connections, a new one replaces one that completes no request") {
+  Thrift2Options options;
+  options.connections_max = 2;
+  options.silent = milliseconds(50);
+  const Bytes call = Call("get") + FieldHead(kString, 1) + Big(1, 4) + "g" + FieldHead(kStruct, 2) +
+                     FieldHead(kString, 1) + Big(1, 4) + "k" + Bytes(2, '\0');
+  for (const Bytes& sent : {Bytes(), call.substr(0, 3), call.substr(0, 20)}) {
+    CAPTURE(sent.size());
+    const Node node(options);
+    const RawClient silent(node);
+    silent.Send(sent);
+    std::this_thread::sleep_for(milliseconds(20));
+    const RawClient other(node);
+    std::this_thread::sleep_for(milliseconds(60));
+    const RawClient one_more(node);
+    one_more.Send(call);
+    CHECK(one_more.IsAnswered());
+    CHECK(silent.IsClosed());
+    other.Send(call);
+    CHECK(other.IsAnswered());
+    CHECK(node.server->Stats().refused == 1);
+  }
+}
+
 TEST_CASE("scanners above the limit are refused until others are closed") {
   for (const bool of_connection : {false, true}) {
     Thrift2Options options;
