@@ -23,7 +23,7 @@ enum class Wire {
   kTelnet,    // "put ..." lines without HTTP
   kInflux,    // POST /write, InfluxDB's line protocol: the metrics of a host are fields of a line
   kGraphite,  // plaintext lines with tags, without HTTP
-  kPickle,  // the same points as frames of Graphite's pickle protocol, as carbon's relay sends them
+  kPickle,  // the points of kGraphite as frames of its pickle protocol, as carbon's relay sends it
   kRemote,  // POST /api/v1/write, Prometheus' remote write: one series with one sample per point
   kOtlp,    // POST /v1/metrics, OpenTelemetry's protobuf: one gauge per point
   kOtlpJson,  // the same as kOtlp, but JSON instead of protobuf
