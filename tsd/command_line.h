@@ -42,7 +42,7 @@ class CommandLine {
   [[nodiscard]] const std::vector<std::string>& words() const { return words_; }
 
  private:
-  std::map<std::string, std::string, std::less<>> options_;  // by name, not by alias
+  std::map<std::string, std::string, std::less<>> options_;  // key: the option's name, not an alias
   std::vector<std::pair<std::string, std::string>> given_;
   std::vector<std::string> words_;
 };
