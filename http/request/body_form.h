@@ -14,17 +14,17 @@ struct BodyForm {
   ContentCoding coding = ContentCoding::kNone;
   std::string charset;  // "" = UTF-8
 
-  /// Returns true if the body needs no decoding.
+  /// Returns whether the body needs no decoding.
   [[nodiscard]] bool plain() const { return coding == ContentCoding::kNone && charset.empty(); }
 };
 
-/// Reads the form of a body of `body_bytes` bytes from the request head.
+/// Returns the form of a body of `body_bytes` bytes, as the request head describes it.
 BodyForm FormOfBody(const RequestHead& head, size_t body_bytes);
 
 /// Decodes a body that is not plain. Without a charset, *text is allocated with kPutPadding unused
 /// bytes after its end for the fast parsers. LimitExceeded: the text is longer than bytes_max.
-/// InvalidArgument: the body is damaged or the charset is unknown. The memory is first charged to
-/// `memory`; if that fails, returns its error.
+/// InvalidArgument: the body is damaged or the charset is unknown. Charges the memory to `memory`
+/// before it allocates; if that fails, returns the error of `memory`.
 Status ReadBody(const BodyForm& form, std::string_view body, uint64_t bytes_max, std::string* text,
                 RequestMemory::Share* memory);
 
