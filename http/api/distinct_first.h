@@ -18,9 +18,9 @@ namespace hg::http {
 /// For one thread at a time. Referenced objects must outlive this object.
 class DistinctFirst {
  public:
-  /// limit: at least 1. The matcher's clauses must be sorted by key. With clauses, a series is new
-  /// if it has a value of one of their keys that no earlier series had. Without clauses, a series
-  /// is new if it has a tag key that no earlier series had. Memory is charged to `memory`.
+  /// `limit` is at least 1. The matcher's clauses must be sorted by key. With clauses, a series is
+  /// new if it has a value of one of their keys that no earlier series had. Without clauses, a
+  /// series is new if it has a tag key that no earlier series had. Memory is charged to `memory`.
   DistinctFirst(const KeyLayout& layout, const SeriesMatcher& matcher, size_t limit,
                 MemoryTally* memory);
 

@@ -21,7 +21,7 @@ class ResponseWriter {
   virtual void SetContentType(std::string_view type) = 0;
   /// Adds a header. Call it before the first Write.
   virtual void AddHeader(std::string_view name, std::string_view value) = 0;
-  /// Appends to the body. Returns false if the client is gone; then stop working.
+  /// Appends to the body. Returns false if the client has gone; the caller should then stop.
   virtual bool Write(std::string_view bytes) = 0;
   /// Returns whether bytes were sent, so that status and headers can no longer change. Any thread
   /// may call it.

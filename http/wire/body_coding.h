@@ -1,5 +1,5 @@
 #pragma once
-// Gzip and deflate (opentsdb-http-api.md §2.2): unpacks whole request bodies, and packs replies.
+// Gzip and deflate (opentsdb-http-api.md §2.2): decompresses request bodies, compresses replies.
 
 #include <memory>
 #include <string>
@@ -11,19 +11,19 @@
 
 namespace hg::http {
 
-/// Unpacks `coded` into *out, and allocates `padding` unused bytes after its end. `coding` is not
-/// kNone. InvalidArgument: damaged or truncated. LimitExceeded: more than bytes_max. The memory is
-/// first charged to `memory`, and stays charged; if that fails, returns its error.
+/// Decompresses `coded` into *out, and allocates `padding` unused bytes after its end. `coding`
+/// must not be kNone. InvalidArgument: damaged or truncated. LimitExceeded: more than bytes_max.
+/// Charges the memory to `memory` first, and keeps it charged; if that fails, returns its error.
 Status UnpackBody(ContentCoding coding, std::string_view coded, size_t bytes_max, size_t padding,
                   std::string* out, RequestMemory::Share* memory);
 
-/// Packs a reply piece by piece. One thread at a time.
+/// Compresses a reply piece by piece. For one thread at a time.
 class BodyPacker {
  public:
   explicit BodyPacker(ContentCoding coding);
   ~BodyPacker();
 
-  /// Appends the packed bytes that are ready to *out. `last` ends the stream.
+  /// Appends those compressed bytes to *out that are ready. `last` ends the stream.
   void Pack(std::string_view bytes, bool last, std::string* out);
 
  private:

@@ -10,14 +10,14 @@
 
 namespace hg::http {
 
-/// Returns the charset of a Content-Type, without quotes. Returns "" if there is none or if it is
-/// UTF-8.
+/// Returns the charset of a Content-Type, without quotes. Returns "" if there is no charset or if
+/// it is UTF-8.
 std::string ForeignCharset(std::string_view content_type);
 
 /// Converts `text` from the charset to UTF-8. Bytes that the charset does not define become U+FFFD,
-/// as in Java. InvalidArgument: the charset is unknown or not supported. The memory is first
-/// charged to `memory`; if that fails, returns its error. May load tables from disk, so do not call
-/// it on an event loop.
+/// as in Java. InvalidArgument: the charset is unknown or not supported. Charges the memory to
+/// `memory` first; if that fails, returns the error of `memory`. May load tables from disk, so do
+/// not call it on an event loop.
 Result<std::string> ToUtf8(std::string_view charset, std::string_view text,
                            RequestMemory::Share* memory);
 

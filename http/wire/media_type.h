@@ -16,7 +16,7 @@ struct MediaType {
   [[nodiscard]] std::string_view Find(std::string_view lower_name) const;
 };
 
-/// Accepts any text. Parameters that cannot be parsed are left out.
+/// Parses any text. Leaves out parameters that cannot be parsed.
 MediaType ParseMediaType(std::string_view content_type);
 
 }  // namespace hg::http

@@ -1,7 +1,7 @@
 #pragma once
-// Graphite's pickle protocol: [(path, (time, value)), …] as Python's pickle module writes it.
-// Supports lists, tuples, texts and numbers of protocols 0 to 4. Pickles that look up names, create
-// objects or call functions are refused; nothing is ever executed.
+// Parses Graphite's pickle protocol: [(path, (time, value)), …] as Python's pickle module writes
+// it. Supports lists, tuples, texts and numbers of protocols 0 to 4. Pickles that look up names,
+// create objects or call functions are rejected; nothing is ever executed.
 
 #include <functional>
 #include <string_view>
@@ -11,9 +11,9 @@
 namespace hg::http {
 
 /// Passes each element of a pickle to `take`, in order: a point, or the error of an invalid
-/// element. The bytes of a point are valid during the call only. Only the length of its path was
-/// checked. InvalidArgument names an unsupported part of the pickle and its position; then `take`
-/// was not called.
+/// element. The bytes of a point are valid only during the call. Only the length of its path was
+/// checked. InvalidArgument: the pickle has an unsupported part, which the message names with its
+/// position; `take` was not called.
 Status ReadPickledPoints(std::string_view pickle, Timestamp now,
                          const std::function<void(const Result<GraphitePoint>&)>& take);
 
