@@ -37,7 +37,7 @@ class HighestIds {
 
   Names& names_;
   const std::chrono::milliseconds interval_;
-  std::array<std::atomic<int64_t>, 3> read_ = {-1, -1, -1};  // by kind; negative = was not read yet
+  std::array<std::atomic<int64_t>, 3> read_ = {-1, -1, -1};  // by kind; negative = nothing read yet
 
   std::mutex mutex_;
   std::condition_variable changed_;

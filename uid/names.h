@@ -66,11 +66,11 @@ class Names {
   /// 'x'"). Corruption: the stored UID has another width. If the store must be read, the read is
   /// charged to `context` and fails with errors of `context`; nullptr means no limits.
   Result<Bytes> Find(UidKind kind, ByteView name, RequestContext* context = nullptr);
-  /// Returns the UID of a name, and assigns the next id if there is none. Sets `*assigned` (may be
-  /// nullptr) to true if it assigned an id. Concurrent callers of one name share one assignment.
-  /// InvalidArgument: all ids are assigned, may_assign refused the name, or the name is empty or
-  /// too long. Conflict: the stored bytes of the name belong to another name, or every id that was
-  /// tried is already in use (the counter of ids is too small). Also fails with errors of may_grow.
+  /// Returns the UID of a name, and assigns the next id if the name has none. Sets `*assigned` (may
+  /// be nullptr) to whether it assigned an id. Concurrent callers for one name share one
+  /// assignment. InvalidArgument: all ids are assigned, may_assign returned false, or the name is
+  /// empty or too long. Conflict: the stored bytes of the name belong to another name, or every id
+  /// that was tried is in use (the id counter is too small). Also fails with errors of may_grow.
   Result<Bytes> FindOrAssign(UidKind kind, ByteView name, bool* assigned = nullptr);
 
   // The following functions do the same as FindOrAssign, but in two steps. They are for a group of

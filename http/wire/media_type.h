@@ -10,7 +10,7 @@ namespace hg::http {
 
 struct MediaType {
   std::string type;                                             // in lower case, without parameters
-  std::vector<std::pair<std::string, std::string>> parameters;  // names in lower case; no quotes
+  std::vector<std::pair<std::string, std::string>> parameters;  // names in lower case; unquoted
 
   /// Returns the value of a parameter, or "" if it is absent.
   [[nodiscard]] std::string_view Find(std::string_view lower_name) const;

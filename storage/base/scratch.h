@@ -11,7 +11,7 @@ namespace hg {
 template <typename T>
 class Scratch {
  public:
-  /// Maximum size of a buffer in bytes that is kept for reuse.
+  /// Maximum size in bytes of a buffer whose memory is kept for reuse.
   static constexpr size_t kKeptBytes = size_t{2} << 20;
 
   /// `kept` is the buffer of the thread. Its memory belongs to this object until it is destroyed. A

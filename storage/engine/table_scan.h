@@ -10,8 +10,8 @@
 
 namespace hg::engine {
 
-/// Returns the selected cells of a complete row, with their values. A point selected by its own
-/// qualifier is found even if the row is shown as one compacted cell.
+/// Returns the selected cells of a complete row, with their values. A point that is selected by its
+/// own qualifier is found even if the row is shown as one compacted cell.
 std::vector<Cell> SelectCells(const Table& table, const StoredRow& row, const CellSelection& wanted,
                               const points::RenderOptions& options);
 
