@@ -1,8 +1,8 @@
 #pragma once
-// The limits of a request: how long it may run, how much memory it may hold, whether the client
-// still waits for it, and whether it may wait for a disk or a lock. The HTTP layer makes one
-// context for each request (query/request/running_request.h) and passes it down as an argument.
-// Every loop whose length depends on a request or on stored data reports to it.
+// The limits of a request: how long it may run, how much memory it may use, whether its client
+// still waits for the response, and whether it may wait for a disk or a lock. The HTTP layer makes
+// one context for each request (query/request/running_request.h) and passes it to functions as an
+// argument. Every loop whose length depends on a request or on stored data must report its work.
 
 #include <algorithm>
 #include <atomic>

@@ -1,6 +1,6 @@
 #pragma once
-// Classifies cells of the data table by qualifier (opentsdb-schema.md §6.2). In a rollup table,
-// three-byte qualifiers are rollups instead (rollup.h). Only the table distinguishes the two.
+// Classifies cells of the data table by their qualifiers (opentsdb-schema.md §6.2). In a rollup
+// table, three-byte qualifiers are rollups instead (rollup.h). Only the table distinguishes them.
 
 #include "storage/base/bytes.h"
 

@@ -86,7 +86,7 @@ class RowKey {
 /// Returns the TSUID of a row key. Fails with Corruption like RowKey::Decode.
 Result<Bytes> TsuidOf(const KeyLayout& layout, ByteView key);
 
-/// Calls visit(tagk, tagv) for each pair of a TSUID that passes CheckTsuid, in its order.
+/// Calls visit(tagk, tagv) for each pair of a TSUID, in order. CheckTsuid must accept the TSUID.
 template <typename Visit>
 void ForEachPair(const KeyLayout& layout, ByteView tsuid, Visit&& visit) {
   const auto tagk_width = static_cast<size_t>(layout.tagk_width);

@@ -143,7 +143,7 @@ class EmbeddedScan : public PointScan {
   std::vector<region::SeriesSlice> slices_;    // the current series: one slice per region
   points::RowColumns columns_;
   RowStatistics statistics_;  // statistics of the last row that was returned
-  ByteView unloaded_;         // encoded form of the row returned last; a view into file_rows_
+  ByteView unloaded_;         // encoded form of the last row that was returned; view of file_rows_
   // Whether each row of the current series is in exactly one file and not in memory.
   bool in_files_alone_ = false;
   // Statistics of consecutive rows of file_rows_, beginning with hours_begin_.

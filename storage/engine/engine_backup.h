@@ -29,7 +29,7 @@ struct BackupHead {
   lsm::Manifest manifest;
 };
 
-/// NotFound: the folder has no complete backup. Corruption: its manifest is damaged.
+/// Loads a backup's manifest. NotFound: there is no complete backup. Corruption: it is damaged.
 Result<BackupHead> LoadBackupHead(FileSystem& files, const std::string& backup);
 
 /// Updates `backup` to the files of `manifest`. They are in `source` and must stay there until the

@@ -106,8 +106,8 @@ class FileSet {
 
   /// Makes the change durable, then visible. After a failure, the manifest in memory, the version
   /// and the open files are as before, and the new files of `edit.add` are removed. If saving the
-  /// manifest fails, the disk may hold the old or the new manifest. Files that the manifest on disk
-  /// may name are then kept until the next start. An allocation failure has the same effects.
+  /// manifest fails, the disk may have the old or the new manifest. Files that may be in it are
+  /// then kept until the next start. An allocation failure has the same effects.
   Status Apply(const Edit& edit);
   /// Removes files that were written but never passed to Apply. If some files cannot be removed,
   /// the next start removes them.

@@ -94,7 +94,7 @@ class Memstore {
   Status CommitAndWait(LogPosition position);
   Status Sync() { return log_->WaitSynced(log_->End()); }
 
-  // Changes of rows with a base time below the horizon are reported to listeners (WatchedPoints).
+  // From now on, changes of rows with bases below `base` are reported to listeners.
   void RaiseHorizon(uint32_t base);
   [[nodiscard]] uint32_t horizon() const { return horizon_.load(std::memory_order_acquire); }
 
@@ -150,7 +150,7 @@ class Memstore {
   // The following functions are in memstore_series.cc.
   Status AddSeries(std::span<const ByteView> tsuids, SeriesNumber* numbers) EXCLUDES(register_);
   /// Returns Exhausted, like MayAddSeries, if unflushed memory, ResidentBytes() and `more` bytes
-  /// together exceed `percent` of the budget. Requests a flush if FlushAdmitsSeries.
+  /// together exceed `percent` of the memory limit. Then requests a flush if FlushAdmitsSeries.
   Status CheckSeriesMemory(uint64_t more, uint64_t percent);
   /// Returns whether CheckSeriesMemory would succeed with UrgentFlushBytes() of unflushed memory.
   [[nodiscard]] bool FlushAdmitsSeries(uint64_t more, uint64_t percent) const;

@@ -33,7 +33,7 @@ class OnlineRepair {
   Result<RepairReport> Repair();
 
  private:
-  /// The parts that use the files with this number: one for each region that shares them.
+  /// Returns the parts that use the files with this number: one for each region with these files.
   [[nodiscard]] Parts PartsWith(uint64_t number) const;
   Status RepairPart(uint64_t number, const std::vector<Damage>& damages);
   Status RepairHeld(const Parts& parts, const std::vector<Damage>& damages);

@@ -64,10 +64,10 @@ class Registry {
   /// Adds the series with the numbers from `begin` to `end` - 1 to the index, except those of
   /// `hidden`. Other threads may add series meanwhile. `end` is at most size().
   void AddToIndex(uint32_t begin, uint32_t end, const NumberSet& hidden, TagIndex* index) const;
-  /// Hides exactly these series. `index` contains all others. Returns the previous index, so that
-  /// the caller frees it without locks. No Add, Show or IsHidden may run meanwhile.
+  /// Hides exactly the series in `hidden`. `index` contains all others. Returns the previous index,
+  /// so that the caller frees it without locks. Add, Show and IsHidden must not run concurrently.
   std::unique_ptr<TagIndex> ReplaceIndex(std::unique_ptr<TagIndex> index, NumberSet hidden);
-  /// Adds a hidden series to the index again. No IsHidden or ReplaceIndex may run meanwhile.
+  /// Adds a hidden series to the index again. IsHidden and ReplaceIndex must not run concurrently.
   void Show(uint32_t number);
 
   /// Returns the numbers of the matching series of the metric ("" = all metrics), ordered by TSUID.

@@ -70,9 +70,9 @@ class RowHourMemory {
   // Eight entries keep a row with few points small, which is the most common case. An encoded chunk
   // of eight points takes 15 to 25 bytes.
   static constexpr uint8_t kSlots = points::kChunkEntries;
-  // Base-2 logarithms of chunk counts. Rows with fewer chunks than the minimum (4096 entries, more
-  // than one point a second) are not compacted. Rows with more chunks than the maximum (262,144
-  // entries) are not compacted either, because that would hold the write lock for long.
+  // Base-2 logarithms of numbers of chunks. Rows with fewer chunks than the minimum (4096 entries,
+  // more than one point a second) are not compacted. Rows with more chunks than the maximum
+  // (262,144 entries) are not compacted either: that would hold the write lock for too long.
   static constexpr uint8_t kCompactLogMin = 9, kCompactLogMax = 15;
 
   struct Page {

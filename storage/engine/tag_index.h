@@ -134,7 +134,7 @@ class TagIndex {
 
   const KeyLayout layout_;
   std::map<Bytes, Postings, std::less<>> metrics_;  // key: metric id; value: its series
-  std::vector<Series> series_;  // by number; one that is not in the index has the set kNone
+  std::vector<Series> series_;  // index: number; series not in the index have the set kNone
   uint64_t count_ = 0;          // number of series in the index
   std::vector<TagSet> sets_;
   NumberSlots set_slots_;  // indexes in sets_, found by the pairs of the set

@@ -74,7 +74,7 @@ class Part {
     return files_->points();
   }
 
-  /// Returns the time span of both files. It is unknown if that of one file is unknown.
+  /// Returns the time span of both files. It is unknown if the span of one file is unknown.
   [[nodiscard]] lsm::TimeSpan times() const;
   /// Returns the range of rows that a part of a points table may have.
   [[nodiscard]] const region::RowSpan& rows() const { return rows_; }
