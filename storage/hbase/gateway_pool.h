@@ -61,8 +61,8 @@ class GatewayPool {
     std::unique_ptr<Connection> connection_;  // null if unusable or moved
   };
 
-  /// Permission to begin a call. While all gateways are unreachable, calls are refused at once.
-  /// Only one call per rest_ms is let through to test them (hbase-backend.md §3: the open circuit).
+  /// Permission to begin a call. While all gateways are unreachable, calls are rejected at once.
+  /// Only one call per rest_ms may begin, as a test (hbase-backend.md §3: the open circuit).
   class Entry {
    public:
     Entry(Entry&& other) noexcept;
@@ -100,7 +100,7 @@ class GatewayPool {
  private:
   struct State {
     std::vector<std::unique_ptr<Connection>> idle;  // most recently used last
-    size_t open = 0;                                // idle, leased or being opened
+    size_t open = 0;                                // connections: idle, leased or being opened
     uint64_t epoch = 0;
     uint64_t opened = 0;  // total number of connections opened so far
     int failures = 0;     // consecutive failures; above 0 the gateway counts as unreachable

@@ -36,7 +36,7 @@ struct HbaseStats {
     uint64_t repeats = 0;   // number of attempts after the first one of each call
     uint64_t failures = 0;  // number of calls that failed after all repetitions
     uint64_t refused =
-        0;  // not sent because all gateways were unreachable; not included in `calls`
+        0;  // number of calls not sent, because all gateways were unreachable; not in `calls`
     std::array<int64_t, kPercentiles.size()> millis{};  // latency percentiles in ms
     LatencyHistogram took;
   };

@@ -31,8 +31,8 @@ class Spool;
 /// Thread-safe. Calls block for at most the deadline of the options plus one receive timeout.
 class HbaseStore : public Store {
  public:
-  /// Returns InvalidArgument for invalid options, Unavailable if no gateway answers, and with a
-  /// spool the errors of Spool::Open. `files` holds the spool and must outlive the store.
+  /// Connects to the gateways. InvalidArgument: invalid options. Unavailable: no gateway responds.
+  /// With a spool, also fails like Spool::Open. `files` has the spool and must outlive the store.
   static Result<std::unique_ptr<HbaseStore>> Connect(const HbaseOptions& options,
                                                      FileSystem& files = PosixFileSystem());
   ~HbaseStore() override;
@@ -67,8 +67,8 @@ class HbaseStore : public Store {
                 ByteView value) override;
   Result<bool> CompareAndMutate(ByteView family, ByteView qualifier, const Expected& expected,
                                 const std::string& table, const RowMutation& mutation) override;
-  /// Deletes of columns apply only to the versions that were compared. One compared column must be
-  /// unchanged, preferably one that the mutation changes. A column added concurrently stays.
+  /// Deletes of columns apply only to the versions that were compared. HBase itself checks only one
+  /// of the compared columns, preferably one that the mutation changes. Other new columns stay.
   Result<bool> MutateIfUnchanged(ByteView family, const std::vector<Cell>& cells,
                                  const std::string& table, const RowMutation& mutation) override;
   /// If the gateway loses the scan, the scan continues after the last row.

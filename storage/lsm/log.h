@@ -1,6 +1,6 @@
 #pragma once
-// The write-ahead log: one stream of records in numbered files that are preallocated and recycled
-// (FORMAT.md "Log"). Add buffers records and Commit makes them durable. These are two steps, so
+// The write-ahead log: one stream of records in numbered files, which are preallocated and recycled
+// (FORMAT.md "Log"). Add buffers records, and Commit makes them durable. These are two steps, so
 // that a caller can add a record while it holds a lock, and wait for I/O without the lock.
 
 #include <condition_variable>

@@ -60,8 +60,8 @@ inline bool IsUtf8(std::string_view text) {
   return valid;
 }
 
-/// Shortens a text for a message to at most `bytes_max` bytes. It cuts at a character boundary and
-/// adds "…" if it has cut the text.
+/// Shortens a text for a message to at most `bytes_max` bytes, at a character boundary. Adds "…" if
+/// it shortened the text.
 inline std::string Shortened(std::string_view text, size_t bytes_max) {
   if (text.size() <= bytes_max) return std::string(text);
   while (bytes_max > 0 && (static_cast<uint8_t>(text[bytes_max]) & 0xC0) == 0x80) --bytes_max;

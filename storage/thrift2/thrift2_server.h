@@ -44,27 +44,27 @@ struct Thrift2Options {
   std::string bind = "127.0.0.1";            // an IPv4 or IPv6 address
   uint16_t port = 0;                         // 0 = any free port
   size_t connections_max = 128;              // further connections are closed at once
-  size_t scanners_max = 1024;                // open scanners of all connections
-  size_t scanners_per_connection_max = 256;  // open scanners that one connection has opened
-  // A longer request closes its connection. The limit must allow a cell of 10 MiB, HBase's limit.
+  size_t scanners_max = 1024;                // maximum of open scanners of all connections
+  size_t scanners_per_connection_max = 256;  // maximum of open scanners that one connection opened
+  // A longer request closes its connection. Must be above 10 MiB, HBase's limit for a cell.
   int32_t message_bytes_max = 16 << 20;
   int64_t response_bytes_max = 64 << 20;  // a call with a longer response fails
-  // Limit for all requests and responses in memory together. A request that exceeds it closes its
-  // connection; a call whose response exceeds it fails and may be repeated.
+  // Limit for all requests and responses in memory. A request that exceeds it closes its
+  // connection; a call whose response exceeds it fails, and the client may repeat it.
   int64_t memory_bytes_max = 256 << 20;
-  // A connection is closed if, for this time, it has no request, its request is not complete, or
-  // the client does not read the response.
+  // A connection is closed if, for this long, it has no request, its request is incomplete, or the
+  // client does not read the response.
   std::chrono::milliseconds idle = std::chrono::seconds(kIdleS);
   // A scanner from which no client fetches for this time is closed.
   std::chrono::milliseconds scanner_idle = std::chrono::seconds(kIdleS);
   // A call that reads for longer than this time fails.
   std::chrono::milliseconds call_time = std::chrono::seconds(kCallS);
-  /// Called on the thread of the connection after rows may have changed, but not for a conditional
+  /// Called on the thread of the connection after rows may have changed, except after a conditional
   /// put of absent columns, an increment or an append. The function may be empty.
   ChangeReport changed = {};
 
-  // The following options are for tests. Null: no handler; the form of the protocol is detected
-  // from the first bytes of a connection: framed or not, binary or compact.
+  // The following options are for tests. Null: no handler, and the form of the protocol is detected
+  // from the first bytes of a connection (framed or not, binary or compact).
   std::shared_ptr<apache::thrift::TProcessorEventHandler> events = nullptr;
   std::function<std::shared_ptr<apache::thrift::protocol::TProtocol>(
       std::shared_ptr<apache::thrift::transport::TTransport>)>
@@ -72,10 +72,10 @@ struct Thrift2Options {
 };
 
 struct Thrift2Stats {
-  uint64_t connections = 0;  // connections that are open now
-  uint64_t refused = 0;      // connections that were closed at once
-  uint64_t calls = 0;        // calls so far
-  uint64_t scanners = 0;     // scanners that are open now
+  uint64_t connections = 0;  // number of connections that are open now
+  uint64_t refused = 0;      // number of connections that were closed at once
+  uint64_t calls = 0;        // number of calls so far
+  uint64_t scanners = 0;     // number of scanners that are open now
   int64_t memory_bytes = 0;  // memory of requests and responses
 };
 
@@ -94,10 +94,10 @@ class Thrift2Server {
   /// Returns whether other machines may connect, because the address is not a loopback address.
   [[nodiscard]] bool reached_by_others() const { return reached_by_others_; }
   [[nodiscard]] Thrift2Stats Stats() const;
-  /// Closes all scanners. Their clients get the error that HBase returns for an unknown scanner.
+  /// Closes all scanners. Their clients then get the error for an unknown scanner.
   void CloseScanners();
   /// Ends running reads, finishes running writes, and closes all connections. When it returns, no
-  /// scan is open and all threads have ended. Idempotent; call it from one thread.
+  /// scan is open and all threads have ended. Idempotent. One thread at a time may call it.
   void Stop();
 
  private:
