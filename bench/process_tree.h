@@ -10,7 +10,7 @@ namespace hg::bench {
 
 class ProcessTree {
  public:
-  /// Measures these processes and all their descendants.
+  /// Measures the processes with the ids `roots` and all their descendants.
   explicit ProcessTree(std::vector<int> roots) : roots_(std::move(roots)) {}
   /// Parses process ids such as "12,34". An empty string means no process.
   static ProcessTree Parse(const std::string& list);

@@ -97,7 +97,7 @@ struct Options {
   bool underscore_names = false;
   /// Maximum memory in bytes for descriptions of metrics (http/request/client_notes.h).
   uint64_t description_bytes_max = uint64_t{16} << 20;
-  // tsd.ingest.default_tag: the tag for points of foreign protocols that have no tags.
+  // tsd.ingest.default_tag: the tag for points without tags of protocols other than OpenTSDB's.
   std::string default_tag_key = "source", default_tag_value = "unknown";
 };
 

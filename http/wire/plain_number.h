@@ -52,7 +52,7 @@ inline bool ParsePlainValue(std::string_view text, EntryPath path, PointValue* v
     *value = PointValue::Int(negative ? -n : n);
     return true;
   }
-  // Here the integer part ends: a fraction and an exponent follow as in JSON. from_chars alone
+  // Here the integer part ends. A fraction and an exponent may follow, as in JSON. from_chars alone
   // would accept "1." and "inf".
   uint64_t mantissa = static_cast<uint64_t>(n);
   const char* const integer_end = p;

@@ -22,7 +22,7 @@ enum class Step : uint8_t {
   kNegate,       // replace the top by its negative
   kNot,          // replace the top by its logical negation
   kComplement,   // replace the top by its bitwise complement
-  kIsEmpty,      // replace the top by whether it is empty
+  kIsEmpty,      // replace the top by true if it is empty, otherwise by false
   kSizeOf,       // replace the top by its size
   kToBoolean,    // replace the top by its boolean value
   kPop,

@@ -48,7 +48,7 @@ class WindowSink : public VectorSink {
   Status Slide(size_t series, size_t step_end, Pending* pending);
 
   const WindowCall& call_;
-  std::vector<std::unique_ptr<Pending>> pending_;  // in the order of series numbers; may be nullptr
+  std::vector<std::unique_ptr<Pending>> pending_;  // by series number; nullptr: no sample is kept
   std::vector<std::unique_ptr<Pending>> spare_;    // objects of series that have ended, for reuse
 };
 

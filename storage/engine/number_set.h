@@ -8,7 +8,7 @@
 
 namespace hg::engine {
 
-/// Needs a lock of the caller: either one writer, or any number of readers.
+/// Callers must lock the set: exclusively to change it, and at least shared to read it.
 class NumberSet {
  public:
   NumberSet() = default;

@@ -12,8 +12,8 @@ namespace hg::engine {
 
 /// Open addressing with linear probing, eight bytes per slot, 47 to 70 % full. The table grows by
 /// half instead of doubling, to save memory. Growing is cheap: slots are in the order of their
-/// hashes, so one pass through both tables suffices. Needs a lock of the caller: either one writer,
-/// or any number of readers.
+/// hashes, so one pass through both tables suffices. Callers must lock the table: exclusively to
+/// change it, and at least shared to read it.
 class NumberSlots {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;

@@ -51,8 +51,8 @@ class Postings {
   std::unique_ptr<Many> many_;  // all numbers, once there are two or more
 };
 
-/// Maps names of one fixed width to sets of numbers. Needs a lock of the caller: either one writer,
-/// or any number of readers.
+/// Maps names of one fixed width to sets of numbers. Callers must lock the object: exclusively to
+/// change it, and at least shared to read it.
 class NamedPostings {
  public:
   explicit NamedPostings(size_t width) : width_(width) {}
@@ -78,7 +78,7 @@ class NamedPostings {
   NumberSlots slots_;  // indexes in all_, found by name
 };
 
-/// Needs a lock of the caller: either one writer, or any number of readers.
+/// Callers must lock the index: exclusively to change it, and at least shared to read it.
 class TagIndex {
  public:
   explicit TagIndex(const KeyLayout& layout)

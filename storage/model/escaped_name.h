@@ -1,5 +1,5 @@
 #pragma once
-// Converts names of foreign ingestion protocols, which may contain any character, to names that
+// Converts names of protocols other than OpenTSDB's, which may contain any character, to names that
 // OpenTSDB's schema allows (docs/ingestion.md).
 
 #include <string>

@@ -1,6 +1,6 @@
 #pragma once
-// Converts the times of foreign protocols to stored times. The rule is the same for all these
-// protocols (docs/ingestion.md, "Timestamps").
+// Converts the times of protocols other than OpenTSDB's to stored times. The rule is the same for
+// all of these protocols (docs/ingestion.md, "Timestamps").
 
 #include <cstdint>
 #include <optional>

@@ -135,8 +135,8 @@ class PointSink {
   /// Forgets all series keys. Call this function when names were renamed or deleted.
   virtual void ForgetRawKeys() = 0;
 
-  /// Returns the maximum number of tags of a point. Points of foreign protocols with more tags are
-  /// rejected, so the parsers of these protocols need not prepare such points.
+  /// Returns the maximum number of tags of a point. Points of protocols other than OpenTSDB's are
+  /// rejected if they have more tags, so their parsers need not prepare such points.
   [[nodiscard]] virtual size_t tags_max() const { return SIZE_MAX; }
 };
 

@@ -35,7 +35,7 @@ class BucketCursors {
   size_t salt_width_ = 0;
   std::vector<Bucket> buckets_;
   std::vector<size_t>
-      heap_;  // buckets that have a next row; a heap with the first bucket at the front
+      heap_;  // the buckets that have a next row; a heap with the first one in front
 };
 
 /// Not thread-safe. If `listener` is set, calls it for rows that should be rewritten.

@@ -32,7 +32,7 @@ class Master {
   void SetDisabled(const std::string& table, bool disabled);
   [[nodiscard]] Attributes AttributesOf(const std::string& table) const;
   void SetAttributes(const std::string& table, Attributes attributes);
-  /// Removes a table that was dropped.
+  /// Removes everything about a table that was dropped.
   void Forget(const std::string& table);
   /// Returns all namespaces that clients have created, including those without tables.
   [[nodiscard]] std::set<std::string> Namespaces() const;

@@ -46,11 +46,11 @@ struct Thrift2Options {
   size_t connections_max = 128;              // further connections are closed at once
   size_t scanners_max = 1024;                // maximum of open scanners of all connections
   size_t scanners_per_connection_max = 256;  // maximum of open scanners that one connection opened
-  // A longer request closes its connection. Must be above 10 MiB, HBase's limit for a cell.
+  // The server closes the connection of a longer request. At least HBase's cell limit of 10 MiB.
   int32_t message_bytes_max = 16 << 20;
   int64_t response_bytes_max = 64 << 20;  // a call with a longer response fails
-  // Limit for all requests and responses in memory. A request that exceeds it closes its
-  // connection; a call whose response exceeds it fails, and the client may repeat it.
+  // Limit for all requests and responses in memory. If a request exceeds it, its connection is
+  // closed. If a response exceeds it, the call fails, and the client may repeat it.
   int64_t memory_bytes_max = 256 << 20;
   // A connection is closed if, for this long, it has no request, its request is incomplete, or the
   // client does not read the response.

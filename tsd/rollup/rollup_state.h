@@ -3,7 +3,7 @@
 // and the changed hours of each metric (dirty markers, type DirtyMarker). The invariant: if a level
 // reports an interval as complete, and none of its hours has a dirty marker, its cells match the
 // raw points. So a marker is in the log before the change. It is removed only after the cells were
-// recomputed and if the hour did not change meanwhile.
+// recomputed, and only if the hour did not change again.
 
 #include <condition_variable>
 #include <cstdint>

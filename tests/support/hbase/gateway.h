@@ -28,7 +28,7 @@ struct GatewayOptions {
   int port = 0;  // 0 = any free port
   Transport transport = Transport::kBuffered;
   bool compact = false;
-  /// Maximum size of a request in framed gateways. A longer request closes the connection.
+  /// Maximum size of a request in framed gateways. The connection of a longer request is closed.
   int frame_bytes_max = 2 << 20;
   /// The threads of the connections call this function with the name of the method.
   std::function<Fate(const std::string& method, Stage stage)> hook = nullptr;

@@ -55,7 +55,7 @@ inline std::vector<Row> RowsOf(Store& store, const char* table) {
   return all;
 }
 
-/// Its folder contains several data directories. The settings name the one called "data".
+/// Runs `tsdb migrate`. Its folder has several data directories; the settings name "data".
 class MigrateProgram : public ToolProgram {
  public:
   explicit MigrateProgram(const std::string& settings = {}, BackendOpener opener = OpenBackend)
