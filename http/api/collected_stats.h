@@ -19,7 +19,7 @@ using StatTag = std::pair<std::string, std::string>;
 struct Stat {
   std::string name;  // without the prefix "tsd."
   int64_t value = 0;
-  std::vector<StatTag> tags;  // tags that OpenTSDB prints before the host tag
+  std::vector<StatTag> tags;  // the tags of this statistic that OpenTSDB prints before the host tag
   std::vector<StatTag> classes;  // tags that OpenTSDB puts after the host tag
 };
 

@@ -33,7 +33,7 @@ struct PutResult {
   // The points of the request; needed only if some of them were not stored.
   std::deque<PutPoint> points;
   std::vector<PutOutcome> outcomes;
-  bool timed_out = false;  // whether the point was not stored before the timeout (kPutTimedOut)
+  bool timed_out = false;  // the error is kPutTimedOut: the point was not stored before the timeout
   bool unprintable = false;  // whether a rollup has a tag without a key: OpenTSDB cannot print it
 };
 

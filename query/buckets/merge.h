@@ -21,7 +21,7 @@ struct MergeOptions {
   // Whether the columns are rates, which are not interpolated and whose first element is left out.
   bool rate = false;
   int64_t last_ms =
-      std::numeric_limits<int64_t>::max();  // later instants are not in the result
+      std::numeric_limits<int64_t>::max();  // instants after the scan window are not in the result
   int64_t trim_begin_ms =
       std::numeric_limits<int64_t>::min();  // the result has no instants before this time,
                                             // and none after trim_end_ms

@@ -44,7 +44,7 @@ class BucketCache : public ChangeListener {
   /// all later ones from the store.
   struct OldHours {
     std::vector<std::shared_ptr<const BucketHour>> found;  // consecutive, from the first hour on
-    RowRange missing{0, 0};  // the old hours after `found`, which may be cached
+    RowRange missing{0, 0};  // the old hours after `found`; they may be added to the cache
     std::vector<uint64_t> generations;  // for each missing hour, the argument for Keep
   };
 

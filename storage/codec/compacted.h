@@ -28,7 +28,7 @@ Status ReadPointCell(ByteView qualifier, ByteView value, std::vector<StoredPoint
 /// The result of ParsePointCell.
 struct StrictCell {
   std::vector<StoredPoint>
-      points;             // ascending by offset; equal offsets in the order of the cell
+      points;             // ascending by offset; for equal offsets in the order of the cell
   bool sorted = true;     // whether the points of the cell are in strictly ascending order
   bool repaired = false;  // whether the value was repaired (opentsdb-schema.md §7.4)
   uint8_t trailer = 0;    // M (see above); only for compacted cells

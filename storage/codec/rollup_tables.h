@@ -19,7 +19,7 @@ struct RollupLevel {
   std::string pre_aggregate_table;
   RollupInterval interval;
   bool is_default = false;  // whether it is the interval of raw data
-  int64_t delay_s = 0;  // how long the newest rollups may be missing; 0 = never missing
+  int64_t delay_s = 0;  // how long the newest rollups may be missing; 0 = they are never missing
 };
 
 struct RollupTables {

@@ -64,7 +64,7 @@ struct ReadCounters {
   std::atomic<uint64_t> blocks{0};            // number of blocks read from disk
   std::atomic<uint64_t> skipped_by_bloom{0};  // number of file accesses of gets avoided by a filter
   std::atomic<uint64_t> skipped_by_time{0};   // number of file accesses that the time span avoided
-  std::atomic<uint64_t> forgotten_bytes{0};  // bytes of files dropped from the page cache
+  std::atomic<uint64_t> forgotten_bytes{0};  // bytes of files that were dropped from the page cache
 };
 
 /// Options for reading a file.

@@ -17,7 +17,7 @@ struct RetentionRule {
   std::string metric;  // the metric, or its prefix if `begins` is set
   bool begins = false;
   std::vector<query::FilterSpec>
-      filters;  // query filters that a series must pass; empty: every series passes
+      filters;  // query filters that a series must pass; empty: the rule applies to all series
   int64_t keep_ms = 0;  // at least one hour
 };
 
