@@ -37,8 +37,8 @@ enum class Odd : uint8_t {
 /// Thread-safe.
 class RollupState : public ChangeListener, public query::RolledHoursSource {
  public:
-  /// Maximum number of dirty markers of this process, each about a hundred bytes. If there are
-  /// more, this object discards the state, and the rollup maker recomputes all rollups (cheaper).
+  /// Maximum number of this process's dirty markers, each about a hundred bytes. With more, this
+  /// object discards the state, and the rollup maker recomputes all rollups, which is cheaper.
   static constexpr size_t kMarkersMax = 500'000;
   /// Maximum number of odd hours of one metric that have markers. The limit applies once there are
   /// kMarkersMax odd hours in total. Then a metric beyond the limit gets no more markers for odd
